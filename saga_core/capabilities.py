@@ -1,0 +1,27 @@
+"""What a store may be able to do beyond the base contract. Declared means proved; undeclared means refused."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Capability(StrEnum):
+    """Optional abilities. An operation behind an undeclared one raises ``NotSupported`` and changes nothing."""
+
+    DURABLE = "durable"
+    """What was acknowledged survives the end of the process, a kill included."""
+
+    RESIDENT = "resident"
+    """Reads are answered from memory in well under a millisecond; a resident layer would add nothing."""
+
+    SHARED = "shared"
+    """Several processes may open the same data at once."""
+
+    NATIVE_EXPAND = "native_expand"
+    """GraphStore: ``expand`` walks several hops inside the engine and equals the core's own walk."""
+
+    RAW_QUERY = "raw_query"
+    """GraphStore: ``query`` reads with the engine's own language."""
+
+    APPROXIMATE = "approximate"
+    """VectorStore: ``query`` may miss some of the nearest; without it the answer is exact."""

@@ -1,0 +1,85 @@
+"""The one error tree. Driver and library errors do not escape; they are mapped to these at the edge."""
+
+from __future__ import annotations
+
+
+class SagaError(Exception):
+    """Anything that SAGA raises on purpose."""
+
+
+class BadInput(SagaError):
+    """A value that the caller can mend: the message names the field, the value and the remedy."""
+
+
+class ConfigError(BadInput):
+    """A configuration that cannot be used; ``problems`` has a line for each culprit."""
+
+    def __init__(self, source: str, problems: tuple[str, ...]) -> None:
+        self.source = source
+        self.problems = problems
+        super().__init__(f"{source}: " + "; ".join(problems))
+
+
+class NotFound(SagaError):
+    """A session, turn, world or scope that does not exist."""
+
+
+class StoreError(SagaError):
+    """A store could not do what was asked: the engine failed, the disk is full, the file is damaged."""
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be reached or opened; the same call may succeed later."""
+
+
+class StoreCorrupt(StoreError):
+    """The stored data cannot be read. The message says which file, and how to recover."""
+
+
+class NewerSchema(StoreError):
+    """The data was written by a newer SAGA than this one; nothing was changed."""
+
+
+class StoreLocked(StoreError):
+    """Another process, or another store object of this one, has the path open."""
+
+
+class Closed(StoreError):
+    """A call to a store after ``aclose``."""
+
+
+class Conflict(StoreError):
+    """A precondition of a commit did not hold; ``key`` names the first that failed. Nothing was written."""
+
+    def __init__(self, key: tuple[str, ...]) -> None:
+        self.key = key
+        super().__init__(f"precondition failed at key {key!r}")
+
+
+class NotSupported(StoreError):
+    """An operation or a capability that this backend does not declare. Never an empty answer instead."""
+
+
+class ScopeMismatch(StoreError):
+    """A vector scope that was made by another embedder or for another dimension."""
+
+
+class UpstreamError(SagaError):
+    """The model's provider refused or failed.
+
+    ``status`` is the HTTP status to answer the client with, ``kind`` the OpenAI error type and
+    ``retry_after`` the seconds that the provider asked for, if any.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = 502,
+        kind: str = "upstream_error",
+        retry_after: float | None = None,
+    ) -> None:
+        self.status = status
+        self.kind = kind
+        self.retry_after = retry_after
+        super().__init__(message)

@@ -1,0 +1,53 @@
+"""Identifiers: time-ordered ones for what happens, content-derived ones for what is."""
+
+from __future__ import annotations
+
+import hashlib
+
+from attrs import define, field
+
+from saga_core.ports import Clock, Entropy, SystemClock, SystemEntropy
+from saga_core.text.normal import fold_name
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def _base32(value: int, width: int) -> str:
+    digits = []
+    for _ in range(width):
+        digits.append(_ALPHABET[value & 31])
+        value >>= 5
+    return "".join(reversed(digits))
+
+
+@define
+class IdSource:
+    """Makes ids that sort by the time of their making, also within a millisecond and over a clock that jumps back."""
+
+    clock: Clock = field(factory=SystemClock)
+    entropy: Entropy = field(factory=SystemEntropy)
+    _last: int = field(default=0, init=False)
+
+    def new(self, prefix: str) -> str:
+        """``prefix`` and 20 characters: 10 of time (milliseconds), 10 of randomness."""
+        moment = max(int(self.clock.now() * 1_000) << 50, self._last + 1)
+        if moment & ((1 << 50) - 1) == 0:
+            moment += int.from_bytes(self.entropy.token(6)) + 1
+        self._last = moment
+        return prefix + _base32(moment, 20)
+
+
+def entity_id(kind: str, name: str, ordinal: int = 0) -> str:
+    """The id of the ``ordinal``-th entity of that kind and name: the same in every branch that meets it."""
+    digest = hashlib.blake2b(f"{kind}\0{fold_name(name)}\0{ordinal}".encode(), digest_size=7)
+    return f"{kind[:1]}{digest.hexdigest()}"
+
+
+def digest(*parts: str, size: int = 12) -> str:
+    """A hex fingerprint of ``parts``, kept apart; ``size`` bytes."""
+    hasher = hashlib.blake2b(digest_size=size)
+    for part in parts:
+        raw = part.encode()
+        hasher.update(len(raw).to_bytes(8))
+        hasher.update(raw)
+    return hasher.hexdigest()

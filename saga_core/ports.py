@@ -1,0 +1,176 @@
+"""Ports: whatever is nondeterministic or outside comes in through one of these."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from array import array
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from attrs import field, frozen
+
+from saga_core.prompt.plan import PromptPlan
+
+
+class Clock(Protocol):
+    """Time."""
+
+    def now(self) -> float:
+        """Seconds since the Unix epoch."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that never go back, for measuring."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> float:
+        """Seconds since the Unix epoch."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Seconds that never go back."""
+        return time.perf_counter()
+
+
+class Entropy(Protocol):
+    """Randomness for ids."""
+
+    def token(self, size: int) -> bytes:
+        """``size`` random bytes."""
+        ...
+
+
+class SystemEntropy:
+    """The operating system's randomness."""
+
+    def token(self, size: int) -> bytes:
+        """``size`` random bytes."""
+        return secrets.token_bytes(size)
+
+
+class TokenCounter(Protocol):
+    """How many tokens a text costs. Never downloads, never blocks."""
+
+    @property
+    def id(self) -> str:
+        """Names the method and its tables."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Tokens of ``text``, at least 0."""
+        ...
+
+
+Mode = Literal["query", "passage"]
+
+
+class Embedder(Protocol):
+    """Text to vectors."""
+
+    @property
+    def id(self) -> str:
+        """Names model and version; vectors of two ids are never compared."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Components of each vector."""
+        ...
+
+    @property
+    def baseline(self) -> float:
+        """The cosine similarity of unrelated texts, subtracted where similarities are scored."""
+        ...
+
+    async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
+        """A vector for each text, ``array('f')`` of unit length (or zero for an empty text)."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+@frozen
+class ChatRequest:
+    """One call to a model."""
+
+    plan: PromptPlan
+    model: str
+    params: Mapping[str, Any] = field(factory=dict)
+    """The client's other fields, passed through: temperature, max_tokens, n, stop, …"""
+    api_key: str | None = field(default=None, repr=False)
+    """A key that the client brought, when passing it through is configured."""
+
+
+@frozen
+class TextPart:
+    """A piece of choice ``index``'s reply."""
+
+    text: str
+    index: int = 0
+
+
+@frozen
+class FinishPart:
+    """Choice ``index`` ended; ``reason`` is OpenAI's: stop, length, content_filter."""
+
+    reason: str
+    index: int = 0
+
+
+@frozen
+class Usage:
+    """Tokens of one call, as the provider accounts them. ``input`` counts all of the prompt."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+
+@frozen
+class UsagePart:
+    """The bill of the call, once, before the end of the stream."""
+
+    usage: Usage
+
+
+@frozen
+class ExtraPart:
+    """Fields of a choice's delta that SAGA does not interpret (tool calls, reasoning), passed on as they are."""
+
+    fields: Mapping[str, Any]
+    index: int = 0
+
+
+ChatPart = TextPart | FinishPart | UsagePart | ExtraPart
+
+
+class ChatModel(Protocol):
+    """A narration or extraction model."""
+
+    @property
+    def name(self) -> str:
+        """The provider's name, for logs and ``/api/status``."""
+        ...
+
+    def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
+        """The reply in parts; closing the iterator cancels the call. Raises ``UpstreamError``.
+
+        ``streaming`` false asks the provider for the reply in one piece.
+        """
+        ...
+
+    async def models(self) -> list[str]:
+        """The models that the provider lists."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        ...

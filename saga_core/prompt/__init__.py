@@ -1,0 +1,1 @@
+"""The prompt: which text stands where, and how long each piece stays the same."""

@@ -1,0 +1,90 @@
+"""Backends by name: found through the entry-point group ``saga.backends``, ours and third parties' alike."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
+
+from saga_core.errors import BadInput, StoreUnavailable
+
+GROUP = "saga.backends"
+
+KINDS = ("state", "graph", "vector", "cache", "curator", "embedder", "chat", "tokens")
+
+
+@frozen
+class OpenOptions:
+    """What a backend is opened with."""
+
+    path: Path | None = None
+    """Where it may keep its files: its own to create. None for what lives in memory or behind a URL."""
+    url: str | None = field(default=None, repr=False)
+    options: Mapping[str, Any] = field(factory=dict)
+    """The config's ``options``, checked by the backend: an unknown one raises ``BadInput`` with its name."""
+
+    def take(self, **defaults: Any) -> dict[str, Any]:
+        """The options over ``defaults``; refuses names that are not among them and values of another type."""
+        for name, value in self.options.items():
+            if name not in defaults:
+                allowed = ", ".join(sorted(defaults)) or "none"
+                raise BadInput(f"options.{name}: unknown option; this backend takes: {allowed}")
+            wanted = defaults[name]
+            if wanted is not None and type(value) is not type(wanted):
+                if isinstance(wanted, float) and type(value) is int:
+                    continue
+                raise BadInput(
+                    f"options.{name}: {value!r} is a {type(value).__name__}; give a {type(wanted).__name__}"
+                )
+        return {**defaults, **self.options}
+
+
+@frozen
+class Backend:
+    """An engine that can be opened. The object that an entry point named ``<kind>.<name>`` leads to."""
+
+    kind: str
+    name: str
+    open: Callable[[OpenOptions], Awaitable[Any]]
+    """Gives the store (or embedder, chat model, counter), ready to use."""
+    summary: str = ""
+    extra: str | None = None
+    """The optional dependency set that brings the engine, for the message when it is missing."""
+
+
+def names(kind: str) -> list[str]:
+    """The registered backends of ``kind``, in order."""
+    prefix = kind + "."
+    return sorted({point.name[len(prefix) :] for point in _points() if point.name.startswith(prefix)})
+
+
+def load(kind: str, name: str) -> Backend:
+    """The backend ``name`` of ``kind``.
+
+    Raises ``BadInput`` for an unknown name (the message lists the known ones) and ``StoreUnavailable`` when
+    its module cannot be imported (the message says what to install).
+    """
+    found = [point for point in _points() if point.name == f"{kind}.{name}"]
+    if not found:
+        known = ", ".join(names(kind)) or "none are installed"
+        raise BadInput(f"storage: no {kind} backend {name!r}; known: {known}")
+    return _load(found[0])
+
+
+def _load(point: EntryPoint) -> Backend:
+    try:
+        backend = point.load()
+    except ImportError as error:
+        raise StoreUnavailable(
+            f"backend {point.name!r} ({point.value}) cannot be imported: {error}"
+        ) from error
+    if not isinstance(backend, Backend):
+        raise BadInput(f"entry point {point.name!r} ({point.value}) is no saga_core.registry.Backend")
+    return backend
+
+
+def _points() -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=GROUP))

@@ -1,0 +1,46 @@
+"""Curator: looks over a story and proposes. It never changes anything itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from attrs import field, frozen
+
+from saga_core.stores.lifecycle import Store
+
+if TYPE_CHECKING:
+    from saga_core.model.turn import Turn
+    from saga_core.model.world_state import WorldState
+
+
+@frozen
+class CurationView:
+    """What a curator is shown: the state at a turn, and the turns of its path since the last review, oldest first."""
+
+    session: str
+    state: WorldState
+    turns: tuple[Turn, ...]
+    since: int = 0
+    """The depth of the last review."""
+
+
+@frozen
+class Proposal:
+    """A finding or a change, as data. The core validates it, journals it, and records who spoke."""
+
+    kind: str
+    """``contradiction``, ``compress``, ``event`` or ``lore``."""
+    summary: str
+    turns: tuple[str, ...] = ()
+    """Ids of the turns that prove it."""
+    entities: tuple[str, ...] = ()
+    data: Mapping[str, str] = field(factory=dict)
+
+
+class Curator(Store, Protocol):
+    """Deterministic given its inputs and its own memory."""
+
+    async def review(self, view: CurationView) -> tuple[Proposal, ...]:
+        """What it would have noticed or changed; empty when all is well."""
+        ...

@@ -1,0 +1,129 @@
+"""The filter grammar of vector stores, and what it means.
+
+A comparison is true only when the field is there, is not null, and has a value of a comparable type: numbers with
+numbers (``True`` is no number here), text with text, booleans with booleans. So ``ne`` is false where the field is
+missing; ``Not(Compare(f, "eq", v))`` is true there. ``matches`` is the meaning; a backend may compute it elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, assert_never
+
+from attrs import field, frozen, validators
+
+from saga_core.errors import BadInput
+from saga_core.stores.graph import Scalar
+
+Operator = Literal["eq", "ne", "lt", "le", "gt", "ge"]
+_OPERATORS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+@frozen
+class Compare:
+    """``field op value``; booleans and null know only ``eq`` and ``ne``. ``eq None`` matches an explicit null."""
+
+    name: str
+    op: Operator = field(validator=validators.in_(_OPERATORS))
+    value: Scalar
+
+
+@frozen
+class Within:
+    """The field equals one of ``values`` (``in``), or is there and equals none of them (``nin``: ``negate``)."""
+
+    name: str
+    values: tuple[Scalar, ...]
+    negate: bool = False
+
+
+@frozen
+class Exists:
+    """The field is there, null or not."""
+
+    name: str
+
+
+@frozen
+class And:
+    """All of ``parts``; true when there are none."""
+
+    parts: tuple[Filter, ...]
+
+
+@frozen
+class Or:
+    """Any of ``parts``; false when there are none."""
+
+    parts: tuple[Filter, ...]
+
+
+@frozen
+class Not:
+    """The opposite of ``part``."""
+
+    part: Filter
+
+
+Filter = Compare | Within | Exists | And | Or | Not
+
+
+def _kind(value: Scalar) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "bool"
+    return "number" if isinstance(value, int | float) else "text"
+
+
+def _compare(actual: Scalar, op: Operator, wanted: Scalar) -> bool:
+    kind = _kind(actual)
+    if kind != _kind(wanted):
+        # Values of two kinds are different, and have no order. A null is no value to differ from.
+        return op == "ne" and kind != "null" and wanted is not None
+    if op == "eq":
+        return actual == wanted
+    if op == "ne":
+        return actual != wanted
+    if kind in ("null", "bool"):
+        raise BadInput(f"filter: {op!r} does not apply to {wanted!r}; use eq or ne")
+    assert actual is not None and wanted is not None
+    if op == "lt":
+        return actual < wanted  # type: ignore[operator]
+    if op == "le":
+        return actual <= wanted  # type: ignore[operator]
+    if op == "gt":
+        return actual > wanted  # type: ignore[operator]
+    if op == "ge":
+        return actual >= wanted  # type: ignore[operator]
+    assert_never(op)
+
+
+def check_filter(filter_: Filter) -> None:
+    """Raise ``BadInput`` for an order comparison with a boolean or null, whatever the data."""
+    if isinstance(filter_, Compare):
+        if filter_.op not in ("eq", "ne") and _kind(filter_.value) in ("null", "bool"):
+            raise BadInput(f"filter: {filter_.op!r} does not apply to {filter_.value!r}; use eq or ne")
+    elif isinstance(filter_, And | Or):
+        for part in filter_.parts:
+            check_filter(part)
+    elif isinstance(filter_, Not):
+        check_filter(filter_.part)
+
+
+def matches(filter_: Filter, metadata: Mapping[str, Scalar]) -> bool:
+    """Whether ``metadata`` passes ``filter_``."""
+    if isinstance(filter_, Compare):
+        return filter_.name in metadata and _compare(metadata[filter_.name], filter_.op, filter_.value)
+    if isinstance(filter_, Within):
+        if filter_.name not in metadata:
+            return False
+        found = any(_compare(metadata[filter_.name], "eq", value) for value in filter_.values)
+        return found is not filter_.negate
+    if isinstance(filter_, Exists):
+        return filter_.name in metadata
+    if isinstance(filter_, And):
+        return all(matches(part, metadata) for part in filter_.parts)
+    if isinstance(filter_, Or):
+        return any(matches(part, metadata) for part in filter_.parts)
+    return not matches(filter_.part, metadata)
