@@ -36,9 +36,7 @@ class OpenOptions:
             if wanted is not None and type(value) is not type(wanted):
                 if isinstance(wanted, float) and type(value) is int:
                     continue
-                raise BadInput(
-                    f"options.{name}: {value!r} is a {type(value).__name__}; give a {type(wanted).__name__}"
-                )
+                raise BadInput(f"options.{name}: {value!r} is a {type(value).__name__}; give a {type(wanted).__name__}")
         return {**defaults, **self.options}
 
 
@@ -78,9 +76,7 @@ def _load(point: EntryPoint) -> Backend:
     try:
         backend = point.load()
     except ImportError as error:
-        raise StoreUnavailable(
-            f"backend {point.name!r} ({point.value}) cannot be imported: {error}"
-        ) from error
+        raise StoreUnavailable(f"backend {point.name!r} ({point.value}) cannot be imported: {error}") from error
     if not isinstance(backend, Backend):
         raise BadInput(f"entry point {point.name!r} ({point.value}) is no saga_core.registry.Backend")
     return backend

@@ -46,9 +46,7 @@ class PromptPlan:
 
     def text(self) -> str:
         """All text of the plan, for reading and for counting tokens."""
-        return "\n\n".join(
-            part for block in self.blocks for part in (block.lead, flatten(block.content)) if part
-        )
+        return "\n\n".join(part for block in self.blocks for part in (block.lead, flatten(block.content)) if part)
 
 
 def flatten(content: str | Sequence[Mapping[str, Any]]) -> str:

@@ -67,11 +67,7 @@ class Mutation:
 
     def __bool__(self) -> bool:
         return bool(
-            self.put_nodes
-            or self.put_edges
-            or self.delete_nodes
-            or self.delete_edges
-            or self.watermark is not None
+            self.put_nodes or self.put_edges or self.delete_nodes or self.delete_edges or self.watermark is not None
         )
 
 

@@ -28,9 +28,7 @@ class StateKV(Store, Protocol):
         """The values of those ``keys`` that exist, read at one moment. A key may be named twice."""
         ...
 
-    async def scan(
-        self, prefix: Key, *, after: Key | None = None, limit: int = 1_000
-    ) -> list[tuple[Key, bytes]]:
+    async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
         """Up to ``limit`` entries whose key begins with the segments of ``prefix``, in key order.
 
         Segments match whole: the prefix ``("a",)`` finds ``("a",)`` and ``("a", "b")``, never ``("ab",)``. The

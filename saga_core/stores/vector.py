@@ -72,9 +72,9 @@ class VectorStore(Store, Protocol):
         vector: Vector,
         k: int,
         *,
-        filter: Filter | None = None,  # noqa: A002
+        where: Filter | None = None,
     ) -> list[Hit]:
-        """The ``k`` items most similar to ``vector`` among those that pass ``filter``, in any of ``scopes``.
+        """The ``k`` items most similar to ``vector`` among those that pass ``where``, in any of ``scopes``.
 
         The filter is applied before the cut to ``k``. Ordered by score, highest first; equal scores by id, then by scope's
         place in ``scopes``. Unknown scopes are empty. Raises ``ScopeMismatch`` when a scope has another dimension,
@@ -82,14 +82,12 @@ class VectorStore(Store, Protocol):
         """
         ...
 
-    async def delete(
-        self, scope: str, *, ids: Sequence[str] | None = None, filter: Filter | None = None
-    ) -> int:  # noqa: A002
+    async def delete(self, scope: str, *, ids: Sequence[str] | None = None, where: Filter | None = None) -> int:
         """Remove items by id or by filter (exactly one of the two) and say how many there were."""
         ...
 
-    async def count(self, scope: str, *, filter: Filter | None = None) -> int:  # noqa: A002
-        """How many items pass ``filter``; all of them without one. An unknown scope has 0."""
+    async def count(self, scope: str, *, where: Filter | None = None) -> int:
+        """How many items pass ``where``; all of them without one. An unknown scope has 0."""
         ...
 
     async def scopes(self) -> list[str]:
