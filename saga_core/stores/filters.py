@@ -3,6 +3,7 @@
 A comparison is true only when the field is there, is not null, and has a value of a comparable type: numbers with
 numbers (``True`` is no number here), text with text, booleans with booleans. So ``ne`` is false where the field is
 missing; ``Not(Compare(f, "eq", v))`` is true there. ``matches`` is the meaning; a backend may compute it elsewhere.
+``predicate`` prepares a filter that many items are put to.
 """
 
 from __future__ import annotations

@@ -56,7 +56,8 @@ class Edge:
 class Mutation:
     """What changes in a scope, together. Order: edges out, nodes out (with their edges), nodes in, edges in.
 
-    A put replaces the whole node or edge. ``watermark`` names the turn that the scope shows afterwards.
+    A put replaces the whole node (its edges stay) or edge; of one node or edge put twice the last counts.
+    ``watermark`` names the turn that the scope shows afterwards.
     """
 
     put_nodes: tuple[Node, ...] = ()
@@ -72,7 +73,7 @@ class Mutation:
 
 
 class GraphStore(Store, Protocol):
-    """A graph per scope. Scopes never see each other, and begin to exist with their first mutation."""
+    """A graph per scope. Scopes never see each other, and begin to exist with their first mutation that is not empty."""
 
     async def apply(self, scope: str, mutation: Mutation) -> None:
         """Apply all of ``mutation`` or nothing. Applying it again changes nothing more.
@@ -97,14 +98,18 @@ class GraphStore(Store, Protocol):
     ) -> list[Edge]:
         """The edges that touch ``ids`` in ``direction`` (seen from them), each once, ordered by identity.
 
-        ``types`` keeps to those edge types; ``limit`` keeps the first so many. Unknown ids have no edges.
+        ``types`` keeps to those edge types (none when it is empty); ``limit`` keeps the first so many. Unknown ids
+        and scopes have no edges. Raises ``BadInput`` for a limit below 1 or another direction.
         """
         ...
 
     async def scan(
         self, scope: str, *, label: str | None = None, after: str | None = None, limit: int = 1_000
     ) -> list[Node]:
-        """Up to ``limit`` nodes ordered by id, behind the id ``after``; only those of ``label`` if given."""
+        """Up to ``limit`` nodes ordered by id, behind the id ``after`` (which need not exist); of ``label`` if given.
+
+        An unknown scope is empty. Raises ``BadInput`` for a limit below 1.
+        """
         ...
 
     async def watermark(self, scope: str) -> str | None:
@@ -126,7 +131,10 @@ class NativeExpand(Protocol):
     async def expand(
         self, scope: str, ids: Sequence[str], *, hops: int, types: Sequence[str] | None = None
     ) -> dict[str, int]:
-        """The nodes within ``hops`` of ``ids`` (0 to 4) and their distance, edges taken both ways."""
+        """The nodes within ``hops`` of ``ids`` (0 to 4) and their distance, edges taken both ways.
+
+        Those of ``ids`` that exist are at distance 0; unknown ones are left out. Raises ``BadInput`` for other ``hops``.
+        """
         ...
 
 

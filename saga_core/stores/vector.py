@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
+from math import fsum, sqrt
+from operator import mul
 from typing import Protocol
 
 from attrs import field, frozen
@@ -12,7 +15,26 @@ from saga_core.stores.graph import Scalar
 from saga_core.stores.lifecycle import Store
 
 Vector = Sequence[float]
-"""Finite components; ``array('f')`` and numpy arrays qualify."""
+"""Components that are finite in 32-bit precision; ``array('f')`` and numpy arrays qualify."""
+
+SCORE_DECIMALS = 6
+"""Scores are rounded to so many places before they are ordered, so that every backend sees the same ties."""
+
+
+def cosine(left: Vector, right: Vector) -> float:
+    """What a score means: the cosine of two vectors of one length, each first rounded to 32-bit components.
+
+    The sums are exact, so the order of summation and the machine do not matter; the result is cut to -1 to 1 and
+    rounded to ``SCORE_DECIMALS``. A zero vector scores 0. A backend whose engine computes in 32 bits fetches a few
+    candidates more than it was asked for and scores them with this.
+    """
+    a = left if isinstance(left, array) and left.typecode == "f" else array("f", left)
+    b = right if isinstance(right, array) and right.typecode == "f" else array("f", right)
+    squares = fsum(map(mul, a, a)) * fsum(map(mul, b, b))
+    if not squares:
+        return 0.0
+    exact = fsum(map(mul, a, b)) / sqrt(squares)
+    return round(max(-1.0, min(1.0, exact)), SCORE_DECIMALS) + 0.0  # + 0.0 turns -0.0 into 0.0
 
 
 @frozen(eq=False)
@@ -27,7 +49,7 @@ class VectorItem:
 
 @frozen
 class Hit:
-    """A found item. ``score`` is the cosine similarity, -1 to 1, higher is nearer; a zero vector scores 0."""
+    """A found item. ``score`` is ``cosine`` of its vector and the asked one: -1 to 1, higher is nearer."""
 
     id: str
     score: float
@@ -58,12 +80,19 @@ class VectorStore(Store, Protocol):
         """Put or replace ``items``, all or nothing; of one id named twice the last counts.
 
         Raises ``NotFound`` for an unknown scope, ``ScopeMismatch`` for another dimension, ``BadInput`` for
-        NaN, infinities or malformed metadata.
+        NaN, infinities (also of 32-bit precision: 1e39) or malformed metadata.
         """
         ...
 
     async def get(self, scope: str, ids: Sequence[str]) -> dict[str, VectorItem]:
-        """Those of ``ids`` that exist, vectors in 32-bit precision. An unknown scope has none."""
+        """Those of ``ids`` that exist, vectors as ``array('f')``. An unknown scope has none."""
+        ...
+
+    async def scan(self, scope: str, *, after: str | None = None, limit: int = 1_000) -> list[VectorItem]:
+        """Up to ``limit`` items ordered by id, behind the id ``after``, which need not exist; vectors as in ``get``.
+
+        An unknown scope is empty. Raises ``BadInput`` for a limit below 1.
+        """
         ...
 
     async def query(
@@ -77,8 +106,8 @@ class VectorStore(Store, Protocol):
         """The ``k`` items most similar to ``vector`` among those that pass ``where``, in any of ``scopes``.
 
         The filter is applied before the cut to ``k``. Ordered by score, highest first; equal scores by id, then by scope's
-        place in ``scopes``. Unknown scopes are empty. Raises ``ScopeMismatch`` when a scope has another dimension,
-        ``BadInput`` for ``k`` below 1.
+        place in ``scopes``. Unknown scopes are empty, and a scope named twice counts once, at its first place. Raises
+        ``ScopeMismatch`` when a scope has another dimension, ``BadInput`` for ``k`` below 1 or a malformed filter.
         """
         ...
 

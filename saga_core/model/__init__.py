@@ -1,0 +1,1 @@
+"""What a story's world is made of, what changes it, and the state that follows."""

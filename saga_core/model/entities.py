@@ -1,0 +1,91 @@
+"""Entities: the persons, places, things and events of a story."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from attrs import field, frozen
+
+from saga_core.stores.graph import Value
+
+
+class Kind(StrEnum):
+    """What sort of thing an entity is."""
+
+    CHARACTER = "character"
+    LOCATION = "location"
+    ITEM = "item"
+    EVENT = "event"
+
+
+DEAD = "dead"
+ALIVE = "alive"
+
+
+@frozen
+class Entity:
+    """A thing with an identity. ``id`` never changes; the name may."""
+
+    id: str
+    kind: Kind
+    name: str
+    aliases: tuple[str, ...] = ()
+    attributes: Mapping[str, Value] = field(factory=dict)
+
+    def get(self, name: str) -> Value:
+        """An attribute, or None."""
+        return self.attributes.get(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name and every alias."""
+        return (self.name, *self.aliases)
+
+    @property
+    def dead(self) -> bool:
+        """Whether it is a character that died."""
+        return self.attributes.get("status") == DEAD
+
+
+@frozen
+class Placement:
+    """Where a character is, and since which turn (depth)."""
+
+    place: str
+    since: int = 0
+
+
+@frozen
+class Stack:
+    """So many of one item in one hand."""
+
+    quantity: int = 1
+    equipped: bool = False
+
+
+@frozen
+class Relation:
+    """What one character is to another: the latest word for it, and the sum of all changes."""
+
+    type: str
+    strength: int = 0
+    since: int = 0
+
+
+@frozen
+class Happening:
+    """An event of the story, at the turn (depth) where it was triggered."""
+
+    event: str
+    name: str
+    depth: int
+
+
+@frozen
+class Problem:
+    """Something that could not be true as told; recorded, never raised."""
+
+    depth: int
+    turn: str
+    text: str

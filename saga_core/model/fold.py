@@ -1,0 +1,297 @@
+"""``fold``: one state, one delta, the next state. Pure and total: the impossible becomes a problem, not an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attrs import define, evolve, field
+
+from saga_core.model import deltas
+from saga_core.model.deltas import Delta
+from saga_core.model.entities import Entity, Happening, Kind, Placement, Problem, Relation, Stack
+from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, MAX_PROBLEMS, WorldState
+
+MAX_QUANTITY = 1_000_000_000
+
+
+def fold(state: WorldState, delta: Delta, *, turn: str, depth: int) -> WorldState:
+    """The state after ``delta``, which happened at ``turn``, so many turns deep.
+
+    Events apply in order. One that cannot be true (losing what is not owned, naming an unknown id) changes what it
+    can, or nothing, and is recorded in ``problems``.
+    """
+    draft = _Draft(state, turn, depth)
+    for event in delta.events:
+        _APPLY[type(event)](draft, event)
+    for text in delta.problems:
+        draft.problem(text)
+    return draft.finish()
+
+
+@define
+class _Draft:
+    """A state in the making: each map is copied at its first change."""
+
+    base: WorldState
+    turn: str
+    depth: int
+    changed: dict[str, Any] = field(factory=dict)
+
+    def map(self, name: str) -> dict[Any, Any]:
+        """The map ``name``, own and writable."""
+        if name not in self.changed:
+            self.changed[name] = dict(getattr(self.base, name))
+        own: dict[Any, Any] = self.changed[name]
+        return own
+
+    def view(self, name: str) -> Any:
+        """``name`` as it stands now, for reading."""
+        return self.changed.get(name, getattr(self.base, name))
+
+    def problem(self, text: str) -> None:
+        kept = (*self.view("problems"), Problem(self.depth, self.turn, text))
+        self.changed["problems"] = kept[-MAX_PROBLEMS:]
+
+    def entity(self, id_: str, kind: Kind | None = None) -> Entity | None:
+        """The entity, or None with a problem recorded."""
+        found: Entity | None = self.view("entities").get(id_)
+        if found is None:
+            self.problem(f"unknown id {id_!r}")
+        elif kind is not None and found.kind is not kind:
+            self.problem(f"{found.name!r} is a {found.kind.value}, not a {kind.value}")
+            return None
+        return found
+
+    def put(self, entity: Entity) -> None:
+        self.map("entities")[entity.id] = entity
+
+    def attribute(self, entity: Entity, **values: Any) -> None:
+        self.put(evolve(entity, attributes={**entity.attributes, **values}))
+
+    def hands(self, owner: str) -> dict[str, Stack]:
+        """The belongings of ``owner``, own and writable."""
+        belongings = self.map("belongings")
+        own = dict(belongings.get(owner, {}))
+        belongings[owner] = own
+        return own
+
+    def finish(self) -> WorldState:
+        return evolve(self.base, turn=self.turn, depth=self.depth, **self.changed)
+
+
+def _introduced(draft: _Draft, event: deltas.Introduced) -> None:
+    known: Entity | None = draft.view("entities").get(event.id)
+    if known is None:
+        draft.put(Entity(event.id, event.kind, event.name, event.aliases, dict(event.attributes)))
+        return
+    names = dict.fromkeys((*known.aliases, event.name, *event.aliases))
+    names.pop(known.name, None)
+    draft.put(evolve(known, aliases=tuple(names), attributes={**event.attributes, **known.attributes}))
+
+
+def _renamed(draft: _Draft, event: deltas.Renamed) -> None:
+    entity = draft.entity(event.id)
+    if entity is None or entity.name == event.name:
+        return
+    aliases = dict.fromkeys((*entity.aliases, entity.name))
+    aliases.pop(event.name, None)
+    draft.put(evolve(entity, name=event.name, aliases=tuple(alias for alias in aliases if alias)))
+
+
+def _moved(draft: _Draft, event: deltas.Moved) -> None:
+    who, place = draft.entity(event.who, Kind.CHARACTER), draft.entity(event.to, Kind.LOCATION)
+    if who is None or place is None:
+        return
+    if who.dead:
+        draft.problem(f"{who.name!r} is dead and moved to {place.name!r}")
+    whereabouts = draft.map("whereabouts")
+    company = draft.view("present") if who.id == draft.base.player else ()
+    for walker in (who.id, *company):
+        if walker not in whereabouts or whereabouts[walker].place != place.id:
+            whereabouts[walker] = Placement(place.id, draft.depth)
+    if who.id != draft.base.player and who.id in draft.view("present"):
+        here = whereabouts.get(draft.base.player)
+        if here is None or here.place != place.id:
+            draft.changed["present"] = tuple(other for other in draft.view("present") if other != who.id)
+
+
+def _hp_changed(draft: _Draft, event: deltas.HpChanged) -> None:
+    who = draft.entity(event.who, Kind.CHARACTER)
+    if who is None:
+        return
+    hp, top = who.get("hp"), who.get("max_hp")
+    if not isinstance(hp, int) or not isinstance(top, int):
+        draft.problem(f"{who.name!r} has no hit points; a change of {event.amount:+d} is left out")
+        return
+    draft.attribute(who, hp=max(0, min(top, hp + event.amount)))
+
+
+def _mood_changed(draft: _Draft, event: deltas.MoodChanged) -> None:
+    who = draft.entity(event.who, Kind.CHARACTER)
+    if who is not None:
+        draft.attribute(who, mood=event.mood)
+
+
+def _status_changed(draft: _Draft, event: deltas.StatusChanged) -> None:
+    who = draft.entity(event.who, Kind.CHARACTER)
+    if who is not None:
+        draft.attribute(who, status=event.status)
+
+
+def _gain(draft: _Draft, owner: str, item: str, quantity: int) -> None:
+    hands = draft.hands(owner)
+    old = hands.get(item, Stack(0))
+    hands[item] = evolve(old, quantity=min(MAX_QUANTITY, old.quantity + quantity))
+
+
+def _lose(draft: _Draft, owner: str, item: str, quantity: int) -> int:
+    """Take up to ``quantity`` away and give how many there were to take."""
+    have: Stack | None = draft.view("belongings").get(owner, {}).get(item)
+    if have is None:
+        draft.problem(f"{_name(draft, owner)!r} does not have {_name(draft, item)!r} and cannot lose it")
+        return 0
+    if have.quantity < quantity:
+        draft.problem(
+            f"{_name(draft, owner)!r} has {have.quantity} of {_name(draft, item)!r} and cannot lose {quantity}"
+        )
+    taken = min(have.quantity, quantity)
+    hands = draft.hands(owner)
+    if have.quantity > taken:
+        hands[item] = evolve(have, quantity=have.quantity - taken)
+    else:
+        del hands[item]
+    return taken
+
+
+def _name(draft: _Draft, id_: str) -> str:
+    found: Entity | None = draft.view("entities").get(id_)
+    return found.name if found else id_
+
+
+def _countable(draft: _Draft, quantity: int, what: str) -> bool:
+    if quantity < 1:
+        draft.problem(f"a quantity of {quantity} {what!r} is no quantity")
+    return quantity >= 1
+
+
+def _item_gained(draft: _Draft, event: deltas.ItemGained) -> None:
+    owner, item = draft.entity(event.owner, Kind.CHARACTER), draft.entity(event.item, Kind.ITEM)
+    if owner and item and _countable(draft, event.quantity, item.name):
+        _gain(draft, owner.id, item.id, event.quantity)
+
+
+def _item_lost(draft: _Draft, event: deltas.ItemLost) -> None:
+    owner, item = draft.entity(event.owner, Kind.CHARACTER), draft.entity(event.item, Kind.ITEM)
+    if owner and item and _countable(draft, event.quantity, item.name):
+        _lose(draft, owner.id, item.id, event.quantity)
+
+
+def _item_transferred(draft: _Draft, event: deltas.ItemTransferred) -> None:
+    giver, receiver = draft.entity(event.giver, Kind.CHARACTER), draft.entity(event.receiver, Kind.CHARACTER)
+    item = draft.entity(event.item, Kind.ITEM)
+    if giver and receiver and item and _countable(draft, event.quantity, item.name):
+        # What the giver was not known to have is still in the receiver's hands: the problem says so.
+        _lose(draft, giver.id, item.id, event.quantity)
+        _gain(draft, receiver.id, item.id, event.quantity)
+
+
+def _met(draft: _Draft, event: deltas.Met) -> None:
+    who = draft.entity(event.who, Kind.CHARACTER)
+    if who is None or who.id == draft.base.player:
+        return
+    if who.dead:
+        draft.problem(f"{who.name!r} is dead and was met again")
+    for group in ("met", "present"):
+        if who.id not in draft.view(group):
+            draft.changed[group] = (*draft.view(group), who.id)
+    here = draft.view("whereabouts").get(draft.base.player)
+    if here is not None:
+        there = draft.view("whereabouts").get(who.id)
+        if there is None or there.place != here.place:
+            draft.map("whereabouts")[who.id] = Placement(here.place, draft.depth)
+
+
+def _separated(draft: _Draft, event: deltas.Separated) -> None:
+    who = draft.entity(event.who, Kind.CHARACTER)
+    if who is None:
+        return
+    if who.id not in draft.view("present"):
+        draft.problem(f"{who.name!r} was not there to part from")
+        return
+    draft.changed["present"] = tuple(other for other in draft.view("present") if other != who.id)
+
+
+def _relation_changed(draft: _Draft, event: deltas.RelationChanged) -> None:
+    source, target = draft.entity(event.source, Kind.CHARACTER), draft.entity(event.target, Kind.CHARACTER)
+    if source is None or target is None:
+        return
+    if source.id == target.id:
+        draft.problem(f"{source.name!r} has no relation to itself")
+        return
+    relations = draft.map("relations")
+    old: Relation | None = relations.get((source.id, target.id))
+    strength = (old.strength if old else 0) + event.amount
+    strength = max(-MAX_QUANTITY, min(MAX_QUANTITY, strength))
+    since = old.since if old and old.type == event.type else draft.depth
+    relations[source.id, target.id] = Relation(event.type, strength, since)
+
+
+def _event_triggered(draft: _Draft, event: deltas.EventTriggered) -> None:
+    happening = draft.entity(event.event, Kind.EVENT)
+    if happening is None:
+        return
+    links = {(draft.base.player, "INVOLVED_IN", happening.id)}
+    links.update((who, "INVOLVED_IN", happening.id) for who in draft.view("present"))
+    draft.changed["links"] = draft.view("links") | {link for link in links if link[0]}
+    kept = (*draft.view("happenings"), Happening(happening.id, event.name, draft.depth))
+    draft.changed["happenings"] = kept[-MAX_HAPPENINGS:]
+
+
+def _noted(draft: _Draft, event: deltas.Noted) -> None:
+    draft.changed["notes"] = (*draft.view("notes"), (draft.depth, event.text))[-MAX_NOTES:]
+
+
+def _mentioned(draft: _Draft, event: deltas.Mentioned) -> None:
+    mentioned = draft.map("mentioned")
+    for name in event.lore:
+        mentioned[name] = draft.depth
+
+
+def _attribute_set(draft: _Draft, event: deltas.AttributeSet) -> None:
+    entity = draft.entity(event.who)
+    if entity is None:
+        return
+    attributes = {key: value for key, value in entity.attributes.items() if key != event.name}
+    if event.value is not None:
+        attributes[event.name] = event.value
+    draft.put(evolve(entity, attributes=attributes))
+
+
+def _value_set(draft: _Draft, event: deltas.ValueSet) -> None:
+    values = draft.map("values")
+    if event.value is None:
+        values.pop(event.key, None)
+    else:
+        values[event.key] = event.value
+
+
+_APPLY: Mapping[type, Callable[[_Draft, Any], None]] = {
+    deltas.Introduced: _introduced,
+    deltas.Renamed: _renamed,
+    deltas.Moved: _moved,
+    deltas.HpChanged: _hp_changed,
+    deltas.MoodChanged: _mood_changed,
+    deltas.StatusChanged: _status_changed,
+    deltas.ItemGained: _item_gained,
+    deltas.ItemLost: _item_lost,
+    deltas.ItemTransferred: _item_transferred,
+    deltas.Met: _met,
+    deltas.Separated: _separated,
+    deltas.RelationChanged: _relation_changed,
+    deltas.EventTriggered: _event_triggered,
+    deltas.Noted: _noted,
+    deltas.Mentioned: _mentioned,
+    deltas.AttributeSet: _attribute_set,
+    deltas.ValueSet: _value_set,
+}

@@ -1,0 +1,202 @@
+"""The authored world as values: character sheets, lore entries, and the world that holds them.
+
+Names and text are normalised when a value is made (NFC, spaces collapsed in names and one-line values,
+line ends and outer white space of text trimmed), so that two worlds that read alike are equal.
+References between entries are kept as the author wrote them; ``World.character`` and ``World.entry``
+resolve them by name or alias.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, TypeVar
+
+from attrs import NOTHING, Attribute, field, fields, frozen, has
+
+from saga_core.errors import BadInput
+from saga_core.text.normal import clean_name, fold_name, nfc
+
+LORE_TYPES: tuple[str, ...] = ("location", "item", "character", "faction", "event", "concept")
+LAYERS: tuple[str, ...] = ("A1", "A2", "A3", "A4")
+
+
+def _text(value: str) -> str:
+    return nfc(value).replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def _maybe_name(value: str | None) -> str | None:
+    return (clean_name(value) or None) if value is not None else None
+
+
+def _names(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(clean_name(value) for value in values)
+
+
+def _pairs(values: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((clean_name(key), clean_name(value)) for key, value in values)
+
+
+def _one_of(allowed: tuple[str, ...]) -> Any:
+    def check(instance: object, attribute: Attribute[str], value: str) -> None:
+        if value not in allowed:
+            kind = type(instance).__name__
+            raise BadInput(f'{kind}.{attribute.name} is "{value}"; use one of {", ".join(allowed)}')
+
+    return check
+
+
+def _named(instance: object, attribute: Attribute[str], value: str) -> None:
+    if not value:
+        raise BadInput(f"{type(instance).__name__}.{attribute.name} is empty; give it a name")
+
+
+@frozen
+class ItemStack:
+    """``quantity`` (at least 1) of one item that a character carries."""
+
+    name: str = field(converter=clean_name, validator=_named)
+    quantity: int = 1
+    equipped: bool = False
+
+
+@frozen
+class SheetRelation:
+    """What the sheet's character feels or is to ``to``; ``strength`` below 0 is enmity."""
+
+    to: str = field(converter=clean_name, validator=_named)
+    type: str = field(converter=clean_name, validator=_named)
+    strength: int = 0
+
+
+@frozen
+class CharacterSheet:
+    """One section of CHARACTERS.md. ``extra`` holds fields that SAGA does not know, as written."""
+
+    name: str = field(converter=clean_name, validator=_named)
+    player: bool = False
+    hp: int | None = None
+    max_hp: int | None = None
+    location: str | None = field(default=None, converter=_maybe_name)
+    traits: tuple[str, ...] = field(default=(), converter=_names)
+    mood: str | None = field(default=None, converter=_maybe_name)
+    occupation: str | None = field(default=None, converter=_maybe_name)
+    background: str | None = field(default=None, converter=_maybe_name)
+    status: str = field(default="alive", converter=clean_name, validator=_named)
+    aliases: tuple[str, ...] = field(default=(), converter=_names)
+    items: tuple[ItemStack, ...] = field(default=(), converter=tuple)
+    relations: tuple[SheetRelation, ...] = field(default=(), converter=tuple)
+    extra: tuple[tuple[str, str], ...] = field(default=(), converter=_pairs)
+    body: str = field(default="", converter=_text)
+
+
+@frozen
+class LoreEntry:
+    """One section of LOREBOOK.md.
+
+    ``neighbours`` are the places next to a location, ``places`` the locations and ``items`` the items that the
+    entry tells of, ``related`` other entries. A ``secret`` is for those in ``known_by`` only. A ``constant``
+    entry is always a candidate for the prompt.
+    """
+
+    name: str = field(converter=clean_name, validator=_named)
+    type: str = field(validator=_one_of(LORE_TYPES))
+    layer: str = field(validator=_one_of(LAYERS))
+    tags: tuple[str, ...] = field(default=(), converter=_names)
+    aliases: tuple[str, ...] = field(default=(), converter=_names)
+    text: str = field(default="", converter=_text)
+    constant: bool = False
+    neighbours: tuple[str, ...] = field(default=(), converter=_names)
+    related: tuple[str, ...] = field(default=(), converter=_names)
+    places: tuple[str, ...] = field(default=(), converter=_names)
+    items: tuple[str, ...] = field(default=(), converter=_names)
+    known_by: tuple[str, ...] = field(default=(), converter=_names)
+    secret: bool = False
+    extra: tuple[tuple[str, str], ...] = field(default=(), converter=_pairs)
+
+
+@frozen
+class World:
+    """An authored world. ``name`` is the folder's; ``aliases`` are other names it answers to.
+
+    ``match`` are the names that choose it when one stands in a system prompt, ``greeting`` an opening line for a
+    frontend to show, ``description`` the free text of WORLD.md.
+    """
+
+    name: str = field(converter=clean_name, validator=_named)
+    title: str = field(converter=clean_name)
+    language: str = field(default="ko", validator=_one_of(("ko", "en")))
+    description: str = field(default="", converter=_text)
+    match: tuple[str, ...] = field(default=(), converter=_names)
+    aliases: tuple[str, ...] = field(default=(), converter=_names)
+    greeting: str = field(default="", converter=_text)
+    start_events: tuple[str, ...] = field(default=(), converter=_names)
+    characters: tuple[CharacterSheet, ...] = field(default=(), converter=tuple)
+    lore: tuple[LoreEntry, ...] = field(default=(), converter=tuple)
+
+    @property
+    def player(self) -> CharacterSheet | None:
+        """The sheet marked as the player's, if there is one."""
+        return next((sheet for sheet in self.characters if sheet.player), None)
+
+    def character(self, name: str) -> CharacterSheet | None:
+        """The sheet with this name or alias; case and spacing are ignored."""
+        return self._sheets.get(fold_name(name))
+
+    def entry(self, name: str) -> LoreEntry | None:
+        """The lore entry with this name or alias; case and spacing are ignored."""
+        return self._entries.get(fold_name(name))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256, in hex, of all that the files say; the folder's name and the layout do not count.
+
+        Fields at their default are left out, so that a field added to the format later changes no digest.
+        """
+        said = _said(self)
+        said.pop("name")
+        canonical = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode("utf-8")).hexdigest()
+
+    @cached_property
+    def _sheets(self) -> dict[str, CharacterSheet]:
+        return _index(self.characters)
+
+    @cached_property
+    def _entries(self) -> dict[str, LoreEntry]:
+        return _index(self.lore)
+
+
+_Named = TypeVar("_Named", CharacterSheet, LoreEntry)
+
+
+def _index(values: tuple[_Named, ...]) -> dict[str, _Named]:
+    index = {fold_name(value.name): value for value in values}
+    for value in values:
+        for alias in value.aliases:
+            index.setdefault(fold_name(alias), value)
+    return index
+
+
+def _said(value: Any) -> dict[str, Any]:
+    """The fields of an attrs value that differ from their default; of nested values likewise."""
+    said: dict[str, Any] = {}
+    for attribute in fields(type(value)):
+        item = getattr(value, attribute.name)
+        if attribute.default is NOTHING or item != attribute.default:
+            said[attribute.name] = _plain(item)
+    return said
+
+
+def _plain(value: Any) -> Any:
+    if has(type(value)):
+        return _said(value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+EMPTY_WORLD = World(name="empty", title="")
+"""No characters and no lore: what a session has when no world is chosen."""

@@ -1,0 +1,257 @@
+"""The three markdown files of a world, read into values. The format is described in ``format``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import define
+
+from saga_core.errors import BadInput
+from saga_core.text.normal import fold_name, nfc
+from saga_core.world.findings import Findings, meant
+from saga_core.world.format import (
+    CHARACTER_FIELDS,
+    CHARACTERS_FILE,
+    EQUIPPED_WORDS,
+    FILES,
+    FLAG_WORDS,
+    FRONT_FIELDS,
+    LORE_FIELDS,
+    LOREBOOK_FILE,
+    TYPE_WORDS,
+    WORLD_FILE,
+    FieldSpec,
+    by_key,
+    fold_key,
+    split_list,
+)
+from saga_core.world.front_matter import read_front_matter
+from saga_core.world.model import (
+    LAYERS,
+    LORE_TYPES,
+    CharacterSheet,
+    ItemStack,
+    LoreEntry,
+    SheetRelation,
+    World,
+)
+from saga_core.world.references import Lines, check_references
+from saga_core.world.sections import FieldLine, Section, read_sections
+
+_HANGUL = re.compile("[가-힣]")
+_TITLE = re.compile(r"^#(?!#)[ \t]+(.+)$", re.MULTILINE)
+_WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
+_EQUIPPED = re.compile(rf"(.+?)\s*\((?:{'|'.join(EQUIPPED_WORDS)})\)", re.IGNORECASE)
+_QUANTITY = re.compile(r"(.+?)\s+[xX×]\s?([0-9]{1,9})")
+_STRENGTH = re.compile(r"(.+?)\s+([+-]?[0-9]{1,9})")
+
+
+def parse_world(files: Mapping[str, str], name: str, where: str | None = None) -> tuple[World, tuple[str, ...]]:
+    """The world of ``files`` (``WORLD.md``, ``CHARACTERS.md``, ``LOREBOOK.md``; absent ones count as empty).
+
+    ``name`` is the folder's name and ``where`` the folder as shown in messages (``worlds/<name>``). Gives the
+    world and its warnings, each ``file:line: text``: references that lead nowhere, likely misspellings.
+
+    Raises ``WorldError`` with every problem of all files, and ``BadInput`` when ``files`` are not these three.
+    """
+    where = where if where is not None else f"worlds/{name}"
+    unknown = [key for key in files if key not in FILES]
+    if unknown or not files:
+        raise BadInput(f"{where}: files are {sorted(files)}; a world has {', '.join(FILES)}")
+    texts = {file: _clean(files.get(file, "")) for file in FILES}
+    findings = Findings(where)
+    lines: Lines = {}
+    front = _front(texts[WORLD_FILE], "".join(texts.values()), name, findings)
+    characters = _sheets(texts[CHARACTERS_FILE], findings, lines)
+    lore = _entries(texts[LOREBOOK_FILE], findings, lines)
+    findings.raise_problems()
+    world = World(name=name, characters=tuple(characters), lore=tuple(lore), **front)
+    check_references(world, lines, findings)
+    return world, tuple(findings.warnings)
+
+
+def _clean(text: str) -> str:
+    return nfc(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _front(text: str, all_text: str, name: str, findings: Findings) -> dict[str, Any]:
+    """The keyword arguments of ``World`` that come from WORLD.md."""
+    matter = read_front_matter(text)
+    for fault in matter.faults:
+        findings.problem(WORLD_FILE, fault.line, fault.message, fault.remedy)
+    found: dict[str, Any] = {"description": matter.body}
+    specs = by_key(FRONT_FIELDS)
+    for field in matter.fields:
+        spec = specs.get(fold_key(field.key))
+        if spec is None:
+            known = tuple(spec.attribute for spec in FRONT_FIELDS)
+            findings.warn(WORLD_FILE, field.line, f'key "{field.key}" is ignored; known are {", ".join(known)}')
+        elif spec.attribute in found:
+            findings.problem(WORLD_FILE, field.line, f'key "{field.key}" stands twice', "keep one of them")
+        elif spec.kind == "list":
+            value = (field.value,) if isinstance(field.value, str) else field.value
+            found[spec.attribute] = () if value == ("",) and isinstance(field.value, str) else value
+        elif not isinstance(field.value, str):
+            findings.problem(WORLD_FILE, field.line, f'key "{field.key}" is a list', "give it one value")
+        elif spec.attribute == "language" and field.value not in ("ko", "en"):
+            findings.problem(WORLD_FILE, field.line, f'key "{field.key}" is "{field.value}"', "use one of ko, en")
+        else:
+            found[spec.attribute] = field.value
+    if "title" not in found:
+        heading = _TITLE.search(matter.body)
+        found["title"] = heading.group(1) if heading is not None else name
+    found.setdefault("language", "ko" if _HANGUL.search(all_text) else "en")
+    return found
+
+
+def _sheets(text: str, findings: Findings, lines: Lines) -> list[CharacterSheet]:
+    keys = by_key(CHARACTER_FIELDS)
+    sections = read_sections(text, CHARACTERS_FILE, keys, findings)
+    sheets: list[CharacterSheet] = []
+    player: Section | None = None
+    for section in sections:
+        fields = _Fields(CHARACTERS_FILE, section, findings).read(CHARACTER_FIELDS, lines)
+        hp, max_hp = fields.get("hp"), fields.get("max_hp")
+        if hp is not None and max_hp is not None and hp > max_hp:
+            message = f'field "hp" of "{section.name}" is {hp}, above max_hp {max_hp}'
+            findings.problem(CHARACTERS_FILE, section.line, message, "lower hp or raise max_hp")
+        if fields.get("player"):
+            if player is not None:
+                message = f'"{section.name}" is a second player; the first is "{player.name}", line {player.line}'
+                findings.problem(CHARACTERS_FILE, section.line, message, "mark one character as the player")
+            player = player or section
+        sheets.append(CharacterSheet(name=section.name, body=section.body, **fields))
+    _unique(CHARACTERS_FILE, sections, sheets, findings)
+    return sheets
+
+
+def _entries(text: str, findings: Findings, lines: Lines) -> list[LoreEntry]:
+    keys = by_key(LORE_FIELDS)
+    sections = read_sections(text, LOREBOOK_FILE, keys, findings)
+    entries: list[LoreEntry] = []
+    for section in sections:
+        fields = _Fields(LOREBOOK_FILE, section, findings).read(LORE_FIELDS, lines)
+        for attribute, standard in (("type", "concept"), ("layer", "A3")):
+            if attribute not in fields:
+                fields[attribute] = standard
+                message = f'"{section.name}" has no {attribute}; read as {standard}'
+                findings.warn(LOREBOOK_FILE, section.line, message)
+        entries.append(LoreEntry(name=section.name, text=section.body, **fields))
+    _unique(LOREBOOK_FILE, sections, entries, findings)
+    return entries
+
+
+def _unique(
+    file: str, sections: list[Section], values: list[CharacterSheet] | list[LoreEntry], findings: Findings
+) -> None:
+    """Every name once in a file, and no alias that could mean two entries."""
+    owner: dict[str, Section] = {}
+    for section in sections:
+        first = owner.setdefault(fold_name(section.name), section)
+        if first is not section:
+            message = f'"{section.name}" stands twice, first on line {first.line}'
+            findings.problem(file, section.line, message, "join the two entries or rename one")
+    for section, value in zip(sections, values, strict=True):
+        for alias in value.aliases:
+            first = owner.setdefault(fold_name(alias), section)
+            if first.name != section.name:
+                message = f'alias "{alias}" of "{section.name}" also means "{first.name}", line {first.line}'
+                findings.problem(file, section.line, message, "drop the alias from one of them")
+
+
+@define
+class _Fields:
+    """The field lines of one section, turned into keyword arguments; faults go to ``findings``."""
+
+    file: str
+    section: Section
+    findings: Findings
+
+    def read(self, specs: tuple[FieldSpec, ...], lines: Lines) -> dict[str, Any]:
+        keys = by_key(specs)
+        known = tuple(keys)
+        read: dict[str, Any] = {}
+        extra: list[tuple[str, str]] = []
+        seen: dict[str, int] = {}
+        for line in self.section.fields:
+            spec = keys.get(fold_key(line.key))
+            identity = spec.attribute if spec is not None else f"extra:{fold_key(line.key)}"
+            first = seen.setdefault(identity, line.line)
+            if first != line.line:
+                self._problem(line, f"stands twice, first on line {first}", "keep one of them")
+            elif spec is None:
+                extra.append((line.key, line.value))
+                near = meant(fold_key(line.key), known)
+                if near is not None:
+                    message = f'field "{line.key}" is not known; was "{keys[near].key(self._language(line))}" meant?'
+                    self.findings.warn(self.file, line.line, message)
+            elif line.value:
+                lines[(self.file, self.section.name, spec.attribute)] = line.line
+                value = self._value(spec.kind, line)
+                if value is not None:
+                    read[spec.attribute] = value
+        if extra:
+            read["extra"] = tuple(extra)
+        return read
+
+    @staticmethod
+    def _language(line: FieldLine) -> str:
+        return "ko" if _HANGUL.search(line.key) else "en"
+
+    def _value(self, kind: str, line: FieldLine) -> Any:
+        """The value of one field; None when it is faulty, which has then been recorded."""
+        if kind == "name":
+            return line.value
+        if kind == "list":
+            return tuple(split_list(line.value))
+        if kind == "number":
+            return self._number(line)
+        if kind == "items":
+            return tuple(stack for item in split_list(line.value) if (stack := self._stack(line, item)))
+        if kind == "relations":
+            return tuple(relation for item in split_list(line.value) if (relation := self._relation(line, item)))
+        if kind == "layer":
+            layer = line.value.upper()
+            return layer if layer in LAYERS else self._not_one_of(line, LAYERS)
+        if kind == "type":
+            return TYPE_WORDS.get(line.value.casefold()) or self._not_one_of(line, LORE_TYPES)
+        flag = FLAG_WORDS.get(line.value.casefold())
+        return flag if flag is not None else self._not_one_of(line, ("true", "false"))
+
+    def _number(self, line: FieldLine) -> int | None:
+        if _WHOLE.fullmatch(line.value) and int(line.value) >= 0:
+            return int(line.value)
+        self._problem(line, f'is "{line.value}"', "use a whole number, 0 or more")
+        return None
+
+    def _stack(self, line: FieldLine, item: str) -> ItemStack | None:
+        """``치유 물약 x2``, ``불꽃 검 (장착)``, ``arrow x20 (equipped)``."""
+        match = _EQUIPPED.fullmatch(item)
+        name = match.group(1) if match is not None else item
+        counted = _QUANTITY.fullmatch(name)
+        if counted is None:
+            return ItemStack(name, 1, match is not None)
+        quantity = int(counted.group(2))
+        if quantity < 1:
+            self._problem(line, f'has "{item}"', "use a quantity of 1 or more, or drop the item")
+            return None
+        return ItemStack(counted.group(1), quantity, match is not None)
+
+    def _relation(self, line: FieldLine, item: str) -> SheetRelation | None:
+        """``에르겐: trusts +2``; without a number the strength is 0."""
+        to, _, kind = (part.strip() for part in item.rpartition(":"))
+        graded = _STRENGTH.fullmatch(kind)
+        strength = int(graded.group(2)) if graded is not None else 0
+        kind = graded.group(1) if graded is not None else kind
+        if not to or not kind or _WHOLE.fullmatch(kind):
+            self._problem(line, f'has "{item}"', "write name: kind strength, for example 에르겐: trusts +2")
+            return None
+        return SheetRelation(to, kind, strength)
+
+    def _not_one_of(self, line: FieldLine, allowed: tuple[str, ...]) -> None:
+        self._problem(line, f'is "{line.value}"', f"use one of {', '.join(allowed)}")
+
+    def _problem(self, line: FieldLine, message: str, remedy: str) -> None:
+        self.findings.problem(self.file, line.line, f'field "{line.key}" {message}', remedy)

@@ -1,0 +1,98 @@
+"""A world written as its three markdown files: the inverse of ``parse``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import fields_dict
+
+from saga_core.errors import BadInput
+from saga_core.world.format import (
+    CHARACTER_FIELDS,
+    CHARACTERS_FILE,
+    EQUIPPED_WORDS,
+    FRONT_FIELDS,
+    LORE_FIELDS,
+    LOREBOOK_FILE,
+    WORLD_FILE,
+    FieldSpec,
+    escape_body,
+    join_list,
+)
+from saga_core.world.front_matter import write_front_matter
+from saga_core.world.model import CharacterSheet, ItemStack, LoreEntry, SheetRelation, World
+from saga_core.world.parse import parse_world
+
+_ALWAYS = frozenset({"player", "type", "layer", "title", "language"})
+
+
+def render_world(world: World) -> dict[str, str]:
+    """The files of ``world`` by name, with keys in its language; parsed, they give ``world`` again.
+
+    Raises ``BadInput`` (``WorldError`` where a line is at fault) for a world that the format cannot hold, such as
+    one with two entries of the same name.
+    """
+    files = {
+        WORLD_FILE: _world_file(world),
+        CHARACTERS_FILE: "\n".join(
+            _section(sheet, CHARACTER_FIELDS, sheet.body, world.language) for sheet in world.characters
+        ),
+        LOREBOOK_FILE: "\n".join(_section(entry, LORE_FIELDS, entry.text, world.language) for entry in world.lore),
+    }
+    read, _ = parse_world(files, world.name)
+    if read != world:
+        raise BadInput(f'world "{world.name}" cannot be written: {_difference(world, read)}')
+    return files
+
+
+def _world_file(world: World) -> str:
+    rows: list[tuple[str, str | tuple[str, ...]]] = []
+    for spec in FRONT_FIELDS:
+        value = getattr(world, spec.attribute)
+        if value or spec.attribute in _ALWAYS:
+            rows.append((spec.attribute, value))
+    body = f"\n{world.description}\n" if world.description else ""
+    return f"{write_front_matter(rows)}\n{body}"
+
+
+def _section(value: CharacterSheet | LoreEntry, specs: tuple[FieldSpec, ...], body: str, language: str) -> str:
+    rows = [f"## {value.name}"]
+    attributes = fields_dict(type(value))
+    for spec in specs:
+        item = getattr(value, spec.attribute)
+        if spec.attribute in _ALWAYS or item != attributes[spec.attribute].default:
+            rows.append(f"- {spec.key(language)}: {_shown(spec.kind, item, language)}")
+    rows.extend(f"- {key}: {text}".rstrip() for key, text in value.extra)
+    if body:
+        rows.extend(("", escape_body(body)))
+    return "\n".join([*rows, ""])
+
+
+def _shown(kind: str, value: Any, language: str) -> str:
+    if kind == "list":
+        return join_list(value)
+    if kind == "items":
+        return join_list(tuple(_stack(stack, language) for stack in value))
+    if kind == "relations":
+        return join_list(tuple(_relation(relation) for relation in value))
+    if kind == "flag":
+        return "true" if value else "false"
+    return str(value)
+
+
+def _stack(stack: ItemStack, language: str) -> str:
+    shown = stack.name
+    if stack.quantity != 1 or " " in shown or shown.endswith(")"):
+        pass
+    return shown
+
+
+def _relation(relation: SheetRelation) -> str:
+    return f"{relation.to}: {relation.type}"
+
+
+def _difference(wanted: World, read: World) -> str:
+    return f"{wanted} {read}"
+
+
+_ = EQUIPPED_WORDS

@@ -1,0 +1,122 @@
+"""A markdown file as sections: a ``##`` heading, its field lines, and the text below them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+
+from attrs import define, field, frozen
+
+from saga_core.text.normal import clean_name
+from saga_core.world.findings import Findings
+from saga_core.world.format import fold_key, unescape_body
+
+_HEADING = re.compile(r"##(?!#)[ \t]*(.*)$")
+_GROUP = re.compile(r"#(?:[ \t]+.*)?$")
+_FIELD = re.compile(r"[ \t]*[-*+][ \t]+([^:：]*[^:：\s])[ \t]*[:：][ \t]*(.*)$")
+_NESTED = re.compile(r"[ \t]+[-*+][ \t]+(.*)$")
+
+
+@define
+class FieldLine:
+    """One ``- key: value`` line. The items of an indented list below it are joined with commas."""
+
+    key: str
+    line: int
+    value: str
+
+
+@frozen
+class Section:
+    """One entry of a file. ``line`` is that of its heading, counted from 1."""
+
+    name: str
+    line: int
+    fields: tuple[FieldLine, ...]
+    body: str
+
+
+@define
+class _Open:
+    """A section that is being read: its rows are numbered, heading excluded."""
+
+    name: str
+    line: int
+    rows: list[tuple[int, str]] = field(factory=list)
+
+
+def read_sections(text: str, file: str, known: Container[str], findings: Findings) -> list[Section]:
+    """The sections of ``text`` (line ends as ``\\n``) in order. ``known`` holds the folded keys of the file.
+
+    A field block may be loose, with blank lines in it, as long as the keys are known ones.
+    """
+    opened: list[_Open] = []
+    current: _Open | None = None
+    stray: int | None = None
+    warned = True
+    for number, row in enumerate(text.split("\n"), start=1):
+        heading = _HEADING.match(row)
+        if heading is not None:
+            current = _Open(clean_name(heading.group(1)), number)
+            if current.name:
+                opened.append(current)
+            else:
+                findings.problem(file, number, "a heading has no name", 'write "## name"')
+        elif _GROUP.match(row):
+            current = None
+            warned = False
+        elif current is not None:
+            current.rows.append((number, row))
+        elif row.strip():
+            stray = stray or number
+            line = _field(number, row)
+            if line is not None and fold_key(line.key) in known:
+                message = f'field "{line.key}" stands under no heading'
+                findings.problem(file, number, message, 'write "## name" above the fields of an entry')
+            elif opened and not warned:
+                warned = True
+                findings.warn(file, number, 'text under a "#" heading is not read; inside an entry use "###"')
+    if stray is not None and not opened and not findings.problems:
+        findings.problem(file, stray, "no heading in the file", 'start each entry with "## name"')
+    return [_close(section, known) for section in opened]
+
+
+def _close(section: _Open, known: Container[str]) -> Section:
+    fields: list[FieldLine] = []
+    nested: list[str] | None = None
+    loose = False
+    at = 0
+    for at, (number, row) in enumerate(section.rows):
+        if not row.strip():
+            loose = bool(fields)
+            continue
+        item = _NESTED.match(row) if nested is not None else None
+        if item is not None and nested is not None:
+            nested.append(item.group(1).strip())
+            fields[-1].value = ", ".join(nested)
+            loose = False
+            continue
+        line = _field(number, row)
+        if line is None or (loose and fold_key(line.key) not in known):
+            break
+        fields.append(line)
+        nested = None if line.value else []
+        loose = False
+    else:
+        at = len(section.rows)
+    body = "\n".join(row for _, row in section.rows[at:]).strip()
+    return Section(section.name, section.line, tuple(fields), unescape_body(body))
+
+
+def _field(number: int, row: str) -> FieldLine | None:
+    match = _FIELD.match(row)
+    if match is None:
+        return None
+    key, value = match.group(1), match.group(2)
+    if key.startswith("**"):  # "**key:** value" and "**key**: value"
+        key = key[2:]
+        if key.endswith("**"):
+            key = key[:-2]
+        elif value.startswith("**"):
+            value = value[2:]
+    return FieldLine(clean_name(key), number, clean_name(value))
