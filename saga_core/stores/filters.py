@@ -1,14 +1,17 @@
 """The filter grammar of vector stores, and what it means.
 
 A comparison is true only when the field is there, is not null, and has a value of a comparable type: numbers with
-numbers (``True`` is no number here), text with text, booleans with booleans. So ``ne`` is false where the field is
-missing; ``Not(Compare(f, "eq", v))`` is true there. ``matches`` is the meaning; a backend may compute it elsewhere.
-``predicate`` prepares a filter that many items are put to.
+numbers (``True`` is no number here), text with text, booleans with booleans. Two values of different types are
+``ne``, except with null. So ``ne`` is false where the field is missing or null; ``Not(Compare(f, "eq", v))`` is true
+there. ``matches`` is the meaning; a backend may compute it elsewhere. ``predicate`` prepares a filter that many
+items are put to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Literal, assert_never
 
 from attrs import field, frozen, validators
@@ -100,11 +103,26 @@ def _compare(actual: Scalar, op: Operator, wanted: Scalar) -> bool:
     assert_never(op)
 
 
+def _check_value(name: str, value: object) -> None:
+    if isinstance(value, float) and not isfinite(value):
+        raise BadInput(f"filter: {name!r} is compared with {value!r}; give a finite number")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise BadInput(f"filter: {name!r} is compared with {value!r}; an integer has at most 64 bits")
+    if value is not None and not isinstance(value, str | int | float):
+        kind = type(value).__name__
+        raise BadInput(f"filter: {name!r} is compared with a {kind}; give text, a number, a boolean or null")
+
+
 def check_filter(filter_: Filter) -> None:
-    """Raise ``BadInput`` for an order comparison with a boolean or null, whatever the data."""
+    """Raise ``BadInput``, whatever the data, for an order comparison with a boolean or null and for values that
+    could not be stored either: not scalar, not finite, beyond 64 bits."""
     if isinstance(filter_, Compare):
+        _check_value(filter_.name, filter_.value)
         if filter_.op not in ("eq", "ne") and _kind(filter_.value) in ("null", "bool"):
             raise BadInput(f"filter: {filter_.op!r} does not apply to {filter_.value!r}; use eq or ne")
+    elif isinstance(filter_, Within):
+        for value in filter_.values:
+            _check_value(filter_.name, value)
     elif isinstance(filter_, And | Or):
         for part in filter_.parts:
             check_filter(part)
@@ -128,3 +146,64 @@ def matches(filter_: Filter, metadata: Mapping[str, Scalar]) -> bool:
     if isinstance(filter_, Or):
         return any(matches(part, metadata) for part in filter_.parts)
     return not matches(filter_.part, metadata)
+
+
+Predicate = Callable[[Mapping[str, Scalar]], bool]
+
+
+def predicate(filter_: Filter) -> Predicate:
+    """``matches`` with ``filter_`` prepared: each ``Within`` is one look into a set, however many values it has.
+
+    Raises ``BadInput`` as ``check_filter`` does.
+    """
+    check_filter(filter_)
+    return _prepare(filter_)
+
+
+def _prepare(filter_: Filter) -> Predicate:
+    if isinstance(filter_, Compare):
+        return _prepare_compare(filter_)
+    if isinstance(filter_, Within):
+        return _prepare_within(filter_)
+    if isinstance(filter_, Exists):
+        name = filter_.name
+        return lambda metadata: name in metadata
+    if isinstance(filter_, Not):
+        inner = _prepare(filter_.part)
+        return lambda metadata: not inner(metadata)
+    parts = tuple(_prepare(part) for part in filter_.parts)
+    if isinstance(filter_, And):
+        return lambda metadata: all(part(metadata) for part in parts)
+    return lambda metadata: any(part(metadata) for part in parts)
+
+
+def _prepare_compare(filter_: Compare) -> Predicate:
+    name, wanted, kind = filter_.name, filter_.value, _kind(filter_.value)
+    holds: Callable[[Scalar, Scalar], bool] = getattr(operator, filter_.op)
+    across = filter_.op == "ne"
+
+    def compare(metadata: Mapping[str, Scalar]) -> bool:
+        actual = metadata.get(name)
+        if actual is None and name not in metadata:
+            return False
+        actual_kind = _kind(actual)
+        if actual_kind == kind:
+            return holds(actual, wanted)
+        return across and actual is not None and wanted is not None
+
+    return compare
+
+
+def _prepare_within(filter_: Within) -> Predicate:
+    name, negate = filter_.name, filter_.negate
+    values: dict[str, set[Scalar]] = {"null": set(), "bool": set(), "number": set(), "text": set()}
+    for value in filter_.values:
+        values[_kind(value)].add(value)
+
+    def within(metadata: Mapping[str, Scalar]) -> bool:
+        actual = metadata.get(name)
+        if actual is None and name not in metadata:
+            return False
+        return (actual in values[_kind(actual)]) is not negate
+
+    return within

@@ -73,7 +73,7 @@ class Mutation:
 
 
 class GraphStore(Store, Protocol):
-    """A graph per scope. Scopes never see each other, and begin to exist with their first mutation that is not empty."""
+    """A graph per scope. Scopes never see each other, and begin to exist with their first non-empty mutation."""
 
     async def apply(self, scope: str, mutation: Mutation) -> None:
         """Apply all of ``mutation`` or nothing. Applying it again changes nothing more.
@@ -133,7 +133,7 @@ class NativeExpand(Protocol):
     ) -> dict[str, int]:
         """The nodes within ``hops`` of ``ids`` (0 to 4) and their distance, edges taken both ways.
 
-        Those of ``ids`` that exist are at distance 0; unknown ones are left out. Raises ``BadInput`` for other ``hops``.
+        Those of ``ids`` that exist are at distance 0, unknown ones are left out. Raises ``BadInput`` for other hops.
         """
         ...
 

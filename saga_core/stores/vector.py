@@ -105,9 +105,10 @@ class VectorStore(Store, Protocol):
     ) -> list[Hit]:
         """The ``k`` items most similar to ``vector`` among those that pass ``where``, in any of ``scopes``.
 
-        The filter is applied before the cut to ``k``. Ordered by score, highest first; equal scores by id, then by scope's
-        place in ``scopes``. Unknown scopes are empty, and a scope named twice counts once, at its first place. Raises
-        ``ScopeMismatch`` when a scope has another dimension, ``BadInput`` for ``k`` below 1 or a malformed filter.
+        The filter is applied before the cut to ``k``. Ordered by score, highest first; equal scores by id, then by
+        the scope's place in ``scopes``. Unknown scopes are empty, and a scope named twice counts once, at its first
+        place. Raises ``ScopeMismatch`` when a scope has another dimension, ``BadInput`` for ``k`` below 1 or a
+        malformed filter.
         """
         ...
 
