@@ -1,0 +1,79 @@
+"""Records to bytes and back: canonical JSON, so that equal values have equal bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import AttrsInstance
+from cattrs import Converter
+from cattrs.strategies import configure_tagged_union
+
+from saga_core.errors import StoreCorrupt
+from saga_core.model.deltas import Event
+from saga_core.model.entities import Relation
+from saga_core.stores.graph import Value
+
+T = TypeVar("T")
+
+
+def dumps(value: Any) -> bytes:
+    """Canonical JSON in UTF-8: sorted keys, no spaces, no NaN."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _tag(cls: type) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+
+def _make_converter() -> Converter:
+    converter = Converter(omit_if_default=True, detailed_validation=False)
+    converter.register_unstructure_hook(tuple, list)
+    converter.register_structure_hook_func(
+        lambda annotation: annotation == Value, lambda value, _: tuple(value) if isinstance(value, list) else value
+    )
+    converter.register_unstructure_hook_func(lambda annotation: annotation == Value, lambda value: value)
+    configure_tagged_union(Event, converter, tag_generator=_tag, tag_name="t")
+    by_parts = Mapping[tuple[str, str], Relation]
+    converter.register_unstructure_hook_func(
+        lambda annotation: annotation == by_parts,
+        lambda relations: [[*pair, converter.unstructure(relations[pair])] for pair in sorted(relations)],
+    )
+    converter.register_structure_hook_func(
+        lambda annotation: annotation == by_parts,
+        lambda rows, _: {(row[0], row[1]): converter.structure(row[2], Relation) for row in rows},
+    )
+    links = frozenset[tuple[str, str, str]]
+    converter.register_unstructure_hook_func(
+        lambda annotation: annotation == links, lambda rows: [list(row) for row in sorted(rows)]
+    )
+    return converter
+
+
+_CONVERTER = _make_converter()
+
+
+def to_plain(value: AttrsInstance) -> dict[str, Any]:
+    """``value`` as JSON-able data, defaults left out."""
+    plain: dict[str, Any] = _CONVERTER.unstructure(value)
+    return plain
+
+
+def from_plain(plain: Any, cls: type[T]) -> T:
+    """The value that ``to_plain`` made ``plain`` of."""
+    return _CONVERTER.structure(plain, cls)
+
+
+def encode(value: AttrsInstance) -> bytes:
+    """A record as stored."""
+    return dumps(to_plain(value))
+
+
+def decode(raw: bytes, cls: type[T]) -> T:
+    """The record that ``encode`` made ``raw`` of. Raises ``StoreCorrupt`` for anything else."""
+    try:
+        return _CONVERTER.structure(json.loads(raw), cls)
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        raise StoreCorrupt(f"a stored {cls.__name__} cannot be read: {error!r}") from error
