@@ -1,0 +1,403 @@
+"""What the stores refuse: one set of checks, so that every backend refuses the same values with the same words.
+
+Pure functions without I/O. Each raises ``BadInput`` (``check_vector`` and ``as_float32`` also ``ScopeMismatch``)
+naming the field, the value and the remedy, and returns nothing unless it says so. A backend calls them before it
+touches its engine, so that what was refused has changed nothing.
+
+Text rules. Lone surrogates are refused everywhere: no engine stores them. NUL is refused in names, properties,
+metadata and texts of the graph and vector stores, because engines disagree about it; the segments of a StateKV key
+and the text of a page may hold it. Property and metadata values have exactly one of the types ``str``, ``int``,
+``float``, ``bool`` and ``NoneType`` (no subclass: a ``StrEnum`` or a numpy number would not come back as it went in).
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from saga_core.errors import BadInput, ScopeMismatch
+from saga_core.stores.filters import And, Compare, Filter, Not, Or, Within, check_filter
+from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
+from saga_core.stores.lifecycle import Limits
+from saga_core.stores.md_cache import Pages
+from saga_core.stores.state_kv import Batch, Key
+from saga_core.stores.vector import ScopeSpec, Vector, VectorItem
+
+DEFAULT_LIMITS = Limits()
+
+_INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
+_NUMBER_BYTES = 8
+_SHOWN = 60
+
+
+def shown(value: object) -> str:
+    """``value`` for an error message: its repr, cut where it would be long."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"
+
+
+# --- names and numbers ---------------------------------------------------------------------------------------
+
+
+def check_text(where: str, value: object, *, nul: bool = False) -> int:
+    """A string that UTF-8 can hold; its size in bytes is returned. NUL only where ``nul`` allows it."""
+    if type(value) is not str:
+        raise BadInput(f"{where}: {shown(value)} is a {type(value).__name__}; give a str")
+    if not nul and "\0" in value:
+        raise BadInput(f"{where}: {shown(value)} holds a NUL character; remove it")
+    if value.isascii():
+        return len(value)
+    try:
+        return len(value.encode())
+    except UnicodeEncodeError:
+        raise BadInput(
+            f"{where}: {shown(value)} holds a lone surrogate, which UTF-8 cannot store; bring text through "
+            "saga_core.text.normal.nfc"
+        ) from None
+
+
+def check_name(where: str, value: object, limits: Limits = DEFAULT_LIMITS) -> None:
+    """A scope, id, label, type or field name: not empty, no NUL, at most ``limits.name_chars`` characters."""
+    check_text(where, value)
+    assert isinstance(value, str)
+    if not value:
+        raise BadInput(f"{where}: is empty; give a name")
+    if len(value) > limits.name_chars:
+        raise BadInput(f"{where}: {shown(value)} is too long; the limit is {limits.name_chars} characters")
+
+
+def check_scope(scope: object, limits: Limits = DEFAULT_LIMITS) -> None:
+    """The name of a scope."""
+    check_name("scope", scope, limits)
+
+
+def check_names(where: str, values: object, limits: Limits = DEFAULT_LIMITS) -> None:
+    """A sequence of at most ``limits.batch`` names, such as ids to get. A bare string is refused."""
+    for index, value in enumerate(_collection(where, values, limits.batch)):
+        check_name(f"{where}[{index}]", value, limits)
+
+
+def check_limit(where: str, value: object) -> None:
+    """A count of results: an int from 1."""
+    if type(value) is not int:
+        raise BadInput(f"{where}: {shown(value)} is a {type(value).__name__}; give an int")
+    if value < 1:
+        raise BadInput(f"{where}: {value} is below 1; ask for at least one")
+
+
+def _collection(where: str, values: object, most: int) -> Collection[Any]:
+    if isinstance(values, str | bytes) or not isinstance(values, Collection):
+        raise BadInput(f"{where}: {shown(values)} is a {type(values).__name__}; give a list or a tuple")
+    if len(values) > most:
+        raise BadInput(f"{where}: {len(values)} entries; the limit is {most}: split them")
+    return values
+
+
+# --- StateKV -------------------------------------------------------------------------------------------------
+
+
+def check_key(key: object, limits: Limits = DEFAULT_LIMITS, *, where: str = "key") -> None:
+    """A StateKV key: a tuple of one or more non-empty segments, together at most ``limits.key_bytes``."""
+    if key == ():
+        raise BadInput(f"{where}: () is empty; a key has at least one segment")
+    check_prefix(key, limits, where=where)
+
+
+def check_prefix(prefix: object, limits: Limits = DEFAULT_LIMITS, *, where: str = "prefix") -> None:
+    """The same, but the empty tuple is allowed: it stands for the whole store."""
+    if type(prefix) is not tuple:
+        raise BadInput(f"{where}: {shown(prefix)} is a {type(prefix).__name__}; give a tuple of str")
+    size = 0
+    for index, segment in enumerate(prefix):
+        if segment == "":
+            raise BadInput(f"{where}: segment {index} of {shown(prefix)} is empty; give it a text")
+        size += check_text(f"{where}[{index}]", segment, nul=True)
+    if size > limits.key_bytes:
+        raise BadInput(f"{where}: {shown(prefix)} has {size} bytes; the limit is {limits.key_bytes} bytes of UTF-8")
+
+
+def check_keys(keys: object, limits: Limits = DEFAULT_LIMITS) -> None:
+    """Keys to get: at most ``limits.batch``. One key alone is refused, since a key is a sequence too."""
+    for index, key in enumerate(_collection("keys", keys, limits.batch)):
+        check_key(key, limits, where=f"keys[{index}]")
+
+
+def check_scan(prefix: object, after: object, limit: object, limits: Limits = DEFAULT_LIMITS) -> None:
+    """The arguments of ``StateKV.scan``."""
+    check_prefix(prefix, limits)
+    if after is not None:
+        check_key(after, limits, where="after")
+    check_limit("limit", limit)
+
+
+def check_batch(batch: Batch, expected: Mapping[Key, bytes | None] | None, limits: Limits = DEFAULT_LIMITS) -> None:
+    """The arguments of ``StateKV.commit``. Puts and deletes count together, expectations by themselves."""
+    size = len(batch.puts) + len(batch.deletes)
+    if size > limits.batch:
+        raise BadInput(f"batch: {size} puts and deletes; the limit is {limits.batch}: split them")
+    for key, value in batch.puts.items():
+        check_key(key, limits, where="batch.puts")
+        _check_value("batch.puts", key, value, limits)
+    for key in batch.deletes:
+        check_key(key, limits, where="batch.deletes")
+        if key in batch.puts:
+            raise BadInput(f"batch: the key {shown(key)} stands in puts and in deletes; keep one of the two")
+    if expected is None:
+        return
+    if len(expected) > limits.batch:
+        raise BadInput(f"expected: {len(expected)} keys; the limit is {limits.batch}")
+    for key, wanted in expected.items():
+        check_key(key, limits, where="expected")
+        if wanted is not None:
+            _check_value("expected", key, wanted, limits)
+
+
+def _check_value(where: str, key: Key, value: object, limits: Limits) -> None:
+    if type(value) is not bytes:
+        raise BadInput(f"{where}[{shown(key)}]: {shown(value)} is a {type(value).__name__}; give bytes")
+    if len(value) > limits.value_bytes:
+        raise BadInput(f"{where}[{shown(key)}]: {len(value)} bytes; the limit is {limits.value_bytes}")
+
+
+# --- properties and metadata ---------------------------------------------------------------------------------
+
+
+def check_scalar(where: str, value: object) -> int:
+    """A scalar: text, a 64-bit integer, a finite float, a boolean or None. Its size in bytes is returned."""
+    kind = type(value)
+    if kind is str:
+        return check_text(where, value)
+    if kind is float and not math.isfinite(value):  # type: ignore[arg-type]
+        raise BadInput(f"{where}: {value} is not finite; leave it out or give a number")
+    if kind is int and not _INT64_MIN <= value <= _INT64_MAX:  # type: ignore[operator]
+        raise BadInput(f"{where}: {shown(value)} does not fit 64 bits; store it as text")
+    if kind not in (int, float, bool, type(None)):
+        raise BadInput(f"{where}: {shown(value)} is a {kind.__name__}; give a str, int, float, bool or None")
+    return _NUMBER_BYTES
+
+
+def check_properties(where: str, properties: object, limits: Limits = DEFAULT_LIMITS) -> None:
+    """The properties of a node or edge: scalars, and tuples of scalars (a list would come back as a tuple)."""
+    _check_mapping(where, properties, limits, tuples=True)
+
+
+def check_metadata(where: str, metadata: object, limits: Limits = DEFAULT_LIMITS) -> None:
+    """The metadata of a vector item: scalars only."""
+    _check_mapping(where, metadata, limits, tuples=False)
+
+
+def _check_mapping(where: str, mapping: object, limits: Limits, *, tuples: bool) -> None:
+    if not isinstance(mapping, Mapping):
+        raise BadInput(f"{where}: {shown(mapping)} is a {type(mapping).__name__}; give a dict")
+    size = 0
+    for name, value in mapping.items():
+        check_name(f"{where}: field name", name, limits)
+        size += len(name.encode())
+        place = f"{where}[{name!r}]"
+        if tuples and type(value) is tuple:
+            size += sum(check_scalar(place, part) for part in value)
+        else:
+            size += check_scalar(place, value)
+    if size > limits.value_bytes:
+        raise BadInput(f"{where}: {size} bytes; the limit is {limits.value_bytes}")
+
+
+# --- GraphStore ----------------------------------------------------------------------------------------------
+
+
+def check_node(node: Node, limits: Limits = DEFAULT_LIMITS, *, where: str = "node") -> None:
+    """A node's id, label and properties."""
+    check_name(f"{where}.id", node.id, limits)
+    check_name(f"{where}.label", node.label, limits)
+    check_properties(f"{where} {node.id!r}", node.properties, limits)
+
+
+def check_edge_key(key: EdgeKey | Edge, limits: Limits = DEFAULT_LIMITS, *, where: str = "edge") -> None:
+    """An edge's identity. ``key`` may be empty, the other three may not."""
+    check_name(f"{where}.source", key.source, limits)
+    check_name(f"{where}.type", key.type, limits)
+    check_name(f"{where}.target", key.target, limits)
+    if key.key != "":
+        check_name(f"{where}.key", key.key, limits)
+
+
+def check_edge(edge: Edge, limits: Limits = DEFAULT_LIMITS, *, where: str = "edge") -> None:
+    """An edge's identity and properties."""
+    check_edge_key(edge, limits, where=where)
+    check_properties(f"{where} {edge.source!r}-{edge.type}->{edge.target!r}", edge.properties, limits)
+
+
+def check_mutation(mutation: Mutation, limits: Limits = DEFAULT_LIMITS) -> None:
+    """All of a mutation that can be checked without the store; ``check_endpoints`` is the rest."""
+    parts: tuple[Collection[object], ...] = (
+        mutation.put_nodes,
+        mutation.put_edges,
+        mutation.delete_nodes,
+        mutation.delete_edges,
+    )
+    size = sum(len(part) for part in parts)
+    if size > limits.batch:
+        raise BadInput(f"mutation: {size} entries; the limit is {limits.batch}: split it")
+    for index, node in enumerate(mutation.put_nodes):
+        check_node(node, limits, where=f"put_nodes[{index}]")
+    for index, edge in enumerate(mutation.put_edges):
+        check_edge(edge, limits, where=f"put_edges[{index}]")
+    for index, node_id in enumerate(mutation.delete_nodes):
+        check_name(f"delete_nodes[{index}]", node_id, limits)
+    for index, key in enumerate(mutation.delete_edges):
+        check_edge_key(key, limits, where=f"delete_edges[{index}]")
+    if mutation.watermark is not None:
+        check_name("watermark", mutation.watermark, limits)
+
+
+def endpoints(mutation: Mutation) -> frozenset[str]:
+    """The nodes that the store must hold already for ``mutation``'s edges: named by them, not put by it."""
+    named = {edge.source for edge in mutation.put_edges} | {edge.target for edge in mutation.put_edges}
+    return frozenset(named.difference(node.id for node in mutation.put_nodes))
+
+
+def check_endpoints(mutation: Mutation, present: Collection[str]) -> None:
+    """Refuse an edge without both its nodes; ``present`` are those of ``endpoints(mutation)`` that exist.
+
+    A node that the mutation itself deletes and does not put again is not there.
+    """
+    needed = endpoints(mutation)
+    gone = needed.difference(present) | needed.intersection(mutation.delete_nodes)
+    for index, edge in enumerate(mutation.put_edges):
+        for end, node_id in (("source", edge.source), ("target", edge.target)):
+            if node_id in gone:
+                raise BadInput(
+                    f"put_edges[{index}].{end}: no node {node_id!r} in the scope after this mutation; "
+                    "put the node in the same mutation or before"
+                )
+
+
+def check_neighbors(
+    ids: object, types: object, direction: object, limit: object, limits: Limits = DEFAULT_LIMITS
+) -> None:
+    """The arguments of ``GraphStore.neighbors``, the scope apart."""
+    check_names("ids", ids, limits)
+    if types is not None:
+        check_names("types", types, limits)
+    if direction not in ("out", "in", "both"):
+        raise BadInput(f"direction: {shown(direction)}; give 'out', 'in' or 'both'")
+    if limit is not None:
+        check_limit("limit", limit)
+
+
+def check_node_scan(label: object, after: object, limit: object, limits: Limits = DEFAULT_LIMITS) -> None:
+    """The arguments of ``GraphStore.scan``, the scope apart."""
+    if label is not None:
+        check_name("label", label, limits)
+    if after is not None:
+        check_name("after", after, limits)
+    check_limit("limit", limit)
+
+
+# --- VectorStore ---------------------------------------------------------------------------------------------
+
+
+def check_spec(spec: ScopeSpec, limits: Limits = DEFAULT_LIMITS) -> None:
+    """A scope's embedder id and dimension."""
+    check_name("spec.embedder", spec.embedder, limits)
+    check_limit("spec.dimension", spec.dimension)
+    if spec.dimension > limits.dimension:
+        raise BadInput(f"spec.dimension: {spec.dimension}; the limit is {limits.dimension}")
+
+
+def as_float32(where: str, vector: Vector) -> array[float]:
+    """``vector`` as a new ``array('f')``. Raises ``BadInput`` for what is no number, or not finite in 32 bits."""
+    if isinstance(vector, str | bytes | bytearray) or not hasattr(vector, "__len__"):
+        raise BadInput(f"{where}: {shown(vector)} is a {type(vector).__name__}; give a sequence of numbers")
+    try:
+        floats = array("f", vector)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise BadInput(f"{where}: {shown(vector)}: {error}; give a sequence of numbers") from None
+    # The sum is finite exactly when all are: it is formed in 64 bits, where 32-bit values cannot overflow.
+    if not math.isfinite(sum(floats)):
+        raise BadInput(f"{where}: holds NaN, an infinity or a number beyond 32-bit floats; give finite ones")
+    return floats
+
+
+def check_dimension(where: str, vector: Vector, scope: str, spec: ScopeSpec) -> None:
+    """Raise ``ScopeMismatch`` when ``vector`` has not the dimension of the scope."""
+    if len(vector) != spec.dimension:
+        raise ScopeMismatch(
+            f"{where}: {len(vector)} components, but scope {scope!r} has {spec.dimension} (embedder "
+            f"{spec.embedder!r}); rebuild the scope to change its embedder"
+        )
+
+
+def check_item(item: VectorItem, limits: Limits = DEFAULT_LIMITS, *, where: str = "item") -> None:
+    """An item's id, text and metadata; its vector is for ``as_float32`` and ``check_dimension``."""
+    check_name(f"{where}.id", item.id, limits)
+    size = check_text(f"{where} {item.id!r}: text", item.text)
+    if size > limits.value_bytes:
+        raise BadInput(f"{where} {item.id!r}: text of {size} bytes; the limit is {limits.value_bytes}")
+    check_metadata(f"{where} {item.id!r}: metadata", item.metadata, limits)
+
+
+def check_items(items: object, limits: Limits = DEFAULT_LIMITS) -> None:
+    """The items of an upsert, vectors apart."""
+    for index, item in enumerate(_collection("items", items, limits.batch)):
+        if not isinstance(item, VectorItem):
+            raise BadInput(f"items[{index}]: {shown(item)} is a {type(item).__name__}; give a VectorItem")
+        check_item(item, limits, where=f"items[{index}]")
+
+
+def check_query(scopes: Sequence[str], k: int, filter_: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
+    """The arguments of ``VectorStore.query``, the vector apart."""
+    check_names("scopes", scopes, limits)
+    check_limit("k", k)
+    check_where(filter_, limits)
+
+
+def check_where(filter_: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
+    """A filter: field names, values that metadata could hold, and operators that apply to them."""
+    if filter_ is None:
+        return
+    check_filter(filter_)
+    for part in _leaves(filter_):
+        if isinstance(part, Compare):
+            check_name("filter: field name", part.name, limits)
+            check_scalar(f"filter: {part.name} {part.op}", part.value)
+        elif isinstance(part, Within):
+            check_name("filter: field name", part.name, limits)
+            for value in _collection(f"filter: {part.name} in", part.values, limits.batch):
+                check_scalar(f"filter: {part.name} in", value)
+        else:
+            check_name("filter: field name", getattr(part, "name", None), limits)
+
+
+def _leaves(filter_: Filter) -> Iterable[Filter]:
+    if isinstance(filter_, And | Or):
+        for part in filter_.parts:
+            yield from _leaves(part)
+    elif isinstance(filter_, Not):
+        yield from _leaves(filter_.part)
+    else:
+        yield filter_
+
+
+def check_delete(ids: object, filter_: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
+    """The arguments of ``VectorStore.delete``: exactly one of ids and filter."""
+    if (ids is None) == (filter_ is None):
+        raise BadInput("delete: give either ids or filter; to remove everything use drop")
+    if ids is not None:
+        check_names("ids", ids, limits)
+    check_where(filter_, limits)
+
+
+# --- MdCache -------------------------------------------------------------------------------------------------
+
+
+def check_pages(pages: Pages, limits: Limits = DEFAULT_LIMITS) -> None:
+    """The text of each page and the watermark, which may be empty."""
+    for name, text in pages.files.items():
+        size = check_text(f"pages[{name!r}]", text, nul=True)
+        if size > limits.value_bytes:
+            raise BadInput(f"pages[{name!r}]: {size} bytes; the limit is {limits.value_bytes}")
+    if pages.watermark != "":
+        check_name("pages.watermark", pages.watermark, limits)
