@@ -1,6 +1,6 @@
 """What the stores refuse: one set of checks, so that every backend refuses the same values with the same words.
 
-Pure functions without I/O. Each raises ``BadInput`` (``check_vector`` and ``as_float32`` also ``ScopeMismatch``)
+Pure functions without I/O. Each raises ``BadInput`` (``check_dimension``: ``ScopeMismatch``)
 naming the field, the value and the remedy, and returns nothing unless it says so. A backend calls them before it
 touches its engine, so that what was refused has changed nothing.
 
@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from saga_core.errors import BadInput, ScopeMismatch
-from saga_core.stores.filters import And, Compare, Filter, Not, Or, Within, check_filter
+from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within, check_filter
 from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
 from saga_core.stores.lifecycle import Limits
 from saga_core.stores.md_cache import Pages
@@ -347,47 +347,53 @@ def check_items(items: object, limits: Limits = DEFAULT_LIMITS) -> None:
         check_item(item, limits, where=f"items[{index}]")
 
 
-def check_query(scopes: Sequence[str], k: int, filter_: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
+def check_query(scopes: object, k: object, where: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
     """The arguments of ``VectorStore.query``, the vector apart."""
     check_names("scopes", scopes, limits)
     check_limit("k", k)
-    check_where(filter_, limits)
+    check_where(where, limits)
 
 
-def check_where(filter_: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
-    """A filter: field names, values that metadata could hold, and operators that apply to them."""
-    if filter_ is None:
-        return
-    check_filter(filter_)
-    for part in _leaves(filter_):
-        if isinstance(part, Compare):
-            check_name("filter: field name", part.name, limits)
-            check_scalar(f"filter: {part.name} {part.op}", part.value)
-        elif isinstance(part, Within):
-            check_name("filter: field name", part.name, limits)
-            for value in _collection(f"filter: {part.name} in", part.values, limits.batch):
-                check_scalar(f"filter: {part.name} in", value)
-        else:
-            check_name("filter: field name", getattr(part, "name", None), limits)
+def check_item_scan(after: object, limit: object, limits: Limits = DEFAULT_LIMITS) -> None:
+    """The arguments of ``VectorStore.scan``, the scope apart."""
+    if after is not None:
+        check_name("after", after, limits)
+    check_limit("limit", limit)
 
 
-def _leaves(filter_: Filter) -> Iterable[Filter]:
-    if isinstance(filter_, And | Or):
-        for part in filter_.parts:
-            yield from _leaves(part)
-    elif isinstance(filter_, Not):
-        yield from _leaves(filter_.part)
-    else:
-        yield filter_
-
-
-def check_delete(ids: object, filter_: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The arguments of ``VectorStore.delete``: exactly one of ids and filter."""
-    if (ids is None) == (filter_ is None):
-        raise BadInput("delete: give either ids or filter; to remove everything use drop")
+def check_delete(ids: object, where: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
+    """The arguments of ``VectorStore.delete``, the scope apart: exactly one of ids and filter."""
+    if (ids is None) == (where is None):
+        raise BadInput("delete: give either ids or where; to remove everything use drop")
     if ids is not None:
         check_names("ids", ids, limits)
-    check_where(filter_, limits)
+    check_where(where, limits)
+
+
+def check_where(where: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
+    """A filter: what ``check_filter`` refuses, and names and values that no metadata could hold."""
+    if where is None:
+        return
+    check_filter(where)
+    for leaf in _leaves(where):
+        check_name("where: field name", leaf.name, limits)
+        if isinstance(leaf, Compare):
+            check_scalar(f"where: {leaf.name} {leaf.op}", leaf.value)
+        elif isinstance(leaf, Within):
+            for value in _collection(f"where: {leaf.name} in", leaf.values, limits.batch):
+                check_scalar(f"where: {leaf.name} in", value)
+
+
+def _leaves(where: Filter) -> Iterable[Compare | Within | Exists]:
+    if isinstance(where, And | Or):
+        for part in where.parts:
+            yield from _leaves(part)
+    elif isinstance(where, Not):
+        yield from _leaves(where.part)
+    elif isinstance(where, Compare | Within | Exists):
+        yield where
+    else:
+        raise BadInput(f"where: {shown(where)} is a {type(where).__name__}; give a filter of saga_core.stores.filters")
 
 
 # --- MdCache -------------------------------------------------------------------------------------------------

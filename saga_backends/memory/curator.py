@@ -1,0 +1,31 @@
+"""A curator without an opinion of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from saga_backends.memory.lifecycle import MemoryStore
+from saga_core.registry import Backend, OpenOptions
+from saga_core.stores.curator import CurationView, Curator, Proposal
+from saga_core.stores.lifecycle import Limits
+
+
+class MemoryCurator(MemoryStore):
+    """Answers every review with the proposals that it was made with: none, unless a test wants some."""
+
+    def __init__(self, proposals: Iterable[Proposal] = (), limits: Limits = Limits()) -> None:  # noqa: B008
+        super().__init__("curator", limits)
+        self._proposals = tuple(proposals)
+
+    async def review(self, view: CurationView) -> tuple[Proposal, ...]:
+        """The same for every view."""
+        self._alive()
+        return self._proposals
+
+
+async def _open(options: OpenOptions) -> Curator:
+    options.take()
+    return MemoryCurator()
+
+
+CURATOR = Backend("curator", "memory", _open, "proposes nothing")

@@ -1,0 +1,33 @@
+"""What all stores in memory share: a description, a health check and an end."""
+
+from __future__ import annotations
+
+from saga_core.capabilities import Capability
+from saga_core.errors import Closed
+from saga_core.stores.lifecycle import Health, Limits, StoreInfo
+
+
+class MemoryStore:
+    """A store without files and threads."""
+
+    def __init__(self, kind: str, limits: Limits) -> None:
+        self._info = StoreInfo(kind=kind, name="memory", capabilities=frozenset({Capability.RESIDENT}), limits=limits)
+        self._closed = False
+
+    @property
+    def info(self) -> StoreInfo:
+        """Kind, name and limits."""
+        return self._info
+
+    async def check(self) -> Health:
+        """Always well, while open."""
+        self._alive()
+        return Health(ok=True, detail="in memory")
+
+    async def aclose(self) -> None:
+        """Every other call raises ``Closed`` from here on."""
+        self._closed = True
+
+    def _alive(self) -> None:
+        if self._closed:
+            raise Closed(f"the {self._info.kind} store in memory is closed")
