@@ -23,7 +23,7 @@ class WorldProblem:
 
 
 class WorldError(BadInput):
-    """A world that cannot be used. ``problems`` holds each fault in file order, never empty.
+    """A world that cannot be used. ``problems`` holds each fault by file and line, never empty.
 
     ``file``, ``line``, ``message`` and ``remedy`` are those of the first. ``str()`` has a line for each.
     """

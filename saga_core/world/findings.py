@@ -30,9 +30,9 @@ class Findings:
         return f"{self.where}/{file}"
 
     def raise_problems(self) -> None:
-        """Raise ``WorldError`` with all problems, if there are any."""
+        """Raise ``WorldError`` with all problems by file and line, if there are any."""
         if self.problems:
-            raise WorldError(self.problems)
+            raise WorldError(sorted(self.problems, key=lambda problem: (problem.file, problem.line)))
 
 
 def meant(word: str, known: tuple[str, ...]) -> str | None:

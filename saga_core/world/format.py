@@ -115,8 +115,6 @@ FLAG_WORDS: dict[str, bool] = {
     "아니요": False,
 }
 
-EQUIPPED_WORDS: tuple[str, ...] = ("equipped", "장착")
-
 _SEPARATORS = str.maketrans("", "", "_-")
 _HEADING_ESCAPE = re.compile(r"\\+#{1,2}(?!#)")
 _HEADING = re.compile(r"\\*#{1,2}(?!#)")

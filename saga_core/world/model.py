@@ -86,8 +86,8 @@ class CharacterSheet:
     background: str | None = field(default=None, converter=_maybe_name)
     status: str = field(default="alive", converter=clean_name, validator=_named)
     aliases: tuple[str, ...] = field(default=(), converter=_names)
-    items: tuple[ItemStack, ...] = field(default=(), converter=tuple)
-    relations: tuple[SheetRelation, ...] = field(default=(), converter=tuple)
+    items: tuple[ItemStack, ...] = ()
+    relations: tuple[SheetRelation, ...] = ()
     extra: tuple[tuple[str, str], ...] = field(default=(), converter=_pairs)
     body: str = field(default="", converter=_text)
 
@@ -133,8 +133,8 @@ class World:
     aliases: tuple[str, ...] = field(default=(), converter=_names)
     greeting: str = field(default="", converter=_text)
     start_events: tuple[str, ...] = field(default=(), converter=_names)
-    characters: tuple[CharacterSheet, ...] = field(default=(), converter=tuple)
-    lore: tuple[LoreEntry, ...] = field(default=(), converter=tuple)
+    characters: tuple[CharacterSheet, ...] = ()
+    lore: tuple[LoreEntry, ...] = ()
 
     @property
     def player(self) -> CharacterSheet | None:

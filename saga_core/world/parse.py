@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from attrs import define
 
@@ -14,7 +14,6 @@ from saga_core.world.findings import Findings, meant
 from saga_core.world.format import (
     CHARACTER_FIELDS,
     CHARACTERS_FILE,
-    EQUIPPED_WORDS,
     FILES,
     FLAG_WORDS,
     FRONT_FIELDS,
@@ -37,15 +36,20 @@ from saga_core.world.model import (
     SheetRelation,
     World,
 )
+from saga_core.world.notation import read_relation, read_stack
 from saga_core.world.references import Lines, check_references
 from saga_core.world.sections import FieldLine, Section, read_sections
 
 _HANGUL = re.compile("[가-힣]")
 _TITLE = re.compile(r"^#(?!#)[ \t]+(.+)$", re.MULTILINE)
-_WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
-_EQUIPPED = re.compile(rf"(.+?)\s*\((?:{'|'.join(EQUIPPED_WORDS)})\)", re.IGNORECASE)
-_QUANTITY = re.compile(r"(.+?)\s+[xX×]\s?([0-9]{1,9})")
-_STRENGTH = re.compile(r"(.+?)\s+([+-]?[0-9]{1,9})")
+_WHOLE = re.compile(r"\+?[0-9]{1,9}")
+_CHOICES: dict[str, tuple[Mapping[str, object], tuple[str, ...]]] = {
+    "flag": (FLAG_WORDS, ("true", "false")),
+    "type": (TYPE_WORDS, LORE_TYPES),
+    "layer": ({layer.casefold(): layer for layer in LAYERS}, LAYERS),
+}
+
+_Value = TypeVar("_Value", ItemStack, SheetRelation)
 
 
 def parse_world(files: Mapping[str, str], name: str, where: str | None = None) -> tuple[World, tuple[str, ...]]:
@@ -144,7 +148,7 @@ def _entries(text: str, findings: Findings, lines: Lines) -> list[LoreEntry]:
 
 
 def _unique(
-    file: str, sections: list[Section], values: list[CharacterSheet] | list[LoreEntry], findings: Findings
+    file: str, sections: list[Section], values: Sequence[CharacterSheet | LoreEntry], findings: Findings
 ) -> None:
     """Every name once in a file, and no alias that could mean two entries."""
     owner: dict[str, Section] = {}
@@ -209,49 +213,31 @@ class _Fields:
         if kind == "number":
             return self._number(line)
         if kind == "items":
-            return tuple(stack for item in split_list(line.value) if (stack := self._stack(line, item)))
+            return self._each(line, read_stack, "use a quantity of 1 or more, or drop the item")
         if kind == "relations":
-            return tuple(relation for item in split_list(line.value) if (relation := self._relation(line, item)))
-        if kind == "layer":
-            layer = line.value.upper()
-            return layer if layer in LAYERS else self._not_one_of(line, LAYERS)
-        if kind == "type":
-            return TYPE_WORDS.get(line.value.casefold()) or self._not_one_of(line, LORE_TYPES)
-        flag = FLAG_WORDS.get(line.value.casefold())
-        return flag if flag is not None else self._not_one_of(line, ("true", "false"))
+            remedy = "write name: kind strength, for example 에르겐: trusts +2"
+            return self._each(line, read_relation, remedy)
+        words, allowed = _CHOICES[kind]
+        if line.value.casefold() not in words:
+            self._problem(line, f'is "{line.value}"', f"use one of {', '.join(allowed)}")
+        return words.get(line.value.casefold())
 
     def _number(self, line: FieldLine) -> int | None:
-        if _WHOLE.fullmatch(line.value) and int(line.value) >= 0:
+        if _WHOLE.fullmatch(line.value):
             return int(line.value)
         self._problem(line, f'is "{line.value}"', "use a whole number, 0 or more")
         return None
 
-    def _stack(self, line: FieldLine, item: str) -> ItemStack | None:
-        """``치유 물약 x2``, ``불꽃 검 (장착)``, ``arrow x20 (equipped)``."""
-        match = _EQUIPPED.fullmatch(item)
-        name = match.group(1) if match is not None else item
-        counted = _QUANTITY.fullmatch(name)
-        if counted is None:
-            return ItemStack(name, 1, match is not None)
-        quantity = int(counted.group(2))
-        if quantity < 1:
-            self._problem(line, f'has "{item}"', "use a quantity of 1 or more, or drop the item")
-            return None
-        return ItemStack(counted.group(1), quantity, match is not None)
-
-    def _relation(self, line: FieldLine, item: str) -> SheetRelation | None:
-        """``에르겐: trusts +2``; without a number the strength is 0."""
-        to, _, kind = (part.strip() for part in item.rpartition(":"))
-        graded = _STRENGTH.fullmatch(kind)
-        strength = int(graded.group(2)) if graded is not None else 0
-        kind = graded.group(1) if graded is not None else kind
-        if not to or not kind or _WHOLE.fullmatch(kind):
-            self._problem(line, f'has "{item}"', "write name: kind strength, for example 에르겐: trusts +2")
-            return None
-        return SheetRelation(to, kind, strength)
-
-    def _not_one_of(self, line: FieldLine, allowed: tuple[str, ...]) -> None:
-        self._problem(line, f'is "{line.value}"', f"use one of {', '.join(allowed)}")
+    def _each(self, line: FieldLine, read: Callable[[str], _Value | None], remedy: str) -> tuple[_Value, ...]:
+        """The items of a list field, each read by ``read``; those that it refuses are recorded."""
+        values: list[_Value] = []
+        for item in split_list(line.value):
+            value = read(item)
+            if value is None:
+                self._problem(line, f'has "{item}"', remedy)
+            else:
+                values.append(value)
+        return tuple(values)
 
     def _problem(self, line: FieldLine, message: str, remedy: str) -> None:
         self.findings.problem(self.file, line.line, f'field "{line.key}" {message}', remedy)

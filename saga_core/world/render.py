@@ -10,7 +10,6 @@ from saga_core.errors import BadInput
 from saga_core.world.format import (
     CHARACTER_FIELDS,
     CHARACTERS_FILE,
-    EQUIPPED_WORDS,
     FRONT_FIELDS,
     LORE_FIELDS,
     LOREBOOK_FILE,
@@ -20,7 +19,8 @@ from saga_core.world.format import (
     join_list,
 )
 from saga_core.world.front_matter import write_front_matter
-from saga_core.world.model import CharacterSheet, ItemStack, LoreEntry, SheetRelation, World
+from saga_core.world.model import CharacterSheet, LoreEntry, World
+from saga_core.world.notation import write_relation, write_stack
 from saga_core.world.parse import parse_world
 
 _ALWAYS = frozenset({"player", "type", "layer", "title", "language"})
@@ -72,27 +72,15 @@ def _shown(kind: str, value: Any, language: str) -> str:
     if kind == "list":
         return join_list(value)
     if kind == "items":
-        return join_list(tuple(_stack(stack, language) for stack in value))
+        return join_list(tuple(write_stack(stack, language) for stack in value))
     if kind == "relations":
-        return join_list(tuple(_relation(relation) for relation in value))
+        return join_list(tuple(write_relation(relation) for relation in value))
     if kind == "flag":
         return "true" if value else "false"
     return str(value)
 
 
-def _stack(stack: ItemStack, language: str) -> str:
-    shown = stack.name
-    if stack.quantity != 1 or " " in shown or shown.endswith(")"):
-        pass
-    return shown
-
-
-def _relation(relation: SheetRelation) -> str:
-    return f"{relation.to}: {relation.type}"
-
-
 def _difference(wanted: World, read: World) -> str:
-    return f"{wanted} {read}"
-
-
-_ = EQUIPPED_WORDS
+    """The first part that did not come back as it was."""
+    pairs = zip((*wanted.characters, *wanted.lore), (*read.characters, *read.lore), strict=True)
+    return next((repr(before) for before, after in pairs if before != after), "its front matter")

@@ -85,7 +85,7 @@ def _close(section: _Open, known: Container[str]) -> Section:
     fields: list[FieldLine] = []
     nested: list[str] | None = None
     loose = False
-    at = 0
+    rest = len(section.rows)
     for at, (number, row) in enumerate(section.rows):
         if not row.strip():
             loose = bool(fields)
@@ -98,13 +98,12 @@ def _close(section: _Open, known: Container[str]) -> Section:
             continue
         line = _field(number, row)
         if line is None or (loose and fold_key(line.key) not in known):
+            rest = at
             break
         fields.append(line)
         nested = None if line.value else []
         loose = False
-    else:
-        at = len(section.rows)
-    body = "\n".join(row for _, row in section.rows[at:]).strip()
+    body = "\n".join(row for _, row in section.rows[rest:]).strip()
     return Section(section.name, section.line, tuple(fields), unescape_body(body))
 
 

@@ -1,0 +1,34 @@
+"""Authored worlds: the values, the markdown format read and written, and the library of world folders."""
+
+from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
+from saga_core.world.library import WorldLibrary, default_roots
+from saga_core.world.model import (
+    EMPTY_WORLD,
+    LAYERS,
+    LORE_TYPES,
+    CharacterSheet,
+    ItemStack,
+    LoreEntry,
+    SheetRelation,
+    World,
+)
+from saga_core.world.parse import parse_world
+from saga_core.world.render import render_world
+
+__all__ = [
+    "EMPTY_WORLD",
+    "LAYERS",
+    "LORE_TYPES",
+    "CharacterSheet",
+    "ItemStack",
+    "LoreEntry",
+    "SheetRelation",
+    "UnknownWorld",
+    "World",
+    "WorldError",
+    "WorldLibrary",
+    "WorldProblem",
+    "default_roots",
+    "parse_world",
+    "render_world",
+]

@@ -1,0 +1,201 @@
+"""The worlds on disk: found among the folders of some roots, read when asked for, and read again when changed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from attrs import define, field, frozen
+
+from saga_core.errors import BadInput
+from saga_core.text.korean import mentions
+from saga_core.text.normal import fold_name, nfc
+from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
+from saga_core.world.format import FILES
+from saga_core.world.model import EMPTY_WORLD, World
+from saga_core.world.parse import parse_world
+
+_log = logging.getLogger(__name__)
+
+_Stamp = tuple[tuple[str, int, int, int], ...]
+
+
+def default_roots(base: Path) -> list[Path]:
+    """Where worlds are looked for: ``base/worlds``, ``base/data/worlds``, then those that come with SAGA."""
+    package = Path(__file__).resolve().parents[1]
+    packaged = package / "_packaged_worlds"
+    if not packaged.is_dir():
+        packaged = package.parent / "worlds"  # a source checkout
+    roots: list[Path] = []
+    for root in (base / "worlds", base / "data" / "worlds", packaged):
+        if root.resolve() not in [other.resolve() for other in roots]:
+            roots.append(root)
+    return roots
+
+
+@frozen
+class _Reading:
+    """What one folder held when it was last read: a world with its warnings, or why there is none."""
+
+    stamp: _Stamp
+    content: dict[str, bytes]
+    outcome: World | WorldError
+    warnings: tuple[str, ...] = ()
+
+
+def _as_tuple(roots: Iterable[Path]) -> tuple[Path, ...]:
+    return tuple(roots)
+
+
+@define(eq=False)
+class WorldLibrary:
+    """The worlds below ``roots``; where two roots have a folder of the same name, the first wins.
+
+    A world is a folder with at least one of the three files. Names are looked up among the folders that a scan
+    finds and never joined to a path, so no name leads out of the roots. A world that cannot be read is logged
+    and listed by ``broken``; it stops only those who ask for it by name.
+    """
+
+    roots: tuple[Path, ...] = field(converter=_as_tuple)
+    _readings: dict[Path, _Reading] = field(factory=dict, init=False)
+
+    def names(self) -> list[str]:
+        """The names of all worlds in order, readable or not."""
+        return list(self._folders())
+
+    def get(self, name: str) -> World:
+        """The world whose folder is called ``name``, or else the first, by name, that has it as an alias.
+
+        Case and spacing are ignored. ``empty`` is ``EMPTY_WORLD`` unless a world answers to it. Raises
+        ``UnknownWorld``, and ``WorldError`` for a world that cannot be read.
+        """
+        return _world(self._find(name))
+
+    def warnings(self, name: str) -> tuple[str, ...]:
+        """The warnings of one world, each ``file:line: text``. Raises as ``get`` does."""
+        reading = self._find(name)
+        _world(reading)
+        return reading.warnings
+
+    def broken(self) -> dict[str, WorldError]:
+        """The worlds that cannot be read, by name."""
+        readings = ((name, self._read(folder).outcome) for name, folder in self._folders().items())
+        return {name: outcome for name, outcome in readings if isinstance(outcome, WorldError)}
+
+    def choose(self, explicit: str | None, system_text: str, default: str | None) -> World:
+        """The world of a new session.
+
+        ``explicit`` wins; else the world of which the longest ``match`` stands in ``system_text`` as a word (the
+        first by name where two are as long); else ``default``; without one, ``EMPTY_WORLD``. Raises as ``get`` does.
+        """
+        if explicit:
+            return self.get(explicit)
+        system_text = nfc(system_text)
+        best, chosen = 0, None
+        for world in self._readable():
+            for name in world.match:
+                if len(name) > best and mentions(system_text, name):
+                    best, chosen = len(name), world
+        if chosen is not None:
+            return chosen
+        return self.get(default) if default else EMPTY_WORLD
+
+    def _find(self, name: str) -> _Reading:
+        folders = self._folders()
+        exact = folders.get(nfc(name))
+        if exact is not None:
+            return self._read(exact)
+        wanted = fold_name(name)
+        for other, folder in folders.items():
+            if fold_name(other) == wanted:
+                return self._read(folder)
+        for folder in folders.values():
+            reading = self._read(folder)
+            if isinstance(reading.outcome, World) and wanted in map(fold_name, reading.outcome.aliases):
+                return reading
+        if wanted == EMPTY_WORLD.name:
+            return _Reading((), {}, EMPTY_WORLD)
+        raise UnknownWorld(name, folders, self.broken().values())
+
+    def _readable(self) -> Iterator[World]:
+        for folder in self._folders().values():
+            outcome = self._read(folder).outcome
+            if isinstance(outcome, World):
+                yield outcome
+
+    def _folders(self) -> dict[str, Path]:
+        """Every world's folder by its name, in the order of names."""
+        found: dict[str, Path] = {}
+        for root in self.roots:
+            try:
+                for folder in sorted(root.iterdir()) if root.is_dir() else ():
+                    name = nfc(folder.name)
+                    if not name.startswith(".") and name not in found and _stamp(folder):
+                        found[name] = folder
+            except OSError as error:
+                message = f"worlds: {error.filename} cannot be listed ({error.strerror}); check its permissions"
+                raise BadInput(message) from error
+        return dict(sorted(found.items()))
+
+    def _read(self, folder: Path) -> _Reading:
+        """The folder's world, from the cache while its files have the same times, sizes and inodes."""
+        known = self._readings.get(folder)
+        stamp = _stamp(folder)
+        if known is not None and known.stamp == stamp:
+            return known
+        reading = _load(folder, stamp, known)
+        self._readings[folder] = reading
+        return reading
+
+
+def _world(reading: _Reading) -> World:
+    if isinstance(reading.outcome, WorldError):
+        raise WorldError(reading.outcome.problems)
+    return reading.outcome
+
+
+def _stamp(folder: Path) -> _Stamp:
+    """What tells one state of a folder's files from another; empty when it holds none of them."""
+    stamp: list[tuple[str, int, int, int]] = []
+    for file in FILES:
+        path = folder / file
+        if path.is_file():
+            status = path.stat()
+            stamp.append((file, status.st_mtime_ns, status.st_size, status.st_ino))
+    return tuple(stamp)
+
+
+def _load(folder: Path, stamp: _Stamp, known: _Reading | None) -> _Reading:
+    shown = _shown(folder)
+    content: dict[str, bytes] = {}
+    texts: dict[str, str] = {}
+    problems: list[WorldProblem] = []
+    for file, *_ in stamp:
+        try:
+            content[file] = (folder / file).read_bytes()
+            texts[file] = content[file].decode("utf-8")
+        except OSError as error:
+            message = f"the file cannot be read ({error.strerror})"
+            problems.append(WorldProblem(f"{shown}/{file}", 1, message, "check that it is there and readable"))
+        except UnicodeDecodeError as error:
+            line = content[file].count(b"\n", 0, error.start) + 1
+            problems.append(WorldProblem(f"{shown}/{file}", line, "the text is not UTF-8", "save the file as UTF-8"))
+    if known is not None and known.content == content and not problems:
+        return _Reading(stamp, content, known.outcome, known.warnings)
+    try:
+        if problems:
+            raise WorldError(problems)
+        world, warnings = parse_world(texts, nfc(folder.name), shown)
+    except WorldError as error:
+        _log.warning("world %s cannot be used: %s", folder.name, error)
+        return _Reading(stamp, content, error.with_traceback(None))
+    for warning in warnings:
+        _log.warning("%s", warning)
+    return _Reading(stamp, content, world, warnings)
+
+
+def _shown(folder: Path) -> str:
+    """The folder as a human would type it: relative to the working directory where it lies below that."""
+    here = Path.cwd()
+    return folder.relative_to(here).as_posix() if folder.is_relative_to(here) else folder.as_posix()

@@ -1,0 +1,93 @@
+"""The opening state: a world as it is before the first turn."""
+
+from __future__ import annotations
+
+from saga_core.ids import entity_id
+from saga_core.model.entities import Entity, Kind, Placement, Relation, Stack
+from saga_core.model.world_state import WorldState
+from saga_core.stores.graph import Value
+from saga_core.text.normal import fold_name
+from saga_core.world.model import CharacterSheet, World
+
+DEFAULT_HP = 100
+PLAYER_NAMES = {"ko": "플레이어", "en": "Player"}
+
+
+def opening_state(world: World, root: str) -> WorldState:
+    """The state at the turn ``root``: everybody and everything as the world's files say.
+
+    A world without a player's sheet gets an unnamed player with 100 hit points: the name is learned from play.
+    """
+    entities: dict[str, Entity] = {}
+    by_name: dict[tuple[Kind, str], str] = {}
+
+    def ensure(kind: Kind, name: str, aliases: tuple[str, ...] = (), **attributes: Value) -> str:
+        known = by_name.get((kind, fold_name(name)))
+        if known is None:
+            known = entity_id(kind.value, name)
+            filled = {key: value for key, value in attributes.items() if value is not None}
+            entities[known] = Entity(known, kind, name, aliases, filled)
+            for each in (name, *aliases):
+                by_name.setdefault((kind, fold_name(each)), known)
+        return known
+
+    kinds = {"location": Kind.LOCATION, "item": Kind.ITEM}
+    for entry in world.lore:
+        if entry.type in kinds:
+            ensure(kinds[entry.type], entry.name, entry.aliases)
+    for sheet in world.characters:
+        ensure(Kind.CHARACTER, sheet.name, sheet.aliases, **_attributes(sheet))
+
+    whereabouts: dict[str, Placement] = {}
+    belongings: dict[str, dict[str, Stack]] = {}
+    relations: dict[tuple[str, str], Relation] = {}
+    player = ""
+    for sheet in world.characters:
+        who = ensure(Kind.CHARACTER, sheet.name)
+        if sheet.player:
+            player = who
+        if sheet.location:
+            whereabouts[who] = Placement(ensure(Kind.LOCATION, sheet.location))
+        for item in sheet.items:
+            hands = belongings.setdefault(who, {})
+            hands[ensure(Kind.ITEM, item.name)] = Stack(item.quantity, item.equipped)
+        for relation in sheet.relations:
+            other = ensure(Kind.CHARACTER, relation.to)
+            if other != who:
+                relations[who, other] = Relation(relation.type, relation.strength)
+    links = set()
+    for entry in world.lore:
+        if entry.type == "location":
+            here = ensure(Kind.LOCATION, entry.name)
+            links.update((here, "ADJACENT", ensure(Kind.LOCATION, name)) for name in entry.neighbours)
+    if not player:
+        name = PLAYER_NAMES.get(world.language, PLAYER_NAMES["en"])
+        player = ensure(
+            Kind.CHARACTER, name, tuple(PLAYER_NAMES.values()), is_player=True, hp=DEFAULT_HP, max_hp=DEFAULT_HP
+        )
+    return WorldState(
+        world=world.digest,
+        turn=root,
+        player=player,
+        entities=entities,
+        whereabouts=whereabouts,
+        belongings=belongings,
+        relations=relations,
+        links=frozenset(link for link in links if link[0] != link[2]),
+    )
+
+
+def _attributes(sheet: CharacterSheet) -> dict[str, Value]:
+    top = sheet.max_hp if sheet.max_hp is not None else sheet.hp
+    if top is None and sheet.player:
+        top = DEFAULT_HP
+    return {
+        "is_player": True if sheet.player else None,
+        "hp": sheet.hp if sheet.hp is not None else top,
+        "max_hp": top,
+        "mood": sheet.mood,
+        "status": sheet.status,
+        "occupation": sheet.occupation,
+        "traits": sheet.traits or None,
+        "background": sheet.background,
+    }

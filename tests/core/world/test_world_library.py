@@ -1,0 +1,220 @@
+"""The library of world folders: names, aliases, choosing, changes on disk, and what stays out of reach."""
+
+from __future__ import annotations
+
+import logging
+import os
+import unicodedata
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import saga_core.world.library
+from saga_core.errors import BadInput
+from saga_core.world import EMPTY_WORLD, UnknownWorld, WorldError, WorldLibrary, default_roots
+
+
+def put(root: Path, name: str, front: Mapping[str, str] | None = None, characters: str = "") -> Path:
+    folder = root / name
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = "".join(f"{key}: {value}\n" for key, value in (front or {}).items())
+    (folder / "WORLD.md").write_text(f"---\n{rows}---\n{name}\n", encoding="utf-8")
+    if characters:
+        (folder / "CHARACTERS.md").write_text(characters, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> WorldLibrary:
+    put(tmp_path, "ersia", {"match": "[에르시아, Ersia]", "aliases": "[my_world]"})
+    put(tmp_path, "harrow", {"match": "[Harrow Staithe, Ersia North]"})
+    put(tmp_path, "빈 들", {"match": "[들]"})
+    (tmp_path / "notes").mkdir()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "WORLD.md").write_text("x", encoding="utf-8")
+    (tmp_path / "WORLD.md").write_text("x", encoding="utf-8")
+    return WorldLibrary([tmp_path])
+
+
+def test_names_are_the_folders_that_hold_a_world(library: WorldLibrary) -> None:
+    assert library.names() == ["ersia", "harrow", "빈 들"]
+
+
+def test_a_world_is_found_by_name_or_alias(library: WorldLibrary) -> None:
+    assert library.get("ersia").name == "ersia"
+    assert library.get("my_world") is library.get("ersia")
+    assert library.get("Ersia") is library.get("ersia")
+    assert library.get("빈들").name == "빈 들"
+    assert library.get(unicodedata.normalize("NFD", "빈 들")).name == "빈 들"
+
+
+def test_a_folder_beats_an_alias(library: WorldLibrary, tmp_path: Path) -> None:
+    put(tmp_path, "my_world")
+    assert library.get("my_world").name == "my_world"
+
+
+def test_the_first_root_wins(tmp_path: Path) -> None:
+    put(tmp_path / "one", "ersia", {"title": "mine"})
+    put(tmp_path / "two", "ersia", {"title": "theirs"})
+    put(tmp_path / "two", "harrow")
+    library = WorldLibrary([tmp_path / "absent", tmp_path / "one", tmp_path / "two"])
+    assert library.names() == ["ersia", "harrow"]
+    assert library.get("ersia").title == "mine"
+
+
+def test_an_unknown_name_lists_what_there_is(library: WorldLibrary, tmp_path: Path) -> None:
+    with pytest.raises(UnknownWorld) as caught:
+        library.get("nowhere")
+    assert isinstance(caught.value, BadInput)
+    assert caught.value.known == ("ersia", "harrow", "빈 들")
+    assert str(caught.value) == 'there is no world "nowhere"; choose one of: ersia, harrow, 빈 들'
+    with pytest.raises(UnknownWorld, match=r"none .add a folder"):
+        WorldLibrary([tmp_path / "absent"]).get("x")
+
+
+@pytest.mark.parametrize(
+    "name", ["../ersia", "./ersia", "ersia/", "/etc", "..", ".", "", "ersia/../harrow", ".git", "\0"]
+)
+def test_no_name_is_a_path(library: WorldLibrary, name: str) -> None:
+    with pytest.raises(UnknownWorld):
+        library.get(name)
+
+
+def test_the_empty_world_has_a_name(library: WorldLibrary, tmp_path: Path) -> None:
+    assert library.get("empty") is EMPTY_WORLD
+    assert (EMPTY_WORLD.name, EMPTY_WORLD.characters, EMPTY_WORLD.lore, EMPTY_WORLD.player) == ("empty", (), (), None)
+    put(tmp_path, "empty", {"title": "an authored one"})
+    assert library.get("empty").title == "an authored one"
+
+
+def test_an_explicit_name_wins(library: WorldLibrary) -> None:
+    assert library.choose("harrow", "에르시아의 이야기", "빈 들").name == "harrow"
+    with pytest.raises(UnknownWorld):
+        library.choose("nowhere", "에르시아의 이야기", "빈 들")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "chosen"),
+    [
+        ("당신은 에르시아의 이야기꾼이다.", "ersia"),
+        (unicodedata.normalize("NFD", "당신은 에르시아의 이야기꾼이다."), "ersia"),
+        ("The realm of ERSIA.", "ersia"),
+        ("Ersian tales", "빈 들"),
+        ("여성들의 이야기", "빈 들"),
+        ("Ersia North, by the sea", "harrow"),
+        ("Harrow Staithe is a town of Ersia.", "harrow"),
+        ("harrowing", "빈 들"),
+        ("", "빈 들"),
+    ],
+)
+def test_the_longest_match_in_the_prompt_chooses(library: WorldLibrary, prompt: str, chosen: str) -> None:
+    assert library.choose(None, prompt, "빈 들").name == chosen
+    assert library.choose("", prompt, "빈 들").name == chosen
+
+
+def test_of_equal_matches_the_first_name_wins(tmp_path: Path) -> None:
+    put(tmp_path, "b", {"match": "[moor]"})
+    put(tmp_path, "a", {"match": "[moss]"})
+    assert WorldLibrary([tmp_path]).choose(None, "moor and moss", None).name == "a"
+
+
+@pytest.mark.parametrize("default", [None, ""])
+def test_without_a_default_the_world_is_empty(library: WorldLibrary, default: str | None) -> None:
+    assert library.choose(None, "nothing here", default) is EMPTY_WORLD
+    with pytest.raises(UnknownWorld):
+        library.choose(None, "nothing here", "nowhere")
+
+
+def test_a_changed_file_is_read_again_and_an_unchanged_one_is_not(tmp_path: Path) -> None:
+    folder = put(tmp_path, "ersia", {"title": "one"})
+    library = WorldLibrary([tmp_path])
+    first = library.get("ersia")
+    assert library.get("ersia") is first
+    os.utime(folder / "WORLD.md", ns=(1, 1))
+    assert library.get("ersia") is first  # touched, but it says the same
+    put(tmp_path, "ersia", {"title": "two"})
+    os.utime(folder / "WORLD.md", ns=(2, 2))
+    assert library.get("ersia").title == "two"
+    assert library.get("ersia").digest != first.digest
+    (folder / "CHARACTERS.md").write_text("## 아리아\n- player: true", encoding="utf-8")
+    assert library.get("ersia").player is not None
+    (folder / "CHARACTERS.md").unlink()
+    assert library.get("ersia").player is None
+
+
+def test_a_broken_world_stops_only_those_who_ask_for_it(
+    library: WorldLibrary, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    put(tmp_path, "bad", {"match": "[Ersia]", "aliases": "[worse]"}, "## 크룩\n- hp: 많음")
+    with caplog.at_level(logging.WARNING):
+        assert library.choose(None, "Ersia", None).name == "ersia"
+        assert library.get("my_world").name == "ersia"
+    assert len([record for record in caplog.records if "CHARACTERS.md:2" in record.getMessage()]) == 1
+    assert list(library.broken()) == ["bad"]
+    for _ in range(2):
+        with pytest.raises(WorldError, match=r"bad/CHARACTERS\.md:2: field \"hp\" is \"많음\""):
+            library.get("bad")
+    with pytest.raises(UnknownWorld, match=r"(?s)choose one of: bad, .*not readable: .*CHARACTERS\.md:2"):
+        library.get("worse")
+    put(tmp_path, "bad", {"match": "[Ersia]"}, "## 크룩\n- hp: 40")
+    assert library.get("bad").characters[0].hp == 40
+    assert library.broken() == {}
+
+
+def test_text_that_is_not_utf8_names_its_line(tmp_path: Path) -> None:
+    folder = put(tmp_path, "old")
+    (folder / "LOREBOOK.md").write_bytes("## a\n- 타입: item".encode("cp949"))
+    with pytest.raises(WorldError) as caught:
+        WorldLibrary([tmp_path]).get("old")
+    assert caught.value.line == 2
+    assert caught.value.file.endswith("old/LOREBOOK.md")
+    assert "UTF-8" in caught.value.remedy
+
+
+def test_a_file_that_cannot_be_opened_is_a_problem_of_its_world(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, "locked")
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(WorldError, match=r"locked/WORLD\.md:1: the file cannot be read .Permission denied"):
+        WorldLibrary([tmp_path]).get("locked")
+
+
+def test_a_root_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(BadInput, match=r"cannot be listed .Permission denied.; check"):
+        WorldLibrary([tmp_path]).names()
+
+
+def test_warnings_are_kept_with_their_world(tmp_path: Path) -> None:
+    put(tmp_path, "w", characters="## 아리아\n- 위치: 바다")
+    library = WorldLibrary([tmp_path])
+    assert library.warnings("w")[0].endswith(
+        'w/CHARACTERS.md:2: "아리아" names "바다", which is no location of this world'
+    )
+
+
+def test_messages_are_relative_to_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "worlds", "w", characters="## a\n- hp: x")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(WorldError) as caught:
+        WorldLibrary([tmp_path / "worlds"]).get("w")
+    assert caught.value.file == "worlds/w/CHARACTERS.md"
+
+
+def test_default_roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "checkout" / "saga_core"
+    monkeypatch.setattr(saga_core.world.library, "__file__", str(package / "world" / "library.py"))
+    own = [tmp_path / "worlds", tmp_path / "data" / "worlds"]
+    assert default_roots(tmp_path) == [*own, tmp_path / "checkout" / "worlds"]
+    assert default_roots(tmp_path / "checkout") == [package.parent / "worlds", package.parent / "data" / "worlds"]
+    (package / "_packaged_worlds").mkdir(parents=True)
+    assert default_roots(tmp_path) == [*own, package / "_packaged_worlds"]
