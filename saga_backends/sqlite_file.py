@@ -1,0 +1,173 @@
+"""A SQLite file as SAGA opens it: whose it is, which schema it has, how safe a commit is, and what its errors mean.
+
+Connections belong to the thread that opened them; a ``Worker`` is the place to call all of this from.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from saga_core.errors import BadInput, NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
+
+if TYPE_CHECKING:
+    import sqlite_utils
+
+_BUSY_SECONDS = 5.0
+"""How long a call waits for another program (a backup, a database browser) before it gives up."""
+
+_WAL_LIMIT = 16 * 1_024 * 1_024
+"""The size to which the write-ahead log is cut back after a checkpoint."""
+
+
+@frozen
+class Schema:
+    """A kind of file: SQLite's ``application_id`` for it, and the steps that made its versions, oldest first.
+
+    Version ``n`` (``user_version``) is what the first ``n`` migrations make. A migration calls ``execute`` only: all
+    that are missing run in one transaction.
+    """
+
+    application_id: int
+    migrations: tuple[Callable[[sqlite_utils.Database], object], ...]
+
+    @property
+    def version(self) -> int:
+        """The newest version that this code knows."""
+        return len(self.migrations)
+
+
+def prepare_path(path: Path) -> None:
+    """Make the directory of ``path``. Raises ``StoreUnavailable`` when that fails or ``path`` is a directory."""
+    if path.is_dir():
+        raise StoreUnavailable(f"{path}: is a directory; give the path of a file in it, such as {path / 'state.db'}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{path}: its directory cannot be made ({error.strerror}); give a path that this user may write"
+        ) from error
+
+
+def connect(path: Path, schema: Schema, *, synchronous: str = "full") -> sqlite3.Connection:
+    """A connection in autocommit mode to the file at ``path``, made or migrated as needed, in WAL mode.
+
+    With ``synchronous`` ``full`` a commit is on disk when it returns; with ``normal`` it survives the end of the
+    process, but the last ones may be lost with the power. Raises ``NewerSchema`` (nothing was changed),
+    ``StoreCorrupt`` for what is no database or another program's, ``StoreUnavailable`` where it cannot be written.
+    """
+    if synchronous not in ("full", "normal"):
+        raise BadInput(f"options.synchronous: {synchronous!r} is unknown; give 'full' or 'normal'")
+    with translated(path):
+        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+        try:
+            found = _version(connection, path, schema)
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute(f"PRAGMA journal_size_limit={_WAL_LIMIT}")
+            connection.execute(f"PRAGMA synchronous={synchronous}")
+            if synchronous == "full":
+                # Without it macOS leaves the write in the drive's own cache. Elsewhere it does nothing.
+                connection.execute("PRAGMA fullfsync=ON")
+            _migrate(connection, schema, found)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _version(connection: sqlite3.Connection, path: Path, schema: Schema) -> int:
+    """The file's schema version, 0 for a new one. Reads only."""
+    (owner,) = connection.execute("PRAGMA application_id").fetchone()
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if owner != schema.application_id and (owner or tables):
+        raise StoreCorrupt(f"{path}: is a database of another kind or program; give another path, or move it away")
+    assert isinstance(found, int)
+    if found > schema.version:
+        raise NewerSchema(
+            f"{path}: has schema version {found}, and this SAGA knows versions up to {schema.version}; "
+            "nothing was changed: upgrade SAGA, or give another path"
+        )
+    return found
+
+
+def _migrate(connection: sqlite3.Connection, schema: Schema, found: int) -> None:
+    # Taken even when there is nothing to do: a file that cannot be written is known now and not at the first commit.
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if found < schema.version:
+            # It takes 0.3 s to import, and is needed for a file that is new or old only.
+            import sqlite_utils
+
+            database = sqlite_utils.Database(connection, recursive_triggers=False, execute_plugins=False)
+            for step in schema.migrations[found:]:
+                step(database)
+            connection.execute(f"PRAGMA application_id={schema.application_id}")
+            connection.execute(f"PRAGMA user_version={schema.version}")
+        connection.execute("COMMIT")
+    except BaseException:
+        rollback(connection)
+        raise
+
+
+def rollback(connection: sqlite3.Connection) -> None:
+    """End a transaction that failed, unless the engine did so itself."""
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+def close(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring the write-ahead log into the file and close. The connection is closed also when that raises."""
+    with translated(path):
+        try:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            connection.close()
+
+
+def quick_check(connection: sqlite3.Connection) -> str | None:
+    """The first thing that is wrong with the file, or None."""
+    (answer,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    return None if answer == "ok" else str(answer)
+
+
+def bytes_on_disk(path: Path) -> int:
+    """The size of the file together with its write-ahead log."""
+    log = path.with_name(path.name + "-wal")
+    return path.stat().st_size + (log.stat().st_size if log.exists() else 0)
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Let no driver exception out: each becomes a ``StoreError`` that names ``path`` and a remedy."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _translate(path, error) from error
+
+
+def _translate(path: Path, error: sqlite3.Error) -> StoreError:
+    # The low byte is the kind of error, the others its detail.
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return StoreCorrupt(
+            f"{path}: is damaged, or no SQLite database ({error}); put a backup in its place, or save what can be "
+            f"read with `sqlite3 {path.name} .recover`, or move it away together with {path.name}-wal to start empty"
+        )
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreLocked(f"{path}: another program holds the database ({error}); close it there")
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_AUTH):
+        return StoreUnavailable(
+            f"{path}: cannot be opened for writing ({error}); let this user write the file and its directory, or give "
+            "another path"
+        )
+    if code == sqlite3.SQLITE_FULL:
+        return StoreError(f"{path}: the disk is full ({error}); make room: nothing of this write was kept")
+    if code == sqlite3.SQLITE_IOERR:
+        return StoreError(f"{path}: the disk failed or is full ({error}); nothing of this write was kept")
+    return StoreError(f"{path}: {error}")
