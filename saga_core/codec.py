@@ -1,4 +1,4 @@
-"""Records to bytes and back: canonical JSON, so that equal values have equal bytes."""
+"""Records to bytes and back: JSON in which maps keep their order, so that what is read equals what was written."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ T = TypeVar("T")
 
 
 def dumps(value: Any) -> bytes:
-    """Canonical JSON in UTF-8: sorted keys, no spaces, no NaN."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    """JSON in UTF-8: no spaces, no NaN, keys in the order of the map."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _tag(cls: type) -> str:

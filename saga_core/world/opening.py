@@ -55,7 +55,7 @@ def opening_state(world: World, root: str) -> WorldState:
             other = ensure(Kind.CHARACTER, relation.to)
             if other != who:
                 relations[who, other] = Relation(relation.type, relation.strength)
-    links = set()
+    links: set[tuple[str, str, str]] = set()
     for entry in world.lore:
         if entry.type == "location":
             here = ensure(Kind.LOCATION, entry.name)

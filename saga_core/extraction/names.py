@@ -1,0 +1,91 @@
+"""Names to entities: one entity, many names, and no wrong merges."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from attrs import define, field
+
+from saga_core.ids import entity_id
+from saga_core.model.deltas import Event, Introduced
+from saga_core.model.entities import Kind
+from saga_core.model.world_state import WorldState
+from saga_core.stores.graph import Value
+from saga_core.text.korean import particle_stems
+from saga_core.text.normal import clean_name, fold_name
+
+PLAYER_WORDS = frozenset(
+    {"player", "theplayer", "you", "me", "i", "{{user}}", "user", "플레이어", "당신", "나", "너", "유저", "주인공"}
+)
+
+_fold = lru_cache(maxsize=65_536)(fold_name)
+
+
+@define
+class Names:
+    """Finds the entity that a name means in a state, and introduces those that are new.
+
+    A name is matched exactly, then with its Korean particle taken off; a character also by title and name ("고블린왕
+    크룩" for "크룩"), when just one character fits. What fits several stays its own entity.
+    """
+
+    state: WorldState
+    introduced: list[Event] = field(factory=list)
+    _index: dict[tuple[Kind, str], list[str]] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        for entity in self.state.entities.values():
+            for name in entity.names:
+                self._note(entity.kind, name, entity.id)
+
+    def _note(self, kind: Kind, name: str, id_: str) -> None:
+        ids = self._index.setdefault((kind, _fold(name)), [])
+        if id_ not in ids:
+            ids.append(id_)
+
+    def find(self, kind: Kind, name: str) -> str | None:
+        """The id of the one entity that ``name`` means, or None."""
+        if kind is Kind.CHARACTER and self.is_player(name):
+            return self.state.player
+        for stem in particle_stems(clean_name(name)):
+            ids = self._index.get((kind, _fold(stem)), [])
+            if ids:
+                return ids[0]
+        return self._titled(name) if kind is Kind.CHARACTER else None
+
+    def is_player(self, name: str) -> bool:
+        """Whether ``name`` is a word for the player's character."""
+        return _fold(name) in PLAYER_WORDS
+
+    def _titled(self, name: str) -> str | None:
+        """A character whose name is this one with a title, or without: the shorter ends the longer, word by word."""
+        words = [_fold(word) for word in clean_name(name).split(" ")]
+        if words[0] == "the":
+            words = words[1:]
+        fits: dict[str, None] = {}
+        for entity in self.state.of_kind(Kind.CHARACTER):
+            for known in entity.names:
+                other = [_fold(word) for word in known.split(" ")]
+                shorter, longer = sorted((words, other), key=len)
+                if shorter and len(longer) > len(shorter) and longer[-len(shorter) :] == shorter:
+                    fits[entity.id] = None
+        return next(iter(fits)) if len(fits) == 1 else None
+
+    def ensure(self, kind: Kind, name: str, **attributes: Value) -> str:
+        """The id for ``name``; an unknown one is introduced, a new form of a known one becomes an alias."""
+        name = clean_name(name)
+        found = self.find(kind, name)
+        if found is None:
+            found = entity_id(kind.value, name)
+            ordinal = 0
+            while found in self.state.entities and self.state.entities[found].kind is not kind:
+                ordinal += 1
+                found = entity_id(kind.value, name, ordinal)
+            self.introduced.append(Introduced(found, kind, name, (), attributes))
+            self._note(kind, name, found)
+        elif not self.is_player(name) and found not in self._index.get((kind, _fold(name)), []):
+            stems = {_fold(stem) for stem in particle_stems(name)}
+            if not any(found in self._index.get((kind, stem), []) for stem in stems):
+                self.introduced.append(Introduced(found, kind, name))
+                self._note(kind, name, found)
+        return found

@@ -1,0 +1,266 @@
+"""The journal over a StateKV: sessions, turns, amendments, checkpoints, and the indexes by which replies are found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any
+
+from attrs import define, evolve, frozen
+
+from saga_core import codec
+from saga_core.errors import NewerSchema, NotFound, StoreCorrupt
+from saga_core.journal import keys
+from saga_core.journal.transcript import identity, identity_key, prefix_keys
+from saga_core.journal.tree import Node, Tree, node_of
+from saga_core.model.deltas import Delta
+from saga_core.model.turn import Session, Turn, TurnKind
+from saga_core.model.world_state import WorldState
+from saga_core.stores.state_kv import Batch, Key, StateKV
+from saga_core.world.model import World
+
+_PAGE = 2_000
+
+
+@frozen
+class Entry:
+    """A turn on its way into the journal, with what only the writer knows of it."""
+
+    turn: Turn
+    user_key: str
+    episode: str = ""
+    settled: bool = False
+    """Whether it needs no background work of its own."""
+
+
+@define
+class Journal:
+    """The record that everything else is rendered from. Appending is one durable commit."""
+
+    kv: StateKV
+
+    async def open(self) -> None:
+        """Check the format, or write it into an empty store. Raises ``NewerSchema`` for a later format."""
+        raw = (await self.kv.get([keys.FORMAT_KEY])).get(keys.FORMAT_KEY)
+        if raw is None:
+            await self.kv.commit(
+                Batch({keys.FORMAT_KEY: codec.dumps({"format": keys.FORMAT})}), expected={keys.FORMAT_KEY: None}
+            )
+            return
+        found = _number(raw)
+        if found > keys.FORMAT:
+            raise NewerSchema(
+                f"the journal in {self.kv.info.location or self.kv.info.name} has format {found}, this SAGA knows up to"
+                f" {keys.FORMAT}: install a newer SAGA or use another data directory; nothing was changed"
+            )
+
+    async def create_session(self, session: Session, root: Turn, world: World) -> None:
+        """Record a new session with its root and its world. ``Conflict`` when its label is taken."""
+        world_key = keys.world(session.digest)
+        puts: dict[Key, bytes] = {
+            keys.session(session.id): codec.encode(session),
+            keys.turn(session.id, root.id): codec.encode(root),
+            keys.node(session.id, root.id): codec.encode(_root_node(root)),
+            world_key: codec.encode(world),
+        }
+        expected: dict[Key, bytes | None] = {keys.session(session.id): None}
+        if session.label:
+            puts[keys.label(session.owner, session.label)] = codec.dumps(session.id)
+            expected[keys.label(session.owner, session.label)] = None
+        await self.kv.commit(Batch(puts), expected=expected)
+
+    async def append(self, session: Session, entries: Sequence[Entry], *, opening: str = "") -> Session:
+        """Record turns, the last being the new head; safe when this returns. Gives the session with its new head.
+
+        ``opening`` is the key of the chat's first words, by which a first turn that comes again is found.
+        """
+        puts: dict[Key, bytes] = {}
+        for entry in entries:
+            puts.update(self._records(session, entry))
+        updated = evolve(session, head=entries[-1].turn.id) if entries else session
+        puts[keys.session(session.id)] = codec.encode(updated)
+        if opening:
+            puts[keys.opening(session.owner, opening, session.id)] = b""
+        await self.kv.commit(Batch(puts))
+        return updated
+
+    def _records(self, session: Session, entry: Entry) -> dict[Key, bytes]:
+        turn = entry.turn
+        node = node_of(
+            turn,
+            user_key=entry.user_key,
+            reply_key=identity_key(turn.reply) if turn.reply else "",
+            episode=entry.episode,
+        )
+        found = codec.dumps(session.id)
+        puts: dict[Key, bytes] = {
+            keys.turn(session.id, turn.id): codec.encode(turn),
+            keys.node(session.id, turn.id): codec.encode(node),
+        }
+        if turn.reply:
+            puts[keys.reply(session.owner, node.reply_key, turn.id)] = found
+            for prefix in prefix_keys(identity(turn.reply)):
+                puts[keys.beginning(session.owner, prefix, turn.id)] = found
+        if not entry.settled:
+            puts[keys.job(session.id, turn.id)] = b""
+        return puts
+
+    async def amend(self, session_id: str, turn_id: str, number: str, delta: Delta) -> None:
+        """Record a later delta of a turn."""
+        await self.kv.commit(
+            Batch(
+                {keys.amendment(session_id, turn_id, number): codec.encode(delta), keys.job(session_id, turn_id): b""}
+            )
+        )
+
+    async def put_session(self, session: Session) -> None:
+        """Replace a session's record."""
+        await self.kv.commit(Batch({keys.session(session.id): codec.encode(session)}))
+
+    async def session(self, session_id: str) -> Session:
+        """A session by its id; ``NotFound``."""
+        raw = (await self.kv.get([keys.session(session_id)])).get(keys.session(session_id))
+        if raw is None:
+            raise NotFound(f"there is no session {session_id!r}")
+        return codec.decode(raw, Session)
+
+    async def labelled(self, owner: str, label: str) -> str | None:
+        """The id of the session that an owner calls ``label``."""
+        key = keys.label(owner, label)
+        raw = (await self.kv.get([key])).get(key)
+        return None if raw is None else _text(raw)
+
+    async def sessions(self) -> list[Session]:
+        """All sessions, by id, which is by age."""
+        return [codec.decode(raw, Session) async for _, raw in self._all(("session",))]
+
+    async def world(self, digest: str) -> World:
+        """The world that sessions of this digest began in."""
+        raw = (await self.kv.get([keys.world(digest)])).get(keys.world(digest))
+        if raw is None:
+            raise StoreCorrupt(f"the journal has no world {digest!r}, though a session began in it")
+        return codec.decode(raw, World)
+
+    async def tree(self, session_id: str) -> Tree:
+        """All turns of a session, slim. Ids sort by age, so parents come before their children."""
+        tree = Tree(session_id)
+        async for _, raw in self._all(("node", session_id)):
+            tree.add(codec.decode(raw, Node))
+        return tree
+
+    async def turns(self, session_id: str, ids: Sequence[str]) -> list[Turn]:
+        """The turns of those ids, in that order. ``StoreCorrupt`` when one is missing."""
+        wanted = [keys.turn(session_id, turn_id) for turn_id in ids]
+        found: dict[Key, bytes] = {}
+        for start in range(0, len(wanted), _PAGE):
+            found.update(await self.kv.get(wanted[start : start + _PAGE]))
+        missing = [key[-1] for key in wanted if key not in found]
+        if missing:
+            raise StoreCorrupt(f"session {session_id}: the journal lost the turns {', '.join(missing[:3])}")
+        return [codec.decode(found[key], Turn) for key in wanted]
+
+    async def amendments(self, session_id: str) -> dict[str, Delta]:
+        """Turn id to its later deltas, composed in their order."""
+        composed: dict[str, Delta] = {}
+        async for key, raw in self._all(("amend", session_id)):
+            delta = codec.decode(raw, Delta)
+            composed[key[2]] = composed[key[2]].then(delta) if key[2] in composed else delta
+        return composed
+
+    async def replies(self, owner: str, key: str, limit: int = 64) -> list[tuple[str, str]]:
+        """(session id, turn id) of the replies with that identity, oldest first."""
+        return await self._index(("reply", owner or "-", key), limit)
+
+    async def beginnings(self, owner: str, prefix_key: str, limit: int = 64) -> list[tuple[str, str]]:
+        """(session id, turn id) of the replies that begin so, oldest first."""
+        return await self._index(("begin", owner or "-", prefix_key), limit)
+
+    async def openings(self, owner: str, key: str, limit: int = 16) -> list[str]:
+        """The sessions whose first words these were, oldest first."""
+        rows = await self.kv.scan(("open", owner or "-", key), limit=limit)
+        return [found[-1] for found, _ in rows]
+
+    async def _index(self, prefix: Key, limit: int) -> list[tuple[str, str]]:
+        return [(_text(raw), found[-1]) for found, raw in await self.kv.scan(prefix, limit=limit)]
+
+    async def checkpoint(self, session_id: str, turns: Sequence[str]) -> WorldState | None:
+        """The stored state of the first of ``turns`` that has one."""
+        wanted = [keys.checkpoint(session_id, turn_id) for turn_id in turns]
+        found = await self.kv.get(wanted)
+        for key in wanted:
+            if key in found:
+                return codec.decode(found[key], WorldState)
+        return None
+
+    async def put_checkpoint(self, session_id: str, state: WorldState) -> None:
+        """Store the state at its turn."""
+        await self.kv.commit(Batch({keys.checkpoint(session_id, state.turn): codec.encode(state)}))
+
+    async def drop_checkpoints(self, session_id: str) -> None:
+        """Forget the stored states of a session; they are made anew."""
+        await self._delete([key async for key, _ in self._all(("state", session_id))])
+
+    async def jobs(self) -> list[tuple[str, str]]:
+        """(session id, turn id) of all work that is still to be done, oldest first within a session."""
+        return [(key[1], key[2]) async for key, _ in self._all(("job",))]
+
+    async def finish_jobs(self, session_id: str, turns: Iterable[str]) -> None:
+        """Cross work off."""
+        await self.kv.commit(Batch(deletes=frozenset(keys.job(session_id, turn) for turn in turns)))
+
+    async def delete_session(self, session: Session) -> None:
+        """Remove everything that is recorded of a session; its record goes last, so that a crash leaves it findable."""
+        turns = [codec.decode(raw, Turn) async for _, raw in self._all(("turn", session.id))]
+        doomed: list[Key] = []
+        for turn in turns:
+            if turn.reply:
+                doomed.append(keys.reply(session.owner, identity_key(turn.reply), turn.id))
+                doomed += [
+                    keys.beginning(session.owner, prefix, turn.id) for prefix in prefix_keys(identity(turn.reply))
+                ]
+        owner = session.owner or "-"
+        doomed += [key async for key, _ in self._all(("open", owner)) if key[-1] == session.id]
+        for name in ("job", "amend", "state", "node", "turn"):
+            doomed += [key async for key, _ in self._all((name, session.id))]
+        doomed.append(keys.session(session.id))
+        if session.label:
+            doomed.append(keys.label(session.owner, session.label))
+        await self._delete(doomed)
+
+    async def _delete(self, doomed: Sequence[Key]) -> None:
+        for start in range(0, len(doomed), _PAGE):
+            await self.kv.commit(Batch(deletes=frozenset(doomed[start : start + _PAGE])))
+
+    async def _all(self, prefix: Key) -> AsyncIterator[tuple[Key, bytes]]:
+        after: Key | None = None
+        while True:
+            rows = await self.kv.scan(prefix, after=after, limit=_PAGE)
+            for row in rows:
+                yield row
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1][0]
+
+
+def _root_node(root: Turn) -> Node:
+    return node_of(root, user_key="", reply_key=identity_key(root.reply) if root.reply else "", episode="")
+
+
+def make_root(session_id: str, turn_id: str, at: float, greeting: str) -> Turn:
+    """The root of a session's tree: the greeting, before anything was played."""
+    return Turn(turn_id, session_id, None, 0, at, reply=greeting, kind=TurnKind.ROOT)
+
+
+def _number(raw: bytes) -> int:
+    plain: Any = json.loads(raw)
+    if not isinstance(plain, dict) or not isinstance(plain.get("format"), int):
+        raise StoreCorrupt("the journal's format entry cannot be read; this data directory is not SAGA's")
+    found: int = plain["format"]
+    return found
+
+
+def _text(raw: bytes) -> str:
+    plain = json.loads(raw)
+    if not isinstance(plain, str):
+        raise StoreCorrupt("an index entry of the journal cannot be read")
+    return plain

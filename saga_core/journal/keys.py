@@ -1,0 +1,77 @@
+"""The layout of the journal in the StateKV: which key holds what. Format version 1."""
+
+from __future__ import annotations
+
+from saga_core.stores.state_kv import Key
+
+FORMAT = 1
+FORMAT_KEY: Key = ("meta", "format")
+
+
+def _or_dash(text: str) -> str:
+    return text or "-"
+
+
+def session(session_id: str) -> Key:
+    """A session's record."""
+    return ("session", session_id)
+
+
+def label(owner: str, name: str) -> Key:
+    """Explicit session name of an owner -> session id."""
+    return ("label", _or_dash(owner), name)
+
+
+def world(digest: str) -> Key:
+    """A world as it was when a session began in it."""
+    return ("world", digest)
+
+
+def turn(session_id: str, turn_id: str) -> Key:
+    """A turn, whole."""
+    return ("turn", session_id, turn_id)
+
+
+def node(session_id: str, turn_id: str) -> Key:
+    """A turn, slim: what the tree and recall need."""
+    return ("node", session_id, turn_id)
+
+
+def amendment(session_id: str, turn_id: str, number: str) -> Key:
+    """A later delta of a turn: an edit or a curation. ``number`` orders them."""
+    return ("amend", session_id, turn_id, number)
+
+
+def reply(owner: str, key: str, turn_id: str) -> Key:
+    """Identity of a reply -> session id."""
+    return ("reply", _or_dash(owner), key, turn_id)
+
+
+def beginning(owner: str, prefix_key: str, turn_id: str) -> Key:
+    """Fingerprint of a reply's beginning -> session id."""
+    return ("begin", _or_dash(owner), prefix_key, turn_id)
+
+
+def opening(owner: str, key: str, session_id: str) -> Key:
+    """Greeting and first words of a chat -> session id."""
+    return ("open", _or_dash(owner), key, session_id)
+
+
+def checkpoint(session_id: str, turn_id: str) -> Key:
+    """The whole state at a turn."""
+    return ("state", session_id, turn_id)
+
+
+def job(session_id: str, turn_id: str) -> Key:
+    """Background work that a turn still needs."""
+    return ("job", session_id, turn_id)
+
+
+def view(scope: str, name: str) -> Key:
+    """An entry of the world_state key-value projection."""
+    return ("view", scope, name)
+
+
+def view_mark(scope: str) -> Key:
+    """The turn that the key-value projection of a scope shows."""
+    return ("viewmark", scope)

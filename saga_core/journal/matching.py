@@ -1,0 +1,218 @@
+"""Finding a transcript's place: which known turn a request's own history proves that it continues.
+
+Read from the end. The deepest assistant message that equals a known reply names the parent; one that goes on with a
+known reply, or is the beginning of one, names its place as well, and becomes a sibling with the text that the player
+kept. Among several candidates the longest verified run backwards wins, then the newest. System messages are never
+part of it: notes, world info and macros change them at every turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from attrs import define, field, frozen
+
+from saga_core.journal.journal import Journal
+from saga_core.journal.transcript import Transcript, Utterance, fingerprint, identity, prefix_keys
+from saga_core.journal.tree import Node, Tree
+from saga_core.model.turn import Session
+
+SHORT = 24
+"""Characters of identity below which a reply proves nothing by itself: "OK." is said in many chats."""
+_LEVELS = 256
+"""Ancestors that verification looks at."""
+
+
+@frozen
+class Match:
+    """Where a transcript stands."""
+
+    session: str | None
+    """None: nothing in it is known."""
+    parent: str = ""
+    """The turn that the request continues, as far as it is known."""
+    unknown: tuple[Utterance, ...] = ()
+    """The utterances after ``parent`` and before the player's words that are no known turn: edited, cut, unseen."""
+    shown: frozenset[str] = frozenset()
+    """Turns of the path whose reply stands in the history."""
+    how: str = "none"
+    """``reply``, ``grown``, ``cut``, ``opening``, ``session`` or ``none``."""
+
+
+@frozen
+class _Candidate:
+    tree: Tree
+    node: Node
+    position: int
+    how: str
+    run: int = 0
+    users: int = 0
+
+
+@define
+class Matcher:
+    """Matches transcripts against the journal. ``tree`` gives a session's tree, loaded or not."""
+
+    journal: Journal
+    tree: Callable[[str], Awaitable[Tree]]
+    examined: int = field(default=0, init=False)
+    """Candidates looked at, for the counters."""
+
+    async def match(
+        self, transcript: Transcript, *, owner: str, only: Session | None = None, world: str | None = None
+    ) -> Match:
+        """Where ``transcript`` stands among the turns of ``owner``, or of the session ``only``.
+
+        ``world``: a chat that begins again is found only among sessions of that world.
+        """
+        past = transcript.past
+        greeting = len(transcript.greeting) if len(transcript.greeting) <= len(past) else len(past)
+        for position in range(len(past) - 1, -1, -1):
+            if past[position].role != "assistant" or (position < greeting and transcript.words):
+                continue
+            found = await self._at(past, position, owner, only)
+            if found is not None:
+                return self._matched(found, past)
+        rest = past[greeting:] if transcript.words or greeting < len(past) else ()
+        if only is not None:
+            return Match(only.id, only.root, rest, how="session")
+        for session_id in reversed(await self.journal.openings(owner, opening_key(transcript))):
+            session = await self.journal.session(session_id)
+            if world is None or session.world == world:
+                return Match(session.id, session.root, rest, how="opening")
+        return Match(None, unknown=rest)
+
+    async def _at(
+        self, past: Sequence[Utterance], position: int, owner: str, only: Session | None
+    ) -> _Candidate | None:
+        """The best candidate for the assistant message at ``position``, if it is good enough."""
+        utterance = past[position]
+        rows = await self.journal.replies(owner, utterance.key)
+        candidates = [(session, turn, "reply") for session, turn in rows]
+        text = identity(utterance.text)
+        if not candidates:
+            candidates = await self._kin(text, owner)
+        best: _Candidate | None = None
+        for session_id, turn_id, how in candidates:
+            if only is not None and session_id != only.id:
+                continue
+            tree = await self.tree(session_id)
+            if turn_id not in tree:
+                continue
+            self.examined += 1
+            candidate = _verify(_Candidate(tree, tree.get(turn_id), position, how), past)
+            if _trusted(candidate, past, len(text)) and (best is None or _rank(candidate) > _rank(best)):
+                best = candidate
+        return best
+
+    async def _kin(self, text: str, owner: str) -> list[tuple[str, str, str]]:
+        """Replies that ``text`` goes on with, or is the beginning of."""
+        kin: dict[str, tuple[str, str, str]] = {}
+        for prefix in prefix_keys(text):
+            for session_id, turn_id in (await self.journal.beginnings(owner, prefix))[::-1]:
+                if turn_id in kin:
+                    continue
+                (turn,) = await self.journal.turns(session_id, [turn_id])
+                known = identity(turn.reply)
+                if text.startswith(known):
+                    kin[turn_id] = (session_id, turn_id, "grown")
+                elif known.startswith(text):
+                    kin[turn_id] = (session_id, turn_id, "cut")
+            if kin:
+                break
+        return list(kin.values())
+
+    def _matched(self, found: _Candidate, past: Sequence[Utterance]) -> Match:
+        tree, node, position = found.tree, found.node, found.position
+        if found.how == "reply":
+            shown = _shown(tree, node, past, position)
+            return Match(tree.session, node.id, tuple(past[position + 1 :]), shown, "reply")
+        # The reply stands there with another text: its parent is sure, the rest is a sibling to be.
+        assert node.parent is not None
+        start = position
+        while start and past[start - 1].role == "user":
+            start -= 1
+        parent = tree.get(node.parent)
+        return Match(tree.session, parent.id, tuple(past[start:]), _shown(tree, parent, past, start), found.how)
+
+
+def opening_key(transcript: Transcript) -> str:
+    """The fingerprint of a chat's greeting and the player's first words."""
+    greeting = [utterance.key for utterance in transcript.greeting]
+    first: list[str] = []
+    for utterance in transcript.utterances[len(greeting) :]:
+        if utterance.role != "user":
+            break
+        first.append(utterance.key)
+    return fingerprint("\0".join((*greeting, "\1", *first)))
+
+
+def words_key(utterances: Sequence[Utterance]) -> str:
+    """The fingerprint of what the player said in one turn, one message or several."""
+    return fingerprint("\0".join(utterance.key for utterance in utterances))
+
+
+def _words_before(past: Sequence[Utterance], position: int) -> str:
+    start = position
+    while start and past[start - 1].role == "user":
+        start -= 1
+    return words_key(past[start:position])
+
+
+def _verify(candidate: _Candidate, past: Sequence[Utterance]) -> _Candidate:
+    """Count how many replies and words of the history agree with the path above the candidate, gaps allowed."""
+    places = _places(past, candidate.position)
+    run, users = 1, int(_words_before(past, candidate.position) == candidate.node.user_key)
+    before = candidate.position
+    for level, node in enumerate(candidate.tree.upwards(candidate.node.id)):
+        if level == 0:
+            continue
+        if level > _LEVELS or before <= 0:
+            break
+        place = _last_before(places.get(node.reply_key), before) if node.reply_key else None
+        if place is not None:
+            run += 1
+            users += int(_words_before(past, place) == node.user_key)
+            before = place
+    return _Candidate(candidate.tree, candidate.node, candidate.position, candidate.how, run, users)
+
+
+def _rank(candidate: _Candidate) -> tuple[int, int, str]:
+    return candidate.run, candidate.users, candidate.node.id
+
+
+def _trusted(candidate: _Candidate, past: Sequence[Utterance], length: int) -> bool:
+    """A long reply proves its place by itself; a short one needs its words or its neighbours to agree."""
+    if length >= SHORT or candidate.run > 1 or candidate.users:
+        return True
+    return not any(utterance.role == "assistant" for utterance in past[: candidate.position])
+
+
+def _places(past: Sequence[Utterance], end: int) -> dict[str, list[int]]:
+    places: dict[str, list[int]] = {}
+    for index in range(end):
+        if past[index].role == "assistant":
+            places.setdefault(past[index].key, []).append(index)
+    return places
+
+
+def _last_before(places: list[int] | None, before: int) -> int | None:
+    if places is None:
+        return None
+    return next((place for place in reversed(places) if place < before), None)
+
+
+def _shown(tree: Tree, node: Node, past: Sequence[Utterance], position: int) -> frozenset[str]:
+    """The turns from ``node`` upwards whose reply the history shows."""
+    places = _places(past, position + 1)
+    first = min((found[0] for found in places.values()), default=0)
+    shown, before = set(), position + 1
+    for level, ancestor in enumerate(tree.upwards(node.id)):
+        # Hidden messages leave gaps, but not endless ones: the walk is bounded by the history, not by the tree.
+        if before <= first or level > 2 * len(past) + _LEVELS:
+            break
+        place = _last_before(places.get(ancestor.reply_key), before) if ancestor.reply_key else None
+        if place is not None:
+            shown.add(ancestor.id)
+            before = place
+    return frozenset(shown)

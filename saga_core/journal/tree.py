@@ -1,0 +1,128 @@
+"""The tree of a session's turns, in memory, slim: enough to match, to tell ancestry, and to find what to recall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import define, field, frozen
+
+from saga_core.errors import NotFound
+from saga_core.model.turn import Turn, TurnKind
+
+
+@frozen
+class Node:
+    """A turn without its text."""
+
+    id: str
+    parent: str | None
+    depth: int
+    at: float
+    kind: TurnKind
+    user_key: str = ""
+    reply_key: str = ""
+    jump: str | None = None
+    episode: str = ""
+    """What recall indexes and shows of the turn."""
+
+
+@define
+class Tree:
+    """Nodes by id. Ancestry is told by jump pointers, in logarithmic time (Myers, 1983, skew-binary lists)."""
+
+    session: str
+    root: str = ""
+    nodes: dict[str, Node] = field(factory=dict)
+    children: dict[str, list[str]] = field(factory=dict)
+
+    def add(self, node: Node) -> None:
+        """Put a node under its parent, which must be there. Adding one again changes nothing."""
+        if node.id in self.nodes:
+            return
+        if node.parent is None:
+            self.root = node.id
+        else:
+            self.get(node.parent)
+            self.children.setdefault(node.parent, []).append(node.id)
+        self.nodes[node.id] = node
+
+    def get(self, turn: str) -> Node:
+        """The node; ``NotFound`` for an unknown turn."""
+        found = self.nodes.get(turn)
+        if found is None:
+            raise NotFound(f"session {self.session} has no turn {turn!r}")
+        return found
+
+    def __contains__(self, turn: str) -> bool:
+        return turn in self.nodes
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def jump_for(self, parent: str) -> str:
+        """The jump pointer of a new child of ``parent``."""
+        one = self.get(parent)
+        two = self.nodes.get(one.jump) if one.jump else None
+        three = self.nodes.get(two.jump) if two and two.jump else None
+        if two and three and one.depth - two.depth == two.depth - three.depth:
+            return three.id
+        return parent
+
+    def ancestor_at(self, turn: str, depth: int) -> Node:
+        """The ancestor of ``turn`` (or itself) at ``depth``, 0 being the root."""
+        node = self.get(turn)
+        while node.depth > depth:
+            jump = self.nodes.get(node.jump) if node.jump else None
+            if jump is not None and jump.depth >= depth:
+                node = jump
+            else:
+                assert node.parent is not None
+                node = self.nodes[node.parent]
+        return node
+
+    def is_ancestor(self, above: str, below: str) -> bool:
+        """Whether ``above`` stands on the path from the root to ``below``, the ends included."""
+        node = self.nodes.get(above)
+        if node is None or below not in self.nodes or self.nodes[below].depth < node.depth:
+            return False
+        return self.ancestor_at(below, node.depth).id == above
+
+    def common_ancestor(self, one: str, other: str) -> Node:
+        """The deepest turn on both paths."""
+        low, high = 0, min(self.get(one).depth, self.get(other).depth)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self.ancestor_at(one, middle).id == self.ancestor_at(other, middle).id:
+                low = middle
+            else:
+                high = middle - 1
+        return self.ancestor_at(one, low)
+
+    def distance(self, one: str, other: str) -> int:
+        """Turns to go back and forth between two turns."""
+        meet = self.common_ancestor(one, other).depth
+        return self.get(one).depth + self.get(other).depth - 2 * meet
+
+    def upwards(self, turn: str) -> Iterator[Node]:
+        """``turn`` and its ancestors, deepest first."""
+        node: Node | None = self.get(turn)
+        while node is not None:
+            yield node
+            node = self.nodes[node.parent] if node.parent else None
+
+    def path(self, turn: str) -> list[Node]:
+        """The nodes from the root to ``turn``."""
+        return list(self.upwards(turn))[::-1]
+
+    def leaves(self) -> list[Node]:
+        """The turns without a later one, newest first."""
+        return sorted(
+            (node for node in self.nodes.values() if not self.children.get(node.id)),
+            key=lambda node: node.id,
+            reverse=True,
+        )
+
+
+def node_of(turn: Turn, *, user_key: str, reply_key: str, episode: str) -> Node:
+    """The slim form of a turn."""
+    return Node(turn.id, turn.parent, turn.depth, turn.at, turn.kind, user_key, reply_key, turn.jump, episode)

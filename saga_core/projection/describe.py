@@ -1,0 +1,74 @@
+"""A state in plain data and in words, for the admin API, the demo and people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saga_core.model.entities import Entity, Kind
+from saga_core.model.turn import Session
+from saga_core.model.world_state import WorldState
+from saga_core.projection.graph_image import GraphImage
+from saga_core.projection.kv import render_kv
+from saga_core.stores.graph import Value
+
+
+def describe_state(state: WorldState, session: Session) -> dict[str, Any]:
+    """The state answer of the admin API: names instead of ids, JSON-able."""
+    player = state.entities.get(state.player) or Entity(state.player, Kind.CHARACTER, "")
+    hands = state.belongings.get(state.player, {})
+    return {
+        "session": {
+            "id": session.id,
+            "label": session.label,
+            "world": session.world,
+            "created": session.created,
+            "head": session.head,
+        },
+        "turn": state.depth,
+        "turn_id": state.turn,
+        "player": player.name,
+        "location": state.name(state.location) if state.location else None,
+        "hp": player.get("hp"),
+        "max_hp": player.get("max_hp"),
+        "mood": player.get("mood"),
+        "inventory": [
+            {"name": state.name(item), "quantity": stack.quantity, "equipped": stack.equipped}
+            for item, stack in hands.items()
+        ],
+        "npcs_present": [state.name(who) for who in state.present],
+        "npcs_met": [state.name(who) for who in state.met],
+        "dead": [entity.name for entity in state.entities.values() if entity.dead],
+        "relationships": [
+            {
+                "from": state.name(source),
+                "to": state.name(target),
+                "type": relation.type,
+                "strength": relation.strength,
+            }
+            for (source, target), relation in state.relations.items()
+        ],
+        "events": [{"name": event.name, "turn": event.depth} for event in state.happenings],
+        "notes": [{"turn": depth, "text": text} for depth, text in state.notes],
+        "world_state": render_kv(state),
+        "problems": [{"turn": each.depth, "turn_id": each.turn, "text": each.text} for each in state.problems],
+    }
+
+
+def graph_words(image: GraphImage) -> list[str]:
+    """The edges of a graph as readable lines, ordered; lore among itself left out."""
+
+    def name(id_: str) -> str:
+        node = image.nodes.get(id_)
+        return str(node.properties.get("name", id_)) if node else id_
+
+    lines = []
+    for edge in image.edges.values():
+        if edge.type in ("RELATED", "HAS_LORE", "ITEM_LORE"):
+            continue
+        detail = ", ".join(_property(key, value) for key, value in sorted(edge.properties.items()) if value)
+        lines.append(f"{name(edge.source)} -{edge.type}{f' ({detail})' if detail else ''}-> {name(edge.target)}")
+    return sorted(lines)
+
+
+def _property(key: str, value: Value) -> str:
+    return f"{key} {value:+d}" if key == "strength" and isinstance(value, int) else f"{key} {value}"

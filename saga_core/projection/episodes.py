@@ -1,0 +1,49 @@
+"""Episodes: what recall keeps of a turn, one text each, stored once under its turn."""
+
+from __future__ import annotations
+
+from saga_core.model import deltas
+from saga_core.model.deltas import Delta
+from saga_core.model.world_state import WorldState
+
+_USER_CHARS = 240
+_REPLY_CHARS = 600
+
+_WORDS = {
+    "ko": {"turn": "Turn", "place": "장소", "met": "만남", "gained": "획득", "lost": "잃음", "event": "사건"},
+    "en": {"turn": "Turn", "place": "place", "met": "met", "gained": "gained", "lost": "lost", "event": "event"},
+}
+
+
+def render_episode(delta: Delta, after: WorldState, user: str, reply: str, language: str) -> str:
+    """The episode of the turn that led to ``after``: a line of facts, then what was said, cut to size."""
+    words = _WORDS.get(language, _WORDS["en"])
+    facts = [f"{words['turn']} {after.depth}"]
+    if after.location:
+        facts.append(f"{words['place']}: {after.name(after.location)}")
+    groups: dict[str, list[str]] = {"met": [], "gained": [], "lost": [], "event": []}
+    for event in delta.events:
+        if isinstance(event, deltas.Met):
+            groups["met"].append(after.name(event.who))
+        elif isinstance(event, deltas.ItemGained):
+            groups["gained"].append(after.name(event.item))
+        elif isinstance(event, deltas.ItemLost):
+            groups["lost"].append(after.name(event.item))
+        elif isinstance(event, deltas.EventTriggered):
+            groups["event"].append(event.name)
+    facts += [f"{words[name]}: {', '.join(dict.fromkeys(found))}" for name, found in groups.items() if found]
+    lines = [" | ".join(facts)]
+    if user:
+        lines.append("> " + _cut(user, _USER_CHARS))
+    if reply:
+        lines.append(_cut(reply, _REPLY_CHARS))
+    return "\n".join(lines)
+
+
+def _cut(text: str, limit: int) -> str:
+    """``text`` on one line; beyond ``limit`` characters its middle is left out, for both ends carry the news."""
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    half = limit // 2 - 2
+    return f"{line[:half].rstrip()} … {line[-half:].lstrip()}"

@@ -1,0 +1,150 @@
+"""The four .md pages of a state: for people, and, pinned, for the prompt's prefix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from saga_core.model.entities import Kind
+from saga_core.model.turn import Turn
+from saga_core.model.world_state import WorldState
+from saga_core.stores.md_cache import PAGE_NAMES, Pages
+from saga_core.world.model import World
+
+_STORY_TURNS = 20
+
+_KO = {
+    "state": "현재 상태",
+    "player": "플레이어",
+    "place": "위치",
+    "hp": "HP",
+    "inventory": "인벤토리",
+    "mood": "분위기",
+    "present": "곁에 있는 인물",
+    "dead": "죽은 인물",
+    "ways": "갈 수 있는 곳",
+    "relations": "관계",
+    "story": "지금까지의 이야기",
+    "events": "사건",
+    "lore": "세계",
+    "cast": "인물",
+    "nothing": "아직 없음",
+}
+_EN = {
+    "state": "Current state",
+    "player": "Player",
+    "place": "Place",
+    "hp": "HP",
+    "inventory": "Inventory",
+    "mood": "Mood",
+    "present": "Present",
+    "dead": "Dead",
+    "ways": "Ways",
+    "relations": "Relations",
+    "story": "The story so far",
+    "events": "Events",
+    "lore": "World",
+    "cast": "Cast",
+    "nothing": "nothing yet",
+}
+
+
+def page_words(language: str) -> dict[str, str]:
+    """The headings and labels of a language; English for one that has none."""
+    return _KO if language == "ko" else _EN
+
+
+def render_bodies(state: WorldState, world: World, language: str) -> dict[str, str]:
+    """The four pages without front matter. No turn numbers and no times: these bytes can stand in a prefix."""
+    words = page_words(language)
+    return {
+        "state.md": _state(state, words),
+        "relations.md": _relations(state, words),
+        "story.md": _story(state, words),
+        "lore.md": _lore(state, world, words),
+    }
+
+
+def render_pages(state: WorldState, world: World, language: str, *, session: str, turn: Turn) -> Pages:
+    """The pages as stored: each body under YAML front matter that says which turn it shows."""
+    stamp = datetime.fromtimestamp(turn.at, UTC).isoformat(timespec="seconds")
+    front = f'---\nturn: {state.depth}\nturn_id: {state.turn}\nsession_id: {session}\nupdated_at: "{stamp}"\n---\n\n'
+    bodies = render_bodies(state, world, language)
+    return Pages({name: front + bodies[name] for name in PAGE_NAMES}, state.turn)
+
+
+def render_prefix(state: WorldState, world: World, language: str, count: Callable[[str], int], limit: int) -> str:
+    """The pages for the prompt's prefix, whole lines, at most ``limit`` tokens; pages that matter most come first."""
+    bodies = render_bodies(state, world, language)
+    kept: list[str] = []
+    spent = 0
+    for name in ("state.md", "relations.md", "lore.md", "story.md"):
+        for line in bodies[name].rstrip().splitlines():
+            cost = count(line) + 1
+            if spent + cost > limit:
+                return "\n".join(kept)
+            kept.append(line)
+            spent += cost
+    return "\n".join(kept)
+
+
+def inventory(state: WorldState, owner: str) -> list[str]:
+    """What somebody carries, readable: ``치유 물약 ×2``."""
+    hands = state.belongings.get(owner, {})
+    return [state.name(item) + (f" ×{stack.quantity}" if stack.quantity != 1 else "") for item, stack in hands.items()]
+
+
+def _state(state: WorldState, words: dict[str, str]) -> str:
+    player = state.entities.get(state.player)
+    lines = [f"## {words['state']}"]
+    if player is not None:
+        hp = f" | {words['hp']}: {player.get('hp')}/{player.get('max_hp')}" if player.get("hp") is not None else ""
+        place = f" | {words['place']}: {state.name(state.location)}" if state.location else ""
+        lines.append(f"- **{words['player']}:** {player.name}{hp}{place}")
+        lines.append(f"- **{words['inventory']}:** {', '.join(inventory(state, state.player)) or words['nothing']}")
+        if player.get("mood"):
+            lines.append(f"- **{words['mood']}:** {player.get('mood')}")
+    if state.present:
+        lines.append(f"- **{words['present']}:** {', '.join(map(state.name, state.present))}")
+    dead = [entity.name for entity in state.entities.values() if entity.dead]
+    if dead:
+        lines.append(f"- **{words['dead']}:** {', '.join(dead)}")
+    return "\n".join(lines) + "\n"
+
+
+def _relations(state: WorldState, words: dict[str, str]) -> str:
+    lines = [f"## {words['relations']}"]
+    for (source, target), relation in state.relations.items():
+        lines.append(f"- {state.name(source)} → {state.name(target)}: {relation.type} ({relation.strength:+d})")
+    if len(lines) == 1:
+        lines.append(f"- {words['nothing']}")
+    return "\n".join(lines) + "\n"
+
+
+def _story(state: WorldState, words: dict[str, str]) -> str:
+    lines = [f"## {words['story']}"]
+    told = [(depth, text) for depth, text in state.notes]
+    told += [(event.depth, f"[{event.name}]") for event in state.happenings]
+    lines += [f"- {text}" for _, text in sorted(told)[-_STORY_TURNS:]]
+    if len(lines) == 1:
+        lines.append(f"- {words['nothing']}")
+    return "\n".join(lines) + "\n"
+
+
+def _lore(state: WorldState, world: World, words: dict[str, str]) -> str:
+    lines = [f"## {words['lore']}"]
+    if world.title or world.name:
+        lines.append(f"- {world.title or world.name}")
+    cast = []
+    for entity in state.of_kind(Kind.CHARACTER):
+        if entity.id == state.player:
+            continue
+        about = entity.get("occupation")
+        place = state.whereabouts.get(entity.id)
+        detail = "; ".join(
+            part for part in (str(about) if about else "", state.name(place.place) if place else "") if part
+        )
+        cast.append(f"- {entity.name}" + (f" ({detail})" if detail else ""))
+    if cast:
+        lines += [f"## {words['cast']}", *cast]
+    return "\n".join(lines) + "\n"
