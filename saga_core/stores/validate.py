@@ -287,6 +287,15 @@ def check_neighbors(
         check_limit("limit", limit)
 
 
+def check_expand(ids: object, hops: object, types: object, limits: Limits = DEFAULT_LIMITS) -> None:
+    """The arguments of ``NativeExpand.expand``, the scope apart."""
+    check_names("ids", ids, limits)
+    if type(hops) is not int or not 0 <= hops <= 4:
+        raise BadInput(f"hops: {shown(hops)}; give 0 to 4")
+    if types is not None:
+        check_names("types", types, limits)
+
+
 def check_node_scan(label: object, after: object, limit: object, limits: Limits = DEFAULT_LIMITS) -> None:
     """The arguments of ``GraphStore.scan``, the scope apart."""
     if label is not None:

@@ -1,0 +1,235 @@
+"""Graphs in memory, a networkx ``MultiDiGraph`` a scope. Not durable: the core rebuilds them from the journal."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import define, evolve
+
+from saga_core.capabilities import Capability
+from saga_core.errors import Closed, NotSupported, StoreUnavailable
+from saga_core.registry import Backend, OpenOptions
+from saga_core.stores.graph import Direction, Edge, EdgeKey, Mutation, Node, Value
+from saga_core.stores.lifecycle import Health, StoreInfo
+from saga_core.stores.validate import (
+    check_endpoints,
+    check_expand,
+    check_mutation,
+    check_names,
+    check_neighbors,
+    check_node_scan,
+    check_scope,
+)
+
+if TYPE_CHECKING:
+    import networkx
+
+    _Graph: TypeAlias = networkx.MultiDiGraph[str]
+
+_VALUE = "value"
+"""The attribute of a networkx node or edge that holds our ``Node`` or ``Edge``."""
+
+_Identity: TypeAlias = tuple[str, str, str, str]
+"""Source, type, target and key: ordered as ``EdgeKey`` is. A networkx edge key is (type, key)."""
+
+
+@define
+class _Scope:
+    graph: _Graph
+    watermark: str | None = None
+    order: list[str] | None = None
+    """The node ids in order, made when they are scanned."""
+
+
+class NetworkxGraph:
+    """A ``GraphStore`` with ``expand``. No call awaits anything, so that each is one moment.
+
+    What is given out is shared, with properties that cannot be changed.
+    """
+
+    def __init__(self, networkx: Any) -> None:
+        self._networkx = networkx
+        self._nothing = _Scope(networkx.freeze(networkx.MultiDiGraph()))
+        self._scopes: dict[str, _Scope] = {}
+        self._closed = False
+        self._info = StoreInfo(
+            kind="graph",
+            name="networkx",
+            version=str(networkx.__version__),
+            capabilities=frozenset({Capability.RESIDENT, Capability.NATIVE_EXPAND}),
+        )
+
+    @property
+    def info(self) -> StoreInfo:
+        """``RESIDENT`` and ``NATIVE_EXPAND``."""
+        return self._info
+
+    async def check(self) -> Health:
+        """Counts what is there."""
+        self._alive()
+        nodes = sum(found.graph.number_of_nodes() for found in self._scopes.values())
+        edges = sum(found.graph.number_of_edges() for found in self._scopes.values())
+        return Health(ok=True, detail=f"{len(self._scopes)} scopes, {nodes} nodes and {edges} edges in memory")
+
+    async def aclose(self) -> None:
+        """Let go of the graphs; every other call raises ``Closed`` from here on."""
+        self._closed = True
+        self._scopes.clear()
+
+    async def apply(self, scope: str, mutation: Mutation) -> None:
+        """See ``GraphStore.apply``. Everything that can fail comes before the first change."""
+        graph = self._scope(scope).graph
+        check_mutation(mutation, self._info.limits)
+        check_endpoints(mutation, graph)
+        if not mutation:
+            return
+        nodes = [evolve(node, properties=_sealed(node.properties)) for node in mutation.put_nodes]
+        edges = [evolve(edge, properties=_sealed(edge.properties)) for edge in mutation.put_edges]
+        found = self._scopes.get(scope)
+        if found is None:
+            found = self._scopes[scope] = _Scope(self._networkx.MultiDiGraph())
+        graph = found.graph
+        for key in mutation.delete_edges:
+            _remove_edge(graph, key)
+        graph.remove_nodes_from(mutation.delete_nodes)
+        for node in nodes:
+            graph.add_node(node.id, value=node)
+        for edge in edges:
+            graph.add_edge(edge.source, edge.target, key=(edge.type, edge.key), value=edge)
+        if nodes or mutation.delete_nodes:
+            found.order = None
+        if mutation.watermark is not None:
+            found.watermark = mutation.watermark
+
+    async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
+        """See ``GraphStore.get``."""
+        nodes = self._scope(scope).graph.nodes
+        check_names("ids", ids, self._info.limits)
+        return {node_id: nodes[node_id][_VALUE] for node_id in ids if node_id in nodes}
+
+    async def neighbors(
+        self,
+        scope: str,
+        ids: Sequence[str],
+        *,
+        types: Sequence[str] | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> list[Edge]:
+        """See ``GraphStore.neighbors``."""
+        graph = self._scope(scope).graph
+        check_neighbors(ids, types, direction, limit, self._info.limits)
+        found: dict[_Identity, Edge] = {
+            (source, type_, target, key): edge
+            for source, target, (type_, key), edge in _touching(graph, ids, direction)
+            if types is None or type_ in types
+        }
+        return [found[identity] for identity in sorted(found)[:limit]]
+
+    async def scan(
+        self, scope: str, *, label: str | None = None, after: str | None = None, limit: int = 1_000
+    ) -> list[Node]:
+        """See ``GraphStore.scan``."""
+        found = self._scope(scope)
+        check_node_scan(label, after, limit, self._info.limits)
+        if found.order is None:
+            found.order = sorted(found.graph)
+        start = 0 if after is None else bisect_right(found.order, after)
+        nodes = found.graph.nodes
+        result: list[Node] = []
+        for index in range(start, len(found.order)):
+            node: Node = nodes[found.order[index]][_VALUE]
+            if label is None or node.label == label:
+                result.append(node)
+                if len(result) == limit:
+                    break
+        return result
+
+    async def watermark(self, scope: str) -> str | None:
+        """See ``GraphStore.watermark``."""
+        return self._scope(scope).watermark
+
+    async def scopes(self) -> list[str]:
+        """See ``GraphStore.scopes``."""
+        self._alive()
+        return sorted(self._scopes)
+
+    async def drop(self, scope: str) -> None:
+        """See ``GraphStore.drop``."""
+        self._scope(scope)
+        self._scopes.pop(scope, None)
+
+    async def expand(
+        self, scope: str, ids: Sequence[str], *, hops: int, types: Sequence[str] | None = None
+    ) -> dict[str, int]:
+        """See ``NativeExpand.expand``."""
+        graph = self._scope(scope).graph
+        check_expand(ids, hops, types, self._info.limits)
+        distances = {node_id: 0 for node_id in ids if node_id in graph}
+        frontier: Iterable[str] = list(distances)
+        for hop in range(1, hops + 1):
+            ends = {
+                end
+                for source, target, (type_, _), _ in _touching(graph, frontier, "both")
+                if types is None or type_ in types
+                for end in (source, target)
+            }
+            frontier = sorted(ends.difference(distances))
+            distances.update(dict.fromkeys(frontier, hop))
+        return distances
+
+    async def query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Value]]:
+        """Not declared: networkx has no query language."""
+        self._alive()
+        raise NotSupported("graph.networkx has no query language")
+
+    def _scope(self, scope: str) -> _Scope:
+        self._alive()
+        check_scope(scope, self._info.limits)
+        return self._scopes.get(scope, self._nothing)
+
+    def _alive(self) -> None:
+        if self._closed:
+            raise Closed("the networkx graph store is closed")
+
+
+def _sealed(properties: Mapping[str, Value]) -> Mapping[str, Value]:
+    return MappingProxyType(dict(properties))
+
+
+def _remove_edge(graph: _Graph, key: EdgeKey) -> None:
+    if graph.has_edge(key.source, key.target, (key.type, key.key)):
+        graph.remove_edge(key.source, key.target, (key.type, key.key))
+
+
+def _touching(
+    graph: _Graph, ids: Iterable[str], direction: Direction
+) -> Iterator[tuple[str, str, tuple[str, str], Edge]]:
+    """Source, target, (type, key) and value of the edges at ``ids``; one between two of them comes twice."""
+    near = list(ids)  # networkx would look for a tuple of ids as one node
+    if direction != "in":
+        yield from graph.out_edges(near, keys=True, data=_VALUE)
+    if direction != "out":
+        yield from graph.in_edges(near, keys=True, data=_VALUE)
+
+
+async def _open(options: OpenOptions) -> NetworkxGraph:
+    options.take()
+    try:
+        networkx = await asyncio.to_thread(importlib.import_module, "networkx")
+    except ImportError as error:
+        raise StoreUnavailable(f"graph.networkx: {error}; install it: pip install networkx") from error
+    return NetworkxGraph(networkx)
+
+
+BACKEND = Backend(
+    kind="graph",
+    name="networkx",
+    open=_open,
+    summary="networkx in memory; rebuilt from the journal at start",
+)

@@ -1,0 +1,174 @@
+"""A graph store's scopes kept in memory as adjacency dicts, written through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from attrs import evolve
+
+from saga_backends.resident.adjacency import Adjacency
+from saga_backends.resident.scope_cache import ScopeCache
+from saga_core.capabilities import Capability
+from saga_core.errors import NotSupported
+from saga_core.stores.graph import Direction, Edge, GraphStore, Mutation, NativeExpand, Node, RawQuery, Value
+from saga_core.stores.lifecycle import Health, StoreInfo
+from saga_core.stores.validate import (
+    check_expand,
+    check_mutation,
+    check_names,
+    check_neighbors,
+    check_node_scan,
+    check_scope,
+)
+
+_PAGE = 1_000
+
+
+class ResidentGraph:
+    """``inner`` with its scopes in memory: reads of a loaded scope neither wait nor change threads.
+
+    Writes go to ``inner`` first. It must be written through this object only: after another process wrote to a
+    ``SHARED`` store, ``forget`` the scopes it wrote to. A scope whose estimated size exceeds ``scope_bytes`` (by
+    default half of ``limit_bytes``) is read from ``inner``. ``query`` always is, ``expand`` for such scopes only;
+    both raise ``NotSupported`` when ``inner`` does not declare them.
+    """
+
+    def __init__(self, inner: GraphStore, *, limit_bytes: int, scope_bytes: int | None = None) -> None:
+        self.inner = inner
+        self.cache: ScopeCache[Adjacency] = ScopeCache(self._load, limit_bytes=limit_bytes, scope_bytes=scope_bytes)
+        """Its counters: ``hits``, ``loads``, ``evictions``, ``bypasses``, ``used_bytes`` and its length."""
+        self._info = evolve(inner.info, capabilities=inner.info.capabilities | {Capability.RESIDENT})
+        self._limits = inner.info.limits
+
+    @property
+    def info(self) -> StoreInfo:
+        """That of ``inner``, and ``RESIDENT``."""
+        return self._info
+
+    async def check(self) -> Health:
+        """See ``Store.check``: how ``inner`` is."""
+        return await self.inner.check()
+
+    async def aclose(self) -> None:
+        """Wait for writes that run, then close ``inner``."""
+        await self.cache.close()
+        await self.inner.aclose()
+
+    def forget(self, scope: str | None = None) -> None:
+        """Load ``scope`` (all without one) anew when it is next read: another process may have written to it."""
+        self.cache.forget(scope)
+
+    async def apply(self, scope: str, mutation: Mutation) -> None:
+        """See ``GraphStore.apply``."""
+        self.cache.ensure_open()
+        check_scope(scope, self._limits)
+        check_mutation(mutation, self._limits)
+        # The write outlives a caller who is cancelled, and so must its values.
+        own = evolve(
+            mutation,
+            put_nodes=tuple(evolve(node, properties=dict(node.properties)) for node in mutation.put_nodes),
+            put_edges=tuple(evolve(edge, properties=dict(edge.properties)) for edge in mutation.put_edges),
+        )
+
+        def mirror(image: Adjacency, _none: None) -> bool:
+            image.apply(own)
+            return True
+
+        await self.cache.write(scope, lambda: self.inner.apply(scope, own), mirror)
+
+    async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
+        """See ``GraphStore.get``."""
+        image = self.cache.find(scope) or await self._fetch(scope)
+        if image is None:
+            return await self.inner.get(scope, ids)
+        check_names("ids", ids, self._limits)
+        return image.get(ids)
+
+    async def neighbors(
+        self,
+        scope: str,
+        ids: Sequence[str],
+        *,
+        types: Sequence[str] | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> list[Edge]:
+        """See ``GraphStore.neighbors``."""
+        image = self.cache.find(scope) or await self._fetch(scope)
+        if image is None:
+            return await self.inner.neighbors(scope, ids, types=types, direction=direction, limit=limit)
+        check_neighbors(ids, types, direction, limit, self._limits)
+        return image.neighbors(ids, types, direction, limit)
+
+    async def scan(
+        self, scope: str, *, label: str | None = None, after: str | None = None, limit: int = 1_000
+    ) -> list[Node]:
+        """See ``GraphStore.scan``."""
+        image = self.cache.find(scope) or await self._fetch(scope)
+        if image is None:
+            return await self.inner.scan(scope, label=label, after=after, limit=limit)
+        check_node_scan(label, after, limit, self._limits)
+        return image.scan(label, after, limit)
+
+    async def watermark(self, scope: str) -> str | None:
+        """See ``GraphStore.watermark``. Asked of ``inner`` unless the scope is loaded: it alone is not worth a load."""
+        image = self.cache.find(scope)
+        return image.watermark if image is not None else await self.inner.watermark(scope)
+
+    async def scopes(self) -> list[str]:
+        """See ``GraphStore.scopes``."""
+        return await self.inner.scopes()
+
+    async def drop(self, scope: str) -> None:
+        """See ``GraphStore.drop``."""
+        self.cache.ensure_open()
+        check_scope(scope, self._limits)
+        await self.cache.write(scope, lambda: self._drop(scope), lambda _image, _none: True)
+
+    async def _drop(self, scope: str) -> None:
+        await self.inner.drop(scope)
+        self.cache.forget(scope)
+
+    async def expand(
+        self, scope: str, ids: Sequence[str], *, hops: int, types: Sequence[str] | None = None
+    ) -> dict[str, int]:
+        """See ``NativeExpand.expand``."""
+        self.cache.ensure_open()
+        if Capability.NATIVE_EXPAND not in self._info.capabilities:
+            raise NotSupported(f"graph.{self._info.name} has no native expand; walk over neighbors")
+        image = self.cache.find(scope) or await self._fetch(scope)
+        if image is None:
+            return await cast(NativeExpand, self.inner).expand(scope, ids, hops=hops, types=types)
+        check_expand(ids, hops, types, self._limits)
+        return image.expand(ids, hops, types)
+
+    async def query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Value]]:
+        """See ``RawQuery.query``."""
+        self.cache.ensure_open()
+        if Capability.RAW_QUERY not in self._info.capabilities:
+            raise NotSupported(f"graph.{self._info.name} has no query language")
+        return await cast(RawQuery, self.inner).query(text, timeout=timeout, limit=limit)
+
+    async def _fetch(self, scope: str) -> Adjacency | None:
+        check_scope(scope, self._limits)
+        return await self.cache.fetch(scope)
+
+    async def _load(self, scope: str, most: int) -> Adjacency | None:
+        """Every node in the order of ids, then every edge at its source."""
+        image = Adjacency(await self.inner.watermark(scope))
+        page = min(_PAGE, self._limits.batch)
+        ids: list[str] = []
+        while True:
+            nodes = await self.inner.scan(scope, after=ids[-1] if ids else None, limit=page)
+            image.add_nodes(nodes)
+            ids += [node.id for node in nodes]
+            if image.size > most:
+                return None
+            if len(nodes) < page:
+                break
+        for start in range(0, len(ids), page):
+            image.add_edges(await self.inner.neighbors(scope, ids[start : start + page], direction="out"))
+            if image.size > most:
+                return None
+        return image

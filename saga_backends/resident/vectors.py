@@ -1,0 +1,218 @@
+"""A vector store's scopes kept in memory, one matrix each, written through."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+from attrs import evolve
+
+from saga_backends.resident.scope_cache import ScopeCache
+from saga_backends.vector.matrix import Matrix, Row
+from saga_backends.vector.scoring import Question
+from saga_core.capabilities import Capability
+from saga_core.stores.filters import Filter, predicate
+from saga_core.stores.lifecycle import Health, StoreInfo
+from saga_core.stores.validate import (
+    as_float32,
+    check_delete,
+    check_dimension,
+    check_item_scan,
+    check_items,
+    check_names,
+    check_query,
+    check_scope,
+    check_where,
+)
+from saga_core.stores.vector import Hit, ScopeSpec, Vector, VectorItem, VectorStore
+
+_PAGE = 1_000
+
+
+class _Image:
+    """A scope: its spec and its matrix; without spec it does not exist."""
+
+    def __init__(self, spec: ScopeSpec | None) -> None:
+        self.spec = spec
+        self.matrix = Matrix(spec.dimension) if spec is not None else None
+
+    @property
+    def size(self) -> int:
+        """Estimated bytes of memory."""
+        return self.matrix.size if self.matrix is not None else 1_024
+
+    def create(self, spec: ScopeSpec) -> bool:
+        """Begin to exist; whether that agrees with what is known."""
+        if self.spec is None:
+            self.spec, self.matrix = spec, Matrix(spec.dimension)
+        return self.spec == spec
+
+
+class ResidentVectors:
+    """``inner`` with its scopes in memory: reads of a loaded scope neither wait nor change threads, and are exact.
+
+    Writes go to ``inner`` first. It must be written through this object only: after another process wrote to a
+    ``SHARED`` store, ``forget`` the scopes it wrote to. A scope whose estimated size exceeds ``scope_bytes`` (by
+    default half of ``limit_bytes``) is read from ``inner``.
+    """
+
+    def __init__(self, inner: VectorStore, *, limit_bytes: int, scope_bytes: int | None = None) -> None:
+        self.inner = inner
+        self.cache: ScopeCache[_Image] = ScopeCache(self._load, limit_bytes=limit_bytes, scope_bytes=scope_bytes)
+        """Its counters: ``hits``, ``loads``, ``evictions``, ``bypasses``, ``used_bytes`` and its length."""
+        self._info = evolve(inner.info, capabilities=inner.info.capabilities | {Capability.RESIDENT})
+        self._limits = inner.info.limits
+
+    @property
+    def info(self) -> StoreInfo:
+        """That of ``inner``, and ``RESIDENT``."""
+        return self._info
+
+    async def check(self) -> Health:
+        """See ``Store.check``: how ``inner`` is."""
+        return await self.inner.check()
+
+    async def aclose(self) -> None:
+        """Wait for writes that run, then close ``inner``."""
+        await self.cache.close()
+        await self.inner.aclose()
+
+    def forget(self, scope: str | None = None) -> None:
+        """Load ``scope`` (all without one) anew when it is next read: another process may have written to it."""
+        self.cache.forget(scope)
+
+    async def create(self, scope: str, spec: ScopeSpec) -> None:
+        """See ``VectorStore.create``."""
+        self.cache.ensure_open()
+        check_scope(scope, self._limits)
+        await self.cache.write(scope, lambda: self.inner.create(scope, spec), lambda image, _: image.create(spec))
+
+    async def describe(self, scope: str) -> ScopeSpec | None:
+        """See ``VectorStore.describe``. Asked of ``inner`` unless the scope is loaded: not worth a load."""
+        image = self.cache.find(scope)
+        return image.spec if image is not None else await self.inner.describe(scope)
+
+    async def upsert(self, scope: str, items: Sequence[VectorItem]) -> None:
+        """See ``VectorStore.upsert``."""
+        self.cache.ensure_open()
+        check_scope(scope, self._limits)
+        check_items(items, self._limits)
+        # The write outlives a caller who is cancelled, and so must its values.
+        vectors = [as_float32(f"items[{index}].vector", item.vector) for index, item in enumerate(items)]
+        own = [
+            evolve(item, vector=vector, metadata=dict(item.metadata))
+            for item, vector in zip(items, vectors, strict=True)
+        ]
+
+        def mirror(image: _Image, _none: None) -> bool:
+            if image.matrix is None or any(len(vector) != image.matrix.dimension for vector in vectors):
+                return False
+            image.matrix.put(list(zip(own, vectors, strict=True)))
+            return True
+
+        await self.cache.write(scope, lambda: self.inner.upsert(scope, own), mirror)
+
+    async def get(self, scope: str, ids: Sequence[str]) -> dict[str, VectorItem]:
+        """See ``VectorStore.get``."""
+        image = self.cache.find(scope) or await self._fetch(scope)
+        if image is None:
+            return await self.inner.get(scope, ids)
+        check_names("ids", ids, self._limits)
+        return image.matrix.get(ids) if image.matrix is not None else {}
+
+    async def scan(self, scope: str, *, after: str | None = None, limit: int = 1_000) -> list[VectorItem]:
+        """See ``VectorStore.scan``."""
+        image = self.cache.find(scope) or await self._fetch(scope)
+        if image is None:
+            return await self.inner.scan(scope, after=after, limit=limit)
+        check_item_scan(after, limit, self._limits)
+        return image.matrix.scan(after, limit) if image.matrix is not None else []
+
+    async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
+        """See ``VectorStore.query``."""
+        self.cache.ensure_open()
+        check_query(scopes, k, where, self._limits)
+        asked = as_float32("vector", vector)
+        question = Question(asked)
+        wanted = predicate(where) if where is not None else None
+        found: list[tuple[float, str, int, Hit | Row]] = []
+        for place, scope in enumerate(dict.fromkeys(scopes)):
+            image = self.cache.find(scope) or await self.cache.fetch(scope)
+            if image is None:
+                hits = await self.inner.query([scope], asked, k, where=where)
+                found += [(-hit.score, hit.id, place, hit) for hit in hits]
+            elif image.matrix is not None and image.spec is not None:
+                check_dimension("vector", asked, scope, image.spec)
+                found += [(-score, row.id, place, row) for score, row in image.matrix.best(question, k, wanted)]
+        found.sort(key=lambda entry: entry[:3])
+        return [
+            entry if isinstance(entry, Hit) else Hit(entry.id, 0.0 - score, entry.text, entry.metadata)
+            for score, _, _, entry in found[:k]
+        ]
+
+    async def delete(self, scope: str, *, ids: Sequence[str] | None = None, where: Filter | None = None) -> int:
+        """See ``VectorStore.delete``."""
+        self.cache.ensure_open()
+        check_scope(scope, self._limits)
+        check_delete(ids, where, self._limits)
+        own = list(ids) if ids is not None else None
+        wanted = predicate(where) if where is not None else None
+
+        def mirror(image: _Image, removed: int) -> bool:
+            matrix = image.matrix
+            here = 0 if matrix is None else matrix.delete(own if own is not None else matrix.matching(wanted))
+            return here == removed
+
+        return await self.cache.write(scope, lambda: self.inner.delete(scope, ids=own, where=where), mirror)
+
+    async def count(self, scope: str, *, where: Filter | None = None) -> int:
+        """See ``VectorStore.count``. Asked of ``inner`` unless the scope is loaded: not worth a load."""
+        image = self.cache.find(scope)
+        if image is None:
+            return await self.inner.count(scope, where=where)
+        check_where(where, self._limits)
+        if image.matrix is None:
+            return 0
+        return len(image.matrix) if where is None else len(image.matrix.matching(predicate(where)))
+
+    async def scopes(self) -> list[str]:
+        """See ``VectorStore.scopes``."""
+        return await self.inner.scopes()
+
+    async def drop(self, scope: str) -> None:
+        """See ``VectorStore.drop``."""
+        self.cache.ensure_open()
+        check_scope(scope, self._limits)
+        await self.cache.write(scope, lambda: self._drop(scope), lambda _image, _none: True)
+
+    async def _drop(self, scope: str) -> None:
+        await self.inner.drop(scope)
+        self.cache.forget(scope)
+
+    async def _fetch(self, scope: str) -> _Image | None:
+        check_scope(scope, self._limits)
+        return await self.cache.fetch(scope)
+
+    async def _load(self, scope: str, most: int) -> _Image | None:
+        """Every item in the order of ids, unless their number alone tells that they are too many."""
+        spec = await self.inner.describe(scope)
+        image = _Image(spec)
+        if spec is None or image.matrix is None:
+            return image
+        if await self.inner.count(scope) * spec.dimension * 4 > most:
+            return None
+        page = min(_PAGE, self._limits.batch)
+        after: str | None = None
+        while True:
+            items = await self.inner.scan(scope, after=after, limit=page)
+            image.matrix.put([(item, _single(item.vector)) for item in items])
+            if image.size > most:
+                return None
+            if len(items) < page:
+                return image
+            after = items[-1].id
+
+
+def _single(vector: Vector) -> array[float]:
+    """A vector that a store gave out: an ``array('f')`` as the contract has it, made one otherwise."""
+    return vector if isinstance(vector, array) and vector.typecode == "f" else array("f", vector)

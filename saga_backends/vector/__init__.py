@@ -1,0 +1,1 @@
+"""Vector stores, and the exact scoring that those without an engine of their own share."""

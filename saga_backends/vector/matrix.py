@@ -1,0 +1,219 @@
+"""The vectors of one scope in memory: one float32 matrix, with ids, texts and metadata beside it."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from sys import getsizeof
+from types import MappingProxyType
+
+import numpy as np
+from attrs import frozen
+
+from saga_backends.footprint import mapping_bytes
+from saga_backends.vector.scoring import (
+    Doubles,
+    Question,
+    Singles,
+    are_tame,
+    as_row,
+    inverse_norms,
+    squared_norms,
+)
+from saga_core.stores.filters import Predicate
+from saga_core.stores.graph import Scalar
+from saga_core.stores.vector import VectorItem
+
+_FIRST_ROWS = 16
+_COMPACTED_FROM = 256
+_ROW_OBJECTS = 250
+"""Python objects of a row besides id, text and metadata: places in lists and dicts."""
+
+
+@frozen
+class Row:
+    """What stands beside a vector."""
+
+    id: str
+    text: str
+    metadata: Mapping[str, Scalar]
+    size: int
+
+
+class Matrix:
+    """A scope's items. Rows are replaced in place, freed rows are used again, and growth is amortised.
+
+    Arguments are taken as checked. Vectors are ``array('f')`` of ``dimension``. Metadata given out is shared and
+    cannot be changed.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self._vectors: Singles = np.zeros((_FIRST_ROWS, dimension), dtype=np.float32)
+        self._squares: Doubles = np.zeros(_FIRST_ROWS)
+        self._inverses: Singles = np.zeros(_FIRST_ROWS, dtype=np.float32)
+        self._tame = True
+        """Whether the rough pass can be used: no vector is extremely long or short."""
+        self._rows: list[Row | None] = []
+        self._free: list[int] = []
+        self._places: dict[str, int] = {}
+        self._order: list[str] | None = None
+        self._row_bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def size(self) -> int:
+        """Estimated bytes of memory."""
+        numbers = self._vectors.nbytes + self._squares.nbytes + self._inverses.nbytes
+        return numbers + self._row_bytes + 1_024
+
+    def put(self, items: Sequence[tuple[VectorItem, array[float]]]) -> None:
+        """Put or replace items, each with its vector in 32 bits; of one id the last counts."""
+        if not items:
+            return
+        latest = {item.id: (item, vector) for item, vector in items}
+        places = np.fromiter((self._place(item_id) for item_id in latest), dtype=np.intp, count=len(latest))
+        self._grow()
+        block = np.stack([as_row(vector) for _, vector in latest.values()])
+        squares = squared_norms(block)
+        self._vectors[places] = block
+        self._squares[places] = squares
+        if self._tame and are_tame(squares):
+            self._inverses[places] = inverse_norms(squares)
+        else:
+            self._settle()
+        for place, (item, _) in zip(places.tolist(), latest.values(), strict=True):
+            metadata = MappingProxyType(dict(item.metadata))
+            size = getsizeof(item.id) + getsizeof(item.text) + mapping_bytes(metadata) + _ROW_OBJECTS
+            old = self._rows[place]
+            self._row_bytes += size - (old.size if old else 0)
+            self._rows[place] = Row(item.id, item.text, metadata, size)
+
+    def _place(self, item_id: str) -> int:
+        place = self._places.get(item_id)
+        if place is None:
+            if self._free:
+                place = self._free.pop()
+            else:
+                place = len(self._rows)
+                self._rows.append(None)
+            self._places[item_id] = place
+            self._order = None
+        return place
+
+    def _grow(self) -> None:
+        have, need = len(self._vectors), len(self._rows)
+        if need > have:
+            self._resize(max(need, have + have // 2))
+
+    def _resize(self, capacity: int, keep: list[int] | None = None) -> None:
+        kept = np.arange(min(len(self._vectors), capacity)) if keep is None else np.array(keep, dtype=np.intp)
+        for name in ("_vectors", "_squares", "_inverses"):
+            old = getattr(self, name)
+            new = np.zeros((capacity, *old.shape[1:]), dtype=old.dtype)
+            new[: len(kept)] = old[kept]
+            setattr(self, name, new)
+
+    def delete(self, ids: Iterable[str]) -> int:
+        """Remove the items of ``ids``; how many there were."""
+        removed = 0
+        for item_id in ids:
+            place = self._places.pop(item_id, None)
+            if place is None:
+                continue
+            row = self._rows[place]
+            assert row is not None
+            self._row_bytes -= row.size
+            self._rows[place] = None
+            self._free.append(place)
+            removed += 1
+        if removed:
+            self._order = None
+            self._squares[self._free] = 0
+            if len(self._rows) >= _COMPACTED_FROM and len(self._free) > len(self._rows) // 2:
+                self._compact()
+            if not self._tame:
+                self._settle()
+        return removed
+
+    def _settle(self) -> None:
+        """See whether the rough pass works for the rows that there are now, and prepare it."""
+        self._tame = are_tame(self._squares)
+        if self._tame:
+            self._inverses = inverse_norms(self._squares)
+
+    def _compact(self) -> None:
+        kept = [place for place, row in enumerate(self._rows) if row is not None]
+        self._resize(max(_FIRST_ROWS, len(kept) + len(kept) // 4), keep=kept)
+        self._rows = [self._rows[place] for place in kept]
+        self._places = {row.id: place for place, row in enumerate(self._rows) if row is not None}
+        self._free = []
+
+    def matching(self, wanted: Predicate | None) -> list[str]:
+        """The ids of the items whose metadata pass, in no order."""
+        if wanted is None:
+            return list(self._places)
+        return [row.id for row in self._rows if row is not None and wanted(row.metadata)]
+
+    def get(self, ids: Iterable[str]) -> dict[str, VectorItem]:
+        """Those of ``ids`` that are here."""
+        return {item_id: self._item(self._places[item_id]) for item_id in ids if item_id in self._places}
+
+    def scan(self, after: str | None, limit: int) -> list[VectorItem]:
+        """Up to ``limit`` items in the order of their ids, behind ``after``."""
+        if self._order is None:
+            self._order = sorted(self._places)
+        start = 0 if after is None else bisect_right(self._order, after)
+        return [self._item(self._places[item_id]) for item_id in self._order[start : start + limit]]
+
+    def _item(self, place: int) -> VectorItem:
+        row = self._rows[place]
+        assert row is not None
+        return VectorItem(row.id, array("f", self._vectors[place].tobytes()), row.text, row.metadata)
+
+    def best(self, question: Question, k: int, wanted: Predicate | None) -> list[tuple[float, Row]]:
+        """The ``k`` nearest items whose metadata pass, with their scores: highest first, equal ones by id."""
+        places = self._candidates(question, k, wanted)
+        if not places:
+            return []
+        chosen = np.array(places, dtype=np.intp)
+        scores = question.exact(self._vectors[chosen], self._squares[chosen]).tolist()
+        found = [(score, row) for score, place in zip(scores, places, strict=True) if (row := self._rows[place])]
+        found.sort(key=lambda pair: (-pair[0], pair[1].id))
+        return found[:k]
+
+    def _candidates(self, question: Question, k: int, wanted: Predicate | None) -> list[int]:
+        """Places of items that pass, among them the ``k`` nearest."""
+        used = len(self._rows)
+        if not self._tame or (wanted is None and len(self) <= k):
+            return [
+                place
+                for place, row in enumerate(self._rows)
+                if row is not None and (wanted is None or wanted(row.metadata))
+            ]
+        rough = question.rough(self._vectors[:used], self._inverses[:used])
+        if self._free:
+            rough[self._free] = -np.inf
+        if wanted is None:
+            threshold = np.partition(rough, used - k)[used - k] - question.margin
+            return [int(place) for place in np.flatnonzero(rough >= threshold)]
+        return self._walk(rough, question.margin, k, wanted)
+
+    def _walk(self, rough: Singles, margin: float, k: int, wanted: Predicate) -> list[int]:
+        """The filter is asked from the nearest item on, until no item further away can be among the best."""
+        order = np.argsort(-rough)
+        threshold = -2.0  # below every score, above that of a freed row
+        places: list[int] = []
+        for place, score in zip(order.tolist(), rough[order].tolist(), strict=True):
+            if score < threshold:
+                break
+            row = self._rows[place]
+            assert row is not None
+            if wanted(row.metadata):
+                places.append(place)
+                if len(places) == k:
+                    threshold = score - margin
+        return places
