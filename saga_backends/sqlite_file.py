@@ -44,14 +44,15 @@ class Schema:
 
 def prepare_path(path: Path) -> None:
     """Make the directory of ``path``. Raises ``StoreUnavailable`` when that fails or ``path`` is a directory."""
-    if path.is_dir():
-        raise StoreUnavailable(f"{path}: is a directory; give the path of a file in it, such as {path / 'state.db'}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        is_directory = path.is_dir()
     except OSError as error:
         raise StoreUnavailable(
             f"{path}: its directory cannot be made ({error.strerror}); give a path that this user may write"
         ) from error
+    if is_directory:
+        raise StoreUnavailable(f"{path}: is a directory; give the path of a file, such as {path / 'state.db'}")
 
 
 def connect(path: Path, schema: Schema, *, synchronous: str = "full") -> sqlite3.Connection:

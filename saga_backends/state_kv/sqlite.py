@@ -201,8 +201,8 @@ async def _open(options: OpenOptions) -> StateKV:
     chosen = options.take(synchronous="full")
     if options.path is None:
         raise BadInput("storage.state.path: the sqlite backend keeps its data in a file; give its path")
-    file = _File(options.path, chosen["synchronous"])
-    worker = Worker(f"state.sqlite {options.path}")
+    file = _File(options.path.absolute(), chosen["synchronous"])
+    worker = Worker(f"state.sqlite {file.path}")
     try:
         await worker.run(file.open)
     except BaseException:

@@ -1,0 +1,212 @@
+"""MdCache in files: for each scope a folder with the four pages, to be opened, read and edited by a person.
+
+``locate`` names that folder; its path and the paths of the pages in it stay the same from turn to turn. What happens
+inside is told in ``generation.py``. Reading and writing have a thread each, so that no reader waits for a disk to
+sync. A page that a person edited is read as it stands there, until the next write of its scope replaces it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Lock
+
+from saga_backends.md_cache.generation import Generation, failure, is_pending, scope_of
+from saga_backends.path_lock import PathLock
+from saga_backends.worker import Worker
+from saga_core.capabilities import Capability
+from saga_core.errors import BadInput, Closed, StoreError
+from saga_core.ids import digest
+from saga_core.registry import Backend, OpenOptions
+from saga_core.stores.lifecycle import Health, Limits, StoreInfo
+from saga_core.stores.md_cache import MdCache, Pages
+from saga_core.stores.validate import check_pages, check_scope
+
+_NOT_IN_A_SLUG = re.compile(r"\W+")
+_SLUG_CHARS = 40
+
+
+def folder_name(scope: str) -> str:
+    """A name for the folder of ``scope`` that any file system takes: what can be read of it, and a fingerprint.
+
+    The fingerprint keeps scopes apart that differ in case, in composition or in signs only.
+    """
+    slug = _NOT_IN_A_SLUG.sub("-", unicodedata.normalize("NFC", scope)).strip("-_")[:_SLUG_CHARS].rstrip("-_")
+    return f"{slug or 'scope'}-{digest(scope, size=6)}"
+
+
+class _Root:
+    """The directory of all scopes. Everything here blocks, and belongs on a worker's thread."""
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        self.path = path
+        self._limits = limits
+        self._lock: PathLock | None = None
+        self._guard = Lock()
+
+    def open(self) -> None:
+        """Make the directory, lock it, and finish what a crash left half published."""
+        with self._mapped():
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = PathLock(self.path)
+            for folder in filter(is_pending, self._folders()):
+                # Readers are served from the pending record; what is wrong with it, they are told.
+                with contextlib.suppress(StoreError, OSError):
+                    scope = scope_of(folder)
+                    if scope is not None:
+                        self._generation(scope).settle()
+
+    def close(self) -> None:
+        """Unlock. A second call does nothing."""
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            lock.release()
+
+    def read(self, scope: str) -> Pages | None:
+        with self._mapped():
+            return self._generation(scope).read()
+
+    def write(self, scope: str, pages: Pages) -> None:
+        with self._mapped():
+            self._generation(scope).write(pages)
+
+    def drop(self, scope: str) -> None:
+        with self._mapped():
+            self._generation(scope).drop()
+
+    def scopes(self) -> list[str]:
+        """A folder that a person copied is no scope: its name is not the one that its scope has."""
+        with self._mapped():
+            found = ((folder.name, self._scope_of(folder)) for folder in self._folders())
+            return sorted(
+                scope
+                for name, scope in found
+                if scope is not None and unicodedata.normalize("NFC", name) == folder_name(scope)
+            )
+
+    def check(self) -> Health:
+        try:
+            count = len(self.scopes())
+            size = sum(file.stat().st_size for file in self.path.glob("*/*") if file.is_file())
+        except (StoreError, OSError) as error:
+            return Health(ok=False, detail=str(error))
+        return Health(ok=True, detail=f"{self.path}: pages of {count} scopes", bytes=size)
+
+    def folder(self, scope: str) -> Path:
+        return self.path / folder_name(scope)
+
+    def _generation(self, scope: str) -> Generation:
+        return Generation(self.folder(scope), scope, self._limits.value_bytes, self._guard)
+
+    def _scope_of(self, folder: Path) -> str | None:
+        with self._guard:
+            return scope_of(folder)
+
+    def _folders(self) -> list[Path]:
+        return [folder for folder in self.path.iterdir() if folder.is_dir()]
+
+    @contextlib.contextmanager
+    def _mapped(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise failure(self.path, error) from error
+
+
+class FilesCache:
+    """Made by ``BACKEND.open``."""
+
+    def __init__(self, root: _Root, reader: Worker, writer: Worker, limits: Limits) -> None:
+        self._root = root
+        self._reader = reader
+        self._writer = writer
+        self._closed = False
+        self._info = StoreInfo(
+            kind="cache",
+            name="files",
+            capabilities=frozenset({Capability.DURABLE}),
+            limits=limits,
+            location=str(root.path),
+        )
+
+    @property
+    def info(self) -> StoreInfo:
+        """Limits and the directory."""
+        return self._info
+
+    async def read(self, scope: str) -> Pages | None:
+        """See ``MdCache.read``. Edited pages are given as they are; the watermark is that of the last write."""
+        self._checked(scope)
+        return await self._reader.run(self._root.read, scope)
+
+    async def write(self, scope: str, pages: Pages) -> None:
+        """See ``MdCache.write``. It completes also when the task that awaits it is cancelled."""
+        self._checked(scope)
+        check_pages(pages, self._info.limits)
+        own = Pages(dict(pages.files), pages.watermark)
+        await self._writer.run(self._root.write, scope, own)
+
+    async def scopes(self) -> list[str]:
+        """See ``MdCache.scopes``."""
+        self._alive()
+        return await self._reader.run(self._root.scopes)
+
+    async def drop(self, scope: str) -> None:
+        """See ``MdCache.drop``. What a person put into the folder besides the pages stays there."""
+        self._checked(scope)
+        await self._writer.run(self._root.drop, scope)
+
+    def locate(self, scope: str) -> str | None:
+        """The folder of the scope's pages, the same at all times; it is there once something was written."""
+        self._checked(scope)
+        return str(self._root.folder(scope))
+
+    async def check(self) -> Health:
+        """Reads the record of every scope."""
+        self._alive()
+        return await self._reader.run(self._root.check)
+
+    async def aclose(self) -> None:
+        """Finish what was given and unlock the directory."""
+        self._closed = True
+        await _shut(self._root, self._reader, self._writer)
+
+    def _alive(self) -> None:
+        if self._closed:
+            raise Closed(f"{self._root.path}: the page cache is closed")
+
+    def _checked(self, scope: str) -> None:
+        self._alive()
+        check_scope(scope, self._info.limits)
+
+
+async def _shut(root: _Root, reader: Worker, writer: Worker) -> None:
+    try:
+        await reader.aclose()
+    finally:
+        try:
+            if not writer.closed:
+                await writer.run(root.close)
+        finally:
+            await writer.aclose()
+
+
+async def _open(options: OpenOptions) -> MdCache:
+    options.take()
+    if options.path is None:
+        raise BadInput("storage.cache.path: the files backend keeps its pages in a directory; give its path")
+    limits = Limits()
+    root = _Root(options.path.absolute(), limits)
+    reader, writer = Worker(f"cache.files read {root.path}"), Worker(f"cache.files write {root.path}")
+    try:
+        await writer.run(root.open)
+    except BaseException:
+        await _shut(root, reader, writer)  # a cancelled opening may have succeeded all the same
+        raise
+    return FilesCache(root, reader, writer, limits)
+
+
+BACKEND = Backend("cache", "files", _open, "Markdown files that a person can open; the default")

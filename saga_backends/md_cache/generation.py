@@ -1,0 +1,216 @@
+"""One scope's folder: four pages that a person can open, and the record that makes them one generation.
+
+::
+
+    아리아의-모험-3f9c0a51d2e7/
+        state.md relations.md story.md lore.md     what people read and edit; their paths never change
+        .generation.json                           the generation as it was written
+        .pending.json                              the same, while its pages are not yet all in place
+
+A write commits by renaming its record to ``.pending.json``; then each page that differs is replaced, and the record is
+renamed to ``.generation.json``. So the disk holds a whole generation, the old one or the new one, at every moment and
+after every crash: a reader takes ``.pending.json`` alone while it is there, and the pages beside ``.generation.json``
+otherwise. Nothing but renames within the folder is asked of the file system; Linux, macOS and Windows all have them.
+
+A page that differs from the record was edited by a person, and is given as it is. A page that is missing, or is not
+UTF-8, or a record whose checksum fails, is damage.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from attrs import evolve
+
+from saga_core.errors import BadInput, NewerSchema, StoreCorrupt, StoreError, StoreUnavailable
+from saga_core.ids import digest
+from saga_core.stores.md_cache import PAGE_NAMES, Pages
+
+_FORMAT = 1
+_SETTLED = ".generation.json"
+_PENDING = ".pending.json"
+_REPAIR = "write the scope again (`saga rebuild`), or remove the folder"
+
+
+class Generation:
+    """The folder ``path`` of ``scope``.
+
+    One writer at a time, readers at any time, also on other threads: ``guard`` is held while files are read and while
+    they are renamed, and not while a disk syncs. It also keeps Windows content, where an open file cannot be replaced.
+    """
+
+    def __init__(self, path: Path, scope: str, most_bytes: int, guard: Lock) -> None:
+        self.path = path
+        self._scope = scope
+        self._most_bytes = most_bytes
+        self._guard = guard
+
+    def read(self) -> Pages | None:
+        """The pages, or None when there is no generation. Raises ``StoreCorrupt`` naming the damaged file."""
+        with self._guard:
+            pending = _load(self.path / _PENDING)
+            settled = _load(self.path / _SETTLED) if pending is None else None
+            on_disk = {name: _load(self.path / name) for name in PAGE_NAMES} if settled is not None else {}
+        if pending is not None:
+            return self._pages(pending, _PENDING)
+        if settled is None:
+            return None
+        pages = self._pages(settled, _SETTLED)
+        return evolve(pages, files={name: self._text(name, on_disk[name]) for name in PAGE_NAMES})
+
+    def write(self, pages: Pages) -> None:
+        """Replace the generation. When it raises, readers have the old one or the new one."""
+        if not self.path.is_dir():
+            self.path.mkdir(parents=True, exist_ok=True)
+            _sync_directory(self.path.parent)
+        self._replace(_PENDING, _dump(self._scope, pages))
+        _sync_directory(self.path)
+        self._publish(pages)
+
+    def settle(self) -> None:
+        """Put the pages of a generation in place that was committed and not published, if there is one."""
+        pending = _load(self.path / _PENDING)
+        if pending is not None:
+            self._publish(self._pages(pending, _PENDING))
+
+    def drop(self) -> None:
+        """Remove the generation, and the folder unless a person keeps something else in it."""
+        ours = (_SETTLED, _PENDING, *PAGE_NAMES, _temporary(_PENDING), *(_temporary(name) for name in PAGE_NAMES))
+        with self._guard:
+            for name in ours:  # first the records, and of these the one that is read last
+                (self.path / name).unlink(missing_ok=True)
+            try:
+                self.path.rmdir()
+            except FileNotFoundError:
+                return
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+        _sync_directory(self.path if self.path.exists() else self.path.parent)
+
+    def _publish(self, pages: Pages) -> None:
+        for name, text in pages.files.items():
+            raw = text.encode()
+            if _load(self.path / name) != raw:
+                self._replace(name, raw)
+        _sync_directory(self.path)
+        with self._guard:
+            (self.path / _PENDING).replace(self.path / _SETTLED)
+
+    def _replace(self, name: str, raw: bytes) -> None:
+        """Put ``raw`` there in one moment, and on the disk before that moment."""
+        temporary = self.path / _temporary(name)
+        with temporary.open("wb") as file:
+            file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+        with self._guard:
+            temporary.replace(self.path / name)
+
+    def _pages(self, raw: bytes, name: str) -> Pages:
+        scope, pages = _parse(raw, self.path / name)
+        if scope != self._scope:
+            raise StoreCorrupt(
+                f"{self.path / name}: belongs to scope {scope!r} and not to {self._scope!r}; was the folder copied? "
+                "Remove it"
+            )
+        return pages
+
+    def _text(self, name: str, raw: bytes | None) -> str:
+        path = self.path / name
+        if raw is None:
+            raise StoreCorrupt(f"{path}: is missing; put it back, or {_REPAIR}")
+        if len(raw) > self._most_bytes:
+            raise StoreCorrupt(f"{path}: has {len(raw)} bytes, more than {self._most_bytes}; shorten it, or {_REPAIR}")
+        try:
+            return raw.decode()
+        except UnicodeDecodeError as error:
+            raise StoreCorrupt(f"{path}: is not UTF-8 ({error}); save it as UTF-8, or {_REPAIR}") from None
+
+
+def scope_of(path: Path) -> str | None:
+    """The scope whose generation lies in the folder ``path``, or None when there is none."""
+    for name in (_PENDING, _SETTLED):
+        raw = _load(path / name)
+        if raw is not None:
+            return _parse(raw, path / name)[0]
+    return None
+
+
+def is_pending(path: Path) -> bool:
+    """Whether the folder ``path`` holds a generation whose pages are not all in place."""
+    return (path / _PENDING).exists()
+
+
+def failure(path: Path, error: OSError) -> StoreError:
+    """``error`` as one of ours, with a remedy."""
+    where = error.filename or path
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StoreError(f"{where}: the disk is full ({error.strerror}); make room: the pages before this are kept")
+    if isinstance(error, PermissionError) or error.errno == errno.EROFS:
+        return StoreUnavailable(
+            f"{where}: access denied ({error.strerror}); let this user write there, and close programs that hold it"
+        )
+    if isinstance(error, NotADirectoryError | FileExistsError | IsADirectoryError):
+        return StoreUnavailable(f"{where}: is in the way ({error.strerror}); move it, or give another path")
+    return StoreError(f"{where}: {error.strerror or error}")
+
+
+# --- the record ----------------------------------------------------------------------------------------------
+
+
+def _checksum(scope: str, pages: Pages) -> str:
+    return digest(scope, pages.watermark, *(part for name in PAGE_NAMES for part in (name, pages.files[name])))
+
+
+def _dump(scope: str, pages: Pages) -> bytes:
+    record = {
+        "format": _FORMAT,
+        "scope": scope,
+        "watermark": pages.watermark,
+        "checksum": _checksum(scope, pages),
+        "pages": dict(pages.files),
+    }
+    return json.dumps(record, ensure_ascii=False, indent=1).encode()
+
+
+def _parse(raw: bytes, path: Path) -> tuple[str, Pages]:
+    try:
+        record: dict[str, Any] = json.loads(raw)
+        if record["format"] > _FORMAT:
+            raise NewerSchema(f"{path}: has format {record['format']}, and this SAGA knows {_FORMAT}; upgrade SAGA")
+        scope, pages = record["scope"], Pages(record["pages"], record["watermark"])
+        if _checksum(scope, pages) == record["checksum"]:
+            return scope, pages
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, BadInput) as error:
+        raise StoreCorrupt(f"{path}: cannot be read ({type(error).__name__}: {error}); {_REPAIR}") from error
+    raise StoreCorrupt(f"{path}: its checksum does not match; {_REPAIR}")
+
+
+# --- files ---------------------------------------------------------------------------------------------------
+
+
+def _load(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _temporary(name: str) -> str:
+    return f".{name.removeprefix('.')}.tmp"
+
+
+def _sync_directory(path: Path) -> None:
+    if os.name == "nt":
+        return  # Windows has no such call, and keeps its directories in order itself
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
