@@ -4,28 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from attrs import field, frozen
 
+from saga_core.config.rules import (
+    Choice,
+    FilePath,
+    Flag,
+    Number,
+    Options,
+    Origins,
+    Secret,
+    Secrets,
+    StoreUrl,
+    Table,
+    Text,
+    Url,
+    Whole,
+    Words,
+)
+from saga_core.stores.md_cache import PAGE_NAMES
+
 Profile = Literal["lite", "full", "memory"]
+Identify = Literal["transcript", "user", "system-md5"]
+Strategy = Literal["md_prefix", "none"]
+GraphMode = Literal["on-disk", "memory"]
+
+LAYERS = ("A1", "A2", "A3", "A4")
+
+
+_MODEL = Text("a model's name", optional=True)
 
 
 @frozen
 class ServerConfig:
     """Where the proxy listens, and who may talk to it."""
 
-    host: str = "127.0.0.1"
-    port: int = 8765
-    api_keys: tuple[str, ...] = field(default=(), repr=False)
+    host: str = field(default="127.0.0.1", validator=Text("a host name or address"))
+    port: int = field(default=8765, validator=Whole(0, 65_535))
+    api_keys: tuple[str, ...] = field(default=(), repr=False, validator=Secrets())
     """Keys that clients must show as bearer token. Needed for any host but loopback."""
-    origins: tuple[str, ...] = ()
+    origins: tuple[str, ...] = field(default=(), validator=Origins())
     """Browser origins that may call the API, such as ``https://risuai.xyz``; ``*`` allows all on ``/v1`` only."""
-    max_body_mb: int = 64
-    max_messages: int = 20_000
-    request_timeout: float = 600.0
+    max_body_mb: int = field(default=64, validator=Whole(1, 4_096))
+    max_messages: int = field(default=20_000, validator=Whole(1))
+    request_timeout: float = field(default=600.0, validator=Number())
     """Seconds that an upstream may stay silent."""
-    drain_timeout: float = 20.0
+    drain_timeout: float = field(default=20.0, validator=Number(zero=True))
     """Seconds that shutting down waits for background work; the rest is done at the next start."""
 
 
@@ -33,55 +59,59 @@ class ServerConfig:
 class ModelsConfig:
     """Which model does what. None for narration: the one that the request names."""
 
-    narration: str | None = None
-    extraction: str | None = None
-    curator: str | None = None
-    embedding: str | None = None
+    narration: str | None = field(default=None, validator=_MODEL)
+    extraction: str | None = field(default=None, validator=_MODEL)
+    curator: str | None = field(default=None, validator=_MODEL)
+    embedding: str | None = field(default=None, validator=_MODEL)
 
 
 @frozen
 class ProviderConfig:
     """How to reach a provider."""
 
-    base_url: str | None = None
-    api_key: str | None = field(default=None, repr=False)
-    timeout: float = 600.0
-    max_retries: int = 2
-    passthrough_key: bool = False
+    base_url: str | None = field(default=None, validator=Url())
+    api_key: str | None = field(default=None, repr=False, validator=Secret())
+    timeout: float = field(default=600.0, validator=Number())
+    max_retries: int = field(default=2, validator=Whole(0, 10))
+    passthrough_key: bool = field(default=False, validator=Flag())
     """Send the client's own bearer token upstream."""
 
 
 @frozen
 class TokenBudget:
-    """Ceilings, in tokens."""
+    """Ceilings, in tokens.
 
-    total_context_max: int = 128_000
-    dynamic_context_max: int = 1_500
-    md_cache_max: int = 600
-    lorebook_max: int = 800
-    state_briefing_max: int = 200
-    graph_context_max: int = 300
-    recall_max: int = 500
-    state_block_instruction: int = 400
+    Those of single sources lie inside ``dynamic_context_max``. One that a config file does not name shrinks to
+    it; one that the file sets above it is refused.
+    """
+
+    total_context_max: int = field(default=128_000, validator=Whole())
+    dynamic_context_max: int = field(default=1_500, validator=Whole())
+    md_cache_max: int = field(default=600, validator=Whole())
+    lorebook_max: int = field(default=800, validator=Whole())
+    state_briefing_max: int = field(default=200, validator=Whole())
+    graph_context_max: int = field(default=300, validator=Whole())
+    recall_max: int = field(default=500, validator=Whole())
+    state_block_instruction: int = field(default=400, validator=Whole())
 
 
 @frozen
 class MdCacheConfig:
     """The .md pages."""
 
-    enabled: bool = True
-    cache_dir: str = "cache/sessions"
-    files: tuple[str, ...] = ("state.md", "relations.md", "story.md", "lore.md")
-    atomic_write: bool = True
+    enabled: bool = field(default=True, validator=Flag())
+    cache_dir: str = field(default="cache/sessions", validator=FilePath())
+    files: tuple[str, ...] = field(default=PAGE_NAMES, validator=Words(PAGE_NAMES))
+    atomic_write: bool = field(default=True, validator=Flag())
 
 
 @frozen
 class PromptCachingConfig:
     """How the prompt is kept cacheable."""
 
-    enabled: bool = True
-    strategy: Literal["md_prefix", "none"] = "md_prefix"
-    repin_every: int = 10
+    enabled: bool = field(default=True, validator=Flag())
+    strategy: Strategy = field(default="md_prefix", validator=Choice(get_args(Strategy)))
+    repin_every: int = field(default=10, validator=Whole(1))
     """The pinned pages in the prefix show the state of each so-many-th turn."""
 
 
@@ -89,53 +119,55 @@ class PromptCachingConfig:
 class CuratorConfig:
     """The curator."""
 
-    interval: int = 10
-    enabled: bool = True
-    memory_block_schema: tuple[str, ...] = ("narrative_summary", "curation_decisions", "contradiction_log")
-    compress_story_after_turns: int = 50
+    interval: int = field(default=10, validator=Whole(1))
+    enabled: bool = field(default=True, validator=Flag())
+    memory_block_schema: tuple[str, ...] = field(
+        default=("narrative_summary", "curation_decisions", "contradiction_log"), validator=Words()
+    )
+    compress_story_after_turns: int = field(default=50, validator=Whole(1))
 
 
 @frozen
 class LorebookConfig:
     """The dynamic lorebook."""
 
-    character_layers: tuple[str, ...] = ("A1", "A2", "A3", "A4")
-    decay_threshold: int | None = None
+    character_layers: tuple[str, ...] = field(default=LAYERS, validator=Words(LAYERS))
+    decay_threshold: int | None = field(default=None, validator=Whole(0, optional=True))
     """Accepted for old files and not used; the layers' own decay (``decay``) replaces it."""
-    decay: Mapping[str, int] = field(factory=lambda: {"A3": 7, "A4": 3})
+    decay: Mapping[str, int] = field(factory=lambda: {"A3": 7, "A4": 3}, validator=Table(Whole(), LAYERS))
     """Layer to the turns since the last mention after which its entries stay out."""
-    propagation_depth: int = 2
+    propagation_depth: int = field(default=2, validator=Whole(0, 4))
 
 
 @frozen
 class GraphConfig:
     """The graph."""
 
-    db_path: str = "db/graph.kuzu"
-    mode: Literal["on-disk", "memory"] = "on-disk"
-    max_hop: int = 3
-    hybrid_rerank: bool = True
+    db_path: str = field(default="db/graph.kuzu", validator=FilePath())
+    mode: GraphMode = field(default="on-disk", validator=Choice(get_args(GraphMode)))
+    max_hop: int = field(default=3, validator=Whole(0, 4))
+    hybrid_rerank: bool = field(default=True, validator=Flag())
 
 
 @frozen
 class SessionConfig:
     """How sessions are told apart and kept."""
 
-    auto_save: bool = True
-    auto_save_interval: int = 5
-    default_world: str | None = None
+    auto_save: bool = field(default=True, validator=Flag())
+    auto_save_interval: int = field(default=5, validator=Whole(1))
+    default_world: str | None = field(default=None, validator=Text("a world's name", optional=True))
     """The world of a chat that names none; none: an empty one, learned from play."""
-    identify: Literal["transcript", "user", "system-md5"] = "transcript"
-    live_timelines: int = 4
+    identify: Identify = field(default="transcript", validator=Choice(get_args(Identify)))
+    live_timelines: int = field(default=4, validator=Whole(1))
     """Timelines of one session whose graph and pages are kept rendered."""
-    checkpoint_every: int = 32
+    checkpoint_every: int = field(default=32, validator=Whole(1))
 
 
 @frozen
 class ModuleConfig:
     """An optional module."""
 
-    enabled: bool = False
+    enabled: bool = field(default=False, validator=Flag())
 
 
 @frozen
@@ -150,11 +182,11 @@ class ModulesConfig:
 class StoreConfig:
     """One store's backend. None: the profile's choice."""
 
-    backend: str | None = None
-    path: str | None = None
-    url: str | None = field(default=None, repr=False)
-    options: Mapping[str, Any] = field(factory=dict)
-    resident_mb: int = 64
+    backend: str | None = field(default=None, validator=Text("a backend's name", optional=True))
+    path: str | None = field(default=None, validator=FilePath(optional=True))
+    url: str | None = field(default=None, repr=False, validator=StoreUrl())
+    options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
+    resident_mb: int = field(default=64, validator=Whole(0))
     """Memory for the resident layer over this store; 0 leaves it out. Graph and vector only."""
 
 
@@ -162,8 +194,8 @@ class StoreConfig:
 class StorageConfig:
     """Where everything is kept."""
 
-    profile: Profile = "lite"
-    path: str = "saga-data"
+    profile: Profile = field(default="lite", validator=Choice(get_args(Profile)))
+    path: str = field(default="saga-data", validator=FilePath())
     """The data directory, in which stores without a path of their own lie."""
     state: StoreConfig = StoreConfig()
     graph: StoreConfig = StoreConfig()
@@ -175,20 +207,20 @@ class StorageConfig:
 class RecallConfig:
     """How the past is remembered."""
 
-    embedder: str = "ngram"
-    options: Mapping[str, Any] = field(factory=dict)
-    deadline_ms: float = 250.0
+    embedder: str = field(default="ngram", validator=Text("an embedder's name"))
+    options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
+    deadline_ms: float = field(default=250.0, validator=Number(zero=True))
     """Milliseconds that a source of context may take before it is left out."""
-    top_k: int = 6
+    top_k: int = field(default=6, validator=Whole(1))
 
 
 @frozen
 class ApiKeys:
     """The note's ``api_keys``: provider keys, by provider."""
 
-    anthropic: str | None = field(default=None, repr=False)
-    openai: str | None = field(default=None, repr=False)
-    google: str | None = field(default=None, repr=False)
+    anthropic: str | None = field(default=None, repr=False, validator=Secret())
+    openai: str | None = field(default=None, repr=False, validator=Secret())
+    google: str | None = field(default=None, repr=False, validator=Secret())
 
 
 @frozen

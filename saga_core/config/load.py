@@ -1,0 +1,254 @@
+"""From YAML or values at hand to a ``Config``: every culprit named at once, with its path, value and remedy."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from functools import cache
+from typing import Any
+
+import attrs
+from attrs import evolve
+from cattrs import (
+    AttributeValidationNote,
+    ClassValidationError,
+    Converter,
+    ForbiddenExtraKeysError,
+    IterableValidationNote,
+)
+from cattrs.errors import BaseValidationError
+from cattrs.gen import make_dict_structure_fn, override
+
+from saga_core.config.environment import Unset, expand, expand_all, refers, scalar
+from saga_core.config.model import Config, ProviderConfig, TokenBudget
+from saga_core.config.rules import Refused, Rule, show
+from saga_core.config.source import Source, read_source
+from saga_core.errors import ConfigError
+
+_INSIDE_DYNAMIC = ("md_cache_max", "lorebook_max", "state_briefing_max", "graph_context_max", "recall_max")
+
+_PROVIDER = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+
+_REPLACED = {
+    "dynamic_lorebook.decay_threshold": "each layer has its own decay; set dynamic_lorebook.decay instead",
+    "session.auto_save": "every turn is saved before its reply ends",
+    "session.auto_save_interval": "every turn is saved before its reply ends",
+    "graph.mode": "storage.graph.backend chooses the engine; it keeps its data on disk if it can",
+}
+
+
+def load_config(
+    source: Config | Mapping[str, Any] | str | os.PathLike[str] | None,
+    *,
+    environ: Mapping[str, str] | None = None,
+) -> Config:
+    """The configuration in ``source``: a YAML file, a mapping of the same shape, a ready one, or None for defaults.
+
+    ``${NAME}`` and ``${NAME:-default}`` in texts are taken from ``environ`` (the process's own when None). A secret
+    whose variable is not set is not set; any other setting then is a problem. Relative paths are relative to the
+    file's folder, or the working directory without a file. Raises ``ConfigError`` with a line for each problem.
+    """
+    if isinstance(source, Config):
+        return source
+    found = read_source(source)
+    variables = _environ.set(os.environ if environ is None else environ)
+    try:
+        config = _converter().structure(found.tree, Config)
+    except BaseValidationError as error:
+        raise ConfigError(found.name, tuple(_culprits(error, "", found.tree))) from None
+    finally:
+        _environ.reset(variables)
+    config = evolve(config, base=found.base, token_budget=_fit(config.token_budget, found))
+    return evolve(config, warnings=tuple(_warnings(config, found.tree)))
+
+
+# -- structuring -------------------------------------------------------------------------------------------------
+
+
+_environ: ContextVar[Mapping[str, str]] = ContextVar("environ")
+"""The variables of the call in progress: the converter is made once, and its hooks look here."""
+
+
+@cache
+def _converter() -> Converter:
+    converter = Converter(forbid_extra_keys=True, detailed_validation=True)
+
+    def section(cls: type[Any]) -> Callable[[Any, Any], Any]:
+        hooks: dict[str, Any] = {
+            attribute.name: override(omit=True)
+            if attribute.name in ("base", "warnings")
+            else override(struct_hook=_leaf(attribute.validator))
+            if isinstance(attribute.validator, Rule)
+            else override()
+            for attribute in attrs.fields(cls)
+        }
+        read = make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True, **hooks)
+
+        def structure(value: Any, kind: Any) -> Any:
+            if value is None:
+                return cls()
+            if not isinstance(value, Mapping):
+                raise Refused(f"give a section with keys such as {next(_keys(cls))}")
+            return read(value, kind)
+
+        return structure
+
+    converter.register_structure_hook_factory(attrs.has, section)
+
+    def providers(value: Any, _: Any) -> Any:
+        if value is None:
+            return {}
+        if not isinstance(value, Mapping):
+            raise Refused("give providers by name, such as openai, each with base_url or api_key")
+        for name in value:
+            if not _PROVIDER.match(name):
+                raise Refused(f"name the provider {name!r} with letters, digits, '-' and '_' only")
+        return read_providers(value, Mapping[str, ProviderConfig])
+
+    read_providers = converter.get_structure_hook(dict[str, ProviderConfig])
+    converter.register_structure_hook_func(lambda kind: kind == Mapping[str, ProviderConfig], providers)
+    return converter
+
+
+def _leaf(rule: Rule) -> Callable[[Any, Any], Any]:
+    def read(value: Any, _: Any) -> Any:
+        try:
+            return rule.read(_expanded(value, rule, _environ.get()))
+        except Unset as unset:
+            name = unset.name
+            raise Refused(
+                f"the environment variable {name} is not set; set it, or write ${{{name}:-default}}", hidden=rule.hidden
+            ) from None
+
+    return read
+
+
+def _expanded(value: Any, rule: Rule, environ: Mapping[str, str]) -> Any:
+    if rule.secret:
+        if isinstance(value, list | tuple):
+            found = [_secret(entry, environ) for entry in value]
+            return [
+                new for old, new in zip(value, found, strict=True) if new or not isinstance(old, str) or not refers(old)
+            ]
+        return _secret(value, environ)
+    if isinstance(value, str) and refers(value) and not rule.textual:
+        return scalar(expand(value, environ))
+    return expand_all(value, environ)
+
+
+def _secret(value: Any, environ: Mapping[str, str]) -> Any:
+    try:
+        return expand(value, environ) if isinstance(value, str) else value
+    except Unset:
+        return None
+
+
+# -- saying what is wrong ----------------------------------------------------------------------------------------
+
+
+def _culprits(error: BaseException, path: str, tree: Any) -> Iterator[str]:
+    if isinstance(error, BaseValidationError):
+        for cause in error.exceptions:
+            step = next((note for note in getattr(cause, "__notes__", ()) if isinstance(note, _NOTES)), None)
+            name = "" if step is None else step.name if isinstance(step, AttributeValidationNote) else str(step.index)
+            cls = error.cl if isinstance(error, ClassValidationError) else None
+            if isinstance(cause, ForbiddenExtraKeysError):
+                yield from (_unknown(path, key, cls) for key in sorted(cause.extra_fields))
+            else:
+                yield from _culprits(cause, f"{path}.{name}" if path and name else path or name, tree)
+    else:
+        assert isinstance(error, Refused)  # the hooks raise nothing else
+        yield f"{path}: {show(_at(tree, path), hidden=error.hidden)} is not allowed; {error.remedy}"
+
+
+_NOTES = (AttributeValidationNote, IterableValidationNote)
+
+
+def _at(tree: Any, path: str) -> Any:
+    """The raw value at ``path``: with its ``${NAME}``, so that no message shows what a variable holds."""
+    for name in path.split("."):
+        tree = tree.get(name) if isinstance(tree, Mapping) else None
+    return tree
+
+
+def _keys(cls: type[Any]) -> Iterator[str]:
+    return (attribute.name for attribute in attrs.fields(cls) if attribute.name not in ("base", "warnings"))
+
+
+def _unknown(path: str, key: str, cls: type[Any] | None) -> str:
+    here = f"{path}.{key}" if path else key
+    known = list(_keys(cls)) if cls is not None else []
+    close = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
+    if close:
+        return f"{here}: unknown key; did you mean {f'{path}.' if path else ''}{close[0]}?"
+    elsewhere = _places().get(key)
+    if elsewhere:
+        return f"{here}: unknown key here; it belongs to {' or '.join(elsewhere)}"
+    return f"{here}: unknown key; known here: {', '.join(known)}"
+
+
+@cache
+def _places() -> dict[str, list[str]]:
+    """Every setting's name to the paths where it stands."""
+    found: dict[str, list[str]] = {}
+
+    def walk(value: Any, path: str) -> None:
+        for name in _keys(type(value)):
+            here = f"{path}.{name}" if path else name
+            found.setdefault(name, []).append(here)
+            entry = getattr(value, name)
+            if attrs.has(type(entry)):
+                walk(entry, here)
+
+    walk(Config(), "")
+    return found
+
+
+# -- rules over several settings ---------------------------------------------------------------------------------
+
+
+def _fit(budget: TokenBudget, source: Source) -> TokenBudget:
+    section = source.tree.get("token_budget")
+    written = set(section) if isinstance(section, Mapping) else set()
+    whole = budget.dynamic_context_max
+    problems = []
+    fixed = whole + budget.state_block_instruction
+    if fixed > budget.total_context_max:
+        problems.append(
+            f"token_budget.total_context_max: {budget.total_context_max} cannot hold dynamic_context_max {whole} and "
+            f"state_block_instruction {budget.state_block_instruction}; give at least {fixed} or lower those"
+        )
+    shrunk = {}
+    for name in _INSIDE_DYNAMIC:
+        ceiling = getattr(budget, name)
+        if ceiling > whole and name in written:
+            problems.append(
+                f"token_budget.{name}: {ceiling} does not fit into dynamic_context_max {whole}; "
+                f"give at most {whole} or raise token_budget.dynamic_context_max"
+            )
+        elif ceiling > whole:
+            shrunk[name] = whole
+    if problems:
+        raise ConfigError(source.name, tuple(problems))
+    return evolve(budget, **shrunk)
+
+
+def _warnings(config: Config, tree: Mapping[str, Any]) -> Iterator[str]:
+    for path, instead in _REPLACED.items():
+        section, name = path.split(".")
+        entries = tree.get(section)
+        if isinstance(entries, Mapping) and name in entries:
+            yield f"{path} has no effect any more: {instead}"
+    graph = tree.get("graph")
+    if isinstance(graph, Mapping) and "db_path" in graph and config.storage.graph.backend not in ("kuzu", "ladybug"):
+        yield "graph.db_path is used by storage.graph.backend kuzu and ladybug only"
+    if not config.md_cache.atomic_write:
+        yield "md_cache.atomic_write: false has no effect: the pages are always swapped as a set"
+    for name in ("rpg", "map"):
+        if getattr(config.modules, name).enabled:
+            yield f"modules.{name}.enabled has no effect: this version has no such module"
+    if config.server.api_keys and any(provider.passthrough_key for provider in config.providers.values()):
+        yield "providers.*.passthrough_key has no effect while server.api_keys are set: clients show SAGA's keys then"

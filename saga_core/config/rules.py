@@ -1,0 +1,300 @@
+"""What a setting may be: each rule checks one value, says in words what it allows, and serves attrs as validator."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from attrs import Attribute, frozen
+
+from saga_core.errors import BadInput
+
+
+class Refused(ValueError):
+    """A value that a rule does not allow. ``hidden``: the value may be a secret and must not be shown."""
+
+    def __init__(self, remedy: str, *, hidden: bool = False) -> None:
+        self.remedy = remedy
+        self.hidden = hidden
+        super().__init__(remedy)
+
+
+@frozen
+class Rule(ABC):
+    """The base of all rules. As attrs validator a rule raises ``BadInput``."""
+
+    textual: ClassVar[bool] = False
+    """Whether the value is text, so that an expanded ``${NAME}`` is taken literally and never read as a number."""
+    secret: ClassVar[bool] = False
+    """Whether the value is a secret, which is not set when its environment variable is not."""
+    hidden: ClassVar[bool] = False
+    """Whether the value is or may hold a secret, so that no message shows it."""
+
+    @abstractmethod
+    def read(self, value: Any) -> Any:
+        """``value`` as the setting keeps it. Raises ``Refused``."""
+
+    def __call__(self, instance: object, attribute: Attribute[Any], value: Any) -> None:
+        try:
+            self.read(value)
+        except Refused as error:
+            where = f"{type(instance).__name__}.{attribute.name}"
+            raise BadInput(f"{where}: {show(value, hidden=error.hidden)} is not allowed; {error.remedy}") from None
+
+
+def show(value: Any, *, hidden: bool = False) -> str:
+    """A value as one would write it in YAML, shortened; ``(hidden)`` for what may be a secret."""
+    if hidden:
+        return "the value (hidden)"
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+@frozen
+class Whole(Rule):
+    """A whole number within bounds."""
+
+    least: int = 0
+    most: int | None = None
+    optional: bool = False
+
+    def read(self, value: Any) -> Any:
+        """The number, or None where that is allowed."""
+        if value is None and self.optional:
+            return None
+        fits = type(value) is int and self.least <= value and (self.most is None or value <= self.most)
+        if not fits:
+            bounds = f"of at least {self.least}" if self.most is None else f"from {self.least} to {self.most}"
+            raise Refused(f"give a whole number {bounds}{' or null' if self.optional else ''}")
+        return value
+
+
+@frozen
+class Number(Rule):
+    """A finite number above 0, or from 0 on."""
+
+    zero: bool = False
+
+    def read(self, value: Any) -> Any:
+        """The number as float."""
+        fits = type(value) in (int, float) and math.isfinite(value) and (value > 0 or (self.zero and value == 0))
+        if not fits:
+            raise Refused(f"give a number {'of at least' if self.zero else 'above'} 0")
+        return float(value)
+
+
+@frozen
+class Flag(Rule):
+    """True or false."""
+
+    def read(self, value: Any) -> Any:
+        """The flag."""
+        if type(value) is not bool:
+            raise Refused("give true or false")
+        return value
+
+
+@frozen
+class Choice(Rule):
+    """One of some words."""
+
+    textual: ClassVar[bool] = True
+    of: tuple[str, ...]
+
+    def read(self, value: Any) -> Any:
+        """The word."""
+        if not isinstance(value, str) or value not in self.of:
+            raise Refused(f"give one of {', '.join(self.of)}")
+        return value
+
+
+@frozen
+class Text(Rule):
+    """Text of at least one character on one line, or None where that is allowed."""
+
+    textual: ClassVar[bool] = True
+    what: str = "a text"
+    optional: bool = False
+
+    def read(self, value: Any) -> Any:
+        """The text."""
+        if value is None and self.optional:
+            return None
+        if not isinstance(value, str) or not value.strip() or not value.isprintable():
+            raise Refused(f"give {self.what}{' or null' if self.optional else ''}")
+        return value
+
+
+@frozen
+class Secret(Rule):
+    """A key or password: printable ASCII without blanks, or None."""
+
+    textual: ClassVar[bool] = True
+    secret: ClassVar[bool] = True
+    hidden: ClassVar[bool] = True
+
+    def read(self, value: Any) -> Any:
+        """The secret; None for an empty one."""
+        if value is None or value == "":
+            return None
+        if not isinstance(value, str) or not _is_key(value):
+            raise Refused("give a text of printable ASCII characters without blanks, or null", hidden=True)
+        return value
+
+
+@frozen
+class Secrets(Rule):
+    """A list of keys. ``#`` is kept for the session that a client may append to its key."""
+
+    textual: ClassVar[bool] = True
+    secret: ClassVar[bool] = True
+    hidden: ClassVar[bool] = True
+
+    def read(self, value: Any) -> Any:
+        """The keys as tuple."""
+        keys = tuple(value) if isinstance(value, list | tuple) else (None,)
+        if not all(isinstance(key, str) and key and _is_key(key) and "#" not in key for key in keys):
+            raise Refused("give a list of texts of printable ASCII characters without blanks and '#'", hidden=True)
+        return keys
+
+
+def _is_key(value: str) -> bool:
+    return value.isascii() and value.isprintable() and not any(letter.isspace() for letter in value)
+
+
+@frozen
+class FilePath(Rule):
+    """A path: absolute, or below the config file's folder."""
+
+    textual: ClassVar[bool] = True
+    optional: bool = False
+
+    def read(self, value: Any) -> Any:
+        """The path as text."""
+        if value is None and self.optional:
+            return None
+        if not isinstance(value, str) or not value.strip() or "\0" in value:
+            raise Refused(f"give a path{' or null' if self.optional else ''}")
+        path = PurePath(value)
+        if not path.is_absolute() and ".." in path.parts:
+            raise Refused("a relative path stays below the config file's folder; give an absolute path instead of '..'")
+        return value
+
+
+@frozen
+class Url(Rule):
+    """An http or https URL, or None."""
+
+    textual: ClassVar[bool] = True
+
+    def read(self, value: Any) -> Any:
+        """The URL without a slash at its end."""
+        if value is None:
+            return None
+        hidden = isinstance(value, str) and "@" in value
+        if not isinstance(value, str) or not _is_http_url(value):
+            raise Refused("give a URL such as http://127.0.0.1:5001/v1, or null", hidden=hidden)
+        return value.rstrip("/")
+
+
+def _is_http_url(value: str) -> bool:
+    if not value.isprintable() or " " in value:
+        return False
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+@frozen
+class StoreUrl(Rule):
+    """A store's address, which may hold a password, or None."""
+
+    textual: ClassVar[bool] = True
+    hidden: ClassVar[bool] = True
+
+    def read(self, value: Any) -> Any:
+        """The address."""
+        if value is None:
+            return None
+        if not isinstance(value, str) or not value.strip() or not value.isprintable():
+            raise Refused("give the store's address or null", hidden=True)
+        return value
+
+
+_ORIGIN = re.compile(r"(?:[a-z][a-z0-9+.-]*://[^/?#\s]+|null|\*)\Z", re.IGNORECASE)
+
+
+@frozen
+class Origins(Rule):
+    """Browser origins."""
+
+    textual: ClassVar[bool] = True
+
+    def read(self, value: Any) -> Any:
+        """The origins as tuple, in lower case."""
+        if not isinstance(value, list | tuple) or not all(
+            isinstance(origin, str) and _ORIGIN.match(origin) for origin in value
+        ):
+            raise Refused("give a list of origins such as https://risuai.xyz (scheme and host, no path), or '*'")
+        return tuple(origin.lower() for origin in value)
+
+
+@frozen
+class Words(Rule):
+    """A list of texts, each one of ``of`` when that is given."""
+
+    textual: ClassVar[bool] = True
+    of: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> Any:
+        """The texts as tuple."""
+        given = isinstance(value, list | tuple) and all(isinstance(word, str) and word.strip() for word in value)
+        if not given or (self.of and not set(value) <= set(self.of)):
+            raise Refused(f"give a list of {'some of ' + ', '.join(self.of) if self.of else 'texts'}")
+        return tuple(value)
+
+
+@frozen
+class Table(Rule):
+    """A mapping whose values obey ``values``, and whose keys are among ``keys`` when those are given."""
+
+    values: Rule
+    keys: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> Any:
+        """A new dict."""
+        if not isinstance(value, Mapping):
+            raise Refused("give a mapping")
+        if self.keys and not set(value) <= set(self.keys):
+            raise Refused(f"give a mapping with keys among {', '.join(self.keys)}")
+        found = {}
+        for key, entry in value.items():
+            try:
+                found[key] = self.values.read(entry)
+            except Refused as error:
+                raise Refused(f"for {key}, {error.remedy}", hidden=error.hidden) from None
+        return found
+
+
+@frozen
+class Options(Rule):
+    """A backend's own options, which it checks itself when it is opened. They may hold passwords."""
+
+    hidden: ClassVar[bool] = True
+
+    def read(self, value: Any) -> Any:
+        """A new dict."""
+        if not isinstance(value, Mapping) or not all(isinstance(key, str) and key for key in value):
+            raise Refused("give a mapping of option names to values", hidden=True)
+        return dict(value)
