@@ -1,0 +1,316 @@
+"""The tables of the SQLite vector store, and what is asked of them. All of it runs on the worker's thread."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from attrs import frozen
+
+from saga_backends import sqlite_file
+from saga_backends.path_lock import PathLock
+from saga_backends.vector.scoring import Question, Singles, squared_norms
+from saga_core.errors import Closed, NotFound, ScopeMismatch, StoreCorrupt, StoreError
+from saga_core.stores.filters import Predicate
+from saga_core.stores.graph import Scalar
+from saga_core.stores.lifecycle import Health
+from saga_core.stores.validate import check_dimension
+from saga_core.stores.vector import Hit, ScopeSpec, VectorItem
+
+if TYPE_CHECKING:
+    import sqlite_utils
+
+_MOST_ROWS = 2**62
+"""A limit that SQLite can hold, and no store reaches."""
+
+_CHUNK = 512
+"""Rows in memory at a time while a query reads a scope."""
+
+
+def _create_tables(database: sqlite_utils.Database) -> None:
+    scopes = {"number": int, "name": str, "embedder": str, "dimension": int}
+    database.execute(
+        database.create_table_sql("scopes", scopes, pk="number", not_null={"name", "embedder", "dimension"})
+    )
+    database.execute("CREATE UNIQUE INDEX scopes_by_name ON scopes (name)")
+    items = {"scope": int, "id": str, "vector": bytes, "text": str, "metadata": str}
+    database.execute(
+        database.create_table_sql("items", items, pk=("scope", "id"), not_null={"vector", "text", "metadata"})
+    )
+
+
+SCHEMA = sqlite_file.Schema(application_id=0x53414756, migrations=(_create_tables,))
+
+_SCOPE = "SELECT number, embedder, dimension FROM scopes WHERE name = ?"
+_PUT = (
+    "INSERT INTO items (scope, id, vector, text, metadata) VALUES (?, ?, ?, ?, ?) ON CONFLICT (scope, id) "
+    "DO UPDATE SET vector = excluded.vector, text = excluded.text, metadata = excluded.metadata"
+)
+_GET = "SELECT id, vector, text, metadata FROM items WHERE scope = ? AND id = ?"
+_SCAN = "SELECT id, vector, text, metadata FROM items WHERE scope = ? AND id > ? ORDER BY id LIMIT ?"
+_VECTORS = "SELECT id, vector, metadata FROM items WHERE scope = ?"
+_METADATA = "SELECT id, metadata FROM items WHERE scope = ?"
+_DELETE = "DELETE FROM items WHERE scope = ? AND id = ?"
+
+
+@frozen
+class _Scope:
+    number: int
+    spec: ScopeSpec
+
+
+@frozen
+class PackedItem:
+    """An item as it is stored."""
+
+    id: str
+    vector: array[float]
+    text: str
+    metadata: str
+
+    @classmethod
+    def of(cls, item: VectorItem, vector: array[float]) -> PackedItem:
+        """``item``, checked, with its vector in 32 bits. JSON keeps 1, 1.0 and true apart."""
+        metadata = json.dumps(dict(item.metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return cls(item.id, vector, item.text, metadata)
+
+
+class VectorFile:
+    """The open file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: PathLock | None = None
+        self._connection: sqlite3.Connection | None = None
+
+    def open(self) -> None:
+        """Lock, connect, migrate."""
+        sqlite_file.prepare_path(self.path)
+        self._lock = PathLock(self.path)
+        try:
+            # Vectors can be made anew from the journal: surviving the end of the process is enough.
+            self._connection = sqlite_file.connect(self.path, SCHEMA, synchronous="normal")
+        except StoreCorrupt as error:
+            raise StoreCorrupt(f"{error}; `saga rebuild` makes the vectors anew from the journal") from error
+
+    def close(self) -> None:
+        """Let go of whatever ``open`` got hold of. A second call does nothing."""
+        connection, self._connection = self._connection, None
+        lock, self._lock = self._lock, None
+        try:
+            if connection is not None:
+                sqlite_file.close(connection, self.path)
+        finally:
+            if lock is not None:
+                lock.release()
+
+    def check(self) -> Health:
+        """Reads the whole file."""
+        try:
+            with self._reading() as connection:
+                wrong = sqlite_file.quick_check(connection)
+            size = sqlite_file.bytes_on_disk(self.path)
+        except (StoreError, OSError) as error:
+            return Health(ok=False, detail=str(error))
+        if wrong is not None:
+            remedy = "move it away, and make the vectors anew with `saga rebuild`"
+            return Health(ok=False, detail=f"{self.path}: {wrong}; {remedy}", bytes=size)
+        return Health(ok=True, detail=f"{self.path}: quick check passed", bytes=size)
+
+    def create(self, name: str, spec: ScopeSpec) -> None:
+        """See ``VectorStore.create``."""
+        with self._writing() as connection:
+            found = self._scope(connection, name)
+            if found is None:
+                row = (name, spec.embedder, spec.dimension)
+                connection.execute("INSERT INTO scopes (name, embedder, dimension) VALUES (?, ?, ?)", row)
+            elif found.spec != spec:
+                raise ScopeMismatch(
+                    f"scope {name!r} was made by {found.spec.embedder!r} with dimension {found.spec.dimension}, not "
+                    f"by {spec.embedder!r} with {spec.dimension}; drop it and rebuild"
+                )
+
+    def describe(self, name: str) -> ScopeSpec | None:
+        """See ``VectorStore.describe``."""
+        with self._reading() as connection:
+            found = self._scope(connection, name)
+        return found.spec if found else None
+
+    def upsert(self, name: str, items: Sequence[PackedItem]) -> None:
+        """See ``VectorStore.upsert``."""
+        with self._writing() as connection:
+            found = self._scope(connection, name)
+            if found is None:
+                raise NotFound(f"vector scope {name!r} does not exist; create it with its embedder's id first")
+            for index, item in enumerate(items):
+                check_dimension(f"items[{index}].vector", item.vector, name, found.spec)
+            rows = ((found.number, item.id, _to_blob(item.vector), item.text, item.metadata) for item in items)
+            connection.executemany(_PUT, rows)
+
+    def get(self, name: str, ids: Sequence[str]) -> dict[str, VectorItem]:
+        """See ``VectorStore.get``."""
+        with self._reading() as connection:
+            found = self._scope(connection, name)
+            if found is None:
+                return {}
+            rows = [connection.execute(_GET, (found.number, item_id)).fetchone() for item_id in dict.fromkeys(ids)]
+        return {row[0]: self._item(row, found.spec) for row in rows if row is not None}
+
+    def scan(self, name: str, after: str | None, limit: int) -> list[VectorItem]:
+        """See ``VectorStore.scan``."""
+        with self._reading() as connection:
+            found = self._scope(connection, name)
+            if found is None:
+                return []
+            rows = connection.execute(_SCAN, (found.number, after or "", min(limit, _MOST_ROWS))).fetchall()
+        return [self._item(row, found.spec) for row in rows]
+
+    def query(self, names: Sequence[str], asked: array[float], k: int, wanted: Predicate | None) -> list[Hit]:
+        """See ``VectorStore.query``. Holds ``k`` candidates and some hundred rows at a time."""
+        question = Question(asked)
+        best: list[tuple[float, str, int, int]] = []
+        with self._reading() as connection:
+            for place, name in enumerate(names):
+                found = self._scope(connection, name)
+                if found is None:
+                    continue
+                check_dimension("vector", asked, name, found.spec)
+                for ids, vectors in self._chunks(connection, found, wanted):
+                    scores = question.exact(vectors, squared_norms(vectors))
+                    lowest = -best[-1][0] if len(best) == k else -2.0
+                    near = np.flatnonzero(scores >= lowest).tolist()
+                    best += [
+                        (-score, ids[index], place, found.number)
+                        for index, score in zip(near, scores[near].tolist(), strict=True)
+                    ]
+                    best.sort()
+                    del best[k:]
+            hits = []
+            for score, item_id, _, number in best:
+                row = connection.execute(_GET, (number, item_id)).fetchone()
+                hits.append(Hit(item_id, 0.0 - score, row[2], self._metadata(item_id, row[3])))
+        return hits
+
+    def delete(self, name: str, ids: Sequence[str] | None, wanted: Predicate | None) -> int:
+        """See ``VectorStore.delete``."""
+        with self._writing() as connection:
+            found = self._scope(connection, name)
+            if found is None:
+                return 0
+            gone = list(ids) if ids is not None else self._matching(connection, found, wanted)
+            return (
+                connection.executemany(_DELETE, [(found.number, item_id) for item_id in gone]).rowcount if gone else 0
+            )
+
+    def count(self, name: str, wanted: Predicate | None) -> int:
+        """See ``VectorStore.count``."""
+        with self._reading() as connection:
+            found = self._scope(connection, name)
+            if found is None:
+                return 0
+            if wanted is not None:
+                return len(self._matching(connection, found, wanted))
+            (number,) = connection.execute("SELECT count(*) FROM items WHERE scope = ?", (found.number,)).fetchone()
+        assert isinstance(number, int)
+        return number
+
+    def scopes(self) -> list[str]:
+        """See ``VectorStore.scopes``."""
+        with self._reading() as connection:
+            return [name for (name,) in connection.execute("SELECT name FROM scopes ORDER BY name")]
+
+    def drop(self, name: str) -> None:
+        """See ``VectorStore.drop``."""
+        with self._writing() as connection:
+            found = self._scope(connection, name)
+            if found is not None:
+                connection.execute("DELETE FROM items WHERE scope = ?", (found.number,))
+                connection.execute("DELETE FROM scopes WHERE number = ?", (found.number,))
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """One thread does everything in order, so that nothing changes between the reads of a call."""
+        if self._connection is None:
+            raise Closed(f"{self.path}: is closed")
+        with sqlite_file.translated(self.path):
+            yield self._connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction."""
+        with self._reading() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                sqlite_file.rollback(connection)
+                raise
+
+    def _scope(self, connection: sqlite3.Connection, name: str) -> _Scope | None:
+        row = connection.execute(_SCOPE, (name,)).fetchone()
+        return _Scope(row[0], ScopeSpec(row[1], row[2])) if row else None
+
+    def _chunks(
+        self, connection: sqlite3.Connection, scope: _Scope, wanted: Predicate | None
+    ) -> Iterator[tuple[list[str], Singles]]:
+        """The ids and vectors of the items that pass, some hundred at a time."""
+        cursor = connection.execute(_VECTORS, (scope.number,))
+        width = scope.spec.dimension * 4
+        while rows := cursor.fetchmany(_CHUNK):
+            if wanted is not None:
+                rows = [row for row in rows if wanted(self._metadata(row[0], row[2]))]
+            for item_id, blob, _ in rows:
+                if len(blob) != width:
+                    raise self._corrupt(item_id, f"its vector has {len(blob)} bytes and not {width}")
+            if rows:
+                block = np.frombuffer(b"".join(row[1] for row in rows), dtype="<f4")
+                yield [row[0] for row in rows], block.astype(np.float32, copy=False).reshape(len(rows), -1)
+
+    def _matching(self, connection: sqlite3.Connection, scope: _Scope, wanted: Predicate | None) -> list[str]:
+        rows = connection.execute(_METADATA, (scope.number,))
+        return [item_id for item_id, metadata in rows if wanted is None or wanted(self._metadata(item_id, metadata))]
+
+    def _item(self, row: tuple[str, bytes, str, str], spec: ScopeSpec) -> VectorItem:
+        item_id, blob, text, metadata = row
+        if len(blob) != spec.dimension * 4:
+            raise self._corrupt(item_id, f"its vector has {len(blob)} bytes and not {spec.dimension * 4}")
+        return VectorItem(item_id, _from_blob(blob), text, self._metadata(item_id, metadata))
+
+    def _metadata(self, item_id: str, text: str) -> Mapping[str, Scalar]:
+        try:
+            metadata = json.loads(text)
+        except ValueError as error:
+            raise self._corrupt(item_id, f"its metadata is no JSON: {error}") from error
+        if not isinstance(metadata, dict):
+            raise self._corrupt(item_id, "its metadata is no JSON object")
+        return metadata
+
+    def _corrupt(self, item_id: str, what: str) -> StoreCorrupt:
+        return StoreCorrupt(
+            f"{self.path}: item {item_id!r} is damaged: {what}; move the file away, and make the vectors anew with "
+            "`saga rebuild`"
+        )
+
+
+def _to_blob(vector: array[float]) -> bytes:
+    """Little-endian on every machine."""
+    if sys.byteorder == "big":
+        vector = array("f", vector)
+        vector.byteswap()
+    return vector.tobytes()
+
+
+def _from_blob(blob: bytes) -> array[float]:
+    vector = array("f")
+    vector.frombytes(blob)
+    if sys.byteorder == "big":
+        vector.byteswap()
+    return vector
