@@ -1,0 +1,248 @@
+"""The reader of written values: quoted text, lists and maps, in YAML's flow style, JSON or something between.
+
+Total: any text gives a node. What a bracket or quote mark cannot mean, it is taken to be text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from attrs import frozen
+
+SEPARATORS = ",，、;；"
+ASSIGNS = ":：=＝"
+LIST_OPENERS = "[［"
+MAP_OPENERS = "{｛"
+_LIST_CLOSERS = "]］"
+_MAP_CLOSERS = "}｝"
+_CLOSERS = _LIST_CLOSERS + _MAP_CLOSERS
+QUOTES = {'"': '"', "'": "'", "＂": "＂", "“": "”", "‘": "’"}
+_ESCAPING = '"＂“'
+_MAX_DEPTH = 12
+_MAX_QUOTED = 4096
+
+_SPACE = re.compile(r"\s*")
+_GROUP = re.compile(r"[(（\[［{｛][^()（）\[\]［］{}｛｝\n]*[)）\]］}｝]")
+_THOUSANDS = re.compile(r"[,，]\d{3}(?!\d)")
+_QUOTE_END = re.compile(rf"[^\S\n]*(?:[{SEPARATORS}{ASSIGNS}{re.escape(_CLOSERS)}\n]|\Z)")
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
+_SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", '"': '"', "\\": "\\", "/": "/"}
+_KEY_END = re.compile(rf"[{ASSIGNS}{SEPARATORS}{re.escape(_CLOSERS)}\n]")
+
+
+@frozen
+class Scalar:
+    """One piece of text. ``literal``: it was quoted with an escape in it, so it stands for itself and is never
+    a placeholder, whatever it says."""
+
+    text: str
+    quoted: bool = False
+    literal: bool = False
+
+
+@frozen
+class Seq:
+    """A list. ``closed`` is False when its closing bracket is missing, as in every unclosed node."""
+
+    items: tuple[Node, ...] = ()
+    closed: bool = True
+
+
+@frozen
+class Pairs:
+    """A map, in the order written; a value that stands without a key has the key ``""``."""
+
+    pairs: tuple[tuple[str, Node], ...] = ()
+    closed: bool = True
+
+
+Node = Scalar | Seq | Pairs
+
+
+def read_value(text: str) -> tuple[Node, str]:
+    """The value that ``text`` begins with, and the rest of ``text`` behind it."""
+    reader = _Reader(text)
+    node = reader.node("")
+    return node, text[reader.pos :].strip()
+
+
+def read_sequence(text: str) -> Seq:
+    """``text`` as the inside of a list whose brackets were left out: ``불꽃 검, 방패``."""
+    return _Reader(text).seq("")
+
+
+def read_pairs(text: str) -> Pairs:
+    """``text`` as the inside of a map whose braces were left out: ``"mood": "tense", "hp": 5``."""
+    return _Reader(text).map("")
+
+
+def is_closed(node: Node) -> bool:
+    """Whether no bracket is missing in ``node`` or anywhere inside it."""
+    if isinstance(node, Seq):
+        return node.closed and all(is_closed(item) for item in node.items)
+    if isinstance(node, Pairs):
+        return node.closed and all(is_closed(value) for _, value in node.pairs)
+    return True
+
+
+def unquote(text: str) -> Scalar:
+    """``text`` as one scalar: without its quote marks, if it stands in quote marks as a whole."""
+    text = text.strip()
+    reader = _Reader(text)
+    if text and text[0] in QUOTES and (scalar := reader.quoted()) and reader.pos == len(text):
+        return scalar
+    return Scalar(text)
+
+
+class _Reader:
+    """A cursor in ``text``. ``enclosing`` holds the closers that may end the node that is read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.pos = 0
+
+    def _skip_space(self) -> str:
+        """Go to the next character that is no white space, and give it; "" at the end."""
+        if space := _SPACE.match(self.text, self.pos):
+            self.pos = space.end()
+        return self.text[self.pos : self.pos + 1]
+
+    def node(self, enclosing: str) -> Node:
+        char = self._skip_space()
+        if char and len(enclosing) < _MAX_DEPTH:
+            if char in LIST_OPENERS:
+                self.pos += 1
+                return self.seq(enclosing + "]")
+            if char in MAP_OPENERS:
+                self.pos += 1
+                return self.map(enclosing + "}")
+        if char and char in QUOTES and (scalar := self.quoted()):
+            return scalar
+        return self._plain()
+
+    def _at_end(self, char: str, enclosing: str) -> bool | None:
+        """None inside; True at the node's own closer, which is consumed; False if that one is missing."""
+        if not char:
+            return not enclosing
+        if char not in _CLOSERS:
+            return None
+        closer = "]" if char in _LIST_CLOSERS else "}"
+        if enclosing.endswith(closer):
+            self.pos += 1
+            return True
+        if closer in enclosing:
+            return False
+        self.pos += 1  # a closer of nothing
+        return None
+
+    def seq(self, enclosing: str) -> Seq:
+        items: list[Node] = []
+        while True:
+            char = self._skip_space()
+            start = self.pos
+            closed = self._at_end(char, enclosing)
+            if closed is not None:
+                return Seq(tuple(items), closed)
+            if self.pos > start:
+                continue
+            if char in SEPARATORS:
+                self.pos += 1
+                continue
+            item = self.node(enclosing)
+            self._skip_blanks()
+            if isinstance(item, Scalar) and item.quoted and self.text[self.pos : self.pos + 1] in tuple(ASSIGNS):
+                self.pos = start
+                item = Pairs((self._pair(enclosing),))
+            items.append(item)
+
+    def map(self, enclosing: str) -> Pairs:
+        pairs: list[tuple[str, Node]] = []
+        while True:
+            char = self._skip_space()
+            start = self.pos
+            closed = self._at_end(char, enclosing)
+            if closed is not None:
+                return Pairs(tuple(pairs), closed)
+            if self.pos > start:
+                continue
+            if char in SEPARATORS:
+                self.pos += 1
+            else:
+                pairs.append(self._pair(enclosing))
+
+    def _pair(self, enclosing: str) -> tuple[str, Node]:
+        start = self.pos
+        char = self.text[start]
+        key = self.quoted() if char in QUOTES else None
+        if key is None:
+            end = _KEY_END.search(self.text, start)
+            self.pos = end.start() if end else len(self.text)
+            key = Scalar(self.text[start : self.pos].strip())
+        self._skip_blanks()
+        if self.text[self.pos : self.pos + 1] in tuple(ASSIGNS):
+            self.pos += 1
+            char = self._skip_space()
+            if not char or char in SEPARATORS or char in _CLOSERS:
+                return key.text, Scalar("")
+            return key.text, self.node(enclosing)
+        self.pos = start
+        return "", self.node(enclosing)
+
+    def _skip_blanks(self) -> None:
+        while self.text[self.pos : self.pos + 1] in (" ", "\t", "\u3000", "\u00a0"):
+            self.pos += 1
+
+    def _plain(self) -> Scalar:
+        """Text up to the next separator, closer or line end; never empty unless at the end."""
+        text, start, pos = self.text, self.pos, self.pos
+        while pos < len(text):
+            char = text[pos]
+            if char == "\n" or (char in _CLOSERS and pos > start):
+                break
+            if char in SEPARATORS:
+                thousands = pos > start and text[pos - 1].isdigit() and _THOUSANDS.match(text, pos)
+                if not thousands and pos > start:
+                    break
+            elif pos > start and (group := _GROUP.match(text, pos)):
+                pos = group.end() - 1
+            pos += 1
+        self.pos = pos
+        return Scalar(text[start:pos].strip())
+
+    def quoted(self) -> Scalar | None:
+        """The quoted text that begins here; None, without moving, if the quote mark is not one.
+
+        A closing mark is one behind which a separator, a closer or the line's end stands, so that
+        ``'Dragon's Tooth'`` and ``"he said "no", twice"`` keep what they hold as far as possible.
+        """
+        opener = self.text[self.pos]
+        closer, escaping = QUOTES[opener], opener in _ESCAPING
+        parts: list[str] = []
+        literal = False
+        pos = self.pos + 1
+        stop = min(len(self.text), pos + _MAX_QUOTED)
+        while pos < stop:
+            char = self.text[pos]
+            if char == "\n":
+                return None
+            if char == "\\" and escaping and (escape := _ESCAPE.match(self.text, pos)):
+                parts.append(_unescape(escape))
+                literal = True
+                pos = escape.end()
+                continue
+            if char == closer:
+                if _QUOTE_END.match(self.text, pos + 1):
+                    self.pos = pos + 1
+                    return Scalar("".join(parts), quoted=True, literal=literal)
+                if char == "'" and self.text.startswith("'", pos + 1):
+                    pos += 1
+            parts.append(char)
+            pos += 1
+        return None
+
+
+def _unescape(escape: re.Match[str]) -> str:
+    code, byte, char = escape.groups()
+    if code or byte:
+        return chr(int(code or byte, 16))
+    return _SIMPLE.get(char, "\\" + char)

@@ -1,0 +1,159 @@
+"""What the narrator is told about the block, and the block as SAGA itself writes it."""
+
+from __future__ import annotations
+
+import re
+
+from attrs import fields as attributes
+
+from saga_core.state_block.fields import (
+    FIELDS,
+    BlockFields,
+    ItemAmount,
+    ItemTransfer,
+    Kind,
+    RelationChange,
+    squash,
+)
+from saga_core.state_block.flow import Scalar
+from saga_core.state_block.parser import parse_block
+from saga_core.state_block.values import NO_WORDS, YES_WORDS, Unreadable, is_nothing, split_amount
+
+_TEMPLATE = """\
+```state
+location: <{place}>
+location_moved: <true|false>
+hp_change: <-15|0|+5>
+items_gained: [<{item}>, <{item}> x2]
+items_lost: []
+items_transferred: [{{item: <{item}>, from: <{name}>, to: <{name}>}}]
+npc_met: [<{name}>]
+npc_separated: []
+relationship_changes: [{{from: <{name}>, to: <{name}>, type: hostile, delta: -2}}]
+mood: <{mood}>
+event_trigger: null
+notes: <{notes}>
+```"""
+
+_ENGLISH = """\
+End every reply with exactly one block in this form, after the story. It is hidden from the player. \
+Report only what changed in this reply; leave null or [] for the rest. \
+Use the names of the story, and put quotes around a name that holds a comma.
+
+""" + _TEMPLATE.format(place="where the player is", item="item", name="name", mood="one word", notes="one line")
+
+_KOREAN = """\
+모든 응답의 맨 끝, 이야기 다음에 아래 형식의 블록을 꼭 하나 붙이세요. 플레이어에게는 보이지 않습니다. \
+이번 응답에서 바뀐 것만 적고 나머지는 null 또는 []로 두세요. \
+이름은 이야기에 나온 그대로 쓰고, 쉼표가 든 이름은 따옴표로 묶으세요.
+
+""" + _TEMPLATE.format(place="플레이어가 있는 곳", item="아이템", name="이름", mood="한 단어", notes="한 줄 메모")
+
+_INSTRUCTIONS = {"en": _ENGLISH, "ko": _KOREAN}
+
+
+def instruction(language: str = "en") -> str:
+    """The text that asks the narrator for a state block: fixed for each language, so that it can be cached.
+
+    ``language`` is "en" or "ko", or a tag that begins with one, like "ko-KR". Raises ValueError for another. A model
+    that copies the form unfilled states nothing.
+    """
+    primary = language.replace("_", "-").partition("-")[0].casefold()
+    if primary not in _INSTRUCTIONS:
+        allowed = ", ".join(sorted(_INSTRUCTIONS))
+        raise ValueError(f"language {language!r} has no state block instruction: use one of {allowed}")
+    return _INSTRUCTIONS[primary]
+
+
+def render_block(fields: BlockFields) -> str:
+    """``fields`` as a block, fences included, without a line end behind it; every field has a line.
+
+    ``parse_block`` gives the same fields back, whatever the names hold. Raises ValueError, naming the
+    field, for a value that no block can state: an empty or overlong text, text that is not clean (see
+    ``clean_name``), a quantity below 1, a number or a list beyond the parser's limits.
+    """
+    body = "".join(f"{field.name}: {_line(field.kind, getattr(fields, field.name))}\n" for field in FIELDS)
+    read = parse_block(body).fields
+    if read != fields:
+        name = next(a.name for a in attributes(BlockFields) if getattr(read, a.name) != getattr(fields, a.name))
+        raise ValueError(
+            f"{name}: no state block can state {getattr(fields, name)!r}; it would be read as {getattr(read, name)!r}. "
+            "Clean names with clean_name and keep to the limits of the parser"
+        )
+    return f"```state\n{body}```"
+
+
+def _line(kind: Kind, value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_element(element) for element in value) + "]"
+    return _text(str(value), _PLAIN_LINE)
+
+
+def _element(element: object) -> str:
+    if isinstance(element, ItemAmount):
+        if not _is_ambiguous(element.name):
+            if element.quantity == 1:
+                return _text(element.name)
+            if _PLAIN.fullmatch(element.name) and not _reads_as_nothing(element.name):
+                return f"{element.name} x{element.quantity}"
+        return f"{{name: {_text(element.name)}, quantity: {element.quantity}}}"
+    if isinstance(element, ItemTransfer):
+        pairs = [("item", _text(element.item))]
+        pairs += [
+            (key, _text(name)) for key, name in (("from", element.giver), ("to", element.receiver)) if name is not None
+        ]
+        if element.quantity != 1 or _is_ambiguous(element.item):
+            pairs.append(("quantity", str(element.quantity)))
+        return _map(pairs)
+    if isinstance(element, RelationChange):
+        pairs = [("from", _text(element.source)), ("to", _text(element.target))]
+        pairs += [("type", _text(element.type))] if element.type else []
+        return _map([*pairs, ("delta", str(element.delta))])
+    return _text(str(element))
+
+
+def _map(pairs: list[tuple[str, str]]) -> str:
+    return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+
+
+_PLAIN = re.compile(r"[^\W\d_]\w*(?: \w+)*")
+_PLAIN_LINE = re.compile(r"[^\W\d_]\w*(?:[,.!?]? \w+)*[.!?]?")
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f`~<\u2028\u2029\ud800-\udfff]")
+_TEMPLATES = " ".join(field.templates for field in FIELDS)
+
+
+def _reads_as_nothing(text: str) -> bool:
+    return is_nothing(Scalar(text), _TEMPLATES) or squash(text) in NO_WORDS | YES_WORDS
+
+
+def _is_ambiguous(name: str) -> bool:
+    """Whether a name by itself would be read as a name with a quantity, or not as it is."""
+    try:
+        return split_amount(name) != (name, None)
+    except Unreadable:
+        return True
+
+
+def _text(text: str, plain: re.Pattern[str] = _PLAIN) -> str:
+    """``text`` plain where that is safe, else in double quotes, with fences and tags escaped.
+
+    A word that would be read as nothing gets its first character escaped: an escape makes it literal.
+    """
+    nothing = _reads_as_nothing(text)
+    if plain.fullmatch(text) and not nothing:
+        return text
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    quoted = _UNSAFE.sub(lambda match: _escape(match.group()), quoted)
+    if nothing and text and quoted[0] == text[0]:
+        quoted = _escape(text[0]) + quoted[1:]
+    return f'"{quoted}"'
+
+
+def _escape(char: str) -> str:
+    return f"\\u{ord(char):04x}"

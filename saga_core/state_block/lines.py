@@ -1,0 +1,270 @@
+"""The line structure of a block's body: which lines begin a field, and which go on with the one before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from attrs import Factory, define, frozen
+
+from saga_core.state_block import flow
+from saga_core.state_block.fields import FIELDS, LIST_KINDS, Field, Kind, field_of, is_header, record_key
+from saga_core.state_block.flow import Node, Scalar, Seq
+
+_LINE_END = re.compile(r"\r\n|[\r\n]")
+_QUOTE_MARKS = re.compile(r"[ \t\u00a0\u3000]*(?:>[ \t]?)+")
+_INDENT = re.compile(r"[ \t\u00a0\u3000]*")
+_BULLET = re.compile(r"(?:[-*+•·‣▪◦–—]|\d{1,2}[.)])[ \t\u00a0\u3000]+")
+_RULE = re.compile(r"[-=_*]{3,}|\.{3}")
+_KEY = re.compile(r"(?P<key>[^:：=＝]{1,60}?)\s*(?:[:：]|[=＝]>?)\s*(?P<value>.*)", re.DOTALL)
+_UNKNOWN_KEY = re.compile(r"[\w*`\"' ()/-]{1,30}")
+_BLOCK_SCALAR = re.compile(r"[|>][+-]?\d?")
+_QUOTED = r'"(?:\\.|[^"\\\n])*"|“[^”\n]*”|(?<![^\s:=\[{,(])\'[^\'\n]*\'(?![^\s,\]})])'
+_COMMENT = re.compile(rf"{_QUOTED}|(?P<comment>(?:^[ \t]*|[ \t\u3000]{{2,}}|\t)(?:#|//))")
+_QUOTED_TEXT = re.compile(_QUOTED)
+_EMPHASIS = "*_`"
+# Fields that share a line are told apart by their own names only: any other word may be part of a value.
+_INLINE_FIELD = re.compile(
+    r"(?:^|(?<=[\s,，;；|]))(" + "|".join(sorted((f.name for f in FIELDS), key=len, reverse=True)) + r")\s*[:：=]"
+)
+_NESTED = re.compile(rf"{_QUOTED}|[\[{{［｛][^\[\]{{}}［］｛｝\n]*[\]}}］｝]")
+
+
+@frozen
+class Line:
+    """One line: its indentation in columns and its text without bullet, comment and quote marks."""
+
+    indent: int
+    text: str
+    bullet: bool
+    cut: bool = False
+
+
+@define
+class Entry:
+    """A key, the field it names (None for an unknown one), and the lines that belong to it.
+
+    ``cut`` is True when the text ended inside a line of this entry, which was dropped.
+    """
+
+    key: str
+    field: Field | None
+    inline: str
+    indent: int
+    bullet: bool = False
+    more: list[Line] = Factory(list)
+    cut: bool = False
+    depth: int = 0
+
+    @property
+    def is_block_scalar(self) -> bool:
+        return _BLOCK_SCALAR.fullmatch(self.inline) is not None
+
+    def holds(self, line: Line, key: str) -> bool:
+        """Whether ``line``, which may begin with ``key``, belongs here although it could stand alone."""
+        deeper = line.indent > self.indent
+        if self.is_block_scalar:
+            return deeper
+        if self.depth > 0:
+            return deeper
+        if self.field is None or self.inline or not key:
+            return False
+        nested = deeper or (line.bullet and not self.bullet)
+        return nested and record_key(self.field.kind, key) is not None
+
+    def accepts(self, line: Line) -> bool:
+        """Whether ``line``, which names no field, goes on with this entry."""
+        deeper = line.indent > self.indent
+        if self.depth > 0 or line.text[:1] in tuple("]}］｝"):
+            return True
+        if self.field is None:
+            return deeper or line.bullet
+        if self.field.kind in LIST_KINDS:
+            return line.bullet or (deeper and (not self.inline or self.inline[-1] in flow.SEPARATORS))
+        if not self.inline:
+            return deeper or line.bullet
+        return deeper and self.field.name == "notes"
+
+    def add(self, line: Line) -> None:
+        """Take ``line``; a cut one only marks the entry."""
+        if line.cut:
+            self.cut = True
+            return
+        self.more.append(line)
+        if self.depth > 0:
+            self.depth += _balance(line.text)
+
+
+@frozen
+class Body:
+    """A body taken apart: the entries in order, and the lines that belong to none."""
+
+    entries: tuple[Entry, ...]
+    strays: tuple[str, ...]
+
+
+def whole_lines(body: str, *, closed: bool) -> tuple[list[str], str]:
+    """The lines of ``body`` without quote marks and comments, and the line that the end of the text cut.
+
+    The latter is "" when nothing was cut but white space or a closing fence.
+    """
+    lines = [_clean(line) for line in _LINE_END.split(body)]
+    cut = "" if closed else lines.pop()
+    return lines, "" if not cut.strip(" \t`~") else cut
+
+
+def split_lines(lines: list[str], cut: str) -> Body:
+    """The entries of a body that is written line by line."""
+    entries: list[Entry] = []
+    strays: list[str] = []
+    for line in _parts(lines, cut):
+        key, value = split_key(line.text)
+        field = field_of(key) if key else None
+        current = entries[-1] if entries else None
+        if current and current.holds(line, key):
+            current.add(line)
+        elif field:
+            entries.append(_entry(line, key, field, value))
+        elif key and not value and is_header(key):
+            continue
+        elif current and current.accepts(line):
+            current.add(line)
+        elif key and _UNKNOWN_KEY.fullmatch(key):
+            entries.append(_entry(line, key, None, value))
+        elif not line.cut:
+            strays.append(line.text)
+    return Body(tuple(entries), tuple(strays))
+
+
+def split_key(text: str) -> tuple[str, str]:
+    """``**location:** 숲`` as its key and its value; ("", "") for a line without a key."""
+    match = _KEY.fullmatch(text)
+    if not match:
+        return "", ""
+    key, value = match["key"], match["value"]
+    mark = key[: len(key) - len(key.lstrip(_EMPHASIS))]
+    if mark and not key.endswith(mark) and value.startswith(mark):
+        value = value[len(mark) :].lstrip()
+    return key.strip(_EMPHASIS + " \"'“”"), value.strip()
+
+
+def node_of(entry: Entry) -> Node:
+    """The value of an entry, as far as its field's kind decides how it is written."""
+    kind = entry.field.kind if entry.field else Kind.TEXT
+    inline = "" if entry.is_block_scalar else entry.inline
+    if kind in LIST_KINDS:
+        return _list_node(inline, entry.more, kind)
+    if not inline and len(entry.more) > 1 and all(line.bullet for line in entry.more):
+        return Seq(tuple(_text_node(line.text) for line in entry.more))
+    if not inline and kind is Kind.CHANGE and any(line.bullet for line in entry.more):
+        return Seq(tuple(_text_node(line.text) for line in entry.more))  # "- 15" is no minus
+    joint = "\n" if inline[:1] in tuple(flow.LIST_OPENERS + flow.MAP_OPENERS) else " "
+    return _text_node(joint.join(filter(None, (inline, *(line.text for line in entry.more)))))
+
+
+def _clean(line: str) -> str:
+    """``line`` without quote marks and comment; its indentation stays."""
+    if marks := _QUOTE_MARKS.match(line):
+        line = line[marks.end() :]
+    for match in _COMMENT.finditer(line):
+        if match["comment"] is not None:
+            return line[: match.start()].rstrip()
+    return line.rstrip()
+
+
+def _parts(lines: list[str], cut: str) -> Iterator[Line]:
+    for number, text in enumerate((*lines, cut)):
+        indent = _INDENT.match(text)
+        columns = len(indent.group().replace("\t", "    ").replace("\u3000", "  ")) if indent else 0
+        text = text.strip()
+        bullet = False
+        while mark := _BULLET.match(text):
+            text, bullet = text[mark.end() :], True
+        if not text or _RULE.fullmatch(text):
+            continue
+        is_cut = number == len(lines)
+        parts = _inline_fields(text)
+        for position, part in enumerate(parts):
+            yield Line(columns, part, bullet, is_cut and position == len(parts) - 1)
+
+
+def _inline_fields(text: str) -> list[str]:
+    """The fields that share one line: ``location: 숲, mood: tense``. Notes take the rest of their line."""
+    nested = [match.span() for match in _NESTED.finditer(text)]
+    starts: list[int] = []
+    for match in _INLINE_FIELD.finditer(text):
+        if any(start <= match.start(1) < end for start, end in nested):
+            continue
+        if not starts and match.start(1) > 0:
+            return [text]
+        starts.append(match.start(1))
+        if match.group(1) == "notes":
+            break
+    if len(starts) < 2:
+        return [text]
+    ends = [*starts[1:], len(text)]
+    parts = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    return [*(part.rstrip(",，;；| \t") for part in parts[:-1]), parts[-1]]
+
+
+def _entry(line: Line, key: str, field: Field | None, value: str) -> Entry:
+    if line.cut:
+        return Entry(key, field, "", line.indent, line.bullet, cut=True)
+    opens = value[:1] in tuple(flow.LIST_OPENERS + flow.MAP_OPENERS)
+    return Entry(key, field, value, line.indent, line.bullet, depth=_balance(value) if opens else 0)
+
+
+def _balance(text: str) -> int:
+    """How many more brackets ``text`` opens than it closes, outside quoted text."""
+    bare = _QUOTED_TEXT.sub("", text)
+    return sum(map(bare.count, "[［{｛")) - sum(map(bare.count, "]］}｝"))
+
+
+def _list_node(inline: str, more: list[Line], kind: Kind) -> Node:
+    """A list: what stands inline or in plain lines is read as one flow, each bullet is an element."""
+    items: list[Node] = []
+    plain = [inline] if inline else []
+    groups: list[list[str]] = []
+    for line in more:
+        is_pair = _is_pair(line.text, kind)
+        if line.bullet or (not inline and not groups and is_pair):
+            groups.append([line.text])
+        elif groups and is_pair:
+            groups[-1].append(line.text)
+        else:
+            plain.append(line.text)
+    if plain:
+        items.append(_flow_list("\n".join(plain), kind))
+    items.extend(_flow_list("\n".join(group), kind) for group in groups)
+    return items[0] if len(items) == 1 else Seq(tuple(items))
+
+
+def _is_pair(text: str, kind: Kind) -> bool:
+    """Whether ``text`` begins with a key of the records that a field of ``kind`` holds."""
+    bracket = text[:1] in tuple(flow.LIST_OPENERS + flow.MAP_OPENERS)
+    return not bracket and record_key(kind, split_key(text)[0]) is not None
+
+
+def _flow_list(text: str, kind: Kind) -> Node:
+    if _is_pair(text, kind):
+        return flow.read_pairs(text)
+    if text[:1] in tuple(flow.LIST_OPENERS):
+        node, rest = flow.read_value(text)
+        if not rest or rest[0] in "(（":
+            return node
+    if text[:1] in tuple("(（") and text[-1:] in tuple(")）") and not re.search(r"[()（）]", text[1:-1]):
+        return flow.read_sequence(text[1:-1])
+    return flow.read_sequence(text)
+
+
+def _text_node(text: str) -> Node:
+    """One value that takes the whole of ``text``: quoted, bracketed, or just text."""
+    text = text.strip()
+    stripped = text[:-1].rstrip() if text[-1:] in tuple(",，") else text
+    if stripped[:1] and stripped[0] in flow.QUOTES:
+        return flow.unquote(stripped)
+    if stripped[:1] in tuple(flow.LIST_OPENERS + flow.MAP_OPENERS):
+        node, rest = flow.read_value(stripped)
+        if not rest:
+            return node
+    return Scalar(stripped)

@@ -1,0 +1,233 @@
+"""From a block, or a whole reply, to the fields that it states."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Any
+
+from attrs import Factory, define, frozen
+
+from saga_core.state_block import flow, lines
+from saga_core.state_block.fields import BlockFields, Field, Kind, field_of, is_header, names_level
+from saga_core.state_block.filter import Hidden, hide
+from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
+from saga_core.state_block.records import read_items, read_names, read_relations, read_transfers
+from saga_core.state_block.values import Unreadable, read_change, read_flag, read_text
+from saga_core.text.normal import nfc
+
+MAX_BODY = 65_536
+_MAX_PROBLEMS = 50
+_SHOWN = 60
+_MAP_START = re.compile(r"(?:[\[［]\s*)*[{｛]")
+_DATA_WORDS = frozenset({"yaml", "yml", "json", "json5", "text", "txt"})
+
+
+class BlockStatus(Enum):
+    """How much of a block could be read.
+
+    ``OK``: every field that is there. ``PARTIAL``: at least one, and some could not be read or the block
+    was cut. ``FALLBACK``: there is no block, or nothing in it can be read, so an extractor has to be asked.
+    """
+
+    OK = "ok"
+    PARTIAL = "partial"
+    FALLBACK = "fallback"
+
+
+@frozen
+class ParsedBlock:
+    """A block as read.
+
+    ``invalid`` names the fields of which something could not be read, in the order of their lines; what
+    could be read of such a field is in ``fields``. ``problems`` says what was wrong, for people.
+    """
+
+    status: BlockStatus
+    fields: BlockFields
+    problems: tuple[str, ...] = ()
+    invalid: tuple[str, ...] = ()
+
+
+@frozen
+class StateReading:
+    """A reply as read: the text for the player, and what its state block says (see ``ParsedBlock``)."""
+
+    visible: str
+    status: BlockStatus
+    fields: BlockFields
+    problems: tuple[str, ...] = ()
+    invalid: tuple[str, ...] = ()
+
+
+@define
+class _Findings:
+    values: dict[str, Any] = Factory(dict)
+    problems: list[str] = Factory(list)
+    invalid: dict[str, None] = Factory(dict)
+    readable: set[str] = Factory(set)
+    unsaid: int = 0
+
+    def problem(self, text: str) -> None:
+        if len(self.problems) < _MAX_PROBLEMS:
+            self.problems.append(text)
+        else:
+            self.unsaid += 1
+
+    def bad(self, field: Field, why: str) -> None:
+        self.problem(f"{field.name}: {why}")
+        self.invalid[field.name] = None
+
+    def take(self, field: Field, value: Any) -> None:
+        """Keep a value; a list goes on with an earlier one, and two different single values cancel out."""
+        earlier = self.values.get(field.name)
+        self.readable.add(field.name)
+        if not value and value is not False and value != 0:
+            return
+        if isinstance(value, tuple):
+            self.values[field.name] = (earlier or ()) + value
+        elif earlier is None and field.name not in self.invalid:
+            self.values[field.name] = value
+        elif earlier != value:
+            self.values.pop(field.name, None)
+            self.bad(field, "said twice, differently")
+
+
+def parse_block(body: str, *, closed: bool = True) -> ParsedBlock:
+    """What the body of a block says. Never raises, and guesses nothing.
+
+    ``closed`` is False for a block that the end of the text cut: its whole lines count, the last line is
+    dropped and its field is named in ``invalid``. A body beyond ``MAX_BODY`` characters is cut there.
+    """
+    findings = _Findings()
+    if not closed:
+        findings.problem("the block is not closed")
+    if len(body) > MAX_BODY:
+        findings.problem(f"the block has {len(body)} characters; the first {MAX_BODY} are read")
+        body, closed = body[:MAX_BODY], False
+    whole, cut = lines.whole_lines(nfc(body), closed=closed)
+    if cut:
+        findings.problem(f"the last line is cut and was dropped: {cut.strip()[:_SHOWN]!r}")
+    while whole and (not whole[0].strip() or whole[0].strip().casefold() in _DATA_WORDS):
+        del whole[0]
+    if _is_data(text := "\n".join(whole).strip()):
+        _read_data(text, cut, closed, findings)
+    else:
+        _read_lines(whole, cut, findings)
+    return _result(findings, closed)
+
+
+def read_reply(text: str) -> StateReading:
+    """The visible part of a reply, and what its state block says. Never raises.
+
+    Of several blocks the last counts. Blocks inside a ``<think>`` section are drafts: hidden, and not
+    read. The thinking itself is left in ``visible`` as it is.
+    """
+    return read_hidden(hide(text))
+
+
+def read_hidden(hidden: Hidden) -> StateReading:
+    """``read_reply`` for a reply whose blocks are hidden already."""
+    blocks = [block for block in hidden.blocks if not block.thinking]
+    if not blocks:
+        why = "the only state block is inside the thinking" if hidden.blocks else "there is no state block"
+        return StateReading(hidden.visible, BlockStatus.FALLBACK, BlockFields(), (why,))
+    parsed = parse_block(blocks[-1].body, closed=blocks[-1].closed)
+    problems = parsed.problems
+    if len(blocks) > 1:
+        problems = (f"there are {len(blocks)} state blocks; the last counts", *problems)
+    return StateReading(hidden.visible, parsed.status, parsed.fields, problems, parsed.invalid)
+
+
+def _result(findings: _Findings, closed: bool) -> ParsedBlock:
+    if findings.unsaid:
+        findings.problems.append(f"and {findings.unsaid} more problems")
+    if not findings.readable:
+        status = BlockStatus.FALLBACK
+        if not findings.problems:
+            findings.problems.append("the block is empty")
+    else:
+        status = BlockStatus.OK if closed and not findings.invalid else BlockStatus.PARTIAL
+    fields = BlockFields(**findings.values)
+    return ParsedBlock(status, fields, tuple(findings.problems), tuple(findings.invalid))
+
+
+def _read_lines(whole: list[str], cut: str, findings: _Findings) -> None:
+    body = lines.split_lines(whole, cut)
+    for stray in body.strays:
+        findings.problem(f"a line that states no field: {stray[:_SHOWN]!r}")
+    for entry in body.entries:
+        if entry.field is None:
+            findings.problem(f"an unknown field: {entry.key[:_SHOWN]!r}")
+            continue
+        if entry.cut:
+            findings.bad(entry.field, "cut off")
+        if not entry.cut or entry.inline or entry.more:
+            _read_field(entry.field, entry.key, lines.node_of(entry), findings)
+
+
+def _is_data(text: str) -> bool:
+    """Whether a body is one JSON or flow-style map, with or without its braces."""
+    if _MAP_START.match(text):
+        return True
+    return text[:1] in tuple('"＂“') and field_of(lines.split_key(text.partition("\n")[0])[0]) is not None
+
+
+def _read_data(text: str, cut: str, closed: bool, findings: _Findings) -> None:
+    bracketed = _MAP_START.match(text)
+    _read_node(flow.read_sequence(text) if bracketed else flow.read_pairs(text), closed, findings)
+    if cut and (field := field_of(lines.split_key(cut.strip())[0])):
+        findings.bad(field, "cut off")
+
+
+def _read_node(node: Node, closed: bool, findings: _Findings) -> None:
+    if isinstance(node, Seq):
+        for item in node.items:
+            _read_node(item, closed, findings)
+        return
+    if isinstance(node, Scalar):
+        findings.problem(f"a value that states no field: {node.text[:_SHOWN]!r}")
+        return
+    for key, value in node.pairs:
+        field = field_of(key)
+        if field:
+            if not closed and not flow.is_closed(value):
+                findings.bad(field, "cut off")
+            _read_field(field, key, value, findings)
+        elif is_header(key) and isinstance(value, Pairs):
+            _read_node(value, closed, findings)
+        elif key:
+            findings.problem(f"an unknown field: {key[:_SHOWN]!r}")
+        else:
+            _read_node(value, closed, findings)
+
+
+def _read_field(field: Field, key: str, node: Node, findings: _Findings) -> None:
+    before = len(findings.problems) + findings.unsaid
+
+    def complain(why: str) -> None:
+        findings.bad(field, why)
+
+    try:
+        value = _read_value(field, key, node, complain)
+    except Unreadable as problem:
+        complain(str(problem))
+        return
+    if value or len(findings.problems) + findings.unsaid == before:
+        findings.take(field, value)
+
+
+def _read_value(field: Field, key: str, node: Node, complain: Any) -> Any:
+    if field.kind is Kind.FLAG:
+        return read_flag(node)
+    if field.kind is Kind.CHANGE:
+        return read_change(node, level=names_level(key))
+    if field.kind is Kind.ITEMS:
+        return read_items(node, field, complain)
+    if field.kind is Kind.NAMES:
+        return read_names(node, field, complain)
+    if field.kind is Kind.TRANSFERS:
+        return read_transfers(node, field, complain)
+    if field.kind is Kind.RELATIONS:
+        return read_relations(node, field, complain)
+    return read_text(node, field.templates, one_name=field.kind is Kind.NAME)

@@ -1,0 +1,302 @@
+"""The lists of a state block: items, names, transfers and changes of relation, read element by element."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from saga_core.state_block.fields import (
+    Field,
+    ItemAmount,
+    ItemTransfer,
+    Kind,
+    RelationChange,
+    record_key,
+)
+from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
+from saga_core.state_block.values import (
+    Unreadable,
+    is_nothing,
+    read_change,
+    read_name,
+    read_quantity,
+    shown,
+    sole,
+    split_amount,
+)
+
+MAX_ENTRIES = 100
+MAX_DELTA = 1_000
+
+T = TypeVar("T")
+Complain = Callable[[str], None]
+
+_MUTUAL = re.compile(r"<-+>|<=+>|↔|⇔|⟷")
+_ARROW = re.compile(rf"{_MUTUAL.pattern}|-+>|=+>|→|➔|➜|➡\ufe0f?|⇒")
+_PAIR = re.compile(r"(?P<key>[^:：=＝]{1,40}?)\s*[:：=＝]\s*(?P<value>.*)", re.DOTALL)
+_BEHIND_TARGET = re.compile(r"(?P<target>[^:：(（,，/|]+?)\s*[:：(（,，/|]\s*(?P<rest>.+)", re.DOTALL)
+_SIGNED_END = re.compile(r"(?P<target>.*\S)\s+(?P<rest>[+\-−–]\s*\d+)")
+_INTEGER = re.compile(r"(?<![\w.])[+\-−–]?\s*\d+(?![\w.])")
+_LABELS = re.compile(r"\b(?:type|delta|relation|strength)\b\s*[:=]?|(?:변화량|수치|호감도|유형)\s*[:=]?", re.IGNORECASE)
+_IN_PARENTHESES = re.compile(r"(?P<item>.*\S)\s*[(（](?P<hands>[^()（）]*)[)）]")
+
+
+def read_items(node: Node, field: Field, complain: Complain) -> tuple[ItemAmount, ...]:
+    """Items with their quantities; what cannot be read goes to ``complain``, one message for each element."""
+    return _collect(_records(node, field.kind), lambda element: _items(element, field), complain)
+
+
+def read_names(node: Node, field: Field, complain: Complain) -> tuple[str, ...]:
+    """Names; as ``read_items``."""
+    return _collect(_records(node, field.kind), lambda element: _names(element, field), complain)
+
+
+def read_transfers(node: Node, field: Field, complain: Complain) -> tuple[ItemTransfer, ...]:
+    """Transfers: ``{item, from, to}``, ``item: from -> to``, ``from -> to: item``, ``item (from -> to)``."""
+    elements = _rejoin(_records(node, field.kind))
+    return _collect(elements, lambda element: _transfers(element, field), complain)
+
+
+def read_relations(node: Node, field: Field, complain: Complain) -> tuple[RelationChange, ...]:
+    """Changes of relation: ``{from, to, type, delta}``, ``from -> to: type (delta)``; ``<->`` makes two."""
+    elements = _rejoin(_records(node, field.kind))
+    return _collect(elements, lambda element: _relations(element, field), complain)
+
+
+def _collect(
+    elements: Iterator[Node], read: Callable[[Node], Iterator[T] | list[T]], complain: Complain
+) -> tuple[T, ...]:
+    found: list[T] = []
+    for element in elements:
+        try:
+            found.extend(read(element))
+        except Unreadable as problem:
+            complain(str(problem))
+        if len(found) > MAX_ENTRIES:
+            complain(f"more than {MAX_ENTRIES} entries; the first {MAX_ENTRIES} count")
+            return tuple(found[:MAX_ENTRIES])
+    return tuple(found)
+
+
+def _records(node: Node, kind: Kind) -> Iterator[Node]:
+    """The elements of ``node``, nested lists flattened, and ``from: A, to: B, …`` without braces gathered."""
+    loose: list[tuple[str, Node]] = []
+    for element in _elements(node, kind):
+        pair = _loose_pair(element, kind)
+        if pair and record_key(kind, pair[0]) not in {record_key(kind, key) for key, _ in loose}:
+            loose.append(pair)
+            continue
+        if loose:
+            yield Pairs(tuple(loose))
+        loose = [pair] if pair else []
+        if not pair:
+            yield element
+    if loose:
+        yield Pairs(tuple(loose))
+
+
+def _elements(node: Node, kind: Kind) -> Iterator[Node]:
+    if isinstance(node, Seq):
+        for item in node.items:
+            yield from _elements(item, kind)
+    elif isinstance(node, Pairs):
+        yield from _maps(node, kind)
+    else:
+        yield node
+
+
+def _maps(node: Pairs, kind: Kind) -> Iterator[Node]:
+    """The records in ``node``: a key that comes again begins the next; a value without a key is an element."""
+    pairs: list[tuple[str, Node]] = []
+    for key, value in node.pairs:
+        if not key:
+            yield from _elements(value, kind)
+            continue
+        name = record_key(kind, key)
+        if name and any(name == record_key(kind, earlier) for earlier, _ in pairs):
+            yield Pairs(tuple(pairs))
+            pairs = []
+        pairs.append((key, value))
+    if pairs:
+        yield Pairs(tuple(pairs))
+
+
+def _loose_pair(element: Node, kind: Kind) -> tuple[str, Node] | None:
+    if not isinstance(element, Scalar) or element.quoted:
+        return None
+    pair = _PAIR.fullmatch(element.text)
+    return (pair["key"], Scalar(pair["value"].strip())) if pair and record_key(kind, pair["key"]) else None
+
+
+def _rejoin(elements: Iterator[Node]) -> Iterator[Node]:
+    """Put ``A -> B: hostile`` and ``-2`` together again, which a comma had parted."""
+    held: Scalar | None = None
+    for element in elements:
+        plain = isinstance(element, Scalar) and not element.quoted
+        if held and isinstance(element, Scalar) and plain and not _ARROW.search(element.text):
+            held = Scalar(f"{held.text}, {element.text}")
+            continue
+        if held:
+            yield held
+            held = None
+        if isinstance(element, Scalar) and plain and _ARROW.search(element.text):
+            held = element
+        else:
+            yield element
+    if held:
+        yield held
+
+
+def _table(pairs: Pairs, kind: Kind) -> tuple[dict[str, Node], list[tuple[str, Node]]]:
+    """The known keys of a record, and what else it holds."""
+    known: dict[str, Node] = {}
+    other: list[tuple[str, Node]] = []
+    for key, value in pairs.pairs:
+        name = record_key(kind, key)
+        if name is None:
+            other.append((key, value))
+        else:
+            known[name] = value
+    return known, other
+
+
+def _name_in(known: dict[str, Node], key: str, templates: str) -> str | None:
+    node = sole(known.get(key, Scalar("")))
+    if not isinstance(node, Scalar):
+        raise Unreadable(f"{shown(node)}, where the name for '{key}' belongs")
+    return read_name(node, templates)
+
+
+def _amount(node: Node | None, templates: str, quantity: Node | None) -> ItemAmount | None:
+    node = sole(node or Scalar(""))
+    if not isinstance(node, Scalar):
+        raise Unreadable(f"{shown(node)}, where the name of an item belongs")
+    if is_nothing(node, templates):
+        return None
+    count = read_quantity(quantity) if quantity else None
+    if count is None and not node.literal:
+        name, count = split_amount(node.text)
+        if name != node.text:
+            node = Scalar(name)
+    found = read_name(node, templates)
+    return ItemAmount(found, 1 if count is None else count) if found else None
+
+
+def _items(element: Node, field: Field) -> list[ItemAmount]:
+    if isinstance(element, Pairs):
+        known, other = _table(element, field.kind)
+        if "name" not in known and "item" not in known:
+            counted = [_amount(Scalar(key, quoted=True), field.templates, value) for key, value in other]
+            if known or not counted:
+                raise Unreadable("an item without a name")
+            return [amount for amount in counted if amount]
+        name = known.get("name", known.get("item"))
+        amount = _amount(name, field.templates, known.get("quantity"))
+    else:
+        amount = _amount(element, field.templates, None)
+    return [amount] if amount else []
+
+
+def _names(element: Node, field: Field) -> list[str]:
+    if isinstance(element, Pairs):
+        known, _ = _table(element, field.kind)
+        if "name" not in known:
+            raise Unreadable("a person without a name")
+        name = _name_in(known, "name", field.templates)
+    else:
+        name = read_name(element, field.templates) if isinstance(element, Scalar) else None
+    return [name] if name else []
+
+
+def _transfers(element: Node, field: Field) -> list[ItemTransfer]:
+    if isinstance(element, Pairs):
+        known, other = _table(element, field.kind)
+        if not known and len(other) == 1 and isinstance(other[0][1], Scalar):
+            return _transfers(Scalar(f"{other[0][0]}: {other[0][1].text}"), field)
+        item = known.get("item", known.get("name"))
+        amount = _amount(item, field.templates, known.get("quantity"))
+        giver, receiver = (_name_in(known, key, field.templates) for key in ("from", "to"))
+        if amount is None and (giver or receiver):
+            raise Unreadable("a transfer without an item")
+        return [ItemTransfer(amount.name, giver, receiver, amount.quantity)] if amount else []
+    if not isinstance(element, Scalar) or is_nothing(element, field.templates):
+        return []
+    if not element.quoted and "," in element.text:
+        raise Unreadable(f"{shown(element)} holds more than one transfer")
+    item_text, giver_text, receiver_text = _transfer_parts(element)
+    amount = _amount(Scalar(item_text, literal=element.literal), field.templates, None)
+    giver, receiver = (read_name(Scalar(text)) if text else None for text in (giver_text, receiver_text))
+    if amount is None:
+        raise Unreadable(f"{shown(element)} names no item")
+    return [ItemTransfer(amount.name, giver, receiver, amount.quantity)]
+
+
+def _transfer_parts(scalar: Scalar) -> tuple[str, str, str]:
+    """Item, giver and receiver, "" for one that is not there."""
+    text = scalar.text
+    arrows = list(_ARROW.finditer(text))
+    if not arrows or scalar.literal:
+        return text, "", ""
+    if len(arrows) > 1 or _MUTUAL.fullmatch(arrows[0].group()):
+        raise Unreadable(f"{shown(text)} does not say who gives what to whom")
+    arrow = arrows[0]
+    inside = _IN_PARENTHESES.fullmatch(text)
+    if inside and inside.start("hands") <= arrow.start():
+        start = inside.start("hands")
+        return inside["item"], text[start : arrow.start()].strip(), text[arrow.end() : -1].strip()
+    left, right = text[: arrow.start()].strip(), text[arrow.end() :].strip()
+    before, after = re.split(r"\s*[:：]\s*", left, maxsplit=1), re.split(r"\s*[:：]\s*", right, maxsplit=1)
+    if len(before) == 2 and len(after) == 1:
+        return before[0], before[1], right
+    if len(after) == 2 and len(before) == 1:
+        return after[1], left, after[0]
+    if len(before) == len(after) == 1:
+        return left, "", right
+    raise Unreadable(f"{shown(text)} does not say who gives what to whom")
+
+
+def _relations(element: Node, field: Field) -> list[RelationChange]:
+    if isinstance(element, Pairs):
+        known, other = _table(element, field.kind)
+        if not known and len(other) == 1 and _ARROW.search(other[0][0]) and isinstance(other[0][1], Scalar):
+            return _relations(Scalar(f"{other[0][0]}: {other[0][1].text}"), field)
+        source, target = (_name_in(known, key, field.templates) for key in ("from", "to"))
+        type_ = _name_in(known, "type", field.templates) or ""
+        delta = read_change(known["delta"]) if "delta" in known else None
+        mutual = False
+        if source is None and target is None and ("from" in known or "to" in known):
+            return []  # both are placeholders
+    elif not isinstance(element, Scalar) or is_nothing(element, field.templates):
+        return []
+    else:
+        source, target, type_, delta, mutual = _relation_parts(element.text)
+    if source is None or target is None:
+        raise Unreadable("a relation that does not name both sides")
+    if not type_ and delta is None:
+        raise Unreadable(f"nothing is said of {shown(source)} and {shown(target)}")
+    if delta is not None and abs(delta) > MAX_DELTA:
+        raise Unreadable(f"a change of relation by {delta} is too large (at most {MAX_DELTA})")
+    changes = [RelationChange(source, target, type_, delta or 0)]
+    if mutual:
+        changes.append(RelationChange(target, source, type_, delta or 0))
+    return changes
+
+
+def _relation_parts(text: str) -> tuple[str | None, str | None, str, int | None, bool]:
+    arrow = _ARROW.search(text)
+    if arrow is None:
+        raise Unreadable(f"{shown(text)} does not name both sides of a relation")
+    right = text[arrow.end() :].strip()
+    behind = _SIGNED_END.fullmatch(right) if not re.search(r"[:：(（,，/|]", right) else None
+    behind = behind or _BEHIND_TARGET.fullmatch(right)
+    if behind is None:
+        raise Unreadable(f"{shown(text)} does not say what changed")
+    rest = _LABELS.sub(" ", behind["rest"])
+    numbers = _INTEGER.findall(rest)
+    if len(numbers) > 1:
+        raise Unreadable(f"{shown(text)} gives {len(numbers)} numbers")
+    delta = read_change(Scalar(numbers[0])) if numbers else None
+    type_ = read_name(Scalar(_INTEGER.sub(" ", rest).strip(" \t()（）,，:：/|")))
+    source, target = read_name(Scalar(text[: arrow.start()].strip())), read_name(Scalar(behind["target"]))
+    return source, target, type_ or "", delta, bool(_MUTUAL.fullmatch(arrow.group()))

@@ -1,0 +1,93 @@
+"""What opens and what closes a state block: the one grammar, for streams and for whole texts.
+
+::
+
+    opener  = fence blank* word (blank | newline | colon | end of text)
+    fence   = a whole run of three or more of one character, "`" or "~"
+    word    = "state", in any case, or "상태"
+    closer  = a whole run of the opener's character, at least as long as the opener's
+
+A whole run is one that its own character does not touch on either side. An opener may stand anywhere,
+also in mid-line and also inside an ordinary code fence: models do both, and they never nest a state block
+on purpose. So ordinary fences are not tracked at all, and cannot be confused with a block's. "```statement",
+"```state_machine" and "```state```" open nothing.
+
+A closer may stand anywhere too, and the text goes on right behind it. Inside a block a complete opener,
+of either character and any length, ends that block and starts the next; it counts as the first one's closer
+if it is long enough. A block that nothing ends is open to the end of the text. One more thing ends a block: the
+tag ``</think>`` (or ``</thinking>``), which stays in the text, so that an unclosed draft in a model's
+thinking cannot swallow the reply after it.
+
+The body begins behind the word, one optional colon and one optional line end, and ends where the closer begins.
+
+Gap: the white space around a block belongs to it, and so do blank lines that hold nothing but quote marks
+(">"), and the quote marks and indentation of the opener's own line.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+FENCE_CHARS = "`~"
+MIN_FENCE = 3
+BLANKS = " \t\u00a0\u3000"
+NEWLINES = "\r\n"
+QUOTE_MARK = ">"
+
+_COLONS = ":："
+_KOREAN = "상태"
+_WORDS = ("state", _KOREAN, unicodedata.normalize("NFD", _KOREAN))
+_ENDS = frozenset(BLANKS + NEWLINES + _COLONS)
+_INFO_TAIL = re.compile(rf"[{BLANKS}]*[{_COLONS}]?[{BLANKS}]*(?:\r\n|[\r\n])?")
+_LINE_END = re.compile(r"\r\n|[\r\n]")
+
+BLANK_SPAN = re.compile(rf"[{BLANKS}]+")
+SPACE_SPAN = re.compile(rf"[{BLANKS}{NEWLINES}]+")
+TEXT_SPAN = re.compile(rf"[^{FENCE_CHARS}{BLANKS}{NEWLINES}]+")
+BODY_SPAN = re.compile(rf"[^{FENCE_CHARS}]+")
+RUN_SPAN = {char: re.compile(f"{char}+") for char in FENCE_CHARS}
+
+THINK_TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE | re.ASCII)
+THINK_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE | re.ASCII)
+THINK_REACH = len("</thinking>") - 1
+"""How many characters of a tag can already have been read when its ``>`` arrives."""
+
+
+def begins_word(text: str) -> bool:
+    """Whether ``text`` is the beginning of the word that makes a fence an opener."""
+    lowered = text.lower()
+    return any(word.startswith(lowered) for word in _WORDS)
+
+
+def is_word(text: str) -> bool:
+    """Whether ``text`` is that word, whole."""
+    return text.lower() in _WORDS
+
+
+def ends_word(char: str) -> bool:
+    """Whether ``char`` may follow the word; any other character makes it a different word."""
+    return char in _ENDS
+
+
+def closes(char: str, length: int, *, opened_by: str, opened_with: int) -> bool:
+    """Whether a run of ``length`` × ``char`` closes a block that a run of ``opened_with`` × ``opened_by`` opened."""
+    return char == opened_by and length >= opened_with
+
+
+def strip_info(body: str) -> str:
+    """The body of a block, given all text between the word and the closer."""
+    tail = _INFO_TAIL.match(body)
+    return body[tail.end() :] if tail else body
+
+
+def gap_rank(gap: str) -> int:
+    """How strongly a gap parts two texts: 0 nothing, 1 blanks, 2 a line end, 3 a paragraph."""
+    ends = len(_LINE_END.findall(gap))
+    return min(ends, 2) + 1 if ends else int(bool(gap))
+
+
+def last_line(gap: str) -> str:
+    """What stands behind the last line end of ``gap``; nothing if it has none."""
+    end = max(gap.rfind("\n"), gap.rfind("\r"))
+    return gap[end + 1 :] if end >= 0 else ""

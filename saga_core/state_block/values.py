@@ -1,0 +1,292 @@
+"""Single values: nothing, names and lines of text, flags, signed changes, amounts."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from saga_core.state_block.fields import squash
+from saga_core.state_block.flow import Node, Pairs, Scalar, Seq, unquote
+from saga_core.text.normal import clean_name
+
+MAX_NAME = 200
+MAX_TEXT = 2_000
+MAX_CHANGE = 1_000_000
+MAX_QUANTITY = 1_000_000
+_SHOWN = 40
+
+
+class Unreadable(Exception):
+    """A value that cannot be read; the message says why. It does not leave the parser."""
+
+
+def shown(value: str | Node) -> str:
+    """``value`` for a message: quoted, and short."""
+    if isinstance(value, Scalar):
+        value = value.text
+    if isinstance(value, str):
+        return f"'{value[:_SHOWN]}…'" if len(value) > _SHOWN else f"'{value}'"
+    return "a list" if isinstance(value, Seq) else "a map"
+
+
+# Nothing
+
+_NOTHING_WORDS = frozenset(
+    squash(word)
+    for word in (
+        "none,null,nil,n/a,na,nothing,nobody,no one,empty,undefined,unknown,tbd,no change,no changes,unchanged,"
+        "same,same as before,not applicable,no damage,no event,"
+        "없음,없다,없습니다,없어요,없었음,해당 없음,해당 사항 없음,아무것도 없음,특이 사항 없음,변화 없음,변동 없음,변경 없음,"
+        "피해 없음,부상 없음,이벤트 없음,무피해,동일함,이전과 동일,그대로,변함없음,알 수 없음,불명"
+    ).split(",")
+)
+_NOTHING_SIGNS = re.compile(r"[\s.…·?？~\-–—_=]*|<[^<>]*>|＜[^＜＞]*＞|[(（]\s*[)）]")
+_REMARK = re.compile(r"(?P<head>.*?)\s*[(（](?P<remark>[^()（）]*)[)）]\s*[.。]?", re.DOTALL)
+_EMPHASIS = re.compile(r"(\*{1,3}|_{1,3}|`{1,2})(?P<inner>[^*_`].*)\1", re.DOTALL)
+
+
+def split_remark(text: str) -> tuple[str, str]:
+    """``-15 (고블린)`` as its head and the remark in parentheses behind it, which may be ""."""
+    match = _REMARK.fullmatch(text)
+    return (match["head"].strip(), match["remark"].strip()) if match else (text, "")
+
+
+def strip_emphasis(text: str) -> str:
+    """``text`` without Markdown emphasis around the whole of it."""
+    match = _EMPHASIS.fullmatch(text)
+    return match["inner"].strip() if match else text
+
+
+def is_nothing(scalar: Scalar, templates: str = "") -> bool:
+    """Whether ``scalar`` says that there is nothing to say: ``none``, ``없음 (이동 안 함)``, ``...``, ``<item>``, or
+    one of the field's template words."""
+    if scalar.literal:
+        return False
+    text = strip_emphasis(scalar.text.strip())
+    return _means_nothing(text, templates) or _means_nothing(split_remark(text)[0], templates)
+
+
+def _means_nothing(text: str, templates: str) -> bool:
+    if _NOTHING_SIGNS.fullmatch(text):
+        return True
+    word = squash(text)
+    return word in _NOTHING_WORDS or word in templates.split()
+
+
+def sole(node: Node) -> Node:
+    """``node``, or the one item of a list that holds just one."""
+    while isinstance(node, Seq) and len(node.items) == 1:
+        node = node.items[0]
+    return node
+
+
+# Names and text
+
+NO_WORDS = frozenset("false no 거짓 아니오 아니요".split())
+YES_WORDS = frozenset("true yes 참".split())
+
+
+def read_name(scalar: Scalar, templates: str = "", limit: int = MAX_NAME) -> str | None:
+    """A name or a line of text, cleaned; None for nothing, and for ``false``.
+
+    Raises Unreadable for ``true``, which says that there is something but not what, and beyond ``limit``.
+    """
+    if is_nothing(scalar, templates):
+        return None
+    if not scalar.literal and (word := squash(scalar.text)) in NO_WORDS | YES_WORDS:
+        if word in NO_WORDS:
+            return None
+        raise Unreadable(f"{shown(scalar)}, where a text belongs")
+    text = scalar.text if scalar.quoted else strip_emphasis(scalar.text.strip())
+    name = clean_name(text)
+    if len(name) > limit:
+        raise Unreadable(f"{len(name)} characters are too many (at most {limit})")
+    return name or None
+
+
+def read_text(node: Node, templates: str, *, one_name: bool) -> str | None:
+    """A line of text. A list of texts is joined with commas, unless ``one_name`` is asked for.
+
+    Raises Unreadable for a map, and for a list where one name is asked for.
+    """
+    node = sole(node)
+    if isinstance(node, Scalar):
+        return read_name(node, templates, MAX_NAME if one_name else MAX_TEXT)
+    if isinstance(node, Pairs):
+        if not node.pairs:
+            return None
+        raise Unreadable("a map, where a text belongs")
+    if one_name and node.items:
+        raise Unreadable(f"{len(node.items)} values, where one belongs")
+    texts = [read_text(item, templates, one_name=False) for item in node.items]
+    joined = ", ".join(text for text in texts if text)
+    return read_name(Scalar(joined, literal=True), limit=MAX_TEXT) if joined else None
+
+
+# Flags
+
+_TRUE = frozenset(
+    "true yes y t on 1 moved o 참 예 네 넵 응 그렇다 그렇습니다 맞음 맞다 맞아요 맞습니다 "
+    "이동 이동함 이동했음 이동하였음 움직임 옮김 ㅇ".split()
+)
+_FALSE = frozenset(
+    "false no n f off 0 notmoved didnotmove stayed x 거짓 아니오 아니요 아니 아님 아니다 아닙니다 안함 하지않음 "
+    "이동안함 이동하지않음 이동없음 이동하지않았음 머무름 ㄴ".split()
+)
+_TICKS, _CROSSES = "✓✔✅⭕", "✗✘❌"
+
+
+def read_flag(node: Node) -> bool | None:
+    """True or False in English or Korean; None for nothing. Raises Unreadable for anything else."""
+    node = sole(node)
+    if isinstance(node, Seq) and not node.items:
+        return None
+    if not isinstance(node, Scalar):
+        raise Unreadable(f"{shown(node)}, where true or false belongs")
+    for text in (node.text, split_remark(node.text)[0]):
+        word = squash(text)
+        if word in _TRUE or word in _FALSE:
+            return word in _TRUE
+        if text[:1] and text[0] in _TICKS + _CROSSES and len(text) <= 2:
+            return text[0] in _TICKS
+    if is_nothing(node):
+        return None
+    raise Unreadable(f"{shown(node)} is neither true nor false")
+
+
+# Signed changes
+
+_MINUSES = dict.fromkeys(map(ord, "−‐‑‒–—﹣"), "-")
+_ARROW_WORDS = r"(?:-+>|=+>|→|➔|➜|➡|⇒|에서)"
+_LEVELS = re.compile(
+    rf"(?:hp|체력)?\s*(\d{{1,9}})(?:\s*/\s*\d+)?\s*(?:hp)?\s*{_ARROW_WORDS}\s*(\d{{1,9}})(?:\s*/\s*\d+)?\s*(?:hp)?(?:로|으로)?"
+)
+_NUMBER = re.compile(r"(?<![\d.])([+-]?)\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\d.])")
+_LOSS = re.compile(
+    r"\b(?:lost|loses?|losing|loss|damaged?|dmg|hurt|hits?|took|takes?|taken|minus|decreased?|down|reduced|wounded|drained?)\b"
+    r"|피해|데미지|대미지|손실|감소|잃|하락|소모|깎|줄|부상|출혈|손상"
+)
+_GAIN = re.compile(
+    r"\b(?:heal(?:s|ed|ing)?|gain(?:s|ed)?|recover(?:s|ed|y)?|restored?|regain(?:s|ed)?|plus|increased?|up|regenerated?)\b"
+    r"|회복|치유|증가|획득|상승|얻|늘|채워|채움"
+)
+_NEGATION = re.compile(r"\b(?:not?|never|without)\b|없|않|(?<!\S)[안못]\s")
+_UNITS = re.compile(r"\b(?:hp|health|points?|pts?|of|by)\b|체력|생명력|포인트|변화|만큼")
+_STRAY = re.compile(r"[%/~±\d]|[+-]\s*\x00|\x00[+-]")
+
+
+def read_change(node: Node, *, level: bool = False) -> int | None:
+    """A signed whole number, with the sign written or said: ``-15``, ``lost 15``, ``+5 (회복)``, ``100 -> 85``.
+
+    ``level``: the key named a level rather than a change, so that a bare ``85`` is no change. None for nothing.
+    Raises Unreadable where the number, or its sign, would be a guess.
+    """
+    listed = isinstance(node, Seq)
+    node = sole(node)
+    if isinstance(node, Seq) and not node.items:
+        return None
+    if not isinstance(node, Scalar):
+        raise Unreadable(f"{shown(node)}, where a number belongs")
+    text = unicodedata.normalize("NFKC", node.text).translate(_MINUSES).casefold().strip()
+    text = strip_emphasis(text)
+    if is_nothing(Scalar(text)):
+        return None
+    if levels := _LEVELS.fullmatch(split_remark(text)[0]):
+        return _bounded(int(levels[2]) - int(levels[1]))
+    if _NEGATION.search(text) and not any(char.isdigit() for char in text):
+        return None
+    head, remark = split_remark(text.rstrip(".。"))
+    numbers = list(_NUMBER.finditer(head))
+    rest = _NUMBER.sub("\x00", head)
+    if len(numbers) != 1 or _STRAY.search(rest) or _NEGATION.search(rest):
+        raise Unreadable(f"{shown(node)} is no whole number")
+    sign, digits, fraction = numbers[0].groups()
+    if fraction and fraction.strip(".0"):
+        raise Unreadable(f"{shown(node)} is no whole number")
+    number = _bounded_digits(digits)
+    loss, gain = bool(_LOSS.search(rest)), bool(_GAIN.search(rest))
+    if sign:
+        if (loss and gain) or (loss and sign == "+") or (gain and sign == "-"):
+            raise Unreadable(f"{shown(node)} says both harm and healing")
+        return -number if sign == "-" else number
+    loss, gain = loss or bool(_LOSS.search(remark)), gain or bool(_GAIN.search(remark))
+    if loss != gain:
+        return -number if loss else number
+    unsaid = squash(_UNITS.sub(" ", rest)) or squash(remark)
+    if loss or unsaid or listed or level:
+        raise Unreadable(f"{shown(node)} does not say whether it is harm or healing")
+    return number
+
+
+def _bounded_digits(digits: str) -> int:
+    digits = digits.replace(",", "")
+    if len(digits.lstrip("0")) > 9:
+        raise Unreadable(f"{shown(digits)} is too large (at most {MAX_CHANGE})")
+    return _bounded(int(digits))
+
+
+def _bounded(number: int) -> int:
+    if abs(number) > MAX_CHANGE:
+        raise Unreadable(f"{number} is too large (at most {MAX_CHANGE})")
+    return number
+
+
+# Amounts
+
+_COUNTERS = "개|병|자루|장|마리|벌|알|송이|켤레|잔|닢|발|묶음|조각|덩이|덩어리|방울|뭉치|봉지|상자|다발|줌|모금|그릇|쌍"
+_NATIVE = {word: n for n, word in enumerate("한 두 세 네 다섯 여섯 일곱 여덟 아홉 열".split(), 1)}
+_N = r"(?P<n>\d{1,3}(?:,\d{3})+|\d+)"
+_TIMES = r"(?:(?<![A-Za-z0-9])[xX]|[×✕✖*])"
+_NATIVE_N = "(?P<n>" + "|".join(_NATIVE) + ")"
+_AMOUNTS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?P<name>.*\S)\s*[(（]\s*[xX×✕*]?\s*{_N}\s*(?:{_COUNTERS})?\s*[)）]",
+        rf"(?P<name>.*\S)\s*[:：=]\s*[xX×✕*]?\s*{_N}\s*(?:{_COUNTERS})?",
+        rf"(?P<name>.*?\S)\s*{_TIMES}\s*{_N}\s*(?:{_COUNTERS})?",
+        rf"(?!.*제\d+\s*장)(?P<name>.*[^\s\d,])\s*(?<![\d,]){_N}\s*(?:{_COUNTERS})",
+        rf"(?P<name>.*\S)\s+{_NATIVE_N}\s*(?:{_COUNTERS})",
+        rf"{_N}\s*(?:{_COUNTERS})(?:의\s*|\s+)(?P<name>\S.*)",
+        rf"{_NATIVE_N}\s*(?:{_COUNTERS})(?:의\s*|\s+)(?P<name>\S.*)",
+        rf"{_N}\s*[xX×✕*]\s+(?P<name>\S.*)",
+        rf"{_N}\s*[×✕*]\s*(?P<name>\S.*)",
+        rf"{_N}\s+(?P<name>[^\W\d_].*)",
+    )
+)
+_QUANTITY = re.compile(
+    rf"[xX×✕*]?\s*{_N}(?:\.0+)?\s*(?:{_COUNTERS})?|{_NATIVE_N.replace('<n>', '<native>')}\s*(?:{_COUNTERS})"
+)
+
+
+def split_amount(text: str) -> tuple[str, int | None]:
+    """``치유 물약 x2`` as the name and the quantity; None when ``text`` gives no quantity.
+
+    "검 +2" and "마법서 제3권" are names. Raises Unreadable for a quantity of 0 or above ``MAX_QUANTITY``.
+    """
+    text = clean_name(text)
+    if len(text) > MAX_NAME + 20:
+        return text, None  # no name anyway: read_name says so
+    for pattern in _AMOUNTS:
+        if match := pattern.fullmatch(text):
+            return unquote(match["name"]).text, _quantity(match["n"])
+    return unquote(text).text, None
+
+
+def read_quantity(node: Node) -> int | None:
+    """A quantity that stands by itself: ``2``, ``x2``, ``2개``; None for nothing. Raises Unreadable."""
+    if isinstance(node, Scalar):
+        if is_nothing(node):
+            return None
+        text = unicodedata.normalize("NFKC", node.text).strip()
+        if match := _QUANTITY.fullmatch(text):
+            return _quantity(match["n"] or match["native"])
+    raise Unreadable(f"{shown(node)} is no quantity")
+
+
+def _quantity(written: str) -> int:
+    if written in _NATIVE:
+        return _NATIVE[written]
+    digits = written.replace(",", "").lstrip("0")
+    if not digits or len(digits) > 9 or not 1 <= int(digits) <= MAX_QUANTITY:
+        raise Unreadable(f"the quantity {shown(written)} is not between 1 and {MAX_QUANTITY}")
+    return int(digits)
