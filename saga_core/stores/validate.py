@@ -389,8 +389,9 @@ def check_where(where: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
         if isinstance(leaf, Compare):
             check_scalar(f"where: {leaf.name} {leaf.op}", leaf.value)
         elif isinstance(leaf, Within):
-            for value in _collection(f"where: {leaf.name} in", leaf.values, limits.batch):
-                check_scalar(f"where: {leaf.name} in", value)
+            place = f"where: {leaf.name} in"
+            for value in _collection(place, leaf.values, limits.batch):
+                check_scalar(place, value)
 
 
 def _leaves(where: Filter) -> Iterable[Compare | Within | Exists]:
