@@ -7,9 +7,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from sys import getsizeof
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
-from attrs import frozen
 
 from saga_backends.footprint import mapping_bytes
 from saga_backends.vector.scoring import (
@@ -17,7 +17,7 @@ from saga_backends.vector.scoring import (
     Question,
     Singles,
     are_tame,
-    as_row,
+    as_rows,
     inverse_norms,
     squared_norms,
 )
@@ -31,9 +31,8 @@ _ROW_OBJECTS = 250
 """Python objects of a row besides id, text and metadata: places in lists and dicts."""
 
 
-@frozen
-class Row:
-    """What stands beside a vector."""
+class Row(NamedTuple):
+    """What stands beside a vector. Made by the thousand when a scope is loaded: a tuple is made fastest."""
 
     id: str
     text: str
@@ -75,9 +74,9 @@ class Matrix:
         if not items:
             return
         latest = {item.id: (item, vector) for item, vector in items}
-        places = np.fromiter((self._place(item_id) for item_id in latest), dtype=np.intp, count=len(latest))
+        block = as_rows([vector for _, vector in latest.values()])
+        places = np.array([self._put_row(item) for item, _ in latest.values()], dtype=np.intp)
         self._grow()
-        block = np.stack([as_row(vector) for _, vector in latest.values()])
         squares = squared_norms(block)
         self._vectors[places] = block
         self._squares[places] = squares
@@ -85,23 +84,28 @@ class Matrix:
             self._inverses[places] = inverse_norms(squares)
         else:
             self._settle()
-        for place, (item, _) in zip(places.tolist(), latest.values(), strict=True):
-            metadata = MappingProxyType(dict(item.metadata))
-            size = getsizeof(item.id) + getsizeof(item.text) + mapping_bytes(metadata) + _ROW_OBJECTS
-            old = self._rows[place]
-            self._row_bytes += size - (old.size if old else 0)
-            self._rows[place] = Row(item.id, item.text, metadata, size)
 
-    def _place(self, item_id: str) -> int:
-        place = self._places.get(item_id)
+    def _put_row(self, item: VectorItem) -> int:
+        """Take in what stands beside the vector; the place of both."""
+        metadata = MappingProxyType(dict(item.metadata))
+        size = _ROW_OBJECTS + getsizeof(item.id) + getsizeof(item.text) + mapping_bytes(metadata)
+        row = Row(item.id, item.text, metadata, size)
+        place = self._places.get(item.id)
         if place is None:
             if self._free:
                 place = self._free.pop()
+                self._rows[place] = row
             else:
                 place = len(self._rows)
-                self._rows.append(None)
-            self._places[item_id] = place
+                self._rows.append(row)
+            self._places[item.id] = place
             self._order = None
+        else:
+            old = self._rows[place]
+            assert old is not None
+            size -= old.size
+            self._rows[place] = row
+        self._row_bytes += size
         return place
 
     def _grow(self) -> None:

@@ -8,6 +8,7 @@ rounded scores) is asked of ``cosine`` itself, so results agree to the last digi
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -29,6 +30,11 @@ _SMALL, _LARGE = 1e-30, 1e30
 def as_row(vector: array[float]) -> Singles:
     """An ``array('f')`` as numpy sees it, without a copy."""
     return np.frombuffer(vector, dtype=np.float32)
+
+
+def as_rows(vectors: Sequence[array[float]]) -> Singles:
+    """Vectors of one length as the rows of a new matrix."""
+    return np.frombuffer(b"".join(vectors), dtype=np.float32).reshape(len(vectors), -1)
 
 
 def squared_norms(rows: Singles) -> Doubles:

@@ -161,7 +161,7 @@ class VectorFile:
             if found is None:
                 return {}
             rows = [connection.execute(_GET, (found.number, item_id)).fetchone() for item_id in dict.fromkeys(ids)]
-        return {row[0]: self._item(row, found.spec) for row in rows if row is not None}
+        return {item.id: item for item in self._items([row for row in rows if row is not None], found.spec)}
 
     def scan(self, name: str, after: str | None, limit: int) -> list[VectorItem]:
         """See ``VectorStore.scan``."""
@@ -170,7 +170,7 @@ class VectorFile:
             if found is None:
                 return []
             rows = connection.execute(_SCAN, (found.number, after or "", min(limit, _MOST_ROWS))).fetchall()
-        return [self._item(row, found.spec) for row in rows]
+        return self._items(rows, found.spec)
 
     def query(self, names: Sequence[str], asked: array[float], k: int, wanted: Predicate | None) -> list[Hit]:
         """See ``VectorStore.query``. Holds ``k`` candidates and some hundred rows at a time."""
@@ -192,11 +192,11 @@ class VectorFile:
                     ]
                     best.sort()
                     del best[k:]
-            hits = []
-            for score, item_id, _, number in best:
-                row = connection.execute(_GET, (number, item_id)).fetchone()
-                hits.append(Hit(item_id, 0.0 - score, row[2], self._metadata(item_id, row[3])))
-        return hits
+            rows = [connection.execute(_GET, (number, item_id)).fetchone() for _, item_id, _, number in best]
+        metadata = self._metadata([(row[0], row[3]) for row in rows])
+        return [
+            Hit(row[0], 0.0 - entry[0], row[2], fields) for entry, row, fields in zip(best, rows, metadata, strict=True)
+        ]
 
     def delete(self, name: str, ids: Sequence[str] | None, wanted: Predicate | None) -> int:
         """See ``VectorStore.delete``."""
@@ -266,7 +266,8 @@ class VectorFile:
         width = scope.spec.dimension * 4
         while rows := cursor.fetchmany(_CHUNK):
             if wanted is not None:
-                rows = [row for row in rows if wanted(self._metadata(row[0], row[2]))]
+                metadata = self._metadata([(row[0], row[2]) for row in rows])
+                rows = [row for row, fields in zip(rows, metadata, strict=True) if wanted(fields)]
             for item_id, blob, _ in rows:
                 if len(blob) != width:
                     raise self._corrupt(item_id, f"its vector has {len(blob)} bytes and not {width}")
@@ -275,23 +276,38 @@ class VectorFile:
                 yield [row[0] for row in rows], block.astype(np.float32, copy=False).reshape(len(rows), -1)
 
     def _matching(self, connection: sqlite3.Connection, scope: _Scope, wanted: Predicate | None) -> list[str]:
-        rows = connection.execute(_METADATA, (scope.number,))
-        return [item_id for item_id, metadata in rows if wanted is None or wanted(self._metadata(item_id, metadata))]
+        rows = connection.execute(_METADATA, (scope.number,)).fetchall()
+        if wanted is None:
+            return [item_id for item_id, _ in rows]
+        return [item_id for (item_id, _), fields in zip(rows, self._metadata(rows), strict=True) if wanted(fields)]
 
-    def _item(self, row: tuple[str, bytes, str, str], spec: ScopeSpec) -> VectorItem:
-        item_id, blob, text, metadata = row
-        if len(blob) != spec.dimension * 4:
-            raise self._corrupt(item_id, f"its vector has {len(blob)} bytes and not {spec.dimension * 4}")
-        return VectorItem(item_id, _from_blob(blob), text, self._metadata(item_id, metadata))
+    def _items(self, rows: Sequence[tuple[str, bytes, str, str]], spec: ScopeSpec) -> list[VectorItem]:
+        metadata = self._metadata([(row[0], row[3]) for row in rows])
+        items: list[VectorItem] = []
+        for (item_id, blob, text, _), fields in zip(rows, metadata, strict=True):
+            if len(blob) != spec.dimension * 4:
+                raise self._corrupt(item_id, f"its vector has {len(blob)} bytes and not {spec.dimension * 4}")
+            items.append(VectorItem(item_id, _from_blob(blob), text, fields))
+        return items
 
-    def _metadata(self, item_id: str, text: str) -> Mapping[str, Scalar]:
+    def _metadata(self, rows: Sequence[tuple[str, str]]) -> list[Mapping[str, Scalar]]:
+        """The metadata of items given by id and JSON: read in one go, so that they share the names of their fields."""
         try:
-            metadata = json.loads(text)
+            found = json.loads(f"[{','.join(text for _, text in rows)}]")
+        except ValueError:
+            found = []
+        if len(found) == len(rows) and all(type(fields) is dict for fields in found):
+            return found  # type: ignore[no-any-return]
+        return [self._fields(item_id, text) for item_id, text in rows]
+
+    def _fields(self, item_id: str, text: str) -> Mapping[str, Scalar]:
+        try:
+            fields = json.loads(text)
         except ValueError as error:
             raise self._corrupt(item_id, f"its metadata is no JSON: {error}") from error
-        if not isinstance(metadata, dict):
+        if type(fields) is not dict:
             raise self._corrupt(item_id, "its metadata is no JSON object")
-        return metadata
+        return fields
 
     def _corrupt(self, item_id: str, what: str) -> StoreCorrupt:
         return StoreCorrupt(
