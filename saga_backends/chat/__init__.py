@@ -1,0 +1,1 @@
+"""Chat models: each module one provider's wire."""

@@ -1,0 +1,170 @@
+"""Reading a chat completion off the wire: server-sent events or one JSON object, without any I/O."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from attrs import define, field
+
+from saga_core.errors import UpstreamError
+from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage, UsagePart
+
+LONGEST_LINE = 32 * 1_024 * 1_024
+_READ = frozenset({"content", "role"})
+
+
+@define
+class EventLines:
+    """Splits bytes into the ``data`` of server-sent events, at CR LF or LF only.
+
+    Text lines inside JSON may hold U+2028 and its like, which are no ends of lines here.
+    """
+
+    _rest: bytearray = field(factory=bytearray, init=False)
+    _data: list[bytes] = field(factory=list, init=False)
+
+    def feed(self, chunk: bytes) -> Iterator[str]:
+        """The data of the events that ``chunk`` completes. Raises ``UpstreamError`` for an endless line."""
+        self._rest += chunk
+        *lines, rest = bytes(self._rest).split(b"\n") if b"\n" in chunk else [bytes(self._rest)]
+        if not lines:
+            if len(self._rest) > LONGEST_LINE:
+                raise UpstreamError(f"the provider sent a line of more than {LONGEST_LINE >> 20} MB")
+            return
+        self._rest = bytearray(rest)
+        for line in lines:
+            yield from self._line(line.removesuffix(b"\r"))
+
+    def finish(self) -> Iterator[str]:
+        """The data of an event that no empty line ended."""
+        rest, self._rest = bytes(self._rest), bytearray()
+        yield from self._line(rest.removesuffix(b"\r"))
+        yield from self._line(b"")
+
+    def _line(self, line: bytes) -> Iterator[str]:
+        if not line:
+            if self._data:
+                yield b"\n".join(self._data).decode("utf-8", "replace")
+                self._data.clear()
+        elif line.startswith(b"data:"):
+            self._data.append(line[5:].removeprefix(b" "))
+
+
+@define
+class ReplyReader:
+    """Turns the chunks of one completion into parts, and knows whether it came to its end."""
+
+    host: str
+    usage: Usage | None = None
+    done: bool = False
+    """Whether the provider said ``[DONE]``."""
+    _open: set[int] = field(factory=set, init=False)
+    _closed: set[int] = field(factory=set, init=False)
+
+    def event(self, data: str) -> Iterator[ChatPart]:
+        """The parts in the data of one event. Raises ``UpstreamError`` for an error event or what is no chunk."""
+        if data.startswith("[DONE]"):
+            self.done = True
+            return
+        try:
+            chunk = json.loads(data)
+        except (ValueError, RecursionError):
+            raise UpstreamError(f"{self.host} sent an event that is not JSON") from None
+        yield from self._choices(chunk, "delta")
+
+    def whole(self, body: bytes) -> Iterator[ChatPart]:
+        """The parts of a reply in one piece. Raises ``UpstreamError`` when it is none."""
+        try:
+            answer = json.loads(body)
+        except (ValueError, RecursionError):
+            raise UpstreamError(
+                f"{self.host} answered with something that is not JSON; is its base_url the one of a chat API?"
+            ) from None
+        parts = list(self._choices(answer, "message"))
+        if not isinstance(answer.get("choices"), list):
+            raise UpstreamError(f"{self.host} answered without choices; is its base_url the one of a chat API?")
+        self.done = True
+        yield from parts
+
+    def end(self) -> Iterator[ChatPart]:
+        """The bill, if there was one. Raises ``UpstreamError`` when the reply broke off before its end."""
+        if not self.done and (self._open - self._closed or not self._closed):
+            raise UpstreamError(f"{self.host} ended its reply in the middle")
+        if self.usage is not None:
+            yield UsagePart(self.usage)
+
+    def _choices(self, chunk: Any, place: str) -> Iterator[ChatPart]:
+        if not isinstance(chunk, Mapping):
+            raise UpstreamError(f"{self.host} sent a {type(chunk).__name__} where a completion was due")
+        if chunk.get("error"):
+            raise error_event(self.host, chunk["error"])
+        if isinstance(chunk.get("usage"), Mapping):
+            self.usage = _usage(chunk["usage"])
+        choices = chunk.get("choices")
+        for position, choice in enumerate(choices if isinstance(choices, list) else ()):
+            if isinstance(choice, Mapping):
+                yield from self._choice(choice, position, place)
+
+    def _choice(self, choice: Mapping[str, Any], position: int, place: str) -> Iterator[ChatPart]:
+        index = choice.get("index")
+        if type(index) is not int:
+            index = position
+        self._open.add(index)
+        delta = choice.get(place)
+        if isinstance(delta, Mapping):
+            extra = {name: value for name, value in delta.items() if name not in _READ and value is not None}
+            if extra:
+                yield ExtraPart(extra, index)
+            text = _text(delta.get("content"))
+            if text:
+                yield TextPart(text, index)
+        reason = choice.get("finish_reason")
+        if isinstance(reason, str) and reason and index not in self._closed:
+            self._closed.add(index)
+            yield FinishPart(reason, index)
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, Mapping) and part.get("type") == "text"]
+        return "".join(text for text in parts if isinstance(text, str))
+    return ""
+
+
+def _usage(bill: Mapping[str, Any]) -> Usage:
+    details = bill.get("prompt_tokens_details")
+    cached = details if isinstance(details, Mapping) else {}
+    return Usage(
+        input=_tokens(bill.get("prompt_tokens")),
+        output=_tokens(bill.get("completion_tokens")),
+        cache_read=_tokens(cached.get("cached_tokens")) or _tokens(bill.get("prompt_cache_hit_tokens")),
+        cache_write=_tokens(cached.get("cache_write_tokens")),
+    )
+
+
+def _tokens(value: Any) -> int:
+    return value if type(value) is int and value > 0 else 0
+
+
+def error_event(host: str, error: Any) -> UpstreamError:
+    """An error that the provider sent inside a reply."""
+    about = error if isinstance(error, Mapping) else {"message": str(error)}
+    message = about.get("message")
+    code = about.get("code")
+    status = code if type(code) is int and 400 <= code <= 599 else 502
+    kind = about.get("type")
+    return UpstreamError(
+        f"{host} reported: {shorten(message if isinstance(message, str) else 'an error without a message')}",
+        status=status,
+        kind=kind if isinstance(kind, str) and kind else "upstream_error",
+    )
+
+
+def shorten(text: str) -> str:
+    """``text`` on one line, at most 300 characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= 300 else line[:297] + "..."
