@@ -13,7 +13,7 @@ from saga_core.errors import BadInput, StoreUnavailable
 
 GROUP = "saga.backends"
 
-KINDS = ("state", "graph", "vector", "cache", "curator", "embedder", "chat", "tokens")
+KINDS = ("state", "graph", "vector", "cache", "curator", "resident", "embedder", "chat", "tokens")
 
 
 @frozen

@@ -100,7 +100,8 @@ class MdCacheConfig:
     """The .md pages."""
 
     enabled: bool = field(default=True, validator=Flag())
-    cache_dir: str = field(default="cache/sessions", validator=FilePath())
+    cache_dir: str | None = field(default=None, validator=FilePath(optional=True))
+    """Where the pages lie; None: ``pages`` in the data directory."""
     files: tuple[str, ...] = field(default=PAGE_NAMES, validator=Words(PAGE_NAMES))
     atomic_write: bool = field(default=True, validator=Flag())
 

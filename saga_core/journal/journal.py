@@ -69,15 +69,17 @@ class Journal:
             expected[keys.label(session.owner, session.label)] = None
         await self.kv.commit(Batch(puts), expected=expected)
 
-    async def append(self, session: Session, entries: Sequence[Entry], *, opening: str = "") -> Session:
-        """Record turns, the last being the new head; safe when this returns. Gives the session with its new head.
+    async def append(
+        self, session: Session, entries: Sequence[Entry], *, head: str = "", opening: str = ""
+    ) -> Session:
+        """Record turns; safe when this returns. Gives the session with its new head: ``head``, or the old one.
 
         ``opening`` is the key of the chat's first words, by which a first turn that comes again is found.
         """
         puts: dict[Key, bytes] = {}
         for entry in entries:
             puts.update(self._records(session, entry))
-        updated = evolve(session, head=entries[-1].turn.id) if entries else session
+        updated = evolve(session, head=head or session.head)
         puts[keys.session(session.id)] = codec.encode(updated)
         if opening:
             puts[keys.opening(session.owner, opening, session.id)] = b""

@@ -65,4 +65,4 @@ def _message(block: Block) -> dict[str, Any]:
             content = [{"type": "text", "text": block.lead}, *content]
     elif not isinstance(content, str):
         content = list(content)
-    return {"role": block.role, **block.extra, "content": content}
+    return {"role": block.role, "content": content, **block.extra}

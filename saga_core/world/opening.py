@@ -49,8 +49,9 @@ def opening_state(world: World, root: str) -> WorldState:
         if sheet.location:
             whereabouts[who] = Placement(ensure(Kind.LOCATION, sheet.location))
         for item in sheet.items:
-            hands = belongings.setdefault(who, {})
-            hands[ensure(Kind.ITEM, item.name)] = Stack(item.quantity, item.equipped)
+            hands, id_ = belongings.setdefault(who, {}), ensure(Kind.ITEM, item.name)
+            old = hands.get(id_, Stack(0))
+            hands[id_] = Stack(old.quantity + item.quantity, old.equipped or item.equipped)
         for relation in sheet.relations:
             other = ensure(Kind.CHARACTER, relation.to)
             if other != who:

@@ -1,0 +1,99 @@
+"""Adoption: the turns that a history proves and that the journal does not have become part of the tree.
+
+An edited, cut or grown reply is a sibling of the one it was. A small difference keeps the delta; a large one counts as
+a turn whose changes nobody reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from saga_core.engine.live import LiveSession
+from saga_core.ids import IdSource
+from saga_core.journal.journal import Entry
+from saga_core.journal.matching import words_key
+from saga_core.journal.transcript import Utterance, identity, identity_key
+from saga_core.journal.tree import node_of
+from saga_core.model.deltas import Delta, Status
+from saga_core.model.fold import fold
+from saga_core.model.turn import Turn, TurnKind
+from saga_core.projection.episodes import render_episode
+
+INHERIT = 0.8
+"""Likeness (0 to 1) of the texts from which on an edited reply keeps its delta."""
+_COMPARED = 4_000
+
+
+def likeness(one: str, other: str) -> float:
+    """How alike two replies are, 0 to 1, decoration left out."""
+    left, right = identity(one)[:_COMPARED], identity(other)[:_COMPARED]
+    matcher = SequenceMatcher(None, left, right, autojunk=False)
+    if matcher.real_quick_ratio() < INHERIT or matcher.quick_ratio() < INHERIT:
+        return 0.0
+    return matcher.ratio()
+
+
+def pairs(unknown: Sequence[Utterance]) -> list[tuple[list[Utterance], Utterance]]:
+    """The player's words and the reply to them, for each reply; words without a reply are left out."""
+    found: list[tuple[list[Utterance], Utterance]] = []
+    words: list[Utterance] = []
+    for utterance in unknown:
+        if utterance.role == "user":
+            words.append(utterance)
+        else:
+            found.append((words, utterance))
+            words = []
+    return found
+
+
+async def adopt(
+    live: LiveSession, parent: str, unknown: Sequence[Utterance], ids: IdSource, at: float, language: str
+) -> str:
+    """Record the turns of ``unknown`` below ``parent``, in one commit; the id of the last, ``parent`` if there is none.
+
+    A turn that is there already with these very texts is taken as it is.
+    """
+    entries: list[Entry] = []
+    for words, reply in pairs(unknown):
+        user_key = words_key(words)
+        siblings = [live.tree.get(child) for child in live.tree.children.get(parent, ())]
+        key = identity_key(reply.text)
+        same = [node for node in siblings if node.reply_key == key and node.user_key == user_key]
+        if same:
+            parent = same[-1].id
+            continue
+        delta = await _inherited(live, [node.id for node in siblings if node.user_key == user_key], reply.text)
+        before = await live.state(parent)
+        above = live.tree.get(parent)
+        turn = Turn(
+            ids.new("t"),
+            live.session.id,
+            parent,
+            above.depth + 1,
+            at,
+            user="\n".join(utterance.text for utterance in words),
+            reply=reply.text,
+            delta=delta,
+            kind=TurnKind.ADOPTED,
+            jump=live.tree.jump_for(parent),
+        )
+        state = fold(before, delta, turn=turn.id, depth=turn.depth)
+        episode = render_episode(delta, state, turn.user, turn.reply, language)
+        live.record(turn, node_of(turn, user_key=user_key, reply_key=key, episode=episode), state)
+        entries.append(Entry(turn, user_key, episode))
+        parent = turn.id
+    if entries:
+        live.session = await live.journal.append(live.session, entries, head=parent)
+    return parent
+
+
+async def _inherited(live: LiveSession, siblings: Sequence[str], text: str) -> Delta:
+    """The delta of the sibling whose reply this is with small changes or a longer end; else one that says nothing."""
+    best, score = Delta(status=Status.FALLBACK), INHERIT
+    for turn in await live.journal.turns(live.session.id, siblings):
+        known, now = identity(turn.reply), identity(text)
+        grown = 1.0 if known and now.startswith(known) else likeness(turn.reply, text)
+        if grown >= score:
+            best, score = live.effective(turn), grown
+    return best

@@ -1,0 +1,104 @@
+"""A turn between its reading and its recording."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+from attrs import define, field
+from saga_core.context.model import TurnContext
+
+from saga_core.model.turn import Session, Turn, TurnKind
+from saga_core.prompt.plan import PromptPlan
+from saga_core.state_block import BlockFilter, StateReading, read_reply
+
+
+@define(eq=False)
+class Reply:
+    """One choice: takes the model's text in, gives the player's text out, keeps both."""
+
+    turn_id: str
+    finish_reason: str = "stop"
+    _raw: list[str] = field(factory=list)
+    _shown: list[str] = field(factory=list)
+    _filter: BlockFilter = field(factory=BlockFilter)
+    _finished: bool = False
+
+    def feed(self, text: str) -> str:
+        """Take a piece of the model's reply; what of it, or of what was held back, may be shown now."""
+        self._raw.append(text)
+        shown = self._filter.feed(text)
+        self._shown.append(shown)
+        return shown
+
+    def finish(self) -> str:
+        """The reply is over: what was held back and is no part of a block. A second call gives nothing."""
+        if self._finished:
+            return ""
+        self._finished = True
+        shown = self._filter.finish()
+        self._shown.append(shown)
+        return shown
+
+    @property
+    def text(self) -> str:
+        """What was shown so far."""
+        return "".join(self._shown)
+
+    @property
+    def raw(self) -> str:
+        """What the model said so far, state block included."""
+        return "".join(self._raw)
+
+    def reading(self) -> StateReading:
+        """What the reply reports of the state."""
+        return read_reply(self.raw)
+
+
+Recorder = Callable[["BegunTurn", str, str], Awaitable[tuple[Turn, ...]]]
+
+
+@define(eq=False)
+class BegunTurn:
+    """What ``Saga.begin`` gives: the prompt to send, and the doors through which the reply comes in."""
+
+    id: str
+    """The id of the turn that the first choice becomes."""
+    session: Session
+    parent: Turn
+    """The turn that this one continues; the session's root for the first."""
+    plan: PromptPlan
+    context: TurnContext
+    kind: TurnKind
+    replies: tuple[Reply, ...]
+    timings: Mapping[str, float]
+    """Milliseconds of each step of reading, and ``total``."""
+    notices: tuple[str, ...]
+    """What was degraded, in words."""
+    _record: Recorder
+    _turns: tuple[Turn, ...] | None = None
+
+    async def visible(self, stream: AsyncIterator[str]) -> AsyncIterator[str]:
+        """The first choice's reply as the player may see it: the model's text without state blocks."""
+        reply = self.replies[0]
+        async for text in stream:
+            shown = reply.feed(text)
+            if shown:
+                yield shown
+        rest = reply.finish()
+        if rest:
+            yield rest
+
+    async def commit(self, *, finish: str = "", model: str = "") -> tuple[Turn, ...]:
+        """Record the turn, one for each choice that has text; durable when this returns. A second call changes nothing.
+
+        ``finish`` replaces the choices' own finish reasons, such as ``aborted`` for a client that went away.
+        Raises ``StoreError`` when the journal cannot be written.
+        """
+        if self._turns is None:
+            self._turns = await self._record(self, finish, model)
+        return self._turns
+
+    async def abandon(self) -> None:
+        """Nothing came of it: record nothing."""
+        if self._turns is None:
+            self._turns = ()

@@ -1,0 +1,258 @@
+"""The catalog: sessions, turns, trees, states and views, for reading, resetting and deleting."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+from attrs import define, evolve, field, frozen
+from saga_core.context.model import TurnContext
+
+from saga_core.capabilities import Capability
+from saga_core.config import Config
+from saga_core.engine.counters import Counters
+from saga_core.engine.lanes import Lanes
+from saga_core.engine.live import LiveSession, LiveSessions
+from saga_core.engine.open_stores import Stores
+from saga_core.engine.projector import Projector, scope_of
+from saga_core.errors import Conflict, NotFound, NotSupported
+from saga_core.ids import IdSource
+from saga_core.journal.journal import Journal, make_root
+from saga_core.model.turn import Session, Turn
+from saga_core.model.world_state import WorldState
+from saga_core.ports import Clock
+from saga_core.projection.describe import describe_state, graph_words
+from saga_core.projection.graph_image import GraphImage
+from saga_core.stores.md_cache import Pages
+from saga_core.world.library import WorldLibrary
+from saga_core.world.model import World
+
+_EXCERPT = 80
+
+
+@frozen
+class SessionSummary:
+    """A session as lists show it."""
+
+    session: Session
+    turns: int
+    """Turns in its tree, the root left out."""
+    depth: int
+    """Turns on the path to the active head."""
+    updated: float
+    """Seconds since the epoch of the newest turn."""
+
+
+@define(eq=False)
+class Catalog:
+    """What can be asked of the engine besides playing."""
+
+    config: Config
+    stores: Stores
+    worlds: WorldLibrary
+    clock: Clock
+    ids: IdSource
+    counters: Counters
+    journal: Journal
+    live: LiveSessions
+    lanes: Lanes
+    projector: Projector
+    _contexts: OrderedDict[str, TurnContext] = field(factory=OrderedDict, kw_only=True)
+
+    async def new_session(self, world: World, *, owner: str = "", label: str = "", greeting: str = "") -> LiveSession:
+        """Begin a session: its root and its world are recorded when this returns. ``Conflict`` for a taken label."""
+        session_id, now = self.ids.new("s"), self.clock.now()
+        root = make_root(session_id, self.ids.new("t"), now, greeting)
+        session = Session(session_id, root.id, owner, label, world.name, world.digest, now, root.id)
+        await self.journal.create_session(session, root, world)
+        self.counters.add("sessions.created")
+        return await self.live.get(session_id)
+
+    async def named_session(self, name: str, owner: str, world: World) -> Session:
+        """The session of ``owner`` with that label or id; begun in ``world`` if there is none."""
+        known = await self.journal.labelled(owner, name)
+        if known is not None:
+            return await self.journal.session(known)
+        try:
+            found = await self.journal.session(name)
+        except NotFound:
+            try:
+                return (await self.new_session(world, owner=owner, label=name)).session
+            except Conflict:
+                # Another request with the same name came first.
+                return await self.named_session(name, owner, world)
+        if found.owner != owner:
+            raise NotFound(f"there is no session {name!r}")
+        return found
+
+    async def create_session(self, *, world: str | None = None, label: str = "", owner: str = "") -> Session:
+        """Begin a session ahead of play. ``Conflict`` when the label is taken, ``BadInput`` for an unknown world."""
+        chosen = self.worlds.choose(world, "", self.config.session.default_world)
+        return (await self.new_session(chosen, owner=owner, label=label)).session
+
+    async def sessions(self, *, owner: str | None = None) -> list[SessionSummary]:
+        """All sessions, or those of one owner, oldest first."""
+        found = [session for session in await self.journal.sessions() if owner is None or session.owner == owner]
+        return [await self._summary(session) for session in found]
+
+    async def _summary(self, session: Session) -> SessionSummary:
+        live = self.live.peek(session.id)
+        tree = live.tree if live is not None else await self.journal.tree(session.id)
+        head = session.head or tree.root
+        newest = max((node.at for node in tree.nodes.values()), default=session.created)
+        return SessionSummary(session, len(tree) - 1, tree.get(head).depth, newest)
+
+    async def session(self, session_id: str) -> Session:
+        """A session by id, or by label where no owner has another of that label. ``NotFound``."""
+        try:
+            return await self.journal.session(session_id)
+        except NotFound:
+            named = [session for session in await self.journal.sessions() if session.label == session_id]
+            if len(named) != 1:
+                raise
+            return named[0]
+
+    async def _live(self, session_id: str) -> LiveSession:
+        return await self.live.get((await self.session(session_id)).id)
+
+    async def reset(self, session_id: str) -> Session:
+        """Begin a session anew: all its turns and views go, its id, label and world stay."""
+        live = await self._live(session_id)
+        old = live.session
+        (root,) = await self.journal.turns(old.id, [live.tree.root])
+        await self._remove(live)
+        fresh = make_root(old.id, self.ids.new("t"), self.clock.now(), root.reply)
+        session = evolve(old, root=fresh.id, head=fresh.id)
+        await self.journal.create_session(session, fresh, live.world)
+        return session
+
+    async def delete(self, session_id: str) -> None:
+        """Remove a session from the journal and from every store. ``NotFound``."""
+        await self._remove(await self._live(session_id))
+
+    async def _remove(self, live: LiveSession) -> None:
+        await self.lanes.cancel(live.session.id)
+        await self.projector.drop(live)
+        await self.journal.delete_session(live.session)
+        self.live.forget(live.session.id)
+
+    async def state(self, session_id: str, turn: str | None = None) -> WorldState:
+        """The state at a turn, the active head's if none is named. ``NotFound``."""
+        live = await self._live(session_id)
+        return await live.state(turn or live.head)
+
+    async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
+        """The state in names and plain data, JSON-able."""
+        live = await self._live(session_id)
+        return describe_state(await live.state(turn or live.head), live.session)
+
+    async def turns(
+        self,
+        session_id: str,
+        *,
+        from_turn: int | None = None,
+        to_turn: int | None = None,
+        head: str | None = None,
+    ) -> list[Turn]:
+        """The turns of the path to ``head``, by depth, both bounds included; the root has depth 0."""
+        live = await self._live(session_id)
+        low, high = from_turn or 0, to_turn if to_turn is not None else 2**62
+        ids = [node.id for node in live.tree.path(head or live.head) if low <= node.depth <= high]
+        return await self.journal.turns(live.session.id, ids)
+
+    async def tree(self, session_id: str) -> dict[str, Any]:
+        """The whole tree, slim, with the beginning of what was said."""
+        live = await self._live(session_id)
+        ids = list(live.tree.nodes)
+        turns = await self.journal.turns(live.session.id, ids)
+        nodes = [
+            {
+                "id": turn.id,
+                "parent": turn.parent,
+                "depth": turn.depth,
+                "kind": turn.kind.value,
+                "at": turn.at,
+                "user": turn.user[:_EXCERPT],
+                "reply": turn.reply[:_EXCERPT],
+            }
+            for turn in turns
+        ]
+        return {"session": live.session.id, "root": live.tree.root, "head": live.head, "nodes": nodes}
+
+    async def timelines(self, session_id: str) -> list[dict[str, Any]]:
+        """The tree's leaves, newest first, and whether each has its views rendered right now."""
+        live = await self._live(session_id)
+        shown = {await self.stores.graph.watermark(scope_of(live.session.id, i)) for i in range(self.projector.slots)}
+        return [
+            {
+                "head": node.id,
+                "depth": node.depth,
+                "updated": node.at,
+                "active": node.id == live.head,
+                "live": node.id in shown,
+            }
+            for node in live.tree.leaves()
+        ]
+
+    async def graph(self, session_id: str) -> dict[str, Any]:
+        """The graph at the active head: nodes, edges, and the edges in words."""
+        live = await self._live(session_id)
+        image: GraphImage = await live.image(live.head)
+        return {
+            "session": live.session.id,
+            "watermark": live.head,
+            "nodes": [
+                {"id": node.id, "label": node.label, "properties": dict(node.properties)}
+                for node in image.nodes.values()
+            ],
+            "edges": [
+                {"source": e.source, "type": e.type, "target": e.target, "properties": dict(e.properties)}
+                for e in image.edges.values()
+            ],
+            "words": graph_words(image),
+        }
+
+    async def pages(self, session_id: str) -> tuple[Pages | None, str | None]:
+        """The pages of the active head's timeline, or of the one shown last, and the folder where they lie."""
+        live = await self._live(session_id)
+        if self.stores.cache is None:
+            return None, None
+        slot = await self.projector.current_slot(live, live.head)
+        if slot is None:
+            slot = max(live.slots, key=lambda used: live.slots[used], default=0)
+        scope = scope_of(live.session.id, slot)
+        return await self.stores.cache.read(scope), self.stores.cache.locate(scope)
+
+    async def regenerate_pages(self, session_id: str) -> Pages:
+        """Render the active head's pages anew from the journal. ``NotSupported`` when pages are switched off."""
+        live = await self._live(session_id)
+        if self.stores.cache is None:
+            raise NotSupported("md_cache.enabled is false: there are no pages to render")
+        await self.projector.show(live, live.head)
+        pages, _ = await self.pages(live.session.id)
+        assert pages is not None
+        return pages
+
+    async def graph_query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Any]]:
+        """Ask the graph engine in its own language. ``NotSupported`` unless it declares ``RAW_QUERY``."""
+        store: Any = self.stores.graph
+        if Capability.RAW_QUERY not in store.info.capabilities:
+            raise NotSupported(
+                f"the graph store {store.info.name!r} has no query language; choose one that has in storage.graph"
+            )
+        rows: list[dict[str, Any]] = await store.query(text, timeout=timeout, limit=limit)
+        return rows
+
+    async def explain(self, session_id: str, turn: str) -> dict[str, Any] | None:
+        """What stood in the context of a recent turn and why, entry by entry; None when it is no longer at hand."""
+        await self._live(session_id)
+        context = self._contexts.get(turn)
+        return context.explain() if context is not None else None
+
+    async def verify(self, session_id: str) -> list[str]:
+        """Compare every live timeline's views with the journal; the differences in words, none when all is well."""
+        live = await self._live(session_id)
+        found: list[str] = []
+        for slot in range(self.projector.slots):
+            found += await self.projector.verify(live, slot)
+        return found

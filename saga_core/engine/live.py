@@ -1,0 +1,188 @@
+"""A session in memory: its tree, the states of its recent turns, and its index of episodes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+
+from attrs import define, field
+from saga_core.recall.lexical import LexicalIndex
+from saga_core.recall.lore_index import LoreIndex
+
+from saga_core.engine.counters import Counters
+from saga_core.journal.journal import Journal
+from saga_core.journal.tree import Node, Tree
+from saga_core.model.deltas import Delta
+from saga_core.model.fold import fold
+from saga_core.model.turn import Session, Turn
+from saga_core.model.world_state import WorldState
+from saga_core.projection.graph_image import GraphImage, render_graph
+from saga_core.world.model import World
+from saga_core.world.opening import opening_state
+
+_STATES = 64
+_IMAGES = 4
+
+
+@define(eq=False)
+class LiveSession:
+    """What a session's requests and lane work with. Made by ``load_session``."""
+
+    session: Session
+    world: World
+    lore: LoreIndex
+    tree: Tree
+    journal: Journal
+    amendments: dict[str, Delta]
+    checkpoint_every: int
+    episodes: LexicalIndex = field(factory=LexicalIndex)
+    _states: OrderedDict[str, WorldState] = field(factory=OrderedDict)
+    _images: OrderedDict[str, GraphImage] = field(factory=OrderedDict)
+    slots: dict[int, float] = field(factory=dict)
+    """Timeline slot -> when it was used last."""
+
+    def record(self, turn: Turn, node: Node, state: WorldState | None) -> None:
+        """Take in a turn that the journal has."""
+        self.tree.add(node)
+        if node.episode:
+            self.episodes.add(node.id, node.episode)
+        if state is not None:
+            self.remember(state)
+
+    def remember(self, state: WorldState) -> None:
+        """Keep a state at hand; the least recently used go beyond 64."""
+        self._states[state.turn] = state
+        self._states.move_to_end(state.turn)
+        while len(self._states) > _STATES:
+            self._states.popitem(last=False)
+
+    def forget_states(self) -> None:
+        """Drop what was folded: a delta in the past was amended."""
+        self._states.clear()
+        self._images.clear()
+
+    def effective(self, turn: Turn) -> Delta:
+        """The turn's delta with its later amendments."""
+        later = self.amendments.get(turn.id)
+        return turn.delta.then(later) if later else turn.delta
+
+    async def state(self, turn_id: str) -> WorldState:
+        """The state at a turn: at hand, or folded from the nearest checkpoint above it. ``NotFound``."""
+        found = self._states.get(turn_id)
+        if found is not None:
+            self._states.move_to_end(turn_id)
+            return found
+        chain: list[str] = []
+        base: WorldState | None = None
+        for node in self.tree.upwards(turn_id):
+            base = self._states.get(node.id)
+            if base is None and node.depth and node.depth % self.checkpoint_every == 0:
+                base = await self.journal.checkpoint(self.session.id, [node.id])
+            if base is not None:
+                break
+            chain.append(node.id)
+        if base is None:
+            root = chain.pop()
+            base = opening_state(self.world, root)
+            later = self.amendments.get(root)
+            if later:
+                base = fold(base, later, turn=root, depth=0)
+            self.remember(base)
+        for turn in await self.journal.turns(self.session.id, chain[::-1]):
+            base = fold(base, self.effective(turn), turn=turn.id, depth=turn.depth)
+            self.remember(base)
+        return base
+
+    async def image(self, turn_id: str) -> GraphImage:
+        """The graph at a turn, rendered from its state; the last few are kept."""
+        found = self._images.get(turn_id)
+        if found is None:
+            found = render_graph(await self.state(turn_id), self.world)
+            self._images[turn_id] = found
+            while len(self._images) > _IMAGES:
+                self._images.popitem(last=False)
+        return found
+
+    @property
+    def head(self) -> str:
+        """The active head: the turn recorded last."""
+        return self.session.head or self.tree.root
+
+
+Loader = Callable[[str], Awaitable[LiveSession]]
+
+
+@define(eq=False)
+class LiveSessions:
+    """The sessions in memory: loaded once each, the least recently used let go beyond ``limit``."""
+
+    journal: Journal
+    counters: Counters
+    busy: Callable[[str], bool]
+    checkpoint_every: int
+    limit: int = 64
+    _live: OrderedDict[str, LiveSession] = field(factory=OrderedDict)
+    _loading: dict[str, asyncio.Task[LiveSession]] = field(factory=dict)
+    _lore: dict[str, tuple[World, LoreIndex]] = field(factory=dict)
+
+    async def get(self, session_id: str) -> LiveSession:
+        """The session, loaded if need be. ``NotFound``."""
+        found = self._live.get(session_id)
+        if found is not None:
+            self._live.move_to_end(session_id)
+            return found
+        task = self._loading.get(session_id)
+        if task is None:
+            task = asyncio.create_task(self._load(session_id))
+            self._loading[session_id] = task
+            task.add_done_callback(lambda _: self._loading.pop(session_id, None))
+        # One caller's cancellation must not take the load away from the others.
+        return await asyncio.shield(task)
+
+    async def tree(self, session_id: str) -> Tree:
+        """The session's tree."""
+        return (await self.get(session_id)).tree
+
+    def peek(self, session_id: str) -> LiveSession | None:
+        """The session if it is in memory."""
+        return self._live.get(session_id)
+
+    def admit(self, live: LiveSession) -> None:
+        """Keep a session in memory."""
+        self._live[live.session.id] = live
+        self._live.move_to_end(live.session.id)
+        for session_id in list(self._live):
+            if len(self._live) <= self.limit:
+                break
+            if session_id != live.session.id and not self.busy(session_id):
+                del self._live[session_id]
+
+    def forget(self, session_id: str) -> None:
+        """Let a session go from memory."""
+        self._live.pop(session_id, None)
+
+    def __len__(self) -> int:
+        return len(self._live)
+
+    def lore(self, world: World) -> LoreIndex:
+        """The world's lore, prepared for recall; shared by the sessions in it."""
+        known = self._lore.get(world.digest)
+        if known is None:
+            known = (world, LoreIndex(world.lore))
+            self._lore[world.digest] = known
+        return known[1]
+
+    async def _load(self, session_id: str) -> LiveSession:
+        session = await self.journal.session(session_id)
+        known = self._lore.get(session.digest)
+        world = known[0] if known else await self.journal.world(session.digest)
+        tree = await self.journal.tree(session_id)
+        amendments = await self.journal.amendments(session_id)
+        live = LiveSession(session, world, self.lore(world), tree, self.journal, amendments, self.checkpoint_every)
+        for node in tree.nodes.values():
+            if node.episode:
+                live.episodes.add(node.id, node.episode)
+        self.counters.add("sessions.loaded")
+        self.admit(live)
+        return live

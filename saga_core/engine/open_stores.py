@@ -1,0 +1,138 @@
+"""Opening what a configuration names: stores, resident layers, embedder, token counter."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from attrs import define, frozen
+
+from saga_core import registry
+from saga_core.capabilities import Capability
+from saga_core.config import Config
+from saga_core.config.model import StoreConfig
+from saga_core.engine.counters import Counters
+from saga_core.errors import StoreUnavailable
+from saga_core.ports import Embedder, TokenCounter
+from saga_core.registry import OpenOptions
+from saga_core.stores.graph import GraphStore
+from saga_core.stores.lifecycle import Store
+from saga_core.stores.md_cache import MdCache
+from saga_core.stores.state_kv import StateKV
+from saga_core.stores.vector import VectorStore
+
+log = logging.getLogger("saga.stores")
+
+
+@frozen
+class Choice:
+    """A profile's backend for one store, and where its data lies below the data directory."""
+
+    backend: str
+    place: str | None
+
+
+PROFILES: Mapping[str, Mapping[str, Choice]] = {
+    "lite": {
+        "state": Choice("sqlite", "state.db"),
+        "graph": Choice("networkx", None),
+        "vector": Choice("sqlite", "vectors.db"),
+        "cache": Choice("files", "pages"),
+    },
+    "memory": {kind: Choice("memory", None) for kind in ("state", "graph", "vector", "cache")},
+}
+PLACES = {"state": "state.db", "graph": "graph", "vector": "vectors", "cache": "pages"}
+FALLBACK = {"graph": Choice("networkx", None), "vector": Choice("sqlite", "vectors.db")}
+
+
+@define
+class Stores:
+    """Everything that was opened. ``aclose`` closes all of it, the last opened first."""
+
+    state: StateKV
+    graph: GraphStore
+    vector: VectorStore
+    cache: MdCache | None
+    embedder: Embedder
+    counter: TokenCounter
+    _stack: AsyncExitStack
+
+    def all(self) -> dict[str, Store]:
+        """The stores by kind."""
+        found: dict[str, Store] = {"state": self.state, "graph": self.graph, "vector": self.vector}
+        if self.cache is not None:
+            found["cache"] = self.cache
+        return found
+
+    async def aclose(self) -> None:
+        """Close everything."""
+        await self._stack.aclose()
+
+
+async def open_stores(config: Config, counters: Counters) -> Stores:
+    """Open what ``config`` names. Raises ``StoreError`` or ``BadInput``; what was opened until then is closed."""
+    async with AsyncExitStack() as stack:
+
+        async def opened(kind: str) -> Any:
+            store = await _open_store(config, kind, counters)
+            stack.push_async_callback(store.aclose)
+            return store
+
+        state = await opened("state")
+        graph = await opened("graph")
+        vector = await opened("vector")
+        cache = await opened("cache") if config.md_cache.enabled else None
+        embedder = await registry.load("embedder", config.recall.embedder).open(
+            OpenOptions(options=config.recall.options)
+        )
+        stack.push_async_callback(embedder.aclose)
+        counter = await registry.load("tokens", "estimate").open(OpenOptions())
+        return Stores(state, graph, vector, cache, embedder, counter, stack.pop_all())
+    raise AssertionError("unreachable")  # the exit stack swallows nothing; for the type checker
+
+
+async def _open_store(config: Config, kind: str, counters: Counters) -> Any:
+    wanted: StoreConfig = getattr(config.storage, kind)
+    default = PROFILES[config.storage.profile][kind]
+    name = wanted.backend or default.backend
+    place = default.place if name == default.backend else PLACES[kind]
+    options = OpenOptions(_path(config, kind, wanted, place), wanted.url, wanted.options)
+    try:
+        backend = registry.load(kind, name)
+        store = await backend.open(options)
+    except (ImportError, StoreUnavailable) as error:
+        if kind not in FALLBACK or not _missing_engine(error):
+            raise
+        fallback = FALLBACK[kind]
+        counters.degrade(
+            f"{kind}.{name}",
+            f"the engine cannot be imported ({error}); using {fallback.backend} instead: install it with "
+            f"pip install 'saga-rp[{name}]'",
+        )
+        backend = registry.load(kind, fallback.backend)
+        store = await backend.open(OpenOptions(_path(config, kind, StoreConfig(), fallback.place)))
+    if kind in ("graph", "vector") and wanted.resident_mb and Capability.RESIDENT not in store.info.capabilities:
+        layer = registry.load("resident", kind)
+        store = await layer.open(OpenOptions(options={"inner": store, "limit_mb": wanted.resident_mb}))
+    log.info("%s store: %s %s", kind, store.info.name, store.info.location)
+    return store
+
+
+def _missing_engine(error: BaseException) -> bool:
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, ImportError):
+            return True
+        seen = seen.__cause__
+    return False
+
+
+def _path(config: Config, kind: str, wanted: StoreConfig, place: str | None) -> Path | None:
+    if wanted.path is not None:
+        return config.resolve(wanted.path)
+    if kind == "cache" and place is not None and config.md_cache.cache_dir is not None:
+        return config.resolve(config.md_cache.cache_dir)
+    return config.data_dir / place if place is not None else None

@@ -1,0 +1,254 @@
+"""The projector: brings graph, pages, key-value view and episode vectors to where a turn is.
+
+Each timeline that is alive has a scope of its own in the graph, the pages and the key-value view: ``<session>.<slot>``.
+A target's own watermark says what it shows, so that after a crash each of them is moved from wherever it stopped. An
+ordinary turn, a swipe, a jump to another branch and a recovery are the same call: the difference of two states.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from attrs import define, field
+
+from saga_core import codec
+from saga_core.engine.counters import Counters
+from saga_core.engine.live import LiveSession
+from saga_core.errors import StoreCorrupt
+from saga_core.journal import keys
+from saga_core.model.world_state import WorldState
+from saga_core.ports import Clock, Embedder
+from saga_core.projection.graph_image import GraphImage, difference, render_graph
+from saga_core.projection.kv import render_kv
+from saga_core.projection.pages import render_pages
+from saga_core.stores.graph import GraphStore, Node
+from saga_core.stores.md_cache import MdCache
+from saga_core.stores.state_kv import Batch, Key, StateKV
+from saga_core.stores.vector import ScopeSpec, VectorItem, VectorStore
+
+log = logging.getLogger("saga.projection")
+
+_NEAR = 8
+"""Turns of distance up to which a slot follows its timeline (a swipe is 2 away) instead of a new one being taken."""
+_CHUNK = 256
+
+
+def scope_of(session_id: str, slot: int) -> str:
+    """The scope of a live timeline."""
+    return f"{session_id}.{slot}"
+
+
+def episodes_scope(session_id: str) -> str:
+    """The vector scope of a session's episodes."""
+    return f"episodes:{session_id}"
+
+
+def lore_scope(world_digest: str) -> str:
+    """The vector scope of a world's lore."""
+    return f"lore:{world_digest}"
+
+
+@define(eq=False)
+class Projector:
+    """Renders states into stores."""
+
+    kv: StateKV
+    graph: GraphStore
+    vectors: VectorStore
+    cache: MdCache | None
+    embedder: Embedder | None
+    clock: Clock
+    counters: Counters
+    slots: int = 4
+    _ready_lore: set[str] = field(factory=set)
+
+    async def project(self, live: LiveSession, turns: Sequence[str]) -> None:
+        """Do what ``turns`` still need: their episodes, and the scope of the newest that is the head or leads to it."""
+        known = [turn for turn in turns if turn in live.tree]
+        await self.ensure_lore(live)
+        await self._episodes(live, known)
+        for turn in _tips(live, known):
+            await self.show(live, turn)
+        for turn in known:
+            node = live.tree.get(turn)
+            if node.depth and node.depth % live.checkpoint_every == 0:
+                await live.journal.put_checkpoint(live.session.id, await live.state(turn))
+        await live.journal.finish_jobs(live.session.id, turns)
+
+    async def show(self, live: LiveSession, turn: str) -> int:
+        """Bring one live timeline's scope to ``turn`` and say which slot it is."""
+        slot = await self._slot(live, turn)
+        scope = scope_of(live.session.id, slot)
+        state = await live.state(turn)
+        await self._graph(live, scope, state)
+        await self._view(scope, state)
+        await self._pages(live, scope, state)
+        live.slots[slot] = self.clock.monotonic()
+        self.counters.add("projected")
+        return slot
+
+    async def current_slot(self, live: LiveSession, turn: str) -> int | None:
+        """The slot whose graph shows ``turn`` right now, if one does."""
+        for slot in range(self.slots):
+            if await self.graph.watermark(scope_of(live.session.id, slot)) == turn:
+                return slot
+        return None
+
+    async def _slot(self, live: LiveSession, turn: str) -> int:
+        """The slot that is nearest to ``turn``; an empty or the least recently used one when all are far away."""
+        distances: dict[int, int] = {}
+        for slot in range(self.slots):
+            mark = await self.graph.watermark(scope_of(live.session.id, slot))
+            if mark is not None and mark in live.tree:
+                distances[slot] = live.tree.distance(mark, turn)
+        near = min(distances, key=lambda slot: (distances[slot], slot), default=None)
+        if near is not None and distances[near] <= _NEAR:
+            return near
+        free = next((slot for slot in range(self.slots) if slot not in distances and slot not in live.slots), None)
+        if free is not None:
+            return free
+        return min(range(self.slots), key=lambda slot: (live.slots.get(slot, 0.0), slot))
+
+    async def _graph(self, live: LiveSession, scope: str, state: WorldState) -> None:
+        mark = await self.graph.watermark(scope)
+        if mark == state.turn:
+            return
+        target = await live.image(state.turn)
+        base = await self._image_at(live, mark)
+        if base is None:
+            await self.graph.drop(scope)
+            base = GraphImage()
+        await self.graph.apply(scope, difference(base, target, state.turn))
+
+    async def _image_at(self, live: LiveSession, mark: str | None) -> GraphImage | None:
+        """What a scope with that watermark shows; None when it is not known and the scope has to be written anew."""
+        if mark is None or mark not in live.tree:
+            return None
+        return await live.image(mark)
+
+    async def _view(self, scope: str, state: WorldState) -> None:
+        new = {keys.view(scope, name): value.encode() for name, value in render_kv(state).items()}
+        old = {key for key, _ in await self.kv.scan(("view", scope))}
+        puts: dict[Key, bytes] = {**new, keys.view_mark(scope): codec.dumps(state.turn)}
+        await self.kv.commit(Batch(puts, frozenset(old - new.keys())))
+
+    async def _pages(self, live: LiveSession, scope: str, state: WorldState) -> None:
+        if self.cache is None:
+            return
+        (turn,) = await live.journal.turns(live.session.id, [state.turn])
+        pages = render_pages(state, live.world, live.world.language, session=live.session.id, turn=turn)
+        try:
+            stored = await self.cache.read(scope)
+        except StoreCorrupt as error:
+            log.warning("pages of %s are damaged and are written anew: %s", scope, error)
+            self.counters.add("pages.repaired")
+            stored = None
+        if stored != pages:
+            await self.cache.write(scope, pages)
+
+    async def ensure_lore(self, live: LiveSession) -> None:
+        """Put the world's lore into its vector scope, once."""
+        scope = lore_scope(live.world.digest)
+        if self.embedder is None or scope in self._ready_lore or not live.world.lore:
+            return
+        await self._create(scope)
+        if await self.vectors.count(scope) != len(live.world.lore):
+            entries = live.world.lore
+            for start in range(0, len(entries), _CHUNK):
+                part = entries[start : start + _CHUNK]
+                vectors = await self.embedder.embed([f"{entry.name}\n{entry.text}" for entry in part], "passage")
+                await self.vectors.upsert(
+                    scope,
+                    [
+                        VectorItem(entry.name, vector, "", {"layer": entry.layer, "type": entry.type})
+                        for entry, vector in zip(part, vectors, strict=True)
+                    ],
+                )
+        self._ready_lore.add(scope)
+
+    async def _episodes(self, live: LiveSession, turns: Sequence[str]) -> None:
+        nodes = [node for turn in turns if (node := live.tree.get(turn)).episode]
+        if self.embedder is None or not nodes:
+            return
+        scope = episodes_scope(live.session.id)
+        if await self._create(scope):
+            nodes = [node for node in live.tree.nodes.values() if node.episode]
+        for start in range(0, len(nodes), _CHUNK):
+            part = nodes[start : start + _CHUNK]
+            vectors = await self.embedder.embed([node.episode for node in part], "passage")
+            await self.vectors.upsert(
+                scope,
+                [
+                    VectorItem(node.id, vector, "", {"depth": node.depth})
+                    for node, vector in zip(part, vectors, strict=True)
+                ],
+            )
+
+    async def _create(self, scope: str) -> bool:
+        """Make sure that the scope is there for this embedder; whether it was made just now, and is empty."""
+        assert self.embedder is not None
+        spec = ScopeSpec(self.embedder.id, self.embedder.dimension)
+        found = await self.vectors.describe(scope)
+        if found is not None and found != spec:
+            # Vectors of two embedders are never mixed: the scope begins anew and the journal fills it.
+            log.warning("vectors of %s were made by %s; they are made anew by %s", scope, found.embedder, spec.embedder)
+            self.counters.add("vectors.rebuilt")
+            await self.vectors.drop(scope)
+        await self.vectors.create(scope, spec)
+        return found != spec
+
+    async def drop(self, live: LiveSession) -> None:
+        """Remove everything that stores show of a session."""
+        await self.vectors.drop(episodes_scope(live.session.id))
+        for slot in range(self.slots):
+            scope = scope_of(live.session.id, slot)
+            await self.graph.drop(scope)
+            if self.cache is not None:
+                await self.cache.drop(scope)
+            doomed = [key for key, _ in await self.kv.scan(("view", scope))]
+            await self.kv.commit(Batch(deletes=frozenset([*doomed, keys.view_mark(scope)])))
+        live.slots.clear()
+
+    async def verify(self, live: LiveSession, slot: int) -> list[str]:
+        """Compare a slot's graph, view and pages with what the journal says; the differences in words."""
+        scope = scope_of(live.session.id, slot)
+        mark = await self.graph.watermark(scope)
+        if mark is None:
+            return []
+        if mark not in live.tree:
+            return [f"graph {scope}: watermark {mark} is no turn of the session"]
+        state = await live.state(mark)
+        found: list[str] = []
+        image = render_graph(state, live.world)
+        nodes = {node.id: node for node in await self._all_nodes(scope)}
+        edges = {edge.identity: edge for edge in await self.graph.neighbors(scope, sorted(nodes))}
+        if nodes != image.nodes:
+            found.append(f"graph {scope}: {len(nodes)} nodes, the journal gives {len(image.nodes)}")
+        if edges != image.edges:
+            found.append(f"graph {scope}: {len(edges)} edges, the journal gives {len(image.edges)}")
+        view = {key[-1]: value.decode() for key, value in await self.kv.scan(("view", scope))}
+        if view != render_kv(state):
+            found.append(f"view {scope}: {view} is not {render_kv(state)}")
+        if self.cache is not None:
+            (turn,) = await live.journal.turns(live.session.id, [mark])
+            pages = render_pages(state, live.world, live.world.language, session=live.session.id, turn=turn)
+            if await self.cache.read(scope) != pages:
+                found.append(f"pages {scope}: differ from the journal")
+        return found
+
+    async def _all_nodes(self, scope: str) -> list[Node]:
+        rows: list[Node] = []
+        after: str | None = None
+        while page := await self.graph.scan(scope, after=after, limit=1_000):
+            rows += page
+            after = page[-1].id
+        return rows
+
+
+def _tips(live: LiveSession, turns: Sequence[str]) -> list[str]:
+    """Of some turns those that no other of them continues: showing these shows all. Only the newest few matter."""
+    tips = [turn for turn in turns if not any(turn != other and live.tree.is_ancestor(turn, other) for other in turns)]
+    if live.head in tips:
+        tips = [turn for turn in tips if turn != live.head] + [live.head]
+    return tips[-2:]

@@ -1,0 +1,136 @@
+"""Recording a turn: from the replies of a begun turn to journal entries, in one durable commit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import define, evolve
+
+from saga_core.engine.begun import BegunTurn, Reply
+from saga_core.engine.live import LiveSession
+from saga_core.errors import StoreError
+from saga_core.extraction.writer import mention_event, read_delta
+from saga_core.journal.journal import Entry
+from saga_core.journal.matching import opening_key, words_key
+from saga_core.journal.transcript import Transcript, identity_key
+from saga_core.journal.tree import Node, node_of
+from saga_core.model.deltas import Delta
+from saga_core.model.fold import fold
+from saga_core.model.turn import Turn, TurnKind
+from saga_core.model.world_state import WorldState
+from saga_core.projection.episodes import render_episode
+from saga_core.text.normal import nfc
+
+if TYPE_CHECKING:
+    from saga_core.engine.saga import Saga
+
+_Made = tuple[Entry, Node, WorldState]
+
+
+@define(eq=False)
+class Recording:
+    """What is needed to record a turn when its replies are there."""
+
+    saga: Saga
+    session_id: str
+    transcript: Transcript
+    parent: str
+    state: WorldState
+    """The state at the parent."""
+    model: str
+
+    async def record(self, begun: BegunTurn, finish: str, model: str) -> tuple[Turn, ...]:
+        """One turn for each reply with text. Raises ``StoreError``; then nothing was recorded."""
+        saga = self.saga
+        live = await saga.live.get(self.session_id)
+        made: list[_Made] = []
+        for reply in begun.replies:
+            reply.finish()
+            if reply.text.strip():
+                made += await self._readings(
+                    live, begun.kind, reply, finish or reply.finish_reason, model or self.model
+                )
+        if not made:
+            return ()
+        entries = [entry for entry, *_ in made]
+        first = self.transcript.words and live.tree.get(self.parent).parent is None
+        try:
+            live.session = await saga.journal.append(
+                live.session,
+                entries,
+                head="" if begun.kind is TurnKind.SIDE else entries[0].turn.id,
+                opening=opening_key(self.transcript) if first else "",
+            )
+        except StoreError as error:
+            saga.counters.degrade("journal.write", str(error))
+            raise
+        saga.counters.recover("journal.write")
+        for entry, node, state in made:
+            live.record(entry.turn, node, state)
+        saga.lanes.submit(self.session_id, [entry.turn.id for entry in entries if not entry.settled])
+        saga.counters.add("turns.recorded", len(made))
+        return tuple(entry.turn for entry in entries)
+
+    async def _readings(self, live: LiveSession, kind: TurnKind, reply: Reply, finish: str, model: str) -> list[_Made]:
+        """The turn that a reply is. A side reply has two readings, and the next history shows which of them it was:
+        a turn of its own (another speaker's), or the rest of the reply before it.
+        """
+        above = live.tree.get(self.parent)
+        child = Turn(
+            reply.turn_id,
+            self.session_id,
+            self.parent,
+            above.depth + 1,
+            self.saga.clock.now(),
+            user=self.transcript.player_words,
+            reply=nfc(reply.text),
+            delta=self._delta(live, kind, reply),
+            kind=kind,
+            model=model,
+            finish=finish,
+            jump=live.tree.jump_for(self.parent),
+        )
+        if kind is TurnKind.NARRATION or above.parent is None:
+            return [self._made(live, child, words_key(self.transcript.words), self.state)]
+        (before,) = await self.saga.journal.turns(self.session_id, [self.parent])
+        whole = evolve(
+            child,
+            id=child.id if kind is TurnKind.CONTINUATION else self.saga.ids.new("t"),
+            parent=above.parent,
+            depth=above.depth,
+            user=before.user,
+            reply=_join(before.reply, child.reply),
+            delta=live.effective(before).then(child.delta),
+            jump=live.tree.jump_for(above.parent),
+        )
+        joined = self._made(live, whole, above.user_key, await live.state(above.parent))
+        if kind is TurnKind.CONTINUATION:
+            return [joined]
+        return [self._made(live, child, words_key(()), self.state), joined]
+
+    def _delta(self, live: LiveSession, kind: TurnKind, reply: Reply) -> Delta:
+        if kind is TurnKind.SIDE:
+            return Delta()
+        words = self.transcript.words
+        reading = reply.reading()
+        delta = read_delta(reading, self.state, player_name=words[-1].speaker if words else "")
+        self.saga.counters.add(f"block.{reading.status.value}")
+        named = live.lore.mentioned_in(f"{self.transcript.player_words}\n{reply.text}")
+        return evolve(delta, events=delta.events + mention_event(named))
+
+    def _made(self, live: LiveSession, turn: Turn, user_key: str, before: WorldState) -> _Made:
+        state = fold(before, turn.delta, turn=turn.id, depth=turn.depth)
+        side = turn.kind is TurnKind.SIDE
+        episode = "" if side else render_episode(turn.delta, state, turn.user, turn.reply, live.world.language)
+        node = node_of(turn, user_key=user_key, reply_key=identity_key(turn.reply), episode=episode)
+        return Entry(turn, user_key, episode, settled=side), node, state
+
+
+def _join(one: str, other: str) -> str:
+    """A reply and its continuation: a space where neither brings white space, as frontends join them."""
+    return one + other if one[-1:].isspace() or other[:1].isspace() else f"{one} {other}"
+
+
+async def record_nothing(begun: BegunTurn, finish: str, model: str) -> tuple[Turn, ...]:
+    """For a turn that is played without memory."""
+    return ()

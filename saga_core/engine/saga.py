@@ -1,0 +1,337 @@
+"""``Saga``: the engine. Reads what a turn needs, records what came of it, and keeps the projections in step."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import OrderedDict
+from collections.abc import Generator, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from attrs import define, field
+from saga_core.context.model import ReadRequest, TurnContext
+from saga_core.context.reader import ContextReader
+
+from saga_core.config import Config, load_config
+from saga_core.engine.adoption import adopt
+from saga_core.engine.begun import BegunTurn, Reply
+from saga_core.engine.catalog import Catalog
+from saga_core.engine.counters import Counters
+from saga_core.engine.lanes import DrainReport, Lanes
+from saga_core.engine.live import LiveSession, LiveSessions
+from saga_core.engine.open_stores import Stores, open_stores
+from saga_core.engine.projector import Projector, episodes_scope, lore_scope, scope_of
+from saga_core.engine.recording import Recording, record_nothing
+from saga_core.engine.sides import classify
+from saga_core.errors import StoreError
+from saga_core.ids import IdSource
+from saga_core.journal.journal import Journal
+from saga_core.journal.matching import Match, Matcher
+from saga_core.journal.transcript import Transcript, read_transcript
+from saga_core.model.turn import Session, Turn, TurnKind
+from saga_core.model.world_state import WorldState
+from saga_core.ports import Clock, Entropy, SystemClock, SystemEntropy
+from saga_core.projection.pages import render_prefix
+from saga_core.prompt.build import build_plan, language_of
+from saga_core.prompt.rules import static_rules
+from saga_core.world.library import WorldLibrary, default_roots
+from saga_core.world.model import World
+
+log = logging.getLogger("saga")
+
+_EXPLAINED = 128
+_PREFIXES = 256
+
+Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
+
+
+@define(eq=False)
+class Saga(Catalog):
+    """The engine over opened stores. Made by ``Saga.open``; ``Catalog`` has what reads sessions, turns and views."""
+
+    reader: ContextReader
+    matcher: Matcher
+    _pinned: OrderedDict[tuple[str, str], str] = field(factory=OrderedDict)
+    _closed: bool = False
+
+    @staticmethod
+    def open(config: Source = None, *, clock: Clock | None = None, entropy: Entropy | None = None) -> Opening:
+        """Open what ``config`` names (a ``Config``, a mapping, or a YAML file's path).
+
+        ``saga = await Saga.open(…)`` needs an ``aclose`` later; ``async with Saga.open(…) as saga`` does it.
+        """
+        return Opening(config, clock or SystemClock(), entropy or SystemEntropy())
+
+    async def begin(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        owner: str = "",
+        world: str | None = None,
+        choices: int = 1,
+        model: str = "",
+    ) -> BegunTurn:
+        """Read what the request needs and build its prompt. Calls no model.
+
+        ``messages``: OpenAI messages as the client sent them. ``session``: an explicit session, by id or by any name;
+        without one the history itself finds it among those of ``owner``. ``world``: an explicit world. ``choices``:
+        how many replies are asked for. Raises ``BadInput`` for malformed messages and unknown worlds. When the
+        journal cannot be read, the turn is played without memory and says so in ``notices``.
+        """
+        started = self.clock.monotonic()
+        transcript = read_transcript(messages)
+        chosen = self.worlds.choose(world, transcript.system_text, self.config.session.default_world)
+        try:
+            return await self._begin(transcript, chosen, session, owner, world, choices, model, started)
+        except StoreError as error:
+            self.counters.degrade("journal.read", str(error))
+            log.error("the journal cannot be read; this turn is played without memory", exc_info=error)
+            return self._blind(transcript, choices, error, started)
+
+    async def _begin(
+        self,
+        transcript: Transcript,
+        chosen: World,
+        explicit: str | None,
+        owner: str,
+        world: str | None,
+        choices: int,
+        model: str,
+        started: float,
+    ) -> BegunTurn:
+        timings: dict[str, float] = {}
+        lap = _Lap(self.clock, started, timings)
+        only = await self.named_session(explicit, owner, chosen) if explicit else None
+        match = await self.matcher.match(transcript, owner=owner, only=only, world=chosen.name)
+        if world is not None and only is None and match.session is not None:
+            found = await self.journal.session(match.session)
+            if found.world != chosen.name:
+                match = Match(None, unknown=transcript.past[len(transcript.greeting) :])
+        live = await self._session_for(match, transcript, owner, chosen)
+        lap("match")
+        language = language_of(transcript.player_words or transcript.system_text, live.world.language)
+        parent_id = match.parent or live.tree.root
+        if match.unknown:
+            try:
+                parent_id = await adopt(live, parent_id, match.unknown, self.ids, self.clock.now(), live.world.language)
+            except StoreError:
+                self.live.forget(live.session.id)
+                raise
+            self.lanes.submit(live.session.id, [parent_id])
+            self.counters.add("turns.adopted")
+        state = await live.state(parent_id)
+        lap("state")
+        kind = classify(transcript)
+        self.counters.add(f"begun.{kind.value}")
+        if kind is TurnKind.SIDE:
+            context, plan = TurnContext.empty(), build_plan(transcript)
+        else:
+            context = await self._read(live, state, transcript, match, language)
+            lap("context")
+            pages = await self._pages(live, parent_id, language)
+            plan = build_plan(transcript, rules=static_rules(language), pages=pages, context=context.text)
+            lap("plan")
+        replies = tuple(Reply(self.ids.new("t")) for _ in range(max(1, choices)))
+        (parent,) = await self.journal.turns(live.session.id, [parent_id])
+        timings["total"] = (self.clock.monotonic() - started) * 1_000
+        begun = BegunTurn(
+            replies[0].turn_id,
+            live.session,
+            parent,
+            plan,
+            context,
+            kind,
+            replies,
+            timings,
+            tuple(f"{name}: {reason}" for name, reason in self.counters.degraded.items()),
+            Recording(self, live.session.id, transcript, parent_id, state, model).record,
+        )
+        self._explain(begun.id, context)
+        return begun
+
+    async def _session_for(self, match: Match, transcript: Transcript, owner: str, world: World) -> LiveSession:
+        if match.session is not None:
+            return await self.live.get(match.session)
+        greeting = "\n\n".join(utterance.text for utterance in transcript.greeting)
+        return await self.new_session(world, owner=owner, greeting=greeting)
+
+    async def _read(
+        self, live: LiveSession, state: WorldState, transcript: Transcript, match: Match, language: str
+    ) -> TurnContext:
+        """The context for the player's words: from the stores where they show the state, else from the journal."""
+        slot = await self.projector.current_slot(live, state.turn)
+        self.counters.add("graph.read.store" if slot is not None else "graph.read.image")
+        tree, turn = live.tree, state.turn
+        pinned = await live.state(self._pin(live, turn))
+        request = ReadRequest(
+            session=live.session.id,
+            state=state,
+            pinned=pinned,
+            world=live.world,
+            lore=live.lore,
+            language=language,
+            player_words=transcript.player_words,
+            recent=tuple(utterance.text for utterance in transcript.utterances[-2:]),
+            shown=match.shown,
+            on_path=lambda other: tree.is_ancestor(other, turn),
+            graph=self.stores.graph if slot is not None else await live.image(turn),
+            graph_scope=scope_of(live.session.id, slot) if slot is not None else "",
+            episodes=live.episodes,
+            episode_scope=episodes_scope(live.session.id),
+            lore_scope=lore_scope(live.world.digest),
+        )
+        context = await self.reader.read(request)
+        for name in context.late:
+            self.counters.add(f"late.{name}")
+        return context
+
+    def _pin(self, live: LiveSession, turn: str) -> str:
+        """The turn whose pages stand in the prefix: the path's last at a multiple of ``repin_every``.
+
+        It follows from the path alone, so that a swipe, a branch and a restart give the same prefix bytes.
+        """
+        depth = live.tree.get(turn).depth
+        return live.tree.ancestor_at(turn, depth - depth % self.config.prompt_caching.repin_every).id
+
+    async def _pages(self, live: LiveSession, turn: str, language: str) -> str:
+        if not self.config.prompt_caching.enabled or self.config.prompt_caching.strategy == "none":
+            return ""
+        pin = self._pin(live, turn)
+        found = self._pinned.get((pin, language))
+        if found is None:
+            state = await live.state(pin)
+            limit = self.config.token_budget.md_cache_max
+            found = render_prefix(state, live.world, language, self.stores.counter.count, limit)
+            self._pinned[pin, language] = found
+            while len(self._pinned) > _PREFIXES:
+                self._pinned.popitem(last=False)
+        return found
+
+    def _blind(self, transcript: Transcript, choices: int, error: StoreError, started: float) -> BegunTurn:
+        """A turn without memory: the client's own prompt, nothing recorded."""
+        replies = tuple(Reply(self.ids.new("t")) for _ in range(max(1, choices)))
+        session = Session("", "")
+        total = (self.clock.monotonic() - started) * 1_000
+        return BegunTurn(
+            replies[0].turn_id,
+            session,
+            Turn("", "", None, 0, self.clock.now(), kind=TurnKind.ROOT),
+            build_plan(transcript),
+            TurnContext.empty(),
+            TurnKind.SIDE,
+            replies,
+            {"total": total},
+            (f"journal.read: {error}",),
+            record_nothing,
+        )
+
+    def _explain(self, turn: str, context: TurnContext) -> None:
+        self._contexts[turn] = context
+        while len(self._contexts) > _EXPLAINED:
+            self._contexts.popitem(last=False)
+
+    async def drain(self, timeout: float) -> DrainReport:
+        """Run all background work that is due, resting retries included; what still waits is in the report."""
+        return await self.lanes.drain(timeout)
+
+    async def aclose(self, *, drain: float | None = None) -> DrainReport:
+        """Drain for at most ``drain`` seconds (the config's ``server.drain_timeout``), then close every store."""
+        if self._closed:
+            return DrainReport(0)
+        self._closed = True
+        timeout = self.config.server.drain_timeout if drain is None else drain
+        report = await self.lanes.drain(timeout)
+        await self.lanes.aclose()
+        await self.stores.aclose()
+        return report
+
+
+@define
+class Opening:
+    """A ``Saga`` that is about to open: await it, or use it in ``async with``."""
+
+    source: Source
+    clock: Clock
+    entropy: Entropy
+    _saga: Saga | None = field(default=None, init=False)
+
+    def __await__(self) -> Generator[Any, None, Saga]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> Saga:
+        self._saga = await self._open()
+        return self._saga
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._saga is not None
+        await self._saga.aclose()
+
+    async def _open(self) -> Saga:
+        config = load_config(self.source)
+        counters = Counters()
+        stores = await open_stores(config, counters)
+        try:
+            return await self._assemble(config, stores, counters)
+        except BaseException:
+            await stores.aclose()
+            raise
+
+    async def _assemble(self, config: Config, stores: Stores, counters: Counters) -> Saga:
+        journal = Journal(stores.state)
+        await journal.open()
+        projector = Projector(
+            stores.state,
+            stores.graph,
+            stores.vector,
+            stores.cache,
+            stores.embedder,
+            self.clock,
+            counters,
+            config.session.live_timelines,
+        )
+
+        async def work(session_id: str, turns: Sequence[str]) -> None:
+            await projector.project(await live.get(session_id), turns)
+
+        lanes = Lanes(work, counters)
+        live = LiveSessions(journal, counters, lanes.busy, config.session.checkpoint_every)
+        saga = Saga(
+            config=config,
+            stores=stores,
+            worlds=WorldLibrary(default_roots(config.base)),
+            clock=self.clock,
+            ids=IdSource(self.clock, self.entropy),
+            counters=counters,
+            journal=journal,
+            live=live,
+            lanes=lanes,
+            projector=projector,
+            reader=ContextReader.standard(config, stores, self.clock),
+            matcher=Matcher(journal, live.tree),
+        )
+        waiting: dict[str, list[str]] = {}
+        for session_id, turn in await journal.jobs():
+            waiting.setdefault(session_id, []).append(turn)
+        for session_id, turns in waiting.items():
+            lanes.submit(session_id, turns)
+        if waiting:
+            log.info("resuming the work of %d turns in %d sessions", sum(map(len, waiting.values())), len(waiting))
+        return saga
+
+
+@define
+class _Lap:
+    """Writes into ``timings`` how many milliseconds passed since the last call."""
+
+    clock: Clock
+    last: float
+    timings: dict[str, float]
+
+    def __call__(self, name: str) -> None:
+        now = self.clock.monotonic()
+        self.timings[name] = (now - self.last) * 1_000
+        self.last = now

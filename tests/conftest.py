@@ -1,0 +1,14 @@
+"""Hypothesis profiles: quick while writing, default in `make test`, deep in `make test-deep`."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+
+settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=_SLOW)
+settings.register_profile("default", max_examples=100, deadline=None, suppress_health_check=_SLOW)
+settings.register_profile("deep", max_examples=2_000, deadline=None, suppress_health_check=_SLOW)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
