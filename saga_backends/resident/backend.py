@@ -1,23 +1,47 @@
-"""The resident layers as registered backends: opened around a store, with a memory limit."""
+"""The resident layers as backends, for whoever opens stores by name.
+
+Options: ``inner``, the store that is wrapped (closing the layer closes it too), and ``limit_mb``, megabytes of memory.
+"""
 
 from __future__ import annotations
 
-from saga_backends.resident.graph import ResidentGraph
-from saga_backends.resident.vectors import ResidentVectors
+from typing import TYPE_CHECKING, Any
+
+from saga_core.errors import BadInput
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores.graph import GraphStore
-from saga_core.stores.vector import VectorStore
+
+if TYPE_CHECKING:
+    from saga_backends.resident.graph import ResidentGraph
+    from saga_backends.resident.vectors import ResidentVectors
+
+_LIMIT_MB = 64
+_MB = 1_024 * 1_024
 
 
-async def _open_graph(options: OpenOptions) -> GraphStore:
-    taken = options.take(inner=None, limit_mb=64)
-    return ResidentGraph(taken["inner"], limit_bytes=taken["limit_mb"] * 1_048_576)
+def _inner_and_limit(options: OpenOptions, kind: str) -> tuple[Any, int]:
+    taken = options.take(inner=None, limit_mb=_LIMIT_MB)
+    inner, limit_mb = taken["inner"], taken["limit_mb"]
+    found = getattr(getattr(inner, "info", None), "kind", None)
+    if found != kind:
+        raise BadInput(f"options.inner: {inner!r} is no {kind} store; give the open store that is to be wrapped")
+    if limit_mb < 1:
+        raise BadInput(f"options.limit_mb: {limit_mb} is below 1; without memory use the store itself")
+    return inner, limit_mb * _MB
 
 
-async def _open_vectors(options: OpenOptions) -> VectorStore:
-    taken = options.take(inner=None, limit_mb=64)
-    return ResidentVectors(taken["inner"], limit_bytes=taken["limit_mb"] * 1_048_576)
+async def _open_graph(options: OpenOptions) -> ResidentGraph:
+    from saga_backends.resident.graph import ResidentGraph
+
+    inner, limit_bytes = _inner_and_limit(options, "graph")
+    return ResidentGraph(inner, limit_bytes=limit_bytes)
 
 
-GRAPH = Backend("resident", "graph", _open_graph, "a durable graph store, with its scopes in memory")
-VECTOR = Backend("resident", "vector", _open_vectors, "a durable vector store, with its scopes in memory")
+async def _open_vector(options: OpenOptions) -> ResidentVectors:
+    from saga_backends.resident.vectors import ResidentVectors
+
+    inner, limit_bytes = _inner_and_limit(options, "vector")
+    return ResidentVectors(inner, limit_bytes=limit_bytes)
+
+
+GRAPH = Backend("resident", "graph", _open_graph, "the scopes of a graph store in memory, written through")
+VECTOR = Backend("resident", "vector", _open_vector, "the scopes of a vector store in memory, written through")

@@ -37,7 +37,7 @@ class ResidentGraph:
     def __init__(self, inner: GraphStore, *, limit_bytes: int, scope_bytes: int | None = None) -> None:
         self.inner = inner
         self.cache: ScopeCache[Adjacency] = ScopeCache(self._load, limit_bytes=limit_bytes, scope_bytes=scope_bytes)
-        """Its counters: ``hits``, ``loads``, ``evictions``, ``bypasses``, ``used_bytes`` and its length."""
+        """Says by its ``counters`` how it fares."""
         self._info = evolve(inner.info, capabilities=inner.info.capabilities | {Capability.RESIDENT})
         self._limits = inner.info.limits
 

@@ -78,6 +78,20 @@ class ScopeCache(Generic[D]):
     def __len__(self) -> int:
         return len(self._images)
 
+    @property
+    def counters(self) -> dict[str, int]:
+        """What there is and what happened, by name, for people."""
+        return {
+            "scopes": len(self),
+            "bytes": self.used_bytes,
+            "limit_bytes": self._limit,
+            "hits": self.hits,
+            "loads": self.loads,
+            "evictions": self.evictions,
+            "bypasses": self.bypasses,
+            "divergences": self.divergences,
+        }
+
     def ensure_open(self) -> None:
         """Raise ``Closed`` after ``close``."""
         if self._closed:

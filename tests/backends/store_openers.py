@@ -1,0 +1,106 @@
+"""The graph and vector stores that the contract tests are put to, and how each is opened again on the same data."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from saga_backends.graph import networkx
+from saga_backends.memory import GRAPH, VECTOR
+from saga_backends.resident.graph import ResidentGraph
+from saga_backends.resident.vectors import ResidentVectors
+from saga_backends.vector import sqlite
+from saga_core.registry import OpenOptions
+
+ROOMY = 64 * 1_024 * 1_024
+
+
+@frozen
+class Opener:
+    """``open`` gives a new store; ``reopen`` ends one and gives another on what it left behind, if it leaves any."""
+
+    name: str
+    open: Callable[[Path], Awaitable[Any]]
+    reopen: Callable[[Any, Path], Awaitable[Any]] | None = None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+async def _memory_graph(path: Path) -> Any:
+    return await GRAPH.open(OpenOptions())
+
+
+async def _networkx(path: Path) -> Any:
+    return await networkx.BACKEND.open(OpenOptions())
+
+
+def _resident_graph(limit: int, scope: int | None = None) -> Opener:
+    async def opened(path: Path) -> Any:
+        return ResidentGraph(await _memory_graph(path), limit_bytes=limit, scope_bytes=scope)
+
+    async def again(store: Any, path: Path) -> Any:
+        await store.cache.close()
+        return ResidentGraph(store.inner, limit_bytes=limit, scope_bytes=scope)
+
+    return Opener(f"resident-{limit}", opened, again)
+
+
+def _resident_networkx() -> Opener:
+    async def opened(path: Path) -> Any:
+        return ResidentGraph(await _networkx(path), limit_bytes=ROOMY)
+
+    return Opener("resident-networkx", opened)
+
+
+GRAPHS = (
+    Opener("memory", _memory_graph),
+    Opener("networkx", _networkx),
+    _resident_graph(ROOMY),
+    # One scope of a few nodes fits; two evict each other, and a larger one is bypassed.
+    _resident_graph(9_000, 6_000),
+    _resident_networkx(),
+)
+
+
+async def _memory_vector(path: Path) -> Any:
+    return await VECTOR.open(OpenOptions())
+
+
+def _resident_vectors(limit: int, scope: int | None = None) -> Opener:
+    async def opened(path: Path) -> Any:
+        return ResidentVectors(await _memory_vector(path), limit_bytes=limit, scope_bytes=scope)
+
+    async def again(store: Any, path: Path) -> Any:
+        await store.cache.close()
+        return ResidentVectors(store.inner, limit_bytes=limit, scope_bytes=scope)
+
+    return Opener(f"resident-{limit}", opened, again)
+
+
+async def _sqlite(path: Path) -> Any:
+    return await sqlite.BACKEND.open(OpenOptions(path=path / "vectors.db"))
+
+
+def _on_sqlite(name: str, wrap: Callable[[Any], Any]) -> Opener:
+    async def opened(path: Path) -> Any:
+        return wrap(await _sqlite(path))
+
+    async def again(store: Any, path: Path) -> Any:
+        await store.aclose()
+        return await opened(path)
+
+    return Opener(name, opened, again)
+
+
+VECTORS = (
+    Opener("memory", _memory_vector),
+    _on_sqlite("sqlite", lambda store: store),
+    _resident_vectors(ROOMY),
+    _resident_vectors(9_000, 5_500),
+    _on_sqlite("resident-sqlite", lambda store: ResidentVectors(store, limit_bytes=ROOMY)),
+    _on_sqlite("resident-sqlite-9000", lambda store: ResidentVectors(store, limit_bytes=9_000, scope_bytes=5_500)),
+)
