@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from attrs import define, field
@@ -17,6 +19,8 @@ from saga_core.text.normal import clean_name, fold_name
 PLAYER_WORDS = frozenset(
     {"player", "theplayer", "you", "me", "i", "{{user}}", "user", "플레이어", "당신", "나", "너", "유저", "주인공"}
 )
+
+_ARTICLE = re.compile(r"(?:the|an?) (?=.)", re.I)
 
 _fold = lru_cache(maxsize=65_536)(fold_name)
 
@@ -47,8 +51,8 @@ class Names:
         """The id of the one entity that ``name`` means, or None."""
         if kind is Kind.CHARACTER and self.is_player(name):
             return self.state.player
-        for stem in particle_stems(clean_name(name)):
-            ids = self._index.get((kind, _fold(stem)), [])
+        for form in _forms(name):
+            ids = self._index.get((kind, _fold(form)), [])
             if ids:
                 return ids[0]
         return self._titled(name) if kind is Kind.CHARACTER else None
@@ -59,17 +63,12 @@ class Names:
 
     def _titled(self, name: str) -> str | None:
         """A character whose name is this one with a title, or without: the shorter ends the longer, word by word."""
-        words = [_fold(word) for word in clean_name(name).split(" ")]
-        if words[0] == "the":
-            words = words[1:]
-        fits: dict[str, None] = {}
-        for entity in self.state.of_kind(Kind.CHARACTER):
-            for known in entity.names:
-                other = [_fold(word) for word in known.split(" ")]
-                shorter, longer = sorted((words, other), key=len)
-                if shorter and len(longer) > len(shorter) and longer[-len(shorter) :] == shorter:
-                    fits[entity.id] = None
-        return next(iter(fits)) if len(fits) == 1 else None
+        for form in _forms(name):
+            words = [_fold(word) for word in form.split(" ")]
+            fits = {entity.id for entity in self.state.of_kind(Kind.CHARACTER) if _fits(words, entity.names)}
+            if fits:
+                return fits.pop() if len(fits) == 1 else None
+        return None
 
     def ensure(self, kind: Kind, name: str, **attributes: Value) -> str:
         """The id for ``name``; an unknown one is introduced, a new form of a known one becomes an alias."""
@@ -84,8 +83,25 @@ class Names:
             self.introduced.append(Introduced(found, kind, name, (), attributes))
             self._note(kind, name, found)
         elif not self.is_player(name) and found not in self._index.get((kind, _fold(name)), []):
-            stems = {_fold(stem) for stem in particle_stems(name)}
-            if not any(found in self._index.get((kind, stem), []) for stem in stems):
+            if not any(found in self._index.get((kind, _fold(form)), []) for form in _forms(name)):
                 self.introduced.append(Introduced(found, kind, name))
                 self._note(kind, name, found)
         return found
+
+
+def _forms(name: str) -> Iterator[str]:
+    """A name, and what it may be a form of: without a Korean particle, without an English article."""
+    name = clean_name(name)
+    yield from particle_stems(name)
+    bare = _ARTICLE.sub("", name, count=1) if _ARTICLE.match(name) else name
+    if bare != name:
+        yield bare
+
+
+def _fits(words: list[str], names: tuple[str, ...]) -> bool:
+    for known in names:
+        other = [_fold(word) for word in known.split(" ")]
+        shorter, longer = sorted((words, other), key=len)
+        if len(longer) > len(shorter) and longer[-len(shorter) :] == shorter:
+            return True
+    return False

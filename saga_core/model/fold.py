@@ -59,7 +59,7 @@ class _Draft:
         if found is None:
             self.problem(f"unknown id {id_!r}")
         elif kind is not None and found.kind is not kind:
-            self.problem(f"{found.name!r} is a {found.kind.value}, not a {kind.value}")
+            self.problem(f"{found.name!r} is of kind {found.kind.value}, not {kind.value}")
             return None
         return found
 

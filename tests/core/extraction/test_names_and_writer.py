@@ -1,0 +1,133 @@
+"""Names to entities, and a block's fields to events."""
+
+from __future__ import annotations
+
+import pytest
+
+from saga_core.extraction.names import Names
+from saga_core.extraction.writer import read_delta
+from saga_core.model.deltas import Delta, Introduced, Renamed, Source, Status
+from saga_core.model.entities import Entity, Kind, Placement, Stack
+from saga_core.model.fold import fold
+from saga_core.model.world_state import WorldState
+from saga_core.state_block import read_reply
+
+STATE = WorldState(
+    player="p",
+    entities={
+        "p": Entity("p", Kind.CHARACTER, "아리아", (), {"hp": 100, "max_hp": 100, "is_player": True}),
+        "k": Entity("k", Kind.CHARACTER, "크룩", ("goblin king Krook",)),
+        "e": Entity("e", Kind.CHARACTER, "에르겐"),
+        "m1": Entity("m1", Kind.CHARACTER, "Old Mara"),
+        "m2": Entity("m2", Kind.CHARACTER, "Young Mara"),
+        "f": Entity("f", Kind.LOCATION, "어둠의 숲"),
+        "s": Entity("s", Kind.LOCATION, "마을 광장"),
+        "i": Entity("i", Kind.ITEM, "치유 물약"),
+    },
+    whereabouts={"p": Placement("s"), "e": Placement("s")},
+    belongings={"p": {"i": Stack(2)}},
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "expected"),
+    [
+        (Kind.CHARACTER, "크룩", "k"),
+        (Kind.CHARACTER, "크룩이", "k"),
+        (Kind.CHARACTER, "크룩에게서", "k"),
+        (Kind.CHARACTER, "고블린왕 크룩", "k"),
+        (Kind.CHARACTER, "the goblin king krook", "k"),
+        (Kind.CHARACTER, "Krook", "k"),
+        (Kind.CHARACTER, "플레이어", "p"),
+        (Kind.CHARACTER, "{{user}}", "p"),
+        (Kind.CHARACTER, "당신", "p"),
+        (Kind.CHARACTER, "Mara", None),
+        (Kind.CHARACTER, "old mara", "m1"),
+        (Kind.CHARACTER, "크룩스", None),
+        (Kind.LOCATION, "어둠의숲", "f"),
+        (Kind.LOCATION, "어둠의 숲으로", "f"),
+        (Kind.LOCATION, "숲", None),
+        (Kind.LOCATION, "크룩", None),
+        (Kind.ITEM, "물약", None),
+    ],
+)
+def test_a_name_finds_its_entity_or_none(kind: Kind, name: str, expected: str | None) -> None:
+    assert Names(STATE).find(kind, name) == expected
+
+
+def test_an_ambiguous_name_is_its_own_entity() -> None:
+    names = Names(STATE)
+    found = names.ensure(Kind.CHARACTER, "Mara")
+    assert found not in ("m1", "m2")
+    assert names.introduced == [Introduced(found, Kind.CHARACTER, "Mara")]
+    assert names.ensure(Kind.CHARACTER, "mara") == found
+    assert len(names.introduced) == 1
+
+
+def test_a_title_becomes_an_alias() -> None:
+    names = Names(STATE)
+    assert names.ensure(Kind.CHARACTER, "고블린왕 크룩") == "k"
+    assert names.introduced == [Introduced("k", Kind.CHARACTER, "고블린왕 크룩")]
+
+
+def test_nfd_and_nfc_names_are_one() -> None:
+    import unicodedata
+
+    assert Names(STATE).find(Kind.CHARACTER, unicodedata.normalize("NFD", "에르겐")) == "e"
+
+
+BLOCK = """그는 칼을 뽑았다.
+
+```state
+location: 어둠의 숲
+location_moved: true
+hp_change: -15
+items_gained: [불꽃 검]
+items_lost: [치유 물약]
+items_transferred: []
+npc_met: [고블린왕 크룩]
+npc_separated: []
+relationship_changes: [{from: 아리아, to: 크룩, type: hostile, delta: -2}]
+mood: tense
+event_trigger: null
+notes: 고블린 영역 진입, 경계 상태
+```"""
+
+
+def test_the_notes_own_block_is_read_whole() -> None:
+    delta = read_delta(read_reply(BLOCK), STATE)
+    assert (delta.source, delta.status, delta.problems) == (Source.BLOCK, Status.OK, ())
+    state = fold(STATE, delta, turn="t1", depth=1)
+    assert not state.problems
+    assert state.location == "f"
+    assert state.entities["p"].get("hp") == 85
+    assert state.entities["p"].get("mood") == "tense"
+    inventory = {state.name(item): stack.quantity for item, stack in state.belongings["p"].items()}
+    assert inventory == {"치유 물약": 1, "불꽃 검": 1}
+    assert state.present == ("k",)
+    assert state.relations["p", "k"].strength == -2
+    assert state.notes == ((1, "고블린 영역 진입, 경계 상태"),)
+
+
+def test_no_block_means_nothing_is_known_to_have_changed() -> None:
+    delta = read_delta(read_reply("그저 바람이 분다."), STATE)
+    assert (delta.events, delta.source, delta.status) == ((), Source.NONE, Status.FALLBACK)
+
+
+def test_an_unnamed_player_takes_the_name_under_which_the_player_writes() -> None:
+    unnamed = WorldState(player="p", entities={"p": Entity("p", Kind.CHARACTER, "Player")})
+    delta = read_delta(read_reply("Hello."), unnamed, player_name="Alex")
+    assert delta.events == (Renamed("p", "Alex"),)
+    assert read_delta(read_reply("Hello."), STATE, player_name="Alex").events == ()
+
+
+def test_the_empty_world_learns_from_play() -> None:
+    empty = WorldState(
+        player="p", entities={"p": Entity("p", Kind.CHARACTER, "Player", (), {"hp": 100, "max_hp": 100})}
+    )
+    delta = read_delta(read_reply(BLOCK), empty)
+    state = fold(empty, delta, turn="t1", depth=1)
+    names = {entity.name for entity in state.entities.values()}
+    assert {"어둠의 숲", "불꽃 검", "고블린왕 크룩", "아리아"} <= names
+    assert isinstance(delta, Delta)
+    assert "does not have '치유 물약'" in state.problems[0].text
