@@ -1,0 +1,5 @@
+"""A narrator without a model: a scripted game master, for the demo and for tests."""
+
+from saga_backends.chat.offline.narrator import BACKEND, MODEL, OfflineNarrator
+
+__all__ = ["BACKEND", "MODEL", "OfflineNarrator"]

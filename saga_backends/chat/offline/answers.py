@@ -1,0 +1,58 @@
+"""Answers: what the player asks about themselves, the past and the world. They change nothing."""
+
+from __future__ import annotations
+
+import re
+
+from saga_backends.chat.offline.intent import Act, Amount, Intent
+from saga_backends.chat.offline.people import find
+from saga_backends.chat.offline.scene import resolve
+from saga_backends.chat.offline.telling import Telling, shortened
+from saga_core.text.korean import mentions
+
+_QUOTE = re.compile(r"[\"“”「]([^\"“”「」]+)[\"”“」]")
+
+
+def about_oneself(telling: Telling, act: Act) -> bool:
+    """What the player carries, where they are, how they are, or who is with them."""
+    scene, voice = telling.scene, telling.voice
+    if act is Act.ASK_INVENTORY:
+        items = voice.listed([voice.amount(Amount(name, count)) for name, count in scene.inventory])
+        return telling.line(
+            "inventory" if items else "inventory_empty" if scene.told else "inventory_unknown", items=items
+        )
+    if act is Act.ASK_PLACE:
+        return telling.line("where" if scene.place else "where_unknown", place=scene.place)
+    if act is Act.ASK_HP:
+        hp = str(scene.hp) + (f"/{scene.max_hp}" if scene.max_hp else "")
+        return telling.line("hp" if scene.hp is not None else "hp_unknown", hp=hp)
+    return telling.line("company" if scene.present else "company_none", names=voice.listed(scene.present))
+
+
+def past(telling: Telling, intent: Intent) -> bool:
+    """What was said or done, from what SAGA remembered, then from the chat itself: the line that names most of it."""
+    wanted = [name for name in (intent.person, intent.topic) if name]
+    for lines in (telling.scene.earlier, tuple(reversed(telling.scene.said))):
+        best = max(lines, key=lambda line: _closeness(line, wanted), default="")
+        if _closeness(best, wanted)[0]:
+            quotes = _QUOTE.findall(best)
+            return telling.line("past", memory=f'"{quotes[-1].strip()}"' if quotes else shortened(best))
+    return telling.line("past_unknown")
+
+
+def lore(telling: Telling, intent: Intent) -> bool:
+    """What the lore in the prompt says; told by a character, if one was asked."""
+    name = resolve(intent.topic, (entry for entry, _ in telling.scene.lore))
+    text = shortened(dict(telling.scene.lore).get(name, ""))
+    topic = name or intent.topic
+    if not intent.person:
+        return telling.line("lore" if text else "lore_unknown", topic=topic, text=text)
+    who = find(telling, intent.person)
+    if not who:
+        return False
+    telling.meet(who)
+    return telling.line("lore_told" if text else "lore_untold", person=who, topic=topic, text=text)
+
+
+def _closeness(line: str, wanted: list[str]) -> tuple[int, bool]:
+    return sum(mentions(line, name) for name in wanted), bool(_QUOTE.search(line))

@@ -1,0 +1,81 @@
+"""Intents: what the player means to do, as values."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from attrs import frozen
+
+_LONGEST_NAME = 60
+
+
+class Act(StrEnum):
+    """The deeds that the narrator understands."""
+
+    GO = "go"
+    LOOK = "look"
+    TALK = "talk"
+    PART = "part"
+    TAKE = "take"
+    BUY = "buy"
+    GIVE = "give"
+    DRINK = "drink"
+    WIELD = "wield"
+    """Use something that stays in the hand."""
+    ATTACK = "attack"
+    REST = "rest"
+    THANK = "thank"
+    INSULT = "insult"
+    DROP = "drop"
+    CONTINUE = "continue"
+    ASK_INVENTORY = "ask_inventory"
+    ASK_PLACE = "ask_place"
+    ASK_HP = "ask_hp"
+    ASK_COMPANY = "ask_company"
+    ASK_PAST = "ask_past"
+    ASK_LORE = "ask_lore"
+
+
+@frozen
+class Amount:
+    """So many of an item, in the player's words for it."""
+
+    name: str
+    quantity: int = 1
+
+
+@frozen
+class Intent:
+    """One deed with what it is done to, in the player's words: whether there is such a thing is the story's matter."""
+
+    act: Act
+    person: str = ""
+    item: Amount | None = None
+    place: str = ""
+    topic: str = ""
+    price: Amount | None = None
+    """What the player offers for an item."""
+    tool: str = ""
+    """What the deed is done with."""
+    deadly: bool = False
+    """Words that mean to end it."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the deed has what it needs to be done at all, and no name that is too long to be one."""
+        things = [amount.name for amount in (self.item, self.price) if amount]
+        if any(len(name) > _LONGEST_NAME for name in (self.person, self.place, self.topic, self.tool, *things)):
+            return False
+        match self.act:
+            case Act.GO:
+                return bool(self.place)
+            case Act.TALK | Act.PART | Act.ATTACK | Act.THANK | Act.INSULT:
+                return bool(self.person)
+            case Act.TAKE | Act.BUY | Act.DRINK | Act.WIELD | Act.DROP:
+                return self.item is not None
+            case Act.GIVE:
+                return self.item is not None and bool(self.person)
+            case Act.ASK_PAST | Act.ASK_LORE:
+                return bool(self.topic or self.person)
+            case _:
+                return True

@@ -1,0 +1,45 @@
+"""What a request holds for a narrator: the player's words, the scene, and whether a state block is wanted."""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+
+from attrs import frozen
+
+from saga_backends.chat.offline.scene import Scene, read_scene, without_block
+from saga_core.prompt.plan import PromptPlan, flatten
+from saga_core.text.normal import nfc
+
+_INSTRUCTION = re.compile(r"(?:`{3,}|~{3,})[ \t]*(?:state|상태)\b", re.IGNORECASE)
+
+
+@frozen
+class Heard:
+    """One request, understood."""
+
+    words: str
+    """What the player said; empty when the dialogue ends with somebody else's words (a side request)."""
+    scene: Scene
+    wants_block: bool
+    digest: bytes
+    """Of the dialogue alone: the same for a swipe, whatever SAGA put around it."""
+
+
+def hear_request(plan: PromptPlan) -> Heard:
+    """Read a plan as a narrator sees it: as the messages that its provider would get."""
+    dialogue: list[tuple[str, str]] = []
+    asked = False
+    told: list[str] = []
+    for block in plan.blocks:
+        text = nfc("\n\n".join(part for part in (block.lead, flatten(block.content)) if part))
+        told.append(text)
+        if block.role != "assistant":
+            asked = asked or bool(_INSTRUCTION.search(text))
+        if block.role in ("user", "assistant"):
+            dialogue.append((block.role, without_block(text)))
+    digest = blake2b("\0".join(f"{role}\1{text}" for role, text in dialogue).encode(), digest_size=16)
+    speaking = bool(dialogue) and dialogue[-1][0] == "user"
+    said = tuple(text for _, text in (dialogue[:-1] if speaking else dialogue))
+    words = dialogue[-1][1] if speaking else ""
+    return Heard(words, read_scene("\n\n".join(told), said), asked and bool(words), digest.digest())

@@ -1,0 +1,38 @@
+"""Verbs: words that mean a deed, and where they stand in a text. The tables are in ``verbs_ko`` and ``verbs_en``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from saga_backends.chat.offline.intent import Act
+
+
+@frozen
+class Verb:
+    """Words for one deed. ``deadly`` ones mean to end it."""
+
+    act: Act
+    pattern: re.Pattern[str]
+    deadly: bool = False
+
+
+@frozen
+class Spoken:
+    """A verb found in a text."""
+
+    verb: Verb
+    begin: int
+    end: int
+
+
+def spoken(text: str, verbs: tuple[Verb, ...]) -> Iterator[Spoken]:
+    """The verbs of ``text`` from left to right, the longest first where they overlap."""
+    found = [Spoken(verb, match.start(), match.end()) for verb in verbs for match in verb.pattern.finditer(text)]
+    reached = 0
+    for one in sorted(found, key=lambda one: (one.begin, -one.end)):
+        if one.begin >= reached:
+            reached = one.end
+            yield one
