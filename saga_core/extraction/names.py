@@ -82,11 +82,15 @@ class Names:
                 found = entity_id(kind.value, name, ordinal)
             self.introduced.append(Introduced(found, kind, name, (), attributes))
             self._note(kind, name, found)
-        elif not self.is_player(name) and found not in self._index.get((kind, _fold(name)), []):
-            if not any(found in self._index.get((kind, _fold(form)), []) for form in _forms(name)):
-                self.introduced.append(Introduced(found, kind, name))
-                self._note(kind, name, found)
+        elif not self.is_player(name):
+            self._learn(kind, name, found)
         return found
+
+    def _learn(self, kind: Kind, name: str, id_: str) -> None:
+        """Note a new form of a known name as an alias; a mere particle or article makes none."""
+        if not any(id_ in self._index.get((kind, _fold(form)), []) for form in _forms(name)):
+            self.introduced.append(Introduced(id_, kind, name))
+            self._note(kind, name, id_)
 
 
 def _forms(name: str) -> Iterator[str]:

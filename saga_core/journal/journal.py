@@ -69,9 +69,7 @@ class Journal:
             expected[keys.label(session.owner, session.label)] = None
         await self.kv.commit(Batch(puts), expected=expected)
 
-    async def append(
-        self, session: Session, entries: Sequence[Entry], *, head: str = "", opening: str = ""
-    ) -> Session:
+    async def append(self, session: Session, entries: Sequence[Entry], *, head: str = "", opening: str = "") -> Session:
         """Record turns; safe when this returns. Gives the session with its new head: ``head``, or the old one.
 
         ``opening`` is the key of the chat's first words, by which a first turn that comes again is found.
@@ -144,10 +142,15 @@ class Journal:
         return codec.decode(raw, World)
 
     async def tree(self, session_id: str) -> Tree:
-        """All turns of a session, slim. Ids sort by age, so parents come before their children."""
+        """All turns of a session, slim. ``NotFound`` for a session without any."""
+        nodes = [codec.decode(raw, Node) async for _, raw in self._all(("node", session_id))]
+        if not nodes:
+            raise NotFound(f"there is no session {session_id!r}")
+        # Ids sort by age unless the clock was set back between two starts; depth always puts parents first.
+        nodes.sort(key=lambda node: node.depth)
         tree = Tree(session_id)
-        async for _, raw in self._all(("node", session_id)):
-            tree.add(codec.decode(raw, Node))
+        for node in nodes:
+            tree.add(node)
         return tree
 
     async def turns(self, session_id: str, ids: Sequence[str]) -> list[Turn]:

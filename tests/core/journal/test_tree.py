@@ -1,0 +1,73 @@
+"""The tree: ancestry by jump pointers equals ancestry by walking."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from saga_core.errors import NotFound
+from saga_core.journal.tree import Node, Tree
+from saga_core.model.turn import TurnKind
+
+
+def grow(parents: list[int]) -> Tree:
+    """A tree in which the n-th turn is a child of the turn ``parents[n] % n`` back from the newest."""
+    tree = Tree("s")
+    tree.add(Node("r", None, 0, 0.0, TurnKind.ROOT))
+    order = ["r"]
+    for number, back in enumerate(parents):
+        parent = order[-1 - back % len(order)]
+        tree.add(
+            Node(
+                f"t{number:04}", parent, tree.get(parent).depth + 1, 0.0, TurnKind.NARRATION, jump=tree.jump_for(parent)
+            )
+        )
+        order.append(f"t{number:04}")
+    return tree
+
+
+@given(st.lists(st.sampled_from([0, 0, 0, 1, 2, 9]), max_size=60), st.data())
+def test_ancestry_equals_the_walk(parents: list[int], data: st.DataObject) -> None:
+    tree = grow(parents)
+    turn = st.sampled_from(sorted(tree.nodes))
+    one, other = data.draw(turn), data.draw(turn)
+    above_one = [node.id for node in tree.upwards(one)]
+    above_other = [node.id for node in tree.upwards(other)]
+    assert tree.is_ancestor(one, other) == (one in above_other)
+    meet = next(id_ for id_ in above_one if id_ in above_other)
+    assert tree.common_ancestor(one, other).id == meet
+    assert tree.distance(one, other) == above_one.index(meet) + above_other.index(meet)
+    assert [node.id for node in tree.path(one)] == above_one[::-1]
+    for depth, id_ in enumerate(above_one[::-1]):
+        assert tree.ancestor_at(one, depth).id == id_
+
+
+def test_a_long_line_is_climbed_in_few_steps() -> None:
+    tree = grow([0] * 5_000)
+    steps = 0
+
+    class Counting(dict[str, Node]):
+        def __getitem__(self, key: str) -> Node:
+            nonlocal steps
+            steps += 1
+            return super().__getitem__(key)
+
+        def get(self, key: str, default: Node | None = None) -> Node | None:  # type: ignore[override]
+            nonlocal steps
+            steps += 1
+            return super().get(key, default)
+
+    tree.nodes = Counting(tree.nodes)
+    assert tree.ancestor_at("t4999", 17).depth == 17
+    assert steps < 100
+
+
+def test_unknown_turns_and_leaves() -> None:
+    tree = grow([0, 0, 1])
+    with pytest.raises(NotFound, match="no turn 'x'"):
+        tree.get("x")
+    assert not tree.is_ancestor("x", "r")
+    assert [node.id for node in tree.leaves()] == ["t0002", "t0001"]
+    tree.add(tree.get("t0001"))
+    assert len(tree) == 4
