@@ -67,6 +67,7 @@ _NUMBER = "|".join(sorted(_NUMBERS, key=len, reverse=True)) + r"|\d+"
 _COUNTER = "개|병|자루|닢|장|권|벌|송이|뿌리|줄기|마리|알|방울|묶음|조각|통"
 _TAIL_COUNT = re.compile(rf"^(.*?)\s*(?:^|\s|[x×])({_NUMBER})\s*(?:{_COUNTER})?$")
 _HEAD_COUNT = re.compile(rf"^({_NUMBER})\s*(?:{_COUNTER})의?\s+(.+)$")
+_SUNG = frozenset(("노래", "콧노래", "이름", "휘파람", "자장가"))
 _DIRECTION = re.compile(r"\s+(?:쪽|방향)$")
 _BODY = re.compile(r"^(.+?)의\s*(?:숨통|목|심장|숨|급소|등|가슴|머리|팔|다리|옆구리|빈틈)?$")
 _CONSUMABLE = re.compile(r"물약|포션|약초|약$|탕약|영약|연고|비약|빵|육포|사과|차$|술$|물$|음식|potion", re.IGNORECASE)
@@ -175,7 +176,8 @@ def _intent(act: Act, segment: str, verb: str, scene: Scene, last: str) -> Inten
         case Act.ATTACK:
             return Intent(act, person=_victim(to, thing, bare, known, last), tool=one.get(_TOWARD, ""))
         case Act.TALK:
-            meant = thing if verb.startswith("만") or resolve(thing, _persons(scene)) else ""
+            called = verb.startswith(("만", "부르", "부른", "불")) and thing not in _SUNG
+            meant = thing if called or resolve(thing, _persons(scene)) else ""
             return Intent(act, person=to or meant or (known[0] if known else ""))
         case Act.PART | Act.THANK | Act.INSULT:
             return Intent(act, person=to or (known[0] if known else "") or thing or last)
