@@ -52,7 +52,7 @@ def prepare_path(path: Path) -> None:
             f"{path}: its directory cannot be made ({error.strerror}); give a path that this user may write"
         ) from error
     if is_directory:
-        raise StoreUnavailable(f"{path}: is a directory; give the path of a file, such as {path / 'state.db'}")
+        raise StoreUnavailable(f"{path}: is a directory; give the path of a file, which may lie in it")
 
 
 def connect(path: Path, schema: Schema, *, synchronous: str = "full") -> sqlite3.Connection:
@@ -64,6 +64,7 @@ def connect(path: Path, schema: Schema, *, synchronous: str = "full") -> sqlite3
     """
     if synchronous not in ("full", "normal"):
         raise BadInput(f"options.synchronous: {synchronous!r} is unknown; give 'full' or 'normal'")
+    _check_writable(path)
     with translated(path):
         connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
         try:
@@ -79,6 +80,24 @@ def connect(path: Path, schema: Schema, *, synchronous: str = "full") -> sqlite3
             connection.close()
             raise
     return connection
+
+
+def _check_writable(path: Path) -> None:
+    """SQLite opens a file that it may only read without a word; the first commit would fail."""
+    try:
+        with path.open("r+b"):
+            return
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _unwritable(path, error.strerror or str(error)) from error
+
+
+def _unwritable(path: Path, reason: str) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"{path}: cannot be opened for writing ({reason}); let this user write the file and its directory, or give "
+        "another path"
+    )
 
 
 def _version(connection: sqlite3.Connection, path: Path, schema: Schema) -> int:
@@ -98,18 +117,18 @@ def _version(connection: sqlite3.Connection, path: Path, schema: Schema) -> int:
 
 
 def _migrate(connection: sqlite3.Connection, schema: Schema, found: int) -> None:
-    # Taken even when there is nothing to do: a file that cannot be written is known now and not at the first commit.
+    if found == schema.version:
+        return
+    # It takes 0.3 s to import, and is needed for a file that is new or old only.
+    import sqlite_utils
+
+    database = sqlite_utils.Database(connection, recursive_triggers=False, execute_plugins=False)
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if found < schema.version:
-            # It takes 0.3 s to import, and is needed for a file that is new or old only.
-            import sqlite_utils
-
-            database = sqlite_utils.Database(connection, recursive_triggers=False, execute_plugins=False)
-            for step in schema.migrations[found:]:
-                step(database)
-            connection.execute(f"PRAGMA application_id={schema.application_id}")
-            connection.execute(f"PRAGMA user_version={schema.version}")
+        for step in schema.migrations[found:]:
+            step(database)
+        connection.execute(f"PRAGMA application_id={schema.application_id}")
+        connection.execute(f"PRAGMA user_version={schema.version}")
         connection.execute("COMMIT")
     except BaseException:
         rollback(connection)
@@ -163,10 +182,7 @@ def _translate(path: Path, error: sqlite3.Error) -> StoreError:
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreLocked(f"{path}: another program holds the database ({error}); close it there")
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_AUTH):
-        return StoreUnavailable(
-            f"{path}: cannot be opened for writing ({error}); let this user write the file and its directory, or give "
-            "another path"
-        )
+        return _unwritable(path, str(error))
     if code == sqlite3.SQLITE_FULL:
         return StoreError(f"{path}: the disk is full ({error}); make room: nothing of this write was kept")
     if code == sqlite3.SQLITE_IOERR:
