@@ -4,7 +4,7 @@
 ``instruction`` asks for it and ``render_block`` writes it. ``syntax`` says what opens and closes one.
 """
 
-from saga_core.state_block.fields import BlockFields, ItemAmount, ItemTransfer, RelationChange
+from saga_core.state_block.fields import BlockFields, ItemAmount, ItemTransfer, RelationChange, StatusChange
 from saga_core.state_block.filter import BlockFilter, Hidden, RawBlock, hide
 from saga_core.state_block.instruction import instruction, render_block
 from saga_core.state_block.parser import (
@@ -27,6 +27,7 @@ __all__ = [
     "RawBlock",
     "RelationChange",
     "StateReading",
+    "StatusChange",
     "hide",
     "instruction",
     "parse_block",

@@ -1,4 +1,4 @@
-"""The twelve fields of a state block: their values, and the names by which a model may call them."""
+"""The fields of a state block: their values, and the names by which a model may call them."""
 
 from __future__ import annotations
 
@@ -37,6 +37,14 @@ class RelationChange:
 
 
 @frozen
+class StatusChange:
+    """What has become of ``name``, in a word: "dead", "captured"."""
+
+    name: str
+    status: str
+
+
+@frozen
 class BlockFields:
     """What one block says. None and () mean that it says nothing about the field.
 
@@ -55,6 +63,7 @@ class BlockFields:
     mood: str | None = None
     event_trigger: str | None = None
     notes: str | None = None
+    status_changes: tuple[StatusChange, ...] = ()
 
 
 class Kind(Enum):
@@ -68,9 +77,10 @@ class Kind(Enum):
     NAMES = "a list of names"
     TRANSFERS = "a list of {item, from, to}"
     RELATIONS = "a list of {from, to, type, delta}"
+    STATUSES = "a list of {name, status}"
 
 
-LIST_KINDS = frozenset({Kind.ITEMS, Kind.NAMES, Kind.TRANSFERS, Kind.RELATIONS})
+LIST_KINDS = frozenset({Kind.ITEMS, Kind.NAMES, Kind.TRANSFERS, Kind.RELATIONS, Kind.STATUSES})
 
 
 @frozen
@@ -149,6 +159,13 @@ FIELDS: tuple[Field, ...] = (
         "name relationship 이름 관계",
     ),
     Field(
+        "status_changes",
+        Kind.STATUSES,
+        "statuschange statuses characterstatus characterstatuses npcstatus 상태변화 상태변경 인물상태 인물상태변화 "
+        "캐릭터상태 npc상태 생사",
+        "name 이름 인물",
+    ),
+    Field(
         "mood",
         Kind.TEXT,
         "atmosphere tone 기분 분위기 무드 감정 감정상태",
@@ -171,12 +188,13 @@ FIELDS: tuple[Field, ...] = (
 
 # Keys inside the records of the composite kinds.
 _RECORD_KEYS: dict[str, str] = {
-    "name": "name 이름 명칭 npc npcname character 인물 캐릭터",
+    "name": "name 이름 명칭 npc npcname character who 인물 캐릭터",
     "item": "item itemname 아이템 아이템명 아이템이름 물건 물품 품목",
     "quantity": "quantity qty count amount number num 수량 개수 갯수 수",
     "from": "from source giver subject sender fromnpc 주체 출처 준사람 주는사람 주는이 준이 보낸사람 누가 부터",
     "to": "to target receiver recipient object tonpc 대상 상대 받은사람 받는사람 받는이 받은이 누구에게 에게",
     "type": "type relation relationship relationtype kind status newtype 유형 종류 관계 관계유형 타입 상태",
+    "status": "status state condition 상태 생사",
     "delta": "delta change strength strengthchange strengthdelta value amount affinity "
     "변화 변화량 수치 증감 강도 호감도",
 }
@@ -185,6 +203,7 @@ RECORD_KEYS_OF: dict[Kind, tuple[str, ...]] = {
     Kind.NAMES: ("name",),
     Kind.TRANSFERS: ("item", "from", "to", "quantity", "name"),
     Kind.RELATIONS: ("from", "to", "type", "delta"),
+    Kind.STATUSES: ("name", "status"),
 }
 
 

@@ -159,7 +159,7 @@ class BlockFilter:
             return self._begin_candidate(text[pos], pos)
         end = span.end() if (span := syntax.BODY_SPAN.match(text, pos)) else pos + 1
         seen = self._tail + text[pos:end]
-        tag = syntax.THINK_END.search(seen)
+        tag = syntax.THINK_END.search(seen) if ">" in seen else None
         if tag is None:
             self._body.append(text[pos:end])
             self._tail = seen[-syntax.THINK_REACH :]
@@ -179,7 +179,9 @@ class BlockFilter:
         run = syntax.RUN_SPAN[self._fence].match(text, pos)
         if run:
             self._run += run.end() - pos
-            return run.end()
+            pos = run.end()
+            if pos == len(text):
+                return pos
         if self._run >= syntax.MIN_FENCE:
             self._mode = _Mode.INFO
         else:
@@ -267,7 +269,7 @@ class BlockFilter:
     def _watch(self, text: str) -> None:
         """Keep track of thinking: what stands before an end tag that nothing began was thinking too."""
         seen = self._tail + text
-        for tag in syntax.THINK_TAG.finditer(seen):
+        for tag in syntax.THINK_TAG.finditer(seen) if ">" in text else ():
             if tag.group(1) and not self._thinking:
                 self._drafts = len(self._blocks)
             self._thinking = not tag.group(1)

@@ -13,6 +13,7 @@ from saga_core.state_block.fields import (
     ItemTransfer,
     Kind,
     RelationChange,
+    StatusChange,
     squash,
 )
 from saga_core.state_block.flow import Scalar
@@ -30,6 +31,7 @@ items_transferred: [{{item: <{item}>, from: <{name}>, to: <{name}>}}]
 npc_met: [<{name}>]
 npc_separated: []
 relationship_changes: [{{from: <{name}>, to: <{name}>, type: hostile, delta: -2}}]
+status_changes: [{{name: <{name}>, status: dead}}]
 mood: <{mood}>
 event_trigger: null
 notes: <{notes}>
@@ -66,13 +68,16 @@ def instruction(language: str = "en") -> str:
 
 
 def render_block(fields: BlockFields) -> str:
-    """``fields`` as a block, fences included, without a line end behind it; every field has a line.
+    """``fields`` as a block, fences included, without a line end behind it.
+
+    Every field has a line, but for ``status_changes``, which is written only when there are any.
 
     ``parse_block`` gives the same fields back, whatever the names hold. Raises ValueError, naming the
     field, for a value that no block can state: an empty or overlong text, text that is not clean (see
     ``clean_name``), a quantity below 1, a number or a list beyond the parser's limits.
     """
-    body = "".join(f"{field.name}: {_line(field.kind, getattr(fields, field.name))}\n" for field in FIELDS)
+    stated = (field for field in FIELDS if field.kind is not Kind.STATUSES or fields.status_changes)
+    body = "".join(f"{field.name}: {_line(getattr(fields, field.name))}\n" for field in stated)
     read = parse_block(body).fields
     if read != fields:
         name = next(a.name for a in attributes(BlockFields) if getattr(read, a.name) != getattr(fields, a.name))
@@ -83,7 +88,7 @@ def render_block(fields: BlockFields) -> str:
     return f"```state\n{body}```"
 
 
-def _line(kind: Kind, value: object) -> str:
+def _line(value: object) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -115,6 +120,8 @@ def _element(element: object) -> str:
         pairs = [("from", _text(element.source)), ("to", _text(element.target))]
         pairs += [("type", _text(element.type))] if element.type else []
         return _map([*pairs, ("delta", str(element.delta))])
+    if isinstance(element, StatusChange):
+        return _map([("name", _text(element.name)), ("status", _text(element.status))])
     return _text(str(element))
 
 

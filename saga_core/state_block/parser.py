@@ -12,7 +12,7 @@ from saga_core.state_block import flow, lines
 from saga_core.state_block.fields import BlockFields, Field, Kind, field_of, is_header, names_level
 from saga_core.state_block.filter import Hidden, hide
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
-from saga_core.state_block.records import read_items, read_names, read_relations, read_transfers
+from saga_core.state_block.records import read_items, read_names, read_relations, read_statuses, read_transfers
 from saga_core.state_block.values import Unreadable, read_change, read_flag, read_text
 from saga_core.text.normal import nfc
 
@@ -230,4 +230,6 @@ def _read_value(field: Field, key: str, node: Node, complain: Any) -> Any:
         return read_transfers(node, field, complain)
     if field.kind is Kind.RELATIONS:
         return read_relations(node, field, complain)
+    if field.kind is Kind.STATUSES:
+        return read_statuses(node, field, complain)
     return read_text(node, field.templates, one_name=field.kind is Kind.NAME)

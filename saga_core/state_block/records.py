@@ -12,6 +12,7 @@ from saga_core.state_block.fields import (
     ItemTransfer,
     Kind,
     RelationChange,
+    StatusChange,
     record_key,
 )
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
@@ -39,6 +40,9 @@ _BEHIND_TARGET = re.compile(r"(?P<target>[^:：(（,，/|]+?)\s*[:：(（,，/|]
 _SIGNED_END = re.compile(r"(?P<target>.*\S)\s+(?P<rest>[+\-−–]\s*\d+)")
 _INTEGER = re.compile(r"(?<![\w.])[+\-−–]?\s*\d+(?![\w.])")
 _LABELS = re.compile(r"\b(?:type|delta|relation|strength)\b\s*[:=]?|(?:변화량|수치|호감도|유형)\s*[:=]?", re.IGNORECASE)
+_STATUS = re.compile(
+    rf"(?P<name>.*?\S)\s*(?:[:：=]|{_ARROW.pattern}|[(（])\s*(?P<status>[^()（）]*[^()（）\s])\s*[)）]?"
+)
 _IN_PARENTHESES = re.compile(r"(?P<item>.*\S)\s*[(（](?P<hands>[^()（）]*)[)）]")
 
 
@@ -62,6 +66,11 @@ def read_relations(node: Node, field: Field, complain: Complain) -> tuple[Relati
     """Changes of relation: ``{from, to, type, delta}``, ``from -> to: type (delta)``; ``<->`` makes two."""
     elements = _rejoin(_records(node, field.kind))
     return _collect(elements, lambda element: _relations(element, field), complain)
+
+
+def read_statuses(node: Node, field: Field, complain: Complain) -> tuple[StatusChange, ...]:
+    """What has become of whom: ``{name, status}``, ``name: status``, ``name -> status``, ``name (status)``."""
+    return _collect(_records(node, field.kind), lambda element: _statuses(element, field), complain)
 
 
 def _collect(
@@ -300,3 +309,26 @@ def _relation_parts(text: str) -> tuple[str | None, str | None, str, int | None,
     type_ = read_name(Scalar(_INTEGER.sub(" ", rest).strip(" \t()（）,，:：/|")))
     source, target = read_name(Scalar(text[: arrow.start()].strip())), read_name(Scalar(behind["target"]))
     return source, target, type_ or "", delta, bool(_MUTUAL.fullmatch(arrow.group()))
+
+
+def _statuses(element: Node, field: Field) -> list[StatusChange]:
+    if isinstance(element, Pairs):
+        known, other = _table(element, field.kind)
+        if not known:
+            return [
+                StatusChange(name, status)
+                for key, value in other
+                if (status := _name_in({"status": value}, "status", ""))
+                and (name := read_name(Scalar(key, quoted=True)))
+            ]
+        if len(known) < 2:
+            raise Unreadable("a status without a name, or a name without a status")
+        name, status = _name_in(known, "name", field.templates), _name_in(known, "status", "")
+    elif not isinstance(element, Scalar) or is_nothing(element, field.templates):
+        return []
+    else:
+        parts = _STATUS.fullmatch(element.text)
+        if parts is None:
+            raise Unreadable(f"{shown(element)} does not say what has become of whom")
+        name, status = read_name(Scalar(parts["name"]), field.templates), read_name(Scalar(parts["status"]))
+    return [StatusChange(name, status)] if name and status else []

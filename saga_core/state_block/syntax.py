@@ -37,14 +37,17 @@ QUOTE_MARK = ">"
 
 _COLONS = ":："
 _KOREAN = "상태"
-_WORDS = ("state", _KOREAN, unicodedata.normalize("NFD", _KOREAN))
-_ENDS = frozenset(BLANKS + NEWLINES + _COLONS)
+_WORDS = frozenset({"state", _KOREAN, unicodedata.normalize("NFD", _KOREAN)})
+_BEGINNINGS = frozenset(word[:length] for word in _WORDS for length in range(1, len(word) + 1))
+_WORD_ENDS = frozenset(BLANKS + NEWLINES + _COLONS)
+_SPECIAL = FENCE_CHARS + BLANKS + NEWLINES
 _INFO_TAIL = re.compile(rf"[{BLANKS}]*[{_COLONS}]?[{BLANKS}]*(?:\r\n|[\r\n])?")
 _LINE_END = re.compile(r"\r\n|[\r\n]")
 
 BLANK_SPAN = re.compile(rf"[{BLANKS}]+")
 SPACE_SPAN = re.compile(rf"[{BLANKS}{NEWLINES}]+")
-TEXT_SPAN = re.compile(rf"[^{FENCE_CHARS}{BLANKS}{NEWLINES}]+")
+# Words, and the white space between them; a word that begins with a quote mark may be part of a gap.
+TEXT_SPAN = re.compile(rf"[^{_SPECIAL}]+(?:[{BLANKS}{NEWLINES}]+[^{_SPECIAL}{QUOTE_MARK}][^{_SPECIAL}]*)*")
 BODY_SPAN = re.compile(rf"[^{FENCE_CHARS}]+")
 RUN_SPAN = {char: re.compile(f"{char}+") for char in FENCE_CHARS}
 
@@ -56,8 +59,7 @@ THINK_REACH = len("</thinking>") - 1
 
 def begins_word(text: str) -> bool:
     """Whether ``text`` is the beginning of the word that makes a fence an opener."""
-    lowered = text.lower()
-    return any(word.startswith(lowered) for word in _WORDS)
+    return text.lower() in _BEGINNINGS
 
 
 def is_word(text: str) -> bool:
@@ -67,7 +69,7 @@ def is_word(text: str) -> bool:
 
 def ends_word(char: str) -> bool:
     """Whether ``char`` may follow the word; any other character makes it a different word."""
-    return char in _ENDS
+    return char in _WORD_ENDS
 
 
 def closes(char: str, length: int, *, opened_by: str, opened_with: int) -> bool:

@@ -36,8 +36,8 @@ _NOTHING_WORDS = frozenset(
     for word in (
         "none,null,nil,n/a,na,nothing,nobody,no one,empty,undefined,unknown,tbd,no change,no changes,unchanged,"
         "same,same as before,not applicable,no damage,no event,"
-        "없음,없다,없습니다,없어요,없었음,해당 없음,해당 사항 없음,아무것도 없음,특이 사항 없음,변화 없음,변동 없음,변경 없음,"
-        "피해 없음,부상 없음,이벤트 없음,무피해,동일함,이전과 동일,그대로,변함없음,알 수 없음,불명"
+        "없음,없다,없습니다,없어요,없었음,해당 없음,해당 사항 없음,아무것도 없음,특이 사항 없음,변화 없음,변동 없음,"
+        "변경 없음,피해 없음,부상 없음,이벤트 없음,무피해,동일함,이전과 동일,그대로,변함없음,알 수 없음,불명"
     ).split(",")
 )
 _NOTHING_SIGNS = re.compile(r"[\s.…·?？~\-–—_=]*|<[^<>]*>|＜[^＜＞]*＞|[(（]\s*[)）]")
