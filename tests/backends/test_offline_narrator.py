@@ -141,7 +141,7 @@ async def test_going_somewhere() -> None:
 
 async def test_trading_with_quantities() -> None:
     _, fields = await play("은화 열두 닢을 주고 에르겐에게서 밤이끼 두 개를 산다", told())
-    assert fields.items_transferred == ()
+    assert fields.items_transferred == (ItemTransfer("은화", "아리아", "에르겐", 12),)
     _, fields = await play("은화 12닢을 주고 에르겐에게서 밤이끼 두 개를 산다", told())
     assert fields.items_transferred == (ItemTransfer("은화", "아리아", "에르겐", 12),)
     assert fields.items_gained == (ItemAmount("밤이끼", 2),)

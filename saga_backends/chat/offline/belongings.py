@@ -15,7 +15,9 @@ HEALING = 30
 """Hit points that a remedy gives back."""
 MEAL = 5
 """Hit points that food and drink give back."""
-_REMEDY = re.compile(r"물약|포션|약|potion|elixir|draught|tonic|salve|balm|herb", re.IGNORECASE)
+_REMEDY = re.compile(r"물약|포션|약|연고|potion|elixir|draught|tonic|salve|balm|herb", re.IGNORECASE)
+_SALVE = re.compile(r"연고|고약|salve|balm", re.IGNORECASE)
+_FOOD = re.compile(r"빵|육포|사과|음식|bread|biscuit|apple|ration|food|cake|meat", re.IGNORECASE)
 _NO_THING = frozenset("hand hands arm seat step breath look care time aim notice heed turn 손 자리 숨 팔 마음".split())
 
 
@@ -92,4 +94,5 @@ def _use_up(telling: Telling, item: Amount, *, lose: bool) -> bool:
     if lose:
         return telling.line("drop", item=shown)
     gained = telling.heal((HEALING if _REMEDY.search(name) else MEAL) * item.quantity)
-    return telling.line("drink" if gained else "drink_well", item=shown)
+    way = "salve" if _SALVE.search(name) else "eat" if _FOOD.search(name) else "drink"
+    return telling.line(way, item=shown) and telling.line("healed" if gained else "unhurt")

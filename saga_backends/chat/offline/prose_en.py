@@ -50,8 +50,11 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "You reach for it, but there is no {item}.",
         "You search every pocket. You carry no {item}.",
     ),
-    "drink": ("You drink {item:a}. Warmth spreads to your fingertips.",),
-    "drink_well": ("You drink {item:a}. There was nothing to heal; only the bitterness stays.",),
+    "drink": ("You drink {item:a}.",),
+    "eat": ("You eat {item:a}, slowly.",),
+    "salve": ("You spread {item:a} on the wound.",),
+    "healed": ("Warmth spreads to your fingertips.", "Little by little the pain lets go."),
+    "unhurt": ("There was nothing to heal.",),
     "wield": ("{item:A} hums in your grip.",),
     "attack": (
         "You throw yourself at {person}. It is short and rough, and as you break away your side burns.",

@@ -18,6 +18,7 @@ _HEADING = re.compile(r"^\[([^\]]+)\]\s*$")
 _ENTRY = re.compile(r"^-\s*(.+?)\s*:\s*(.*)$")
 _COUNT = re.compile(r"^(.*?)\s*[×x]\s*(\d+)$")
 _HP = re.compile(r"(-?\d+)(?:\s*/\s*(\d+))?")
+_PAGED_DEAD = re.compile(r"^- \*\*(?:Dead|죽은 인물):\*\* (.+)$", re.MULTILINE)
 _NOTHING = frozenset({"", "-", "—", "none", "nothing", "nobody", "empty", "없음", "비어 있음", "아무도 없음"})
 
 _SECTIONS = {
@@ -89,7 +90,7 @@ def read_scene(text: str, said: tuple[str, ...] = ()) -> Scene:
     """The scene told by the last SAGA block in ``text``; ``said`` are the chat's earlier messages."""
     blocks = _BLOCK.findall(text)
     if not blocks:
-        return Scene(said=said)
+        return Scene(dead=_dead(text, ()), said=said)
     sections: dict[str, list[str]] = {name: [] for name in _SECTIONS}
     current = "now"
     for line in blocks[-1].splitlines():
@@ -111,7 +112,7 @@ def read_scene(text: str, said: tuple[str, ...] = ()) -> Scene:
         present=_listed(told.get("present", "")),
         nearby=_listed(told.get("nearby", "")),
         ways=_listed(told.get("ways", "")),
-        dead=_listed(told.get("dead", "")),
+        dead=_dead(text, _listed(told.get("dead", ""))),
         lore=tuple((entry[1], entry[2]) for line in sections["lore"] if (entry := _ENTRY.match(line))),
         earlier=tuple(line.lstrip("- ") for line in sections["earlier"]),
         related=tuple(sections["related"]),
@@ -128,8 +129,8 @@ def without_block(text: str) -> str:
 def resolve(phrase: str, names: Iterable[str]) -> str:
     """The one of ``names`` that ``phrase`` means, or "".
 
-    The same name but for spacing and case; else a name whose last word, or a word of its own, it is ("크룩" for
-    "고블린왕 크룩", "Krook" for "Krook the Goblin King"), when no other name has that word.
+    The same name but for spacing and case; else a name that has all of its words ("크룩" for "고블린왕 크룩",
+    "Captain Vey" for "Captain Lucan Vey"), when no other name does.
     """
     wanted = fold_name(phrase)
     if not wanted:
@@ -138,7 +139,8 @@ def resolve(phrase: str, names: Iterable[str]) -> str:
     for name in known:
         if fold_name(name) == wanted:
             return name
-    partial = [name for name in known if wanted in {fold_name(word) for word in name.split()}]
+    words = {fold_name(word) for word in phrase.split()}
+    partial = [name for name in known if words <= {fold_name(word) for word in name.split()}]
     return partial[0] if len(partial) == 1 else ""
 
 
@@ -160,6 +162,12 @@ def _forms(name: str) -> list[str]:
     """The name, then the words of it that may stand for it: proper-looking ones of two letters or more."""
     words = [word for word in name.split() if len(word) >= 2 and (is_hangul(word[-1]) or word[:1].isupper())]
     return [name, *reversed(words)] if len(words) > 1 or " " in name else [name]
+
+
+def _dead(text: str, told: tuple[str, ...]) -> tuple[str, ...]:
+    """The dead of the block and of the pages that stand earlier in the prompt: nobody comes back."""
+    paged = (name for line in _PAGED_DEAD.findall(text) for name in _listed(line))
+    return tuple(dict.fromkeys((*told, *paged)))
 
 
 def _fields(lines: Iterable[str]) -> dict[str, str]:

@@ -62,12 +62,12 @@ _NUMBERS = {
 }  # fmt: skip
 _NUMBER = "|".join(sorted(_NUMBERS, key=len, reverse=True)) + r"|\d+"
 _COUNT = re.compile(
-    rf"^({_NUMBER})\s+(?:(?:vials?|bottles?|pieces?|flasks?|sheaves|coils?) of )?(?!of\b)(.+)$", re.IGNORECASE
+    rf"^({_NUMBER})\s+(?:(?:vials?|bottles?|jars?|flasks?|sheaves|pieces?) of )?(?!of\b)(.+)$", re.IGNORECASE
 )
 _DATIVE = re.compile(rf"^(.+?)\s+((?:{_NUMBER}|the|my|some)\s+.+)$", re.IGNORECASE)
 _PRONOUN = re.compile(r"^(?:him|her|them|it|he|she|they)$", re.IGNORECASE)
 _CONSUMABLE = re.compile(
-    r"potion|elixir|draught|tonic|salve|balm|herb|bread|ration|apple|tea|wine|ale|food|물약", re.IGNORECASE
+    r"potion|elixir|draught|tonic|salve|balm|herb|biscuit|bread|ration|apple|tea|wine|ale|food|물약", re.IGNORECASE
 )
 
 
@@ -93,10 +93,9 @@ def _sentence(sentence: str, scene: Scene, before: list[Intent]) -> list[Intent]
     last = next((intent.person for intent in reversed(before) if intent.person), "")
     if not last and len(scene.present) == 1:
         last = scene.present[0]
-    for text in dict.fromkeys((_QUOTED.sub(" ", sentence), sentence)):
-        found = _clauses(text, scene, last)
-        if found:
-            return found
+    found = _clauses(_QUOTED.sub(" ", sentence), scene, last)
+    if found:
+        return found
     known = named_in(sentence, _persons(scene))
     if known and _QUOTED.search(sentence):
         return [Intent(Act.TALK, person=known[0])]
@@ -248,5 +247,5 @@ def _amount(text: str) -> Amount:
     quantity = max(1, int(count[1]) if count[1].isdigit() else _NUMBERS[count[1].casefold()])
     name = count[2]
     if quantity > 1:
-        name = re.sub(r"(?<=[^s])s$", "", name)
+        name = re.sub(r"(?<=[^s])s(?= of\b)|(?<=[^s])s$", "", name, count=1)
     return Amount(name, quantity)

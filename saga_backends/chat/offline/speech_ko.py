@@ -59,10 +59,14 @@ _FILLERS = frozenset(
     "마침내 다 모두 전부 크게 큰 소리로 있는 떨어진 놓인 버려진 주는 준 건네는 건넨 내민 들고 있던 속으로 앞으로 "
     "진심으로 정식으로 온 힘을 다해 다짜고짜 뒤 후 다음 하고 하며 한다 해서 한다고 라고 이라고".split()
 )
-_NUMBERS = {
+_ONES = {
     "한": 1, "하나": 1, "두": 2, "둘": 2, "세": 3, "셋": 3, "네": 4, "넷": 4, "다섯": 5, "여섯": 6, "일곱": 7,
-    "여덟": 8, "아홉": 9, "열": 10, "스무": 20, "스물": 20,
+    "여덟": 8, "아홉": 9,
 }  # fmt: skip
+_TENS = {"열": 10, "스물": 20, "스무": 20, "서른": 30, "마흔": 40, "쉰": 50}
+_NUMBERS = (
+    _ONES | _TENS | {ten + one: ten_value + value for ten, ten_value in _TENS.items() for one, value in _ONES.items()}
+)
 _NUMBER = "|".join(sorted(_NUMBERS, key=len, reverse=True)) + r"|\d+"
 _COUNTER = "개|병|자루|닢|장|권|벌|송이|뿌리|줄기|마리|알|방울|묶음|조각|통"
 _TAIL_COUNT = re.compile(rf"^(.*?)\s*(?:^|\s|[x×])({_NUMBER})\s*(?:{_COUNTER})?$")
@@ -99,10 +103,9 @@ def _sentence(sentence: str, scene: Scene, before: list[Intent]) -> list[Intent]
         return [question]
     outside = _QUOTED.sub(" ", sentence)
     last = next((intent.person for intent in reversed(before) if intent.person), "")
-    for text in dict.fromkeys((outside, sentence)):
-        found = _clauses(text, scene, last)
-        if found:
-            return found
+    found = _clauses(outside, scene, last)
+    if found:
+        return found
     known = named_in(sentence, _persons(scene))
     if known and _QUOTED.search(sentence):
         return [Intent(Act.TALK, person=known[0])]
