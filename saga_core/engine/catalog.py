@@ -6,11 +6,12 @@ from collections import OrderedDict
 from typing import Any
 
 from attrs import define, evolve, field, frozen
-from saga_core.context.model import TurnContext
 
 from saga_core.capabilities import Capability
 from saga_core.config import Config
+from saga_core.context.model import TurnContext
 from saga_core.engine.counters import Counters
+from saga_core.engine.explain import explain_context
 from saga_core.engine.lanes import Lanes
 from saga_core.engine.live import LiveSession, LiveSessions
 from saga_core.engine.open_stores import Stores
@@ -23,11 +24,13 @@ from saga_core.model.world_state import WorldState
 from saga_core.ports import Clock
 from saga_core.projection.describe import describe_state, graph_words
 from saga_core.projection.graph_image import GraphImage
+from saga_core.recall.episodes import PathEpisodes
 from saga_core.stores.md_cache import Pages
 from saga_core.world.library import WorldLibrary
 from saga_core.world.model import World
 
 _EXCERPT = 80
+_LISTED = 50
 
 
 @frozen
@@ -66,6 +69,7 @@ class Catalog:
         session = Session(session_id, root.id, owner, label, world.name, world.digest, now, root.id)
         await self.journal.create_session(session, root, world)
         self.counters.add("sessions.created")
+        self.lanes.submit(session_id, [root.id])
         return await self.live.get(session_id)
 
     async def named_session(self, name: str, owner: str, world: World) -> Session:
@@ -233,6 +237,16 @@ class Catalog:
         assert pages is not None
         return pages
 
+    async def search(self, query: str, *, session_id: str, k: int = 10) -> list[dict[str, Any]]:
+        """The turns of the active head's path that answer ``query`` best by their words, best first."""
+        live = await self._live(session_id)
+        episodes = PathEpisodes(live.tree, live.episodes, live.head)
+        found = episodes.search(query, k, frozenset())
+        return [
+            {"turn": turn, "depth": episodes.depth(turn), "score": score, "text": episodes.text(turn)}
+            for turn, score in sorted(found.items(), key=lambda each: (-each[1], each[0]))
+        ]
+
     async def graph_query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Any]]:
         """Ask the graph engine in its own language. ``NotSupported`` unless it declares ``RAW_QUERY``."""
         store: Any = self.stores.graph
@@ -247,7 +261,39 @@ class Catalog:
         """What stood in the context of a recent turn and why, entry by entry; None when it is no longer at hand."""
         await self._live(session_id)
         context = self._contexts.get(turn)
-        return context.explain() if context is not None else None
+        return explain_context(context) if context is not None else None
+
+    async def status(self) -> dict[str, Any]:
+        """How the engine is: stores and their health, work that waits, counters, degraded modes. JSON-able."""
+        stores = {}
+        for kind, store in self.stores.all().items():
+            health = await store.check()
+            info = store.info
+            stores[kind] = {
+                "backend": info.name,
+                "version": info.version,
+                "location": info.location,
+                "capabilities": sorted(info.capabilities),
+                "ok": health.ok,
+                "detail": health.detail,
+                "bytes": health.bytes,
+            }
+        return {
+            "stores": stores,
+            "embedder": self.stores.embedder.id,
+            "tokens": self.stores.counter.id,
+            "sessions": {"live": len(self.live)},
+            "work": {
+                "queued": self.lanes.depth(),
+                "waiting": [
+                    {"session": each.session, "turn": each.turn, "kind": each.kind, "reason": each.reason}
+                    for each in self.lanes.waiting()[:_LISTED]
+                ],
+            },
+            "counters": dict(sorted(self.counters.counts.items())),
+            "degraded": dict(self.counters.degraded),
+            "worlds": self.worlds.names(),
+        }
 
     async def verify(self, session_id: str) -> list[str]:
         """Compare every live timeline's views with the journal; the differences in words, none when all is well."""

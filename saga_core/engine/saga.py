@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import Any
 
 from attrs import define, field
-from saga_core.context.model import ReadRequest, TurnContext
-from saga_core.context.reader import ContextReader
+from saga_core.context.reader import ContextReader, default_reader
 
 from saga_core.config import Config, load_config
+from saga_core.context.model import Language, ReadRequest, TurnContext
 from saga_core.engine.adoption import adopt
 from saga_core.engine.begun import BegunTurn, Reply
 from saga_core.engine.catalog import Catalog
@@ -21,7 +21,7 @@ from saga_core.engine.counters import Counters
 from saga_core.engine.lanes import DrainReport, Lanes
 from saga_core.engine.live import LiveSession, LiveSessions
 from saga_core.engine.open_stores import Stores, open_stores
-from saga_core.engine.projector import Projector, episodes_scope, lore_scope, scope_of
+from saga_core.engine.projector import Projector, scope_of
 from saga_core.engine.recording import Recording, record_nothing
 from saga_core.engine.sides import classify
 from saga_core.errors import StoreError
@@ -35,10 +35,13 @@ from saga_core.ports import Clock, Entropy, SystemClock, SystemEntropy
 from saga_core.projection.pages import render_prefix
 from saga_core.prompt.build import build_plan, language_of
 from saga_core.prompt.rules import static_rules
+from saga_core.recall.episodes import PathEpisodes
 from saga_core.world.library import WorldLibrary, default_roots
 from saga_core.world.model import World
 
 log = logging.getLogger("saga")
+
+NOTHING = TurnContext("", 0)
 
 _EXPLAINED = 128
 _PREFIXES = 256
@@ -126,7 +129,7 @@ class Saga(Catalog):
         kind = classify(transcript)
         self.counters.add(f"begun.{kind.value}")
         if kind is TurnKind.SIDE:
-            context, plan = TurnContext.empty(), build_plan(transcript)
+            context, plan = NOTHING, build_plan(transcript)
         else:
             context = await self._read(live, state, transcript, match, language)
             lap("context")
@@ -158,29 +161,26 @@ class Saga(Catalog):
         return await self.new_session(world, owner=owner, greeting=greeting)
 
     async def _read(
-        self, live: LiveSession, state: WorldState, transcript: Transcript, match: Match, language: str
+        self, live: LiveSession, state: WorldState, transcript: Transcript, match: Match, language: Language
     ) -> TurnContext:
         """The context for the player's words: from the stores where they show the state, else from the journal."""
         slot = await self.projector.current_slot(live, state.turn)
         self.counters.add("graph.read.store" if slot is not None else "graph.read.image")
-        tree, turn = live.tree, state.turn
-        pinned = await live.state(self._pin(live, turn))
+        turn = state.turn
+        pages = self._pages_pinned()
         request = ReadRequest(
             session=live.session.id,
             state=state,
-            pinned=pinned,
             world=live.world,
             lore=live.lore,
-            language=language,
             player_words=transcript.player_words,
             recent=tuple(utterance.text for utterance in transcript.utterances[-2:]),
+            pinned=await live.state(self._pin(live, turn)) if pages else None,
+            language=language,
+            episodes=PathEpisodes(live.tree, live.episodes, turn),
             shown=match.shown,
-            on_path=lambda other: tree.is_ancestor(other, turn),
             graph=self.stores.graph if slot is not None else await live.image(turn),
             graph_scope=scope_of(live.session.id, slot) if slot is not None else "",
-            episodes=live.episodes,
-            episode_scope=episodes_scope(live.session.id),
-            lore_scope=lore_scope(live.world.digest),
         )
         context = await self.reader.read(request)
         for name in context.late:
@@ -195,8 +195,11 @@ class Saga(Catalog):
         depth = live.tree.get(turn).depth
         return live.tree.ancestor_at(turn, depth - depth % self.config.prompt_caching.repin_every).id
 
-    async def _pages(self, live: LiveSession, turn: str, language: str) -> str:
-        if not self.config.prompt_caching.enabled or self.config.prompt_caching.strategy == "none":
+    def _pages_pinned(self) -> bool:
+        return self.config.prompt_caching.enabled and self.config.prompt_caching.strategy != "none"
+
+    async def _pages(self, live: LiveSession, turn: str, language: Language) -> str:
+        if not self._pages_pinned():
             return ""
         pin = self._pin(live, turn)
         found = self._pinned.get((pin, language))
@@ -219,7 +222,7 @@ class Saga(Catalog):
             session,
             Turn("", "", None, 0, self.clock.now(), kind=TurnKind.ROOT),
             build_plan(transcript),
-            TurnContext.empty(),
+            NOTHING,
             TurnKind.SIDE,
             replies,
             {"total": total},
@@ -310,7 +313,9 @@ class Opening:
             live=live,
             lanes=lanes,
             projector=projector,
-            reader=ContextReader.standard(config, stores, self.clock),
+            reader=default_reader(
+                config, stores.counter, clock=self.clock, vectors=stores.vector, embedder=stores.embedder
+            ),
             matcher=Matcher(journal, live.tree),
         )
         waiting: dict[str, list[str]] = {}

@@ -7,7 +7,7 @@ in front of its text. A system message in mid-history is left where the client p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from saga_core.journal.transcript import Transcript
 from saga_core.prompt.plan import Block, PromptPlan, Stability
@@ -62,10 +62,10 @@ def _clean(text: str) -> str:
     return hide(text).visible if "`" in text or "~" in text else text
 
 
-def language_of(text: str, default: str = "en") -> str:
+def language_of(text: str, default: str = "en") -> Literal["ko", "en"]:
     """``ko`` when a text is written in Hangul for the most part, ``en`` when in Latin letters, else ``default``."""
     hangul = sum("가" <= char <= "힣" for char in text)
     latin = sum(char.isascii() and char.isalpha() for char in text)
     if hangul * 2 > latin:
         return "ko"
-    return "en" if latin else default
+    return "en" if latin or default != "ko" else "ko"
