@@ -195,7 +195,7 @@ def test_without_a_block_nothing_is_told() -> None:
 
 
 def test_the_block_is_taken_out_of_the_players_words() -> None:
-    assert without_block("[SAGA: now]\n[Now]\nPlace: X\n[/SAGA]\n\nI wait.") == "I wait."
+    assert without_block("[SAGA: what is true now]\n[Now]\nPlace: X\n[/SAGA]\n\nI wait.") == "I wait."
 
 
 def test_one_word_of_a_name_is_enough_unless_two_share_it() -> None:

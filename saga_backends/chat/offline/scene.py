@@ -13,11 +13,14 @@ from attrs import field, frozen
 from saga_core.text.korean import is_hangul, mentions
 from saga_core.text.normal import fold_name
 
-_BLOCK = re.compile(r"\[SAGA[^\]\n]*\]\n(.*?)\[/SAGA\]", re.DOTALL)
+_BLOCK = re.compile(
+    r"^\[SAGA: (?:what is true now|지금 사실인 것)\]$(.*?)^\[/SAGA\]$", re.DOTALL | re.MULTILINE | re.IGNORECASE
+)
 _HEADING = re.compile(r"^\[([^\]]+)\]\s*$")
 _ENTRY = re.compile(r"^-\s*(.+?)\s*:\s*(.*)$")
 _COUNT = re.compile(r"^(.*?)\s*[×x]\s*(\d+)$")
 _HP = re.compile(r"(-?\d+)(?:\s*/\s*(\d+))?")
+_SINCE = re.compile(r"\s*\([^()]*\)$")
 _PAGED_DEAD = re.compile(r"^- \*\*(?:Dead|죽은 인물):\*\* (.+)$", re.MULTILINE)
 _NOTHING = frozenset({"", "-", "—", "none", "nothing", "nobody", "empty", "없음", "비어 있음", "아무도 없음"})
 
@@ -167,7 +170,7 @@ def _forms(name: str) -> list[str]:
 def _dead(text: str, told: tuple[str, ...]) -> tuple[str, ...]:
     """The dead of the block and of the pages that stand earlier in the prompt: nobody comes back."""
     paged = (name for line in _PAGED_DEAD.findall(text) for name in _listed(line))
-    return tuple(dict.fromkeys((*told, *paged)))
+    return tuple(dict.fromkeys(_SINCE.sub("", name) for name in (*told, *paged)))
 
 
 def _fields(lines: Iterable[str]) -> dict[str, str]:
