@@ -1,0 +1,15 @@
+"""Context: what the prompt is told about now. Sources in parallel, a deadline, a budget, one block of text.
+
+```python
+reader = default_reader(config, counter, clock=clock, vectors=vectors, embedder=embedder)
+context = await reader.read(ReadRequest(session=..., state=..., world=..., lore=..., player_words=...))
+block.lead = context.text
+```
+"""
+
+from __future__ import annotations
+
+from saga_core.context.model import Piece, ReadRequest, Section, TurnContext
+from saga_core.context.reader import ContextReader, default_reader
+
+__all__ = ["ContextReader", "Piece", "ReadRequest", "Section", "TurnContext", "default_reader"]

@@ -1,0 +1,122 @@
+"""What a read is asked, and what it answers.
+
+Pieces of all sources compete on one scale, their ``score``:
+
+==========  ===========================================================================================
+100 to 130  must be told: who is dead (130), place, HP and inventory (120), company (110), ways (100)
+6           what changed since the pinned pages; events that are due
+0 to 10     lore, by the lorebook's rules; 5 is "the entry of the place where the player stands"
+1 to 4.5    earlier turns, by how far they stand above the other candidates
+0.5 to 6    connections, by edge type, nearness, and whether the player's words name an end
+1 to 5      events, by recency and mention
+==========  ===========================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Literal
+
+from attrs import field, frozen
+
+from saga_core.model.world_state import WorldState
+from saga_core.recall.episodes import Episodes
+from saga_core.recall.graph_walk import Neighbors
+from saga_core.recall.lore_index import LoreIndex
+from saga_core.world.model import World
+
+Language = Literal["ko", "en"]
+
+
+class Section(StrEnum):
+    """The parts of the volatile block, in their order."""
+
+    NOW = "now"
+    RELATED = "related"
+    LORE = "lore"
+    EARLIER = "earlier"
+    EVENTS = "events"
+
+
+class Slot:
+    """Lines of the section ``NOW``, as ``Piece.order``. Pieces of one slot of the last two share a line."""
+
+    ESSENTIALS = 0
+    COMPANY = 1
+    SURROUNDINGS = 2
+    DEAD = 3
+    CHANGED = 4
+
+
+MUST_DEAD = 130.0
+MUST_ESSENTIALS = 120.0
+MUST_COMPANY = 110.0
+MUST_SURROUNDINGS = 100.0
+CHANGED = 6.0
+
+
+@frozen
+class Piece:
+    """A bit of context that one source offers. It enters the prompt whole or not at all."""
+
+    source: str
+    key: str
+    """What it is about; of two pieces with one key the better one counts."""
+    section: Section
+    text: str
+    """Its line, without the dash; in a shared line of ``NOW`` its part."""
+    score: float
+    tokens: int = 0
+    """What it costs, once it was packed or skipped."""
+    why: Mapping[str, float] = field(factory=dict)
+    """The parts of the score, by name."""
+    order: float = 0
+    """Its place in the section, lowest first; equal ones by score. A ``Slot`` in ``NOW``."""
+    shorter: tuple[str, ...] = ()
+    """Texts to use instead when the one before does not fit, in turn."""
+
+
+@frozen
+class ReadRequest:
+    """One turn to read for. All of it is at hand: nothing here is fetched."""
+
+    session: str
+    state: WorldState
+    """What is true at the turn that the request continues."""
+    world: World
+    lore: LoreIndex
+    player_words: str
+    recent: tuple[str, ...] = ()
+    """The texts of the last two messages, the player's words among them; they alone when empty."""
+    pinned: WorldState | None = None
+    """The state that the pages in the prefix show; None when there are no pages. The prefix is stale in what changed
+    since: that is told."""
+    language: Language = "en"
+    episodes: Episodes | None = None
+    """The remembered turns of the path."""
+    shown: frozenset[str] = frozenset()
+    """Turns that the sent history shows: never recalled."""
+    graph: Neighbors | None = None
+    """A graph that shows exactly ``state``: a store's scope whose watermark is its turn, or an image rendered from it.
+    One that lags behind would tell what is not true."""
+    graph_scope: str = ""
+    due: tuple[str, ...] = ()
+    """Events and foreshadowing whose time has come, a line each."""
+
+
+@frozen
+class TurnContext:
+    """What a read found."""
+
+    text: str
+    """The volatile block; empty when there is nothing to tell."""
+    tokens: int
+    pieces: tuple[Piece, ...] = ()
+    """What is in the text, best first."""
+    skipped: tuple[Piece, ...] = ()
+    """What did not fit, best first."""
+    late: tuple[str, ...] = ()
+    """Sources, and stores behind them, that were left out because they were late or failed, ordered by name."""
+    timings: Mapping[str, float] = field(factory=dict)
+    """Milliseconds of each source, of ``gather``, ``pack`` and ``total``."""

@@ -1,0 +1,196 @@
+"""ContextReader: asks the sources in parallel, under one deadline, and packs what they offer.
+
+```python
+reader = default_reader(config, counter, clock=clock, vectors=vectors, embedder=embedder)
+context = await reader.read(request)      # never raises for a source that is slow or broken
+await reader.aclose()
+```
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from saga_core.config.model import Config, TokenBudget
+from saga_core.context.budget import ceilings, pack
+from saga_core.context.labels import labels
+from saga_core.context.model import Piece, ReadRequest, TurnContext
+from saga_core.context.scene import EntityNames, Scene
+from saga_core.context.sources import Briefing, Connections, ContextSource, Deaths, Events, Lorebook, Recollection
+from saga_core.errors import BadInput
+from saga_core.ports import Clock, Embedder, SystemClock, TokenCounter
+from saga_core.stores.vector import VectorStore
+
+log = logging.getLogger("saga.context")
+
+_PATIENCE = 0.8
+"""The part of the deadline within which stores and the embedder must answer, so that sources can go on without."""
+_FAREWELL = 0.02
+"""Seconds that a cancelled task has to end."""
+_COUNTED = 4_096
+
+
+class ContextReader:
+    """Reads the context of turns. One reader serves all sessions, and any number of reads at a time."""
+
+    def __init__(
+        self,
+        sources: Sequence[ContextSource],
+        counter: TokenCounter,
+        *,
+        budget: TokenBudget | None = None,
+        clock: Clock | None = None,
+        deadline_ms: float = 250.0,
+        vectors: VectorStore | None = None,
+        embedder: Embedder | None = None,
+        hops: int = 2,
+    ) -> None:
+        """``deadline_ms``: what is not there by then is left out. ``hops``: how far the graph is walked.
+
+        Without ``vectors`` or ``embedder`` lore and turns are found by their words alone. Raises ``BadInput`` for a
+        deadline that is not above 0 and for two sources of one name.
+        """
+        if not deadline_ms > 0:
+            raise BadInput(f"deadline_ms is {deadline_ms}; give milliseconds above 0")
+        names = [source.name for source in sources]
+        for name, times in Counter(names).items():
+            if times > 1:
+                raise BadInput(f"sources: {times} are named {name!r}; give each its own name")
+        self.misses: Counter[str] = Counter()
+        """How often each source, or store behind one, was left out."""
+        self._sources = tuple(sources)
+        budget = budget or TokenBudget()
+        self._most = budget.dynamic_context_max
+        self._ceilings = ceilings(budget)
+        self._clock = clock or SystemClock()
+        self._deadline = deadline_ms / 1_000
+        self._vectors = vectors
+        self._embedder = embedder
+        self._hops = hops
+        self._names = EntityNames()
+        self._count = lru_cache(maxsize=_COUNTED)(counter.count)
+        self._strays: set[asyncio.Task[Any]] = set()
+
+    async def read(self, request: ReadRequest) -> TurnContext:
+        """The context of one turn. The same request, with the same answers of stores in time, gives the same bytes."""
+        clock = self._clock.monotonic
+        start = clock()
+        scene = Scene(
+            request,
+            self._names.of(request.session, request.state),
+            embedder=self._embedder,
+            vectors=self._vectors,
+            hops=self._hops,
+            patience=self._deadline * _PATIENCE,
+        )
+        timings: dict[str, float] = {}
+        tasks = {
+            source.name: asyncio.create_task(self._timed(source, scene, timings), name=f"saga-context-{source.name}")
+            for source in self._sources
+        }
+        try:
+            if tasks:
+                await asyncio.wait(tasks.values(), timeout=self._deadline)
+            pieces = self._collect(tasks, scene)
+        finally:
+            await self._dismiss([*tasks.values(), *scene.asked_for()])
+        gathered = clock()
+        packed = pack(
+            pieces,
+            most=self._most,
+            ceilings=self._ceilings,
+            count=self._count,
+            words=labels(request.language),
+            language=request.language,
+        )
+        end = clock()
+        timings["gather"] = (gathered - start) * 1_000
+        timings["pack"] = (end - gathered) * 1_000
+        timings["total"] = (end - start) * 1_000
+        self.misses.update(scene.late)
+        return TurnContext(
+            packed.text, packed.tokens, packed.chosen, packed.skipped, tuple(sorted(scene.late)), timings
+        )
+
+    async def _timed(self, source: ContextSource, scene: Scene, timings: dict[str, float]) -> Sequence[Piece]:
+        start = self._clock.monotonic()
+        pieces = await source.gather(scene)
+        timings[source.name] = (self._clock.monotonic() - start) * 1_000
+        return pieces
+
+    @staticmethod
+    def _collect(tasks: dict[str, asyncio.Task[Sequence[Piece]]], scene: Scene) -> list[Piece]:
+        pieces: list[Piece] = []
+        for name, task in tasks.items():
+            if not task.done():
+                scene.late.add(name)
+                log.warning("context: %s left out: not done within the deadline", name)
+            elif task.cancelled():
+                scene.late.add(name)
+                log.warning("context: %s left out: it was cancelled", name)
+            elif (error := task.exception()) is not None:
+                scene.late.add(name)
+                log.warning("context: %s left out: %s: %s", name, type(error).__name__, error, exc_info=error)
+            else:
+                pieces += task.result()
+        return pieces
+
+    async def _dismiss(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
+        """Cancel what still runs. What does not end at once is let go of, and its end is awaited by ``aclose``."""
+        running: list[asyncio.Task[Any]] = []
+        for task in tasks:
+            if task.done():
+                self._forget(task)
+                continue
+            task.cancel()
+            running.append(task)
+            self._strays.add(task)
+            task.add_done_callback(self._forget)
+        if running:
+            await asyncio.wait(running, timeout=_FAREWELL)
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        """Take note of a task's end, so that no failure goes unseen."""
+        self._strays.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.debug("context: %s ended with %s: %s", task.get_name(), type(error).__name__, error)
+
+    async def aclose(self) -> None:
+        """Cancel what earlier reads left running, and wait for its end."""
+        for task in self._strays:
+            task.cancel()
+        if self._strays:
+            await asyncio.wait(self._strays)
+
+
+def default_reader(
+    config: Config,
+    counter: TokenCounter,
+    *,
+    clock: Clock | None = None,
+    vectors: VectorStore | None = None,
+    embedder: Embedder | None = None,
+) -> ContextReader:
+    """The reader with SAGA's own sources, set up as configured."""
+    return ContextReader(
+        (
+            Deaths(),
+            Briefing(),
+            Lorebook(config.dynamic_lorebook, expand=config.graph.hybrid_rerank),
+            Recollection(config.recall.top_k),
+            Connections(),
+            Events(),
+        ),
+        counter,
+        budget=config.token_budget,
+        clock=clock,
+        deadline_ms=config.recall.deadline_ms,
+        vectors=vectors,
+        embedder=embedder,
+        hops=config.graph.max_hop,
+    )

@@ -1,0 +1,73 @@
+"""The volatile block as text, in a fixed shape that programs read back too.
+
+```
+block     = opening NL section* closing
+opening   = "[SAGA: " title "]"                closing = "[/SAGA]"
+section   = heading NL line+                   heading = "[" name "]"
+name      = "Now" | "Related" | "Lore" | "Earlier" | "Events"              (in this order)
+          | "최신 변경" | "관련 연결" | "관련 로어북" | "지난 일" | "이벤트"
+line      = now NL | "- " text NL
+now       = field (" | " field)*               field   = label ": " value
+value     = item (", " item)*                  item    = name [" ×" count]
+```
+
+Fields: Place, HP (``85/100``), Inventory, Mood; Player, Present; Nearby, Ways; Dead (``name (since turn 12)``); and
+Changed, whose items are separated by "; ". In Korean 위치, HP, 인벤토리, 기분; 플레이어, 곁에 있는 인물; 근처 인물,
+갈 수 있는 곳; 사망; 변경. An empty inventory is "none" (없음), any other empty field is left out, and so is an empty
+section. A line of Lore is ``name: text``, one of Earlier begins with ``(turn 12) `` (``(12턴) ``). Nothing from the
+story can open or close a block or begin a line: its line breaks become spaces and a "[" before "SAGA" or "/SAGA"
+becomes "(".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from saga_core.context.labels import Labels, labels
+from saga_core.context.model import Piece, Section, Slot
+
+_FENCE = re.compile(r"\[(?=/?SAGA)", re.IGNORECASE)
+
+
+def one_line(text: str) -> str:
+    """Text of the story as it may stand in the block."""
+    line = " ".join(text.split())
+    return _FENCE.sub("(", line) if "[" in line else line
+
+
+def one_field(name: str) -> str:
+    """A name as it may stand in a field: without the bar that separates fields."""
+    return one_line(name).replace("|", "/")
+
+
+def render(pieces: Iterable[Piece], language: str) -> str:
+    """The block with these pieces; empty for none."""
+    words = labels(language)
+    sections: dict[Section, list[Piece]] = {}
+    for piece in pieces:
+        sections.setdefault(piece.section, []).append(piece)
+    if not sections:
+        return ""
+    lines = [words.opening]
+    for section in Section:
+        found = sections.get(section)
+        if not found:
+            continue
+        found.sort(key=lambda piece: (piece.order, -piece.score, piece.key))
+        lines.append(words.sections[section])
+        if section is Section.NOW:
+            lines += _now(found, words)
+        else:
+            lines += [f"- {piece.text}" for piece in found]
+    lines.append(words.closing)
+    return "\n".join(lines)
+
+
+def _now(pieces: list[Piece], words: Labels) -> list[str]:
+    lines = [piece.text for piece in pieces if piece.order < Slot.DEAD]
+    for slot, label, between in ((Slot.DEAD, words.dead, ", "), (Slot.CHANGED, words.changed, "; ")):
+        parts = [piece.text for piece in pieces if piece.order == slot]
+        if parts:
+            lines.append(f"{label}: {between.join(parts)}")
+    return lines

@@ -1,0 +1,262 @@
+"""The scene of a read: what several sources need to know, found out once."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from array import array
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+from attrs import frozen
+
+from saga_core.context.model import ReadRequest
+from saga_core.model.entities import Entity, Kind
+from saga_core.model.world_state import WorldState
+from saga_core.ports import Embedder
+from saga_core.recall.graph_walk import Walk, walk
+from saga_core.recall.mentions import NameIndex, Passage
+from saga_core.stores.filters import Compare
+from saga_core.stores.vector import Hit, VectorStore
+from saga_core.text.korean import is_hangul
+
+log = logging.getLogger("saga.context")
+
+T = TypeVar("T")
+
+_SESSIONS = 64
+_SEEDS = 16
+_FAN_OUT = 160
+
+EPISODE_HITS = 48
+LORE_HITS = 30
+
+
+@frozen
+class StateNames:
+    """The names of a state's entities, to their ids."""
+
+    everything: NameIndex[str]
+    characters: NameIndex[str]
+
+
+class EntityNames:
+    """The names of states, one kept per session and made anew only when a name changed."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, tuple[Mapping[str, Entity], StateNames]] = OrderedDict()
+
+    def of(self, session: str, state: WorldState) -> StateNames:
+        """The names of the state's entities."""
+        kept = self._kept.get(session)
+        if kept is not None and _same_names(kept[0], state.entities):
+            self._kept.move_to_end(session)
+            return kept[1]
+        names = _names(state.entities.values())
+        self._kept[session] = (state.entities, names)
+        self._kept.move_to_end(session)
+        while len(self._kept) > _SESSIONS:
+            self._kept.popitem(last=False)
+        return names
+
+
+def _same_names(old: Mapping[str, Entity], new: Mapping[str, Entity]) -> bool:
+    if old is new:
+        return True
+    if len(old) != len(new):
+        return False
+    for id_, entity in new.items():
+        known = old.get(id_)
+        if known is not entity and (known is None or known.name != entity.name or known.aliases != entity.aliases):
+            return False
+    return True
+
+
+def _names(entities: Collection[Entity]) -> StateNames:
+    characters = [(each.id, each.names) for each in entities if each.kind is Kind.CHARACTER]
+    characters += _short_names(entities)
+    others = [(each.id, each.names) for each in entities if each.kind is not Kind.CHARACTER]
+    return StateNames(NameIndex([*characters, *others]), NameIndex(characters))
+
+
+def _short_names(entities: Iterable[Entity]) -> list[tuple[str, tuple[str, ...]]]:
+    """The word by which a character with title and name is called ("크룩" of "고블린왕 크룩", "Krook" of "Krook the
+    Goblin King", "Maren" of "Elder Maren"), where no two characters share it."""
+    called: dict[str, list[str]] = {}
+    for entity in entities:
+        if entity.kind is not Kind.CHARACTER or " " not in entity.name:
+            continue
+        words = entity.name.split()
+        byname = not is_hangul(words[0][0]) and len(words) > 2 and words[1].casefold() in ("the", "of")
+        word = words[0] if byname else words[-1]
+        if len(word) >= 2:
+            called.setdefault(word, []).append(entity.id)
+    return [(ids[0], (word,)) for word, ids in called.items() if len(ids) == 1]
+
+
+class Scene:
+    """A request, and what follows from it. What needs a store or the embedder is asked for once, by whoever wants it
+    first, and is None when it did not come in time or failed: the sources go on without it."""
+
+    def __init__(
+        self,
+        request: ReadRequest,
+        names: StateNames,
+        *,
+        embedder: Embedder | None = None,
+        vectors: VectorStore | None = None,
+        hops: int = 2,
+        patience: float = 0.2,
+    ) -> None:
+        self.request = request
+        self.state = request.state
+        self.late: set[str] = set()
+        self._names = names
+        self._embedder = embedder
+        self._vectors = vectors
+        self._hops = hops
+        self._until = asyncio.get_running_loop().time() + patience
+        self._tasks: dict[str, asyncio.Task[Any]] = {}
+
+    @property
+    def baseline(self) -> float:
+        """The cosine of unrelated texts; 0 without an embedder."""
+        return self._embedder.baseline if self._embedder is not None else 0.0
+
+    @cached_property
+    def passage(self) -> Passage:
+        """The last two messages."""
+        recent = self.request.recent
+        return Passage.of(*recent) if recent else self.spoken
+
+    @cached_property
+    def spoken(self) -> Passage:
+        """The player's words."""
+        return Passage.of(self.request.player_words)
+
+    @cached_property
+    def near(self) -> list[str]:
+        """The ids of the characters present, then of those at the place."""
+        return self.state.nearby()
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The ids of the entities that the last two messages mention."""
+        return frozenset(self._names.everything.found_in(self.passage))
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The ids of the entities that the player's words mention."""
+        return frozenset(self._names.everything.found_in(self.spoken))
+
+    @cached_property
+    def lore(self) -> tuple[str, ...]:
+        """The lore entries that the last two messages mention."""
+        return self.request.lore.mentioned(self.passage)
+
+    @cached_property
+    def seeds(self) -> tuple[str, ...]:
+        """The ids that the scene is about: the player, the place, those near and those named, 16 at most."""
+        state = self.state
+        place = (state.location,) if state.location else ()
+        about = (state.player, *place, *sorted(self.asked), *state.present, *sorted(self.named), *self.near)
+        return tuple(dict.fromkeys(id_ for id_ in about if id_))[:_SEEDS]
+
+    @cached_property
+    def names_asked(self) -> tuple[str, ...]:
+        """The names and aliases of the characters that the player's words mention, the player's own left out."""
+        entities = self.state.entities
+        found = (entities[id_] for id_ in sorted(self.asked) if id_ != self.state.player)
+        return tuple(dict.fromkeys(name for each in found if each.kind is Kind.CHARACTER for name in each.names))
+
+    def entity(self, id_: str) -> Entity | None:
+        """The entity, if the state has it."""
+        return self.state.entities.get(id_)
+
+    async def walked(self) -> Walk:
+        """The graph around the scene; nothing without a graph."""
+        graph = self.request.graph
+        if graph is None or not self._hops:
+            return Walk()
+        found = await self._once(
+            "graph", lambda: walk(graph, self.request.graph_scope, self.seeds, hops=self._hops, limit=_FAN_OUT)
+        )
+        return found if found is not None else Walk()
+
+    async def similar_lore(self) -> dict[str, float]:
+        """The 30 entries nearest to the player's words, by name, and their cosines."""
+        if not self.request.lore.entries:
+            return {}
+        hits = await self._nearest("vectors.lore", f"lore:{self.request.world.digest}", LORE_HITS)
+        return {hit.id: hit.score for hit in hits}
+
+    async def similar_episodes(self) -> dict[str, float]:
+        """The 48 turns of the session nearest to the player's words, on any path, and their cosines. Turns as deep as
+        those at the end that the history shows anyway are left out."""
+        hits = await self._nearest(
+            "vectors.episodes", f"episodes:{self.request.session}", EPISODE_HITS, self._hidden_depth
+        )
+        return {hit.id: hit.score for hit in hits}
+
+    @cached_property
+    def _hidden_depth(self) -> int:
+        """The depth of the deepest turn of the path that the history does not show."""
+        episodes, shown = self.request.episodes, self.request.shown
+        depths = {episodes.depth(turn) for turn in shown if episodes.on_path(turn)} if episodes is not None else set()
+        depth = self.state.depth
+        while depth in depths:
+            depth -= 1
+        return depth
+
+    async def _nearest(self, what: str, scope: str, k: int, deepest: int | None = None) -> list[Hit]:
+        vectors, vector = self._vectors, await self._vector()
+        if vectors is None or vector is None:
+            return []
+        where = Compare("depth", "le", deepest) if deepest is not None else None
+        return await self._once(what, lambda: vectors.query([scope], vector, k, where=where)) or []
+
+    async def _vector(self) -> array[float] | None:
+        """The player's words as a vector, the characters' names left out: those are found by spelling."""
+        embedder = self._embedder
+        if embedder is None or self._vectors is None:
+            return None
+        words = self._names.characters.cut_from(self.request.player_words)
+        if not any(map(str.isalnum, words)):
+            return None
+        found = await self._once("embedder", lambda: embedder.embed([words], "query"))
+        return found[0] if found and any(found[0]) else None
+
+    async def _once(self, what: str, ask: Callable[[], Awaitable[T]]) -> T | None:
+        """The answer to ``ask``, the same one for everybody who asks for ``what``; None when it is late or failed."""
+        task = self._tasks.get(what)
+        if task is None:
+            task = asyncio.create_task(_awaited(ask), name=f"saga-context-{what}")
+            self._tasks[what] = task
+        if not task.done():
+            await asyncio.wait((task,), timeout=max(0.0, self._until - asyncio.get_running_loop().time()))
+        if not task.done():
+            self._miss(what, "no answer within the deadline")
+            return None
+        if task.cancelled():
+            self._miss(what, "it was cancelled")
+            return None
+        error = task.exception()
+        if error is not None:
+            self._miss(what, f"{type(error).__name__}: {error}")
+            return None
+        return cast(T, task.result())
+
+    def _miss(self, what: str, reason: str) -> None:
+        if what not in self.late:
+            self.late.add(what)
+            log.warning("context: %s left out: %s", what, reason)
+
+    def asked_for(self) -> list[asyncio.Task[Any]]:
+        """Everything that was asked of stores and the embedder, answered or not."""
+        return list(self._tasks.values())
+
+
+async def _awaited(ask: Callable[[], Awaitable[T]]) -> T:
+    return await ask()

@@ -1,0 +1,13 @@
+"""The sources of context: each offers pieces for one turn."""
+
+from __future__ import annotations
+
+from saga_core.context.sources.briefing import Briefing
+from saga_core.context.sources.connections import Connections
+from saga_core.context.sources.deaths import Deaths
+from saga_core.context.sources.events import Events
+from saga_core.context.sources.lorebook import Lorebook
+from saga_core.context.sources.recollection import Recollection
+from saga_core.context.sources.source import ContextSource
+
+__all__ = ["Briefing", "Connections", "ContextSource", "Deaths", "Events", "Lorebook", "Recollection"]

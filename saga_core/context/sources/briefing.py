@@ -1,0 +1,168 @@
+"""The briefing: how things stand, and what changed since the pages in the prefix were pinned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from attrs import frozen
+
+from saga_core.context.labels import Labels, labels
+from saga_core.context.model import (
+    CHANGED,
+    MUST_COMPANY,
+    MUST_ESSENTIALS,
+    MUST_SURROUNDINGS,
+    Piece,
+    Section,
+    Slot,
+)
+from saga_core.context.render import one_field
+from saga_core.context.scene import Scene
+from saga_core.model.entities import Entity, Kind
+from saga_core.model.world_state import WorldState
+
+_ITEMS = 24
+_NAMES = 12
+
+
+@frozen
+class Briefing:
+    """Place, HP, inventory and mood; the player and the company; who else is near, and where one can go.
+
+    These lines stand in every block. What else the pinned pages show and is no longer so is told as a change.
+    """
+
+    name: str = "briefing"
+
+    async def gather(self, scene: Scene) -> Sequence[Piece]:
+        """Up to three lines, and a piece for each change."""
+        state, words = scene.state, labels(scene.request.language)
+        pieces = [self._essentials(state, words)]
+        lines = (
+            (Slot.COMPANY, MUST_COMPANY, _company(state, words)),
+            (Slot.SURROUNDINGS, MUST_SURROUNDINGS, _surroundings(scene, words)),
+        )
+        for slot, score, fields in lines:
+            if fields:
+                pieces.append(Piece(self.name, f"briefing:{slot}", Section.NOW, " | ".join(fields), score, order=slot))
+        pinned = scene.request.pinned
+        if pinned is not None and pinned is not state:
+            pieces += [
+                Piece(self.name, key, Section.NOW, text, CHANGED, order=Slot.CHANGED)
+                for key, text in _changes(pinned, state, words)
+            ]
+        return pieces
+
+    def _essentials(self, state: WorldState, words: Labels) -> Piece:
+        player = state.entities.get(state.player)
+        fields = [f"{words.place}: {one_field(state.name(state.location))}"] if state.location else []
+        if player is not None and player.get("hp") is not None:
+            top = player.get("max_hp")
+            fields.append(f"{words.hp}: {player.get('hp')}" + (f"/{top}" if top is not None else ""))
+        mood = player.get("mood") if player is not None else None
+        moods = [f"{words.mood}: {one_field(str(mood))}"] if mood else []
+        carried = _inventory(state)
+        texts = [
+            " | ".join([*fields, f"{words.inventory}: {_listed(carried, most, words)}", *rest])
+            for most, rest in ((_ITEMS, moods), (_ITEMS, []), (_ITEMS // 3, []), (0, []))
+        ]
+        shorter = tuple(text for text in dict.fromkeys(texts) if text != texts[0])
+        return Piece(
+            self.name,
+            "briefing:0",
+            Section.NOW,
+            texts[0],
+            MUST_ESSENTIALS,
+            order=Slot.ESSENTIALS,
+            shorter=(*shorter, " | ".join(fields)) if fields else shorter,
+        )
+
+
+def _inventory(state: WorldState) -> list[str]:
+    hands = state.belongings.get(state.player, {})
+    held = sorted(hands.items(), key=lambda stack: (not stack[1].equipped, state.name(stack[0]), stack[0]))
+    return [
+        one_field(state.name(item)) + (f" ×{stack.quantity}" if stack.quantity != 1 else "") for item, stack in held
+    ]
+
+
+def _listed(names: Sequence[str], most: int, words: Labels) -> str:
+    if not names:
+        return words.nothing
+    shown = list(names[:most])
+    if len(names) > most:
+        shown.append(words.more.format(count=len(names) - most))
+    return ", ".join(shown)
+
+
+def _names(state: WorldState, ids: Sequence[str], words: Labels) -> str:
+    return _listed([one_field(state.name(id_)) for id_ in ids], _NAMES, words)
+
+
+def _living(state: WorldState, ids: Sequence[str]) -> list[str]:
+    return [id_ for id_ in ids if not (id_ in state.entities and state.entities[id_].dead)]
+
+
+def _company(state: WorldState, words: Labels) -> list[str]:
+    fields = [f"{words.player}: {one_field(state.name(state.player))}"] if state.player in state.entities else []
+    present = _living(state, state.present)
+    return [*fields, f"{words.present}: {_names(state, present, words)}"] if present else fields
+
+
+def _surroundings(scene: Scene, words: Labels) -> list[str]:
+    state = scene.state
+    near = _living(state, [id_ for id_ in scene.near if id_ not in state.present])
+    ways = _ways(state)
+    fields = [f"{words.nearby}: {_names(state, near, words)}"] if near else []
+    return [*fields, f"{words.ways}: {_names(state, ways, words)}"] if ways else fields
+
+
+def _ways(state: WorldState) -> list[str]:
+    here = state.location
+    ends = {
+        target if source == here else source
+        for source, type_, target in state.links
+        if type_ == "ADJACENT" and here in (source, target)
+    }
+    return sorted(ends, key=lambda id_: (state.name(id_), id_))
+
+
+def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[str, str]]:
+    """(key, text) of what the pages show otherwise: relations, and everybody's place, name, health and mood but the
+    player's, whose are in the lines above."""
+    for pair in sorted(old.relations.keys() | new.relations.keys()):
+        was, now = old.relations.get(pair), new.relations.get(pair)
+        if was == now or (was and now and (was.type, was.strength) == (now.type, now.strength)):
+            continue
+        names = f"{one_field(new.name(pair[0]))} → {one_field(new.name(pair[1]))}"
+        text = f"{names}: {one_field(now.type)} ({now.strength:+d})" if now else words.gone.format(name=names)
+        yield f"relation:{pair[0]}:{pair[1]}", text
+    if old.entities is not new.entities:
+        for id_ in sorted(new.entities):
+            was_entity, entity = old.entities.get(id_), new.entities[id_]
+            if was_entity is not None and was_entity is not entity:
+                yield from _entity_changes(was_entity, entity, new.player, words)
+    if old.whereabouts is not new.whereabouts:
+        for who in sorted(new.whereabouts):
+            there = new.whereabouts[who].place
+            before = old.whereabouts.get(who)
+            if who == new.player or there == new.location or (before and before.place == there):
+                continue
+            yield f"place:{who}", f"{one_field(new.name(who))} → {one_field(new.name(there))}"
+
+
+def _entity_changes(was: Entity, now: Entity, player: str, words: Labels) -> Iterator[tuple[str, str]]:
+    name = one_field(now.name)
+    if was.name != now.name:
+        yield f"name:{now.id}", words.renamed.format(old=one_field(was.name), name=name)
+    if now.kind is not Kind.CHARACTER:
+        return
+    if was.dead and not now.dead:
+        yield f"alive:{now.id}", words.alive_again.format(name=name)
+    if now.id == player or now.dead:
+        return
+    if was.get("hp") != now.get("hp") and now.get("hp") is not None:
+        top = now.get("max_hp")
+        yield f"hp:{now.id}", f"{name} {words.hp} {now.get('hp')}" + (f"/{top}" if top is not None else "")
+    if was.get("mood") != now.get("mood") and now.get("mood"):
+        yield f"mood:{now.id}", f"{name} {words.mood} {one_field(str(now.get('mood')))}"

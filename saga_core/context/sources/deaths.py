@@ -1,0 +1,46 @@
+"""Who is dead, of those that matter now: nothing must bring them back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from saga_core.context.labels import labels
+from saga_core.context.model import MUST_DEAD, Piece, Section, Slot
+from saga_core.context.render import one_field
+from saga_core.context.scene import Scene
+from saga_core.model.entities import Entity, Kind
+
+_MOST = 12
+
+
+@frozen
+class Deaths:
+    """States each dead character who is near, was mentioned in the last two messages, or died after the pinned pages.
+
+    The turn of the death is told when the entity has a whole number ``status_since``.
+    """
+
+    name: str = "deaths"
+
+    async def gather(self, scene: Scene) -> Sequence[Piece]:
+        """A piece for each of them, 12 at most: the near, then the named, then the newly dead."""
+        request, words = scene.request, labels(scene.request.language)
+        dead = {each.id: each for each in scene.state.entities.values() if each.dead and each.kind is Kind.CHARACTER}
+        if not dead:
+            return []
+        pinned = request.pinned.entities if request.pinned is not None else scene.state.entities
+        new = [id_ for id_ in dead if not (id_ in pinned and pinned[id_].dead)]
+        matter = dict.fromkeys(id_ for id_ in (*scene.near, *sorted(scene.named), *sorted(new)) if id_ in dead)
+        return [
+            Piece(self.name, f"dead:{id_}", Section.NOW, _line(dead[id_], words.since_turn), MUST_DEAD, order=Slot.DEAD)
+            for id_ in list(matter)[:_MOST]
+        ]
+
+
+def _line(entity: Entity, since_turn: str) -> str:
+    name, since = one_field(entity.name), entity.get("status_since")
+    if isinstance(since, int) and not isinstance(since, bool):
+        return since_turn.format(name=name, depth=since)
+    return name

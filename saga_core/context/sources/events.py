@@ -1,0 +1,67 @@
+"""Events: what happened that still counts, and what is due."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from saga_core.context.labels import labels
+from saga_core.context.model import CHANGED, Piece, Section
+from saga_core.context.render import one_line
+from saga_core.context.scene import Scene
+from saga_core.model.entities import Happening
+
+_RECENT = 8
+_BASE = 1.0
+_RECENCY = 1.5
+_NEW = 1.0
+_MENTION = 2.5
+
+
+@frozen
+class Events:
+    """The latest eight events, older ones that were mentioned, and what the curator says is due."""
+
+    name: str = "events"
+
+    async def gather(self, scene: Scene) -> Sequence[Piece]:
+        """A line each: ``[type] name (turn 12)``. Of an event that happened more than once the last time counts."""
+        request, state = scene.request, scene.state
+        words = labels(request.language)
+        pieces = [
+            Piece(self.name, f"due:{text}", Section.EVENTS, one_line(text), CHANGED, order=float("inf"))
+            for text in dict.fromkeys(request.due)
+            if text.strip()
+        ]
+        last: dict[str, Happening] = {}
+        for happening in state.happenings:
+            last.pop(happening.event, None)
+            last[happening.event] = happening
+        newest = list(last.values())[::-1]
+        since = request.pinned.depth if request.pinned is not None else state.depth
+        for rank, happening in enumerate(newest):
+            mentioned = happening.event in scene.named
+            if rank >= _RECENT and not mentioned:
+                continue
+            parts = {
+                "base": _BASE,
+                "recency": max(0.0, _RECENCY * (1 - rank / _RECENT)),
+                "new": _NEW if happening.depth > since else 0.0,
+                "mention": _MENTION if mentioned else 0.0,
+            }
+            entity = scene.entity(happening.event)
+            kind = entity.get("event_type") if entity else None
+            text = f"{f'[{one_line(str(kind))}] ' if kind else ''}{one_line(happening.name)}"
+            pieces.append(
+                Piece(
+                    self.name,
+                    f"event:{happening.event}",
+                    Section.EVENTS,
+                    f"{text} {words.turn.format(depth=happening.depth)}",
+                    sum(parts.values()),
+                    why={part: worth for part, worth in parts.items() if worth},
+                    order=happening.depth,
+                )
+            )
+        return pieces

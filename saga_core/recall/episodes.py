@@ -1,0 +1,81 @@
+"""The past turns of one path, as recall sees them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Protocol
+
+from saga_core.journal.tree import Tree
+from saga_core.recall.fusion import REACH
+from saga_core.recall.lexical import LexicalIndex
+
+
+class Episodes(Protocol):
+    """The remembered turns of a session, seen from one turn of it."""
+
+    def search(self, query: str, k: int, skip: frozenset[str]) -> dict[str, float]:
+        """The ``k`` turns of the path that answer ``query`` best by their words, and their scores; none of ``skip``."""
+        ...
+
+    def on_path(self, turn: str) -> bool:
+        """Whether ``turn`` is remembered and stands on the path."""
+        ...
+
+    def neighbours(self, turn: str) -> list[tuple[str, int]]:
+        """The remembered turns of the path within two of ``turn``, and how far each is."""
+        ...
+
+    def depth(self, turn: str) -> int:
+        """The turn's number."""
+        ...
+
+    def text(self, turn: str) -> str:
+        """What is remembered of it."""
+        ...
+
+
+class PathEpisodes:
+    """``Episodes`` of the path to ``head``, over a session's tree and the index of all its episodes."""
+
+    def __init__(self, tree: Tree, index: LexicalIndex, head: str) -> None:
+        self._tree = tree
+        self._index = index
+        self._head = tree.get(head)
+        # Smoothing and the two searches ask about the same turns again and again.
+        self._at = lru_cache(maxsize=None)(self._ancestor)
+
+    def _ancestor(self, depth: int) -> str:
+        return self._tree.ancestor_at(self._head.id, depth).id
+
+    def search(self, query: str, k: int, skip: frozenset[str]) -> dict[str, float]:
+        """The best turns of the path by BM25."""
+        return dict(
+            self._index.search(query, k=k, accept=lambda turn: turn not in skip and self.on_path(turn)),
+        )
+
+    def on_path(self, turn: str) -> bool:
+        """Whether ``turn`` has an episode and stands above the head, or is it."""
+        node = self._tree.nodes.get(turn)
+        if node is None or not node.episode or node.depth > self._head.depth:
+            return False
+        return self._at(node.depth) == turn
+
+    def neighbours(self, turn: str) -> list[tuple[str, int]]:
+        """The turns up to two before and after, those without an episode left out."""
+        depth = self._tree.get(turn).depth
+        found: list[tuple[str, int]] = []
+        for distance in range(1, REACH + 1):
+            for other in (depth - distance, depth + distance):
+                if 0 <= other <= self._head.depth:
+                    id_ = self._at(other)
+                    if self._tree.nodes[id_].episode:
+                        found.append((id_, distance))
+        return found
+
+    def depth(self, turn: str) -> int:
+        """The turn's depth in the tree."""
+        return self._tree.get(turn).depth
+
+    def text(self, turn: str) -> str:
+        """The turn's episode."""
+        return self._tree.get(turn).episode

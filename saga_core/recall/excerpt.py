@@ -1,0 +1,55 @@
+"""An excerpt: the part of a remembered text that a query asks about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_END = re.compile(r"(?<=[.!?。…！？])[\"'”’」』)]*\s+|\n+")
+_GAP = "…"
+
+
+def excerpt(text: str, words: Sequence[str], limit: int) -> str:
+    """At most ``limit`` characters of ``text``, on one line: the run of whole sentences with most of ``words``.
+
+    ``words`` are looked for as parts, in lower case (``tokens.content_words`` gives them). Earlier sentences win ties.
+    What is left out at either end is marked with "…". A text that fits is given whole.
+    """
+    whole = " ".join(text.split())
+    if len(whole) <= limit:
+        return whole
+    sentences = [sentence for part in _END.split(text) if (sentence := " ".join(part.split()))]
+    worth = [_worth(sentence.casefold(), words) for sentence in sentences]
+    first = last = max(range(len(sentences)), key=lambda at: (worth[at], -at))
+    room = limit - 2 * (len(_GAP) + 1)
+    length = len(sentences[first])
+    while True:
+        before = worth[first - 1] if first and length + 1 + len(sentences[first - 1]) <= room else -1
+        after = worth[last + 1] if last + 1 < len(sentences) and length + 1 + len(sentences[last + 1]) <= room else -1
+        if before < 0 and after < 0:
+            break
+        if after >= before:
+            last += 1
+            length += 1 + len(sentences[last])
+        else:
+            first -= 1
+            length += 1 + len(sentences[first])
+    chosen = " ".join(sentences[first : last + 1])
+    if len(chosen) > room:
+        chosen = _cut(chosen, words, room)
+        return f"{_GAP} {chosen} {_GAP}"
+    head = f"{_GAP} " if first else ""
+    tail = f" {_GAP}" if last + 1 < len(sentences) else ""
+    return f"{head}{chosen}{tail}"
+
+
+def _worth(sentence: str, words: Sequence[str]) -> int:
+    return sum(word in sentence for word in words)
+
+
+def _cut(sentence: str, words: Sequence[str], room: int) -> str:
+    """A long sentence from a little before the first of ``words`` on."""
+    folded = sentence.casefold()
+    places = [at for word in words if (at := folded.find(word)) >= 0]
+    start = max(0, min(min(places, default=0) - room // 4, len(sentence) - room))
+    return sentence[start : start + room].strip()

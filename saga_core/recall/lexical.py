@@ -1,0 +1,197 @@
+"""LexicalIndex: BM25 over short documents, in memory, built as they come.
+
+A query's cost does not grow with the number of documents. Its terms are read rarest first, newest document first,
+until 1,200 postings were read; the best 48 documents found so are then scored exactly for up to 4 terms that did not
+fit. Every document's length is measured against one fixed pivot instead of the running average, so that a document's
+own weights never change by what comes after it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable
+from heapq import nlargest
+from math import log
+
+from saga_core.recall.tokens import terms
+
+POSTINGS = 1_200
+"""Postings read for one query, at most."""
+QUERY_TERMS = 48
+"""Different terms of a query that count, at most: its rarest."""
+ACCEPTS = 512
+"""Documents for which ``accept`` is asked, at most."""
+
+_REFINED_DOCUMENTS = 48
+_REFINED_TERMS = 4
+_K1 = 1.2
+_B = 0.75
+_UNIT = 4_096
+"""A posting's weight is kept as so many parts of one."""
+_HEAVIEST = 65_535
+
+_Postings = tuple["array[int]", "array[int]"]
+"""Document numbers, ascending, and the weight of the term in each."""
+
+
+class LexicalIndex:
+    """Documents by id, found by their words. Not thread-safe."""
+
+    def __init__(self, *, pivot: int = 160) -> None:
+        """``pivot``: the length, in terms, of a document that is neither long nor short."""
+        self._pivot = pivot
+        self._numbers: dict[str, int] = {}
+        self._ids: list[str] = []
+        self._hashes: list[int] = []
+        # A term of one document is kept as one integer (most terms are); more become two arrays.
+        self._postings: dict[str, int | _Postings] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __contains__(self, doc_id: str) -> bool:
+        return doc_id in self._numbers
+
+    def add(self, doc_id: str, text: str) -> None:
+        """Index ``text`` under ``doc_id``. The same again changes nothing; another text replaces the old one."""
+        number = self._numbers.get(doc_id)
+        mark = hash(text)
+        if number is not None:
+            if self._hashes[number] == mark:
+                return
+            self.remove(doc_id)
+        number = len(self._ids)
+        found = terms(text)
+        norm = _K1 * (1 - _B + _B * len(found) / self._pivot)
+        weights: dict[int, int] = {}
+        postings = self._postings
+        counted = Counter(found)
+        for term, times in counted.items():
+            weight = weights.get(times)
+            if weight is None:
+                weight = min(_HEAVIEST, max(1, round(_UNIT * times * (_K1 + 1) / (times + norm))))
+                weights[times] = weight
+            known = postings.get(term)
+            if known is None:
+                postings[term] = number << 16 | weight
+            elif isinstance(known, int):
+                postings[term] = (array("I", (known >> 16, number)), array("H", (known & 0xFFFF, weight)))
+            else:
+                known[0].append(number)
+                known[1].append(weight)
+        self._count += len(counted)
+        self._numbers[doc_id] = number
+        self._ids.append(doc_id)
+        self._hashes.append(mark)
+
+    def remove(self, doc_id: str) -> None:
+        """Forget a document; an unknown one is no error. Goes through the whole vocabulary: for rare use."""
+        number = self._numbers.pop(doc_id, None)
+        if number is None:
+            return
+        self._ids[number] = ""
+        gone: list[str] = []
+        for term, known in self._postings.items():
+            if isinstance(known, int):
+                if known >> 16 == number:
+                    gone.append(term)
+                continue
+            documents, weights = known
+            at = bisect_left(documents, number)
+            if at < len(documents) and documents[at] == number:
+                del documents[at], weights[at]
+                self._count -= 1
+                if not documents:
+                    gone.append(term)
+        for term in gone:
+            self._count -= isinstance(self._postings.pop(term), int)
+
+    def search(self, query: str, *, k: int, accept: Callable[[str], bool] | None = None) -> list[tuple[str, float]]:
+        """The ``k`` best documents for ``query`` that ``accept`` lets pass, with their scores (above 0), best first.
+
+        Equal scores are ordered by id. ``accept`` is asked of the best ones only, until ``k`` passed or 512 were asked.
+        """
+        wanted = self._query(query)
+        scores, unread = self._read(wanted)
+        asked = 0
+        found: list[tuple[str, float]] = []
+        for count in (_REFINED_DOCUMENTS, ACCEPTS):
+            ranked = self._rank(scores, unread, count)
+            for id_, score in ranked[asked:ACCEPTS]:
+                asked += 1
+                if accept is None or accept(id_):
+                    found.append((id_, score))
+                    if len(found) == k:
+                        return found
+            if len(scores) <= count:
+                break
+        return found
+
+    def _query(self, query: str) -> list[tuple[int, str]]:
+        """(documents, term) of the query's known terms, rarest first."""
+        postings = self._postings
+        found: list[tuple[int, str]] = []
+        for term in dict.fromkeys(terms(query)):
+            known = postings.get(term)
+            if known is not None:
+                found.append((1 if isinstance(known, int) else len(known[0]), term))
+        found.sort()
+        return found[:QUERY_TERMS]
+
+    def _read(self, wanted: list[tuple[int, str]]) -> tuple[dict[int, float], list[tuple[float, _Postings, int]]]:
+        """Scores by document number within the budget, and the parts of postings that were not read."""
+        total = len(self._numbers)
+        left = POSTINGS
+        scores: dict[int, float] = {}
+        unread: list[tuple[float, _Postings, int]] = []
+        get = scores.get
+        for documents_with, term in wanted:
+            weight = log(1 + (total - documents_with + 0.5) / (documents_with + 0.5)) / _UNIT
+            known = self._postings[term]
+            if isinstance(known, int):
+                number = known >> 16
+                scores[number] = get(number, 0.0) + (known & 0xFFFF) * weight
+                left -= 1
+                continue
+            documents, weights = known
+            start = max(0, documents_with - left)
+            if start:
+                if len(unread) < _REFINED_TERMS:
+                    unread.append((weight, known, start))
+                if left <= 0:
+                    continue
+                documents, weights = documents[start:], weights[start:]
+            left -= len(documents)
+            for number, share in zip(documents, weights, strict=True):
+                scores[number] = get(number, 0.0) + share * weight
+        return scores, unread
+
+    def _rank(
+        self, scores: dict[int, float], unread: list[tuple[float, _Postings, int]], count: int
+    ) -> list[tuple[str, float]]:
+        """About ``count`` of the best documents (more if they tie), best first."""
+        ids = self._ids
+        if len(scores) > count:
+            least = nlargest(count, scores.values())[-1]
+            best = [(ids[number], score, number) for number, score in scores.items() if score >= least]
+        else:
+            best = [(ids[number], score, number) for number, score in scores.items()]
+        best.sort(key=lambda entry: (-entry[1], entry[0]))
+        ranked: list[tuple[str, float]] = []
+        for id_, score, number in best[:_REFINED_DOCUMENTS]:
+            for weight, (documents, weights), end in unread:
+                at = bisect_left(documents, number, 0, end)
+                if at < end and documents[at] == number:
+                    score += weights[at] * weight
+            ranked.append((id_, score))
+        if unread:
+            ranked.sort(key=lambda entry: (-entry[1], entry[0]))
+        return ranked + [(id_, score) for id_, score, _ in best[_REFINED_DOCUMENTS:]]
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory the index takes: 7 bytes a posting, 210 a term, 180 a document."""
+        return 7 * self._count + 210 * len(self._postings) + 180 * len(self._ids)

@@ -1,0 +1,68 @@
+"""LoreIndex: a world's lore prepared for recall, made once per world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from saga_core.ids import entity_id
+from saga_core.recall.mentions import NameIndex, Passage
+from saga_core.text.normal import fold_name
+from saga_core.world.model import LoreEntry
+
+
+class LoreIndex:
+    """Lore entries by name, by what opens them, and by what mentions them.
+
+    Of two entries with one name the last counts. An entry is *mentioned* by its name or an alias, and *keyed* by its
+    name, an alias or a tag: equal to the whole of another name (case and spacing ignored), or a tag standing in a name
+    as a word of its own.
+    """
+
+    def __init__(self, lore: Iterable[LoreEntry]) -> None:
+        by_name = {fold_name(entry.name): entry for entry in lore}
+        self.entries: Mapping[str, LoreEntry] = {entry.name: entry for entry in by_name.values()}
+        self.constants: tuple[str, ...] = tuple(sorted(name for name, each in self.entries.items() if each.constant))
+        self._mentions = NameIndex((each.name, (each.name, *each.aliases)) for each in self.entries.values())
+        self._tags = NameIndex((each.name, each.tags) for each in self.entries.values())
+        self._keys: dict[str, set[str]] = {}
+        self._named: dict[str, set[str]] = {}
+        for each in self.entries.values():
+            for name in (each.name, *each.aliases):
+                self._named.setdefault(fold_name(name), set()).add(each.name)
+            for name in (each.name, *each.aliases, *each.tags):
+                self._keys.setdefault(fold_name(name), set()).add(each.name)
+        self._nodes = {entity_id("lore", name): name for name in self.entries}
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def mentioned_in(self, text: str) -> tuple[str, ...]:
+        """The entries that ``text`` mentions, ordered by name."""
+        return self.mentioned(Passage.of(text))
+
+    def mentioned(self, passage: Passage) -> tuple[str, ...]:
+        """As ``mentioned_in``, of a text prepared before."""
+        return tuple(sorted(self._mentions.found_in(passage)))
+
+    def keyed(self, names: Iterable[str]) -> set[str]:
+        """The entries whose name, alias or tag equals one of ``names``."""
+        return self._collect(self._keys, names)
+
+    def named(self, names: Iterable[str]) -> set[str]:
+        """The entries whose name or alias equals one of ``names``."""
+        return self._collect(self._named, names)
+
+    def tagged_in(self, names: Iterable[str]) -> set[str]:
+        """The entries with a tag that is a whole word, or several, of one of ``names``, particles aside.
+
+        The tag '성' is in "성의 뜰" and not in "여성".
+        """
+        return self._tags.found_in(Passage.of(*names))
+
+    def of_node(self, node: str) -> str | None:
+        """The name of the entry that a graph node of label Lore stands for."""
+        return self._nodes.get(node)
+
+    @staticmethod
+    def _collect(index: Mapping[str, set[str]], names: Iterable[str]) -> set[str]:
+        return {entry for name in names for entry in index.get(fold_name(name), ())}
