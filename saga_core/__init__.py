@@ -1,0 +1,136 @@
+"""SAGA's core: memory for long role-play, independent of any engine, server or provider.
+
+``Saga.open`` gives the engine; ``saga_core.stores`` has the protocols that a backend implements.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from saga_core.capabilities import Capability
+from saga_core.errors import (
+    BadInput,
+    Closed,
+    ConfigError,
+    Conflict,
+    NewerSchema,
+    NotFound,
+    NotSupported,
+    SagaError,
+    ScopeMismatch,
+    StoreCorrupt,
+    StoreError,
+    StoreLocked,
+    StoreUnavailable,
+    UpstreamError,
+)
+
+if TYPE_CHECKING:
+    from saga_core.config import Config, load_config
+    from saga_core.context import TurnContext
+    from saga_core.engine.begun import BegunTurn, Reply
+    from saga_core.engine.catalog import SessionSummary
+    from saga_core.engine.lanes import DrainReport, Waiting
+    from saga_core.engine.saga import Saga
+    from saga_core.model.deltas import Delta
+    from saga_core.model.turn import Session, Turn, TurnKind
+    from saga_core.model.world_state import WorldState
+    from saga_core.ports import ChatModel, ChatRequest, Clock, Embedder, Entropy, TokenCounter
+    from saga_core.prompt.plan import PromptPlan
+    from saga_core.registry import Backend, OpenOptions
+    from saga_core.state_block import BlockFilter, read_reply
+    from saga_core.world import World, WorldLibrary
+
+CONTRACT_VERSION = "1.0"
+"""The version of the store protocols."""
+
+_LAZY = {
+    "Backend": "saga_core.registry",
+    "BegunTurn": "saga_core.engine.begun",
+    "BlockFilter": "saga_core.state_block",
+    "ChatModel": "saga_core.ports",
+    "ChatRequest": "saga_core.ports",
+    "Clock": "saga_core.ports",
+    "Config": "saga_core.config",
+    "Delta": "saga_core.model.deltas",
+    "DrainReport": "saga_core.engine.lanes",
+    "Embedder": "saga_core.ports",
+    "Entropy": "saga_core.ports",
+    "OpenOptions": "saga_core.registry",
+    "PromptPlan": "saga_core.prompt.plan",
+    "Reply": "saga_core.engine.begun",
+    "Saga": "saga_core.engine.saga",
+    "Session": "saga_core.model.turn",
+    "SessionSummary": "saga_core.engine.catalog",
+    "TokenCounter": "saga_core.ports",
+    "Turn": "saga_core.model.turn",
+    "TurnContext": "saga_core.context",
+    "TurnKind": "saga_core.model.turn",
+    "Waiting": "saga_core.engine.lanes",
+    "World": "saga_core.world",
+    "WorldLibrary": "saga_core.world",
+    "WorldState": "saga_core.model.world_state",
+    "load_config": "saga_core.config",
+    "read_reply": "saga_core.state_block",
+}
+"""Names that are imported when they are first asked for: a backend author pays for the stores alone."""
+
+__all__ = [
+    "CONTRACT_VERSION",
+    "Backend",
+    "BadInput",
+    "BegunTurn",
+    "BlockFilter",
+    "Capability",
+    "ChatModel",
+    "ChatRequest",
+    "Clock",
+    "Closed",
+    "Config",
+    "ConfigError",
+    "Conflict",
+    "Delta",
+    "DrainReport",
+    "Embedder",
+    "Entropy",
+    "NewerSchema",
+    "NotFound",
+    "NotSupported",
+    "OpenOptions",
+    "PromptPlan",
+    "Reply",
+    "Saga",
+    "SagaError",
+    "ScopeMismatch",
+    "Session",
+    "SessionSummary",
+    "StoreCorrupt",
+    "StoreError",
+    "StoreLocked",
+    "StoreUnavailable",
+    "TokenCounter",
+    "Turn",
+    "TurnContext",
+    "TurnKind",
+    "UpstreamError",
+    "Waiting",
+    "World",
+    "WorldLibrary",
+    "WorldState",
+    "load_config",
+    "read_reply",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'saga_core' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -39,7 +39,7 @@ def _make_converter() -> Converter:
     by_parts = Mapping[tuple[str, str], Relation]
     converter.register_unstructure_hook_func(
         lambda annotation: annotation == by_parts,
-        lambda relations: [[*pair, converter.unstructure(relations[pair])] for pair in sorted(relations)],
+        lambda relations: [[*pair, converter.unstructure(relation)] for pair, relation in relations.items()],
     )
     converter.register_structure_hook_func(
         lambda annotation: annotation == by_parts,
