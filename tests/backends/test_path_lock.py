@@ -1,0 +1,65 @@
+"""The path lock; two processes are told apart in test_state_kv_sqlite.py."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from saga_backends import path_lock
+from saga_backends.path_lock import PathLock
+from saga_core.errors import StoreLocked, StoreUnavailable
+
+
+def test_a_lock_excludes_until_it_is_released(tmp_path: Path) -> None:
+    held = PathLock(tmp_path / "a.db")
+    with pytest.raises(StoreLocked, match="open already in this process"):
+        PathLock(tmp_path / "x" / ".." / "a.db")
+    other = PathLock(tmp_path / "b.db")
+    held.release()
+    held.release()
+    again = PathLock(tmp_path / "a.db")
+    again.release()
+    other.release()
+    assert {file.name for file in tmp_path.iterdir()} == {"a.db.lock", "b.db.lock"}
+
+
+def test_a_directory_has_its_lock_inside(tmp_path: Path) -> None:
+    held = PathLock(tmp_path)
+    assert held.file == tmp_path / ".lock"
+    assert held.file.read_text() == f"{os.getpid()}\n"
+    held.release()
+
+
+def test_a_forked_child_does_not_keep_it(tmp_path: Path) -> None:
+    held = PathLock(tmp_path / "a.db")
+    duplicate = os.dup(held._descriptor or 0)  # what a fork would have
+    held.release()
+    PathLock(tmp_path / "a.db").release()
+    os.close(duplicate)
+
+
+def test_a_full_disk_does_not_keep_a_store_from_opening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int, raw: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    PathLock(tmp_path / "a.db").release()
+
+
+def test_a_file_system_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(descriptor: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(path_lock, "_lock", refuse)
+    with pytest.raises(StoreUnavailable, match=r"a\.db: its lock file .*a\.db\.lock cannot be locked \(No locks"):
+        PathLock(tmp_path / "a.db")
+    monkeypatch.undo()
+    PathLock(tmp_path / "a.db").release()
+
+
+def test_a_lock_file_that_cannot_be_made(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="give a path in a directory that this user may write"):
+        PathLock(tmp_path / "absent" / "a.db")
