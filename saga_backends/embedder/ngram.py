@@ -21,7 +21,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
-from math import log, sqrt
+from math import hypot, log
 from zlib import crc32
 
 from attrs import field, frozen, validators
@@ -107,13 +107,13 @@ def _embed(text: str, dimension: int) -> array[float]:
     for gram, weight in weights.items():
         damped = weight if weight <= 1.0 else 1.0 + log(weight)
         components[gram % dimension] += damped if gram >> 31 else -damped
-    norm = sqrt(sum(component * component for component in components))
+    norm = hypot(*components)
     if weights and norm < 1e-6:
         # All n-grams of a very short text met in pairs of opposite sign.
         components = [0.0] * dimension
         for gram, weight in weights.items():
             components[gram % dimension] += weight
-        norm = sqrt(sum(component * component for component in components))
+        norm = hypot(*components)
     return array("f", [component / norm for component in components] if norm else components)
 
 
@@ -139,7 +139,7 @@ class NgramEmbedder:
         return BASELINE
 
     async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
-        """A unit vector for each text; zero for one that is empty or blank. About 0.05 ms for 100 characters."""
+        """A unit vector for each text; zero for one that is empty or blank. About 0.1 ms CPU for 100 characters."""
         return [_embed(text, self.dimension) for text in texts]
 
     async def aclose(self) -> None:

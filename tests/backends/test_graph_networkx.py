@@ -1,0 +1,56 @@
+"""What is particular to the networkx graph store."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from saga_backends.graph import networkx as store_module
+from saga_core.capabilities import Capability
+from saga_core.errors import BadInput, StoreUnavailable
+from saga_core.registry import OpenOptions, load
+from saga_core.stores.graph import Edge, Mutation, Node
+
+
+async def test_it_is_registered_and_says_what_it_can() -> None:
+    assert load("graph", "networkx") is store_module.BACKEND
+    store = await store_module.BACKEND.open(OpenOptions())
+    assert (store.info.name, store.info.location) == ("networkx", "")
+    assert store.info.capabilities == {Capability.RESIDENT, Capability.NATIVE_EXPAND}
+    assert store.info.version
+    await store.apply("s", Mutation((Node("a", "L"), Node("b", "L")), (Edge("a", "T", "b"),)))
+    assert (await store.check()).detail == "1 scopes, 2 nodes and 1 edges in memory"
+    await store.aclose()
+
+
+async def test_it_takes_no_options() -> None:
+    with pytest.raises(BadInput, match=r"options\.cache"):
+        await store_module.BACKEND.open(OpenOptions(options={"cache": 1}))
+
+
+async def test_a_missing_engine_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> Any:
+        raise ImportError(f"No module named {name!r}")
+
+    monkeypatch.setattr(store_module.importlib, "import_module", refuse)
+    with pytest.raises(StoreUnavailable, match="pip install networkx"):
+        await store_module.BACKEND.open(OpenOptions())
+
+
+def test_importing_the_module_does_not_import_the_engine() -> None:
+    code = "import sys, saga_backends.graph.networkx; print('networkx' in sys.modules, 'numpy' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "False False\n"
+
+
+async def test_what_is_given_out_is_shared_and_cannot_be_changed() -> None:
+    store = await store_module.BACKEND.open(OpenOptions())
+    await store.apply("s", Mutation((Node("a", "L", {"hp": 1}),)))
+    (one,), (other,) = await store.scan("s"), (await store.get("s", ["a"])).values()
+    assert one is other
+    with pytest.raises(TypeError):
+        one.properties["hp"] = 2  # type: ignore[index]
+    await store.aclose()
