@@ -55,15 +55,18 @@ async def adopt(
     A turn that is there already with these very texts is taken as it is.
     """
     entries: list[Entry] = []
+    twins: list[str] = []
     for words, reply in pairs(unknown):
         user_key = words_key(words)
-        siblings = [live.tree.get(child) for child in live.tree.children.get(parent, ())]
+        # Where the turn before was edited too, what came after it hangs under its twin, the turn as it was.
+        children = [child for each in (parent, *twins) for child in live.tree.children.get(each, ())]
+        siblings = [node for child in children if (node := live.tree.get(child)).user_key == user_key]
         key = identity_key(reply.text)
-        same = [node for node in siblings if node.reply_key == key and node.user_key == user_key]
+        same = [node for node in siblings if node.reply_key == key and node.parent == parent]
         if same:
-            parent = same[-1].id
+            parent, twins = same[-1].id, []
             continue
-        delta = await _inherited(live, [node.id for node in siblings if node.user_key == user_key], reply.text)
+        delta, twins = await _inherited(live, [node.id for node in siblings], reply.text)
         before = await live.state(parent)
         above = live.tree.get(parent)
         turn = Turn(
@@ -88,12 +91,15 @@ async def adopt(
     return parent
 
 
-async def _inherited(live: LiveSession, siblings: Sequence[str], text: str) -> Delta:
-    """The delta of the sibling whose reply this is with small changes or a longer end; else one that says nothing."""
-    best, score = Delta(status=Status.FALLBACK), INHERIT
+async def _inherited(live: LiveSession, siblings: Sequence[str], text: str) -> tuple[Delta, list[str]]:
+    """The delta of the sibling whose reply this is with small changes or a longer end, and that sibling.
+
+    Without one: a delta that says nothing, for nobody reported what the new text changed.
+    """
+    best, twin, score = Delta(status=Status.FALLBACK), "", INHERIT
     for turn in await live.journal.turns(live.session.id, siblings):
         known, now = identity(turn.reply), identity(text)
         grown = 1.0 if known and now.startswith(known) else likeness(turn.reply, text)
         if grown >= score:
-            best, score = live.effective(turn), grown
-    return best
+            best, twin, score = live.effective(turn), turn.id, grown
+    return best, [twin] if twin else list(siblings)
