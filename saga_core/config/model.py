@@ -148,6 +148,8 @@ class GraphConfig:
     mode: GraphMode = field(default="on-disk", validator=Choice(get_args(GraphMode)))
     max_hop: int = field(default=3, validator=Whole(0, 4))
     hybrid_rerank: bool = field(default=True, validator=Flag())
+    raw_query: bool = field(default=False, validator=Flag())
+    """Whether ``/api/graph/query`` passes queries to an engine with a language of its own."""
 
 
 @frozen

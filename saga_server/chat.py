@@ -1,0 +1,101 @@
+"""The OpenAI API: chat completions and the list of models."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from typing import Final
+
+from aiohttp import web
+
+from saga_core.config import Config
+from saga_server.exchange import Call, Exchange, Exchanges
+from saga_server.narrators import Narrators
+from saga_server.security import BEARER
+from saga_server.sessions import read_names
+from saga_server.wire import model_list, read_chat
+
+CONFIG: Final = web.AppKey("config", Config)
+NARRATORS: Final = web.AppKey("narrators", Narrators)
+EXCHANGES: Final = web.AppKey("exchanges", Exchanges)
+
+_STREAMING = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+
+
+def chat_routes() -> list[web.RouteDef]:
+    """Every path by which clients find the API: with and without ``/v1``, a session and a world in the base URL."""
+    bases = ["", "/s/{session}", "/w/{world}", "/s/{session}/w/{world}", "/w/{world}/s/{session}"]
+    routes = []
+    for base in bases:
+        for version in ("/v1", ""):
+            routes.append(web.post(f"{base}{version}/chat/completions", chat_completions))
+            routes.append(web.get(f"{base}{version}/models", list_models))
+    return routes
+
+
+async def chat_completions(request: web.Request) -> web.StreamResponse:
+    """``POST /v1/chat/completions``."""
+    config = request.app[CONFIG]
+    body = await request.read()
+    ask = read_chat(body, config.server.max_messages)
+    bearer = request[BEARER]
+    named = read_names(
+        ask.messages,
+        path=request.match_info,
+        headers=request.headers,
+        bearer=bearer,
+        user=ask.user,
+        identify=config.session.identify,
+    )
+    route = request.app[NARRATORS].route(ask.model)
+    call = Call(
+        messages=named.messages,
+        session=named.session,
+        world=named.world,
+        owner=bearer.owner,
+        choices=ask.choices,
+        stream=ask.stream,
+        wants_usage=ask.wants_usage,
+        params=ask.params,
+        route=route,
+        model=ask.model or route.model,
+        api_key=(bearer.key or None) if route.provider.passthrough_key else None,
+    )
+    exchange = request.app[EXCHANGES].join(_key(call, body), call)
+    try:
+        return await (_stream if ask.stream else _whole)(request, exchange)
+    finally:
+        exchange.leave()
+
+
+def _key(call: Call, body: bytes) -> bytes:
+    """What makes two requests the same."""
+    names = "\0".join((call.owner, call.session or "", call.world or ""))
+    return hashlib.blake2b(names.encode("utf-8", "replace") + b"\0" + body, digest_size=16).digest()
+
+
+async def _stream(request: web.Request, exchange: Exchange) -> web.StreamResponse:
+    head = await exchange.head()
+    response = web.StreamResponse(headers={**_STREAMING, **head.headers})
+    response.content_type = head.content_type
+    response.charset = "utf-8"
+    await response.prepare(request)
+    try:
+        async for data in exchange.body():
+            await response.write(data)
+        await response.write_eof()
+    except ConnectionError:
+        return response  # the client went away
+    return response
+
+
+async def _whole(request: web.Request, exchange: Exchange) -> web.StreamResponse:
+    head = await exchange.head()
+    body = b"".join([data async for data in exchange.body()])
+    return web.Response(body=body, headers=head.headers, content_type=head.content_type, charset="utf-8")
+
+
+async def list_models(request: web.Request) -> web.Response:
+    """``GET /v1/models``: what the providers list."""
+    ids = await request.app[NARRATORS].models()
+    return web.Response(body=model_list(ids, int(time.time())), content_type="application/json", charset="utf-8")

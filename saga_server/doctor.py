@@ -1,0 +1,102 @@
+"""``saga doctor``: looks at everything that ``saga serve`` needs, without changing any of it but the data directory."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Callable
+
+from saga_core.config import Config
+from saga_core.engine.saga import Saga
+from saga_core.errors import SagaError
+from saga_server.narrators import Narrators
+from saga_server.security import check_listening
+
+Say = Callable[[str], None]
+
+
+async def examine(config: Config, say: Say) -> bool:
+    """Say a line for each thing looked at; whether all is well."""
+    results = [
+        _python(say),
+        _settings(config, say),
+        await _stores(config, say),
+        await _providers(config, say),
+    ]
+    say("all is well" if all(results) else "see the lines marked with !!")
+    return all(results)
+
+
+def _told(say: Say, good: bool, text: str) -> bool:
+    say(f"{'ok' if good else '!!'}  {text}")
+    return good
+
+
+def _python(say: Say) -> bool:
+    return _told(say, sys.version_info >= (3, 11), f"Python {platform.python_version()}, SQLite {_sqlite()}")
+
+
+def _sqlite() -> str:
+    import sqlite3
+
+    return sqlite3.sqlite_version
+
+
+def _settings(config: Config, say: Say) -> bool:
+    for warning in config.warnings:
+        _told(say, True, f"settings: {warning}")
+    try:
+        check_listening(config.server)
+    except SagaError as error:
+        return _told(say, False, str(error))
+    return _told(say, True, f"settings: will listen on {config.server.host}:{config.server.port}")
+
+
+async def _stores(config: Config, say: Say) -> bool:
+    try:
+        saga = await Saga.open(config)
+    except (SagaError, OSError) as error:
+        return _told(say, False, f"stores: {error}")
+    good = True
+    try:
+        for kind, store in saga.stores.all().items():
+            health = await store.check()
+            where = f" in {store.info.location}" if store.info.location else ", in memory"
+            good &= _told(
+                say, health.ok, f"{kind}: {store.info.name} {store.info.version}{where} {health.detail}".rstrip()
+            )
+        for name, reason in saga.counters.degraded.items():
+            good &= _told(say, False, f"{name}: {reason}")
+        broken = saga.worlds.broken()
+        for name, fault in broken.items():
+            good &= _told(say, False, f"world {name}: {fault}")
+        whole = [name for name in saga.worlds.names() if name not in broken]
+        _told(say, True, f"worlds: {', '.join(whole) or 'none'}")
+        default = config.session.default_world
+        if default is not None:
+            try:
+                saga.worlds.get(default)
+            except SagaError as error:
+                good &= _told(say, False, f"session.default_world: {error}")
+    finally:
+        await saga.aclose(drain=0.0)
+    return good
+
+
+async def _providers(config: Config, say: Say) -> bool:
+    narrators = Narrators.from_config(config, os.environ)
+    if narrators.offline:
+        return _told(say, True, "narrator: the built-in one, offline; no provider has a key or a base_url")
+    good = True
+    try:
+        for provider in narrators.providers.values():
+            try:
+                models = await (await narrators.narrator(provider)).models()
+            except SagaError as error:
+                good &= _told(say, False, f"provider {provider.name}: {error}")
+            else:
+                _told(say, True, f"provider {provider.name}: {len(models)} models at {provider.where}")
+    finally:
+        await narrators.aclose()
+    return good

@@ -1,0 +1,134 @@
+"""Every failure as the OpenAI API shows failures: ``{"error": {"message", "type", "param", "code"}}``."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+
+from aiohttp import web
+from attrs import field, frozen
+
+from saga_core.errors import (
+    BadInput,
+    Closed,
+    Conflict,
+    NotFound,
+    NotSupported,
+    SagaError,
+    StoreError,
+    StoreLocked,
+    StoreUnavailable,
+    UpstreamError,
+)
+
+_log = logging.getLogger("saga.server")
+
+_PARAM = re.compile(r"(?P<param>[a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*): ")
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class RequestError(BadInput):
+    """A request that cannot be served as it is: ``param`` names the field at fault."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        param: str | None = None,
+        status: int = 400,
+        kind: str = "invalid_request_error",
+        code: str | None = None,
+    ) -> None:
+        self.param = param
+        self.status = status
+        self.kind = kind
+        self.code = code
+        super().__init__(message)
+
+
+@frozen
+class Failure:
+    """An error as it goes out."""
+
+    status: int
+    message: str
+    kind: str
+    param: str | None = None
+    code: str | None = None
+    headers: Mapping[str, str] = field(factory=dict)
+
+    def body(self) -> bytes:
+        """The JSON object."""
+        about = {"message": self.message, "type": self.kind, "param": self.param, "code": self.code}
+        return json.dumps({"error": about}, ensure_ascii=False).encode("utf-8", "replace")
+
+    def response(self) -> web.Response:
+        """The whole answer."""
+        return web.Response(
+            body=self.body(), status=self.status, headers=self.headers, content_type="application/json", charset="utf-8"
+        )
+
+
+def describe(error: Exception) -> Failure:
+    """How an exception is told to a client. One that SAGA does not raise on purpose is logged, and told by a number."""
+    if isinstance(error, RequestError):
+        headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else {}
+        return Failure(error.status, str(error), error.kind, error.param, error.code, headers)
+    if isinstance(error, UpstreamError):
+        wait = {} if error.retry_after is None else {"Retry-After": str(max(1, round(error.retry_after)))}
+        return Failure(error.status, str(error), error.kind, code="upstream", headers=wait)
+    if isinstance(error, SagaError):
+        status, kind = next(answer for cls, answer in _ANSWERS if isinstance(error, cls))
+        found = _PARAM.match(str(error)) if status == 400 else None
+        return Failure(status, str(error), kind, found["param"] if found else None)
+    number = secrets.token_hex(4)
+    _log.error("unexpected error %s", number, exc_info=error)
+    return Failure(500, f"an unexpected error; the server's log tells more under number {number}", "server_error")
+
+
+_ANSWERS: tuple[tuple[type[SagaError], tuple[int, str]], ...] = (
+    (BadInput, (400, "invalid_request_error")),
+    (NotFound, (404, "not_found_error")),
+    (Conflict, (409, "conflict_error")),
+    (NotSupported, (501, "not_supported_error")),
+    (StoreUnavailable, (503, "unavailable_error")),
+    (StoreLocked, (503, "unavailable_error")),
+    (Closed, (503, "unavailable_error")),
+    (StoreError, (500, "store_error")),
+    (SagaError, (500, "server_error")),
+)
+
+
+def _of_http(error: web.HTTPException, request: web.Request) -> Failure:
+    if isinstance(error, web.HTTPRequestEntityTooLarge):
+        limit = request.client_max_size >> 20
+        return Failure(
+            413, f"the request is larger than {limit} MB (server.max_body_mb)", "invalid_request_error", "body"
+        )
+    if isinstance(error, web.HTTPNotFound):
+        where = "chat completions are at /v1/chat/completions, administration under /api"
+        return Failure(404, f"there is no {request.method} {request.path} here; {where}", "not_found_error")
+    if isinstance(error, web.HTTPMethodNotAllowed):
+        allowed = ", ".join(sorted(error.allowed_methods))
+        return Failure(
+            405, f"{request.path} takes {allowed}, not {request.method}", "invalid_request_error",
+            headers={"Allow": allowed},
+        )  # fmt: skip
+    return Failure(error.status, error.reason, "invalid_request_error")
+
+
+@web.middleware
+async def errors_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Answers for whatever a handler raises, as long as nothing of an answer went out."""
+    try:
+        return await handler(request)
+    except web.HTTPException as error:
+        if error.status < 400:
+            raise
+        return _of_http(error, request).response()
+    except Exception as error:  # noqa: BLE001 - the edge: described, and logged when it is unexpected
+        return describe(error).response()

@@ -1,0 +1,281 @@
+"""One narration call and everyone who waits for it.
+
+An exchange runs on its own and outlives its client for as long as recording takes. Identical requests that arrive
+while it runs follow it, so that a double click is one upstream call and one turn. When the last follower goes,
+upstream is cancelled at once and what was shown is recorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import Any, cast
+
+from attrs import define, field, frozen
+
+from saga_core.engine.begun import BegunTurn
+from saga_core.engine.saga import Saga
+from saga_core.errors import SagaError, UpstreamError
+from saga_core.ports import ChatPart, ChatRequest, Usage, UsagePart
+from saga_server.answers import Answer, StreamedAnswer, WholeAnswer
+from saga_server.metrics import Metrics
+from saga_server.narrators import Narrators, Route
+
+_log = logging.getLogger("saga.server")
+
+COMMIT_SECONDS = 10.0
+"""How long a reply's end waits for its turn to be recorded. Recording goes on after that."""
+
+
+@frozen
+class Call:
+    """A request, ready to be played."""
+
+    messages: list[Any]
+    session: str | None
+    world: str | None
+    owner: str
+    choices: int
+    stream: bool
+    wants_usage: bool
+    params: Mapping[str, Any]
+    route: Route
+    model: str
+    """The model's name as the client hears it."""
+    api_key: str | None = field(default=None, repr=False)
+
+
+@frozen
+class Head:
+    """What an answer begins with."""
+
+    headers: Mapping[str, str]
+    content_type: str
+
+
+@define(eq=False)
+class Exchange:
+    """Plays one call. Followers read the answer's bytes, from the beginning whenever they join."""
+
+    call: Call
+    saga: Saga
+    narrators: Narrators
+    metrics: Metrics
+    usage: Usage | None = None
+    ended: bool = False
+    stopped: bool = False
+    _followers: int = 0
+    _pieces: list[bytes] = field(factory=list, init=False)
+    _head: Head | None = field(default=None, init=False)
+    _failure: Exception | None = field(default=None, init=False)
+    _waiters: list[asyncio.Future[None]] = field(factory=list, init=False)
+    _reading: asyncio.Task[None] | None = field(default=None, init=False)
+
+    # -- following ---------------------------------------------------------------------------------------------
+
+    @property
+    def heard(self) -> bool:
+        """Whether anybody follows."""
+        return self._followers > 0
+
+    def join(self) -> None:
+        """A follower comes; it must ``leave``."""
+        self._followers += 1
+
+    def leave(self) -> None:
+        """A follower goes, because it has everything or because its client went away."""
+        self._followers -= 1
+        if not self._followers and not self.ended:
+            self.stop()
+
+    def stop(self) -> None:
+        """Nobody listens, or the server shuts down: end the upstream call and record what was shown."""
+        self.stopped = True
+        if self._reading is not None:
+            self._reading.cancel()
+
+    def _is_stopped(self) -> bool:
+        return self.stopped  # a method: it changes while a method of this class awaits
+
+    async def head(self) -> Head:
+        """Wait for the beginning of the answer. Raises what went wrong before it."""
+        while self._head is None and not self.ended:
+            await self._changed()
+        if self._head is None:
+            raise self._failure or UpstreamError("the server is shutting down", status=503, kind="unavailable_error")
+        return self._head
+
+    async def body(self) -> AsyncIterator[bytes]:
+        """The answer's bytes; what has piled up comes in one piece."""
+        at = 0
+        while True:
+            if at < len(self._pieces):
+                piled = self._pieces[at:]
+                at += len(piled)
+                yield b"".join(piled)
+            elif self.ended:
+                return
+            else:
+                await self._changed()
+
+    async def _changed(self) -> None:
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        await waiter
+
+    def _wake(self) -> None:
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    # -- what the answer does ----------------------------------------------------------------------------------
+
+    def begin(self, headers: Mapping[str, str], content_type: str) -> None:
+        """The answer begins."""
+        self._head = Head(headers, content_type)
+        self._wake()
+
+    def send(self, data: bytes) -> None:
+        """The answer goes on."""
+        self._pieces.append(data)
+        self._wake()
+
+    async def commit(self, begun: BegunTurn, finish: str = "") -> str | None:
+        """Record the turn. The story goes on when that fails: then the reason comes back, in words."""
+        recording = asyncio.create_task(begun.commit(finish=finish, model=self.call.route.model))
+        try:
+            async with asyncio.timeout(COMMIT_SECONDS):
+                await asyncio.shield(recording)
+        except TimeoutError:
+            recording.add_done_callback(_report_late)
+            reason = f"recording takes longer than {COMMIT_SECONDS:g} s"
+        except SagaError as error:
+            reason = str(error)
+        except Exception:  # noqa: BLE001 - logged whole; a reply is not lost because its record is
+            _log.exception("turn %s of session %s: recording failed", begun.id, begun.session.id)
+            reason = "recording failed unexpectedly, the server's log tells more"
+        else:
+            self.metrics.commits.labels("done").inc()
+            return None
+        self.metrics.commits.labels("failed").inc()
+        _log.error("turn %s of session %s is not recorded: %s", begun.id, begun.session.id, reason)
+        return f"this turn is not recorded: {reason}"
+
+    # -- playing -----------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Play the call to its end. A failure reaches the followers, not the caller."""
+        end = "failed"
+        try:
+            end = await self._play()
+        except Exception as error:  # noqa: BLE001 - told by ``head``, and logged there when it is unexpected
+            self._failure = error
+        finally:
+            self.ended = True
+            self.metrics.requests.labels(end).inc()
+            self._wake()
+
+    async def _play(self) -> str:
+        call = self.call
+        begun = await self.saga.begin(
+            call.messages,
+            session=call.session,
+            owner=call.owner,
+            world=call.world,
+            choices=call.choices,
+            model=call.route.model,
+        )
+        self.metrics.context_ms.observe(begun.timings["total"])
+        kind = StreamedAnswer if call.stream else WholeAnswer
+        answer: Answer = kind(self, begun, call.model, call.wants_usage)
+        if self._is_stopped():
+            await answer.aborted()
+            return "aborted"
+        self._reading = asyncio.create_task(self._read(begun, answer), name=f"saga-read-{begun.id}")
+        try:
+            await asyncio.wait({self._reading})
+        finally:
+            self._reading.cancel()
+        failure = None if self._reading.cancelled() else self._reading.exception()
+        if self._reading.cancelled() or (self._is_stopped() and (failure is not None or not call.stream)):
+            await answer.aborted()
+            return "aborted"
+        if failure is not None:
+            await answer.failed(cast("Exception", failure))
+            return "failed"
+        await answer.finished()
+        return "finished"
+
+    async def _read(self, begun: BegunTurn, answer: Answer) -> None:
+        call, started = self.call, time.perf_counter()
+        narrator = await self.narrators.narrator(call.route.provider)
+        request = ChatRequest(begun.plan, call.route.model, call.params, call.api_key)
+        stream = cast("AsyncGenerator[ChatPart, None]", narrator.stream(request, streaming=call.stream))
+        async with aclosing(stream) as parts:
+            async for part in parts:
+                if started:
+                    self.metrics.first_part.observe(time.perf_counter() - started)
+                    started = 0.0
+                if isinstance(part, UsagePart):
+                    self._bill(part.usage)
+                else:
+                    answer.take(part)
+
+    def _bill(self, usage: Usage) -> None:
+        self.usage = usage
+        for kind in ("input", "output", "cache_read", "cache_write"):
+            self.metrics.tokens.labels(kind).inc(getattr(usage, kind))
+
+
+def _report_late(recording: asyncio.Task[Any]) -> None:
+    if not recording.cancelled():
+        _log.warning("a recording that took long is over", exc_info=recording.exception())
+
+
+@define(eq=False)
+class Exchanges:
+    """The exchanges under way."""
+
+    saga: Saga
+    narrators: Narrators
+    metrics: Metrics
+    _by_key: dict[bytes, Exchange] = field(factory=dict, init=False)
+    _tasks: dict[asyncio.Task[None], Exchange] = field(factory=dict, init=False)
+
+    def join(self, key: bytes, call: Call) -> Exchange:
+        """Follow the exchange that runs for an equal call, or begin one. The caller must ``leave`` it."""
+        exchange = self._by_key.get(key)
+        if exchange is None or exchange.ended or exchange.stopped:
+            exchange = Exchange(call, self.saga, self.narrators, self.metrics)
+            self._by_key[key] = exchange
+            task = asyncio.create_task(exchange.run(), name="saga-exchange")
+            self._tasks[task] = exchange
+            task.add_done_callback(lambda done: self._over(key, done))
+        exchange.join()
+        return exchange
+
+    def _over(self, key: bytes, task: asyncio.Task[None]) -> None:
+        exchange = self._tasks.pop(task)
+        if self._by_key.get(key) is exchange:
+            del self._by_key[key]
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    async def settle(self) -> None:
+        """Wait for those that nobody follows any more, and that only record."""
+        while alone := [task for task, exchange in self._tasks.items() if not exchange.heard]:
+            await asyncio.wait(alone)
+
+    async def aclose(self, seconds: float) -> None:
+        """Let exchanges finish for so long, then stop them; what was shown is recorded."""
+        if self._tasks:
+            await asyncio.wait(list(self._tasks), timeout=seconds)
+        for exchange in self._tasks.values():
+            exchange.stop()
+        if self._tasks:
+            await asyncio.wait(list(self._tasks))

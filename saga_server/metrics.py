@@ -1,0 +1,53 @@
+"""What is counted and measured, for Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import define, field
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+_MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
+_SECONDS = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120)
+
+
+@define(eq=False)
+class Metrics:
+    """One server's metrics, in a registry of their own."""
+
+    registry: CollectorRegistry = field(factory=CollectorRegistry)
+    requests: Counter = field(init=False)
+    context_ms: Histogram = field(init=False)
+    first_part: Histogram = field(init=False)
+    tokens: Counter = field(init=False)
+    commits: Counter = field(init=False)
+    following: Gauge = field(init=False)
+    _engine: Gauge = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        with_labels: dict[str, Any] = {"registry": self.registry}
+        self.requests = Counter("saga_chat_requests", "Chat requests by how they ended", ["end"], **with_labels)
+        self.context_ms = Histogram("saga_context_ms", "Reading of a turn, ms", buckets=_MS, **with_labels)
+        self.first_part = Histogram(
+            "saga_upstream_first_seconds", "Until upstream's first part, s", buckets=_SECONDS, **with_labels
+        )
+        self.tokens = Counter("saga_upstream_tokens", "Tokens as the provider bills them", ["kind"], **with_labels)
+        self.commits = Counter("saga_commits", "Turns recorded, or not", ["result"], **with_labels)
+        self.following = Gauge("saga_chat_open", "Chat requests that are being answered", **with_labels)
+        self._engine = Gauge("saga_engine", "The engine's own counts", ["name"], **with_labels)
+
+    def render(self, status: Mapping[str, Any]) -> bytes:
+        """The text format, the engine's numbers in ``status`` included."""
+        self._engine.clear()
+        for name, value in _numbers("", status):
+            self._engine.labels(name).set(value)
+        return generate_latest(self.registry)
+
+
+def _numbers(path: str, value: Any) -> list[tuple[str, float]]:
+    if isinstance(value, Mapping):
+        return [pair for key, entry in value.items() for pair in _numbers(f"{path}.{key}" if path else str(key), entry)]
+    if isinstance(value, bool | int | float):
+        return [(path, float(value))]
+    return []

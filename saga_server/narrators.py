@@ -1,0 +1,198 @@
+"""Which provider narrates: from the configuration, the environment and the model's name."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import define, field, frozen
+
+from saga_core import registry
+from saga_core.config import Config
+from saga_core.config.model import ProviderConfig
+from saga_core.errors import BadInput, SagaError, UpstreamError
+from saga_core.ports import ChatModel
+from saga_core.registry import OpenOptions
+from saga_server.errors import RequestError
+
+_log = logging.getLogger("saga.server")
+
+OFFLINE = "offline"
+
+_VARIABLES = {
+    "openai": ("OPENAI_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+}
+_FAMILIES = {
+    "claude": "anthropic",
+    "gemini": "google",
+    "gpt-": "openai",
+    "chatgpt-": "openai",
+    "o1": "openai",
+    "o3": "openai",
+    "o4": "openai",
+}
+
+
+@frozen
+class Provider:
+    """A provider that can be asked."""
+
+    name: str
+    backend: str
+    """The registered chat backend that speaks its wire; any name without one of its own speaks OpenAI's."""
+    options: Mapping[str, Any] = field(factory=dict, repr=False)
+    passthrough_key: bool = False
+    where: str = ""
+    """Its address, for people."""
+
+
+@frozen
+class Route:
+    """Where a request goes, and the model's name there."""
+
+    provider: Provider
+    model: str
+
+
+@define(eq=False)
+class Narrators:
+    """The providers that are configured, opened when they are first asked."""
+
+    providers: Mapping[str, Provider]
+    model: str | None
+    """``models.narration``: replaces the model that a request names."""
+    _open: dict[str, asyncio.Task[ChatModel]] = field(factory=dict, init=False)
+
+    @classmethod
+    def from_config(cls, config: Config, environ: Mapping[str, str]) -> Narrators:
+        """The providers with a key or a base URL of their own; without any, the built-in offline narrator alone."""
+        found = {provider.name: provider for provider in _providers(config, environ)}
+        model = config.models.narration
+        if not found or model == OFFLINE:
+            return cls({OFFLINE: Provider(OFFLINE, OFFLINE, where="built in, no model")}, None)
+        return cls(found, model)
+
+    @property
+    def offline(self) -> bool:
+        """Whether there is no model but the built-in one."""
+        return OFFLINE in self.providers
+
+    def route(self, model: str) -> Route:
+        """The provider for a request that names ``model``: ``provider/model``, by the name's family, or the only one.
+
+        Raises ``RequestError`` when nothing says which model to ask.
+        """
+        if self.offline:
+            return Route(self.providers[OFFLINE], model or OFFLINE)
+        wanted = self.model or model
+        if not wanted:
+            raise RequestError("model: missing; name one, or set models.narration", param="model")
+        prefix, slash, rest = wanted.partition("/")
+        if slash and rest and prefix in self.providers:
+            return Route(self.providers[prefix], rest)
+        family = next((name for start, name in _FAMILIES.items() if wanted.lower().startswith(start)), None)
+        for name in (family, "openai"):
+            if name is not None and name in self.providers:
+                return Route(self.providers[name], wanted)
+        return Route(next(iter(self.providers.values())), wanted)
+
+    async def narrator(self, provider: Provider) -> ChatModel:
+        """The provider's chat model, opened at the first call. Raises ``UpstreamError`` when it cannot be."""
+        task = self._open.get(provider.name)
+        if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
+            task = asyncio.create_task(_open(provider), name=f"saga-open-{provider.name}")
+            self._open[provider.name] = task
+        return await asyncio.shield(task)
+
+    async def warm(self) -> None:
+        """Open every provider now, so that the first request need not wait; a failure is logged and met again then."""
+        for provider in self.providers.values():
+            try:
+                await self.narrator(provider)
+            except SagaError as error:
+                _log.warning("%s", error)
+
+    async def models(self) -> list[str]:
+        """The models of all providers, ``models.narration`` first; those of further ones as ``provider/model``.
+
+        A provider that lists none is left out. Raises ``UpstreamError`` when no provider can be asked.
+        """
+        found = [self.model] if self.model else []
+        failure: UpstreamError | None = None
+        listed = False
+        for at, provider in enumerate(self.providers.values()):
+            try:
+                names = await (await self.narrator(provider)).models()
+            except UpstreamError as error:
+                if error.status in (404, 405, 501):
+                    listed = True
+                    continue
+                _log.warning("the models of %s cannot be listed: %s", provider.name, error)
+                failure = failure or error
+                continue
+            listed = True
+            found += names if at == 0 else [f"{provider.name}/{name}" for name in names]
+        if failure is not None and not listed:
+            raise failure
+        return list(dict.fromkeys(found))
+
+    def describe(self) -> list[str]:
+        """A line for each provider."""
+        return [f"{provider.name} ({provider.where})" for provider in self.providers.values()]
+
+    async def aclose(self) -> None:
+        """Let go of all connections."""
+        tasks, self._open = list(self._open.values()), {}
+        for task in tasks:
+            task.cancel()
+        for opened in await asyncio.gather(*tasks, return_exceptions=True):
+            if not isinstance(opened, BaseException):
+                await opened.aclose()
+
+
+async def _open(provider: Provider) -> ChatModel:
+    try:
+        backend = registry.load("chat", provider.backend)
+        model: ChatModel = await backend.open(OpenOptions(options=provider.options))
+    except BadInput as error:
+        raise UpstreamError(f"provider {provider.name} cannot be used: {error}", kind="provider_error") from error
+    except SagaError as error:
+        raise UpstreamError(f"provider {provider.name} cannot be opened: {error}", kind="provider_error") from error
+    return model
+
+
+def _providers(config: Config, environ: Mapping[str, str]) -> list[Provider]:
+    known = set(registry.names("chat"))
+    found = []
+    for name in dict.fromkeys((*config.providers, *_VARIABLES)):
+        settings = config.providers.get(name, ProviderConfig())
+        key = settings.api_key or getattr(config.api_keys, name, None)
+        if key is None and settings.base_url is None:  # the environment's key goes to the provider itself alone
+            key = next((environ[variable] for variable in _VARIABLES.get(name, ()) if environ.get(variable)), None)
+        if key is None and settings.base_url is None and not settings.passthrough_key:
+            continue
+        backend = name if name in known or name in _VARIABLES else "openai"
+        options: dict[str, Any] = {
+            "base_url": settings.base_url,
+            "api_key": key,
+            "timeout": min(settings.timeout, config.server.request_timeout),
+            "max_retries": settings.max_retries,
+        }
+        if backend != name:
+            options["name"] = name
+        if key is None and settings.base_url is None and backend == "openai":
+            options["base_url"] = "https://api.openai.com/v1"
+        found.append(
+            Provider(
+                name,
+                backend,
+                options,
+                settings.passthrough_key and not config.server.api_keys,
+                settings.base_url or "its own address",
+            )
+        )
+    return found

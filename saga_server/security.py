@@ -1,0 +1,144 @@
+"""Who may talk to the server: keys, the Host header, browser origins."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Final
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from saga_core.config.model import ServerConfig
+from saga_core.errors import ConfigError
+from saga_server.errors import Handler, RequestError
+from saga_server.identity import Bearer, read_bearer
+
+BEARER: Final = web.RequestKey("bearer", Bearer)
+_ORIGIN: Final = web.RequestKey("origin", str)
+
+_OPEN = frozenset({"/", "/healthz", "/readyz"})
+_EXPOSED = "X-SAGA-Session, X-SAGA-Turn, X-SAGA-Parent, X-SAGA-Context-Ms, X-SAGA-Late, X-SAGA-Notice, Retry-After"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is this machine's own."""
+    name = host.strip("[]").lower().rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
+
+
+def check_listening(server: ServerConfig) -> None:
+    """Refuse to listen beyond this machine without keys. Raises ``ConfigError``."""
+    if not is_loopback(server.host) and not server.api_keys:
+        raise ConfigError(
+            "config",
+            (
+                f"server.host: {server.host} can be reached from other machines, and server.api_keys is empty; "
+                "set server.api_keys, or server.host: 127.0.0.1",
+            ),
+        )
+
+
+def guard(server: ServerConfig) -> list[Middleware]:
+    """The middleware that lets requests through or refuses them."""
+
+    @web.middleware
+    async def checked(request: web.Request, handler: Handler) -> web.StreamResponse:
+        admin = not _is_chat(request.path) and request.path not in _OPEN
+        _check_host(request, server, admin)
+        _check_origin(request, server, admin)
+        if request.method == "OPTIONS":
+            return _preflight(request)
+        bearer = read_bearer(request.headers.get("Authorization"))
+        if server.api_keys and request.path not in _OPEN and not bearer.among(server.api_keys):
+            raise RequestError(
+                "this server wants one of its server.api_keys as bearer token",
+                status=401,
+                kind="authentication_error",
+                code="invalid_api_key",
+            )
+        request[BEARER] = bearer
+        return await handler(request)
+
+    return [checked]
+
+
+def _is_chat(path: str) -> bool:
+    return path.endswith(("/chat/completions", "/models"))
+
+
+def _check_host(request: web.Request, server: ServerConfig, admin: bool) -> None:
+    """A page of another site whose name was made to point here shows its own name as Host."""
+    if not admin or server.api_keys:
+        return
+    if not _is_ours(request.host, server):
+        raise RequestError(
+            f"Host: {request.host!r} is not this server's name; administer it as 127.0.0.1 or localhost, or set "
+            "server.api_keys",
+            param="Host",
+            status=403,
+            kind="permission_error",
+        )
+
+
+def _is_ours(authority: str, server: ServerConfig) -> bool:
+    host = _host_of(f"//{authority}")
+    return is_loopback(host) or host == server.host.lower()
+
+
+def _host_of(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _check_origin(request: web.Request, server: ServerConfig, admin: bool) -> None:
+    origin = request.headers.get("Origin")
+    if origin is None:
+        return
+    if not _may(origin.lower(), request, server, admin):
+        raise RequestError(
+            f"Origin: pages of {origin} may not use this; add the origin to server.origins to allow it",
+            param="Origin",
+            status=403,
+            kind="permission_error",
+        )
+    request[_ORIGIN] = origin
+
+
+def _may(origin: str, request: web.Request, server: ServerConfig, admin: bool) -> bool:
+    """Configured origins may do everything, this server's own pages too; other pages of this machine may chat."""
+    if origin in server.origins:
+        return True
+    if not admin and ("*" in server.origins or is_loopback(_host_of(origin))):
+        return True
+    authority = origin.partition("://")[2]
+    return bool(authority) and authority == request.host.lower() and _is_ours(request.host, server)
+
+
+def _preflight(request: web.Request) -> web.Response:
+    headers = {
+        "Access-Control-Allow-Methods": "GET, POST, DELETE, OPTIONS",
+        "Access-Control-Allow-Headers": request.headers.get("Access-Control-Request-Headers", "*"),
+        "Access-Control-Max-Age": "600",
+    }
+    if request.headers.get("Access-Control-Request-Private-Network") == "true":
+        headers["Access-Control-Allow-Private-Network"] = "true"
+    return web.Response(status=204, headers=headers)
+
+
+async def share_with_origin(request: web.Request, response: web.StreamResponse) -> None:
+    """Let the page that asked read the answer, errors included. A signal handler of ``on_response_prepare``."""
+    origin = request.get(_ORIGIN)
+    if origin is not None:
+        response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers["Access-Control-Expose-Headers"] = _EXPOSED
+        response.headers["Vary"] = "Origin"
