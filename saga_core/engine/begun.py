@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 from attrs import define, field
-from saga_core.context.model import TurnContext
 
+from saga_core.context.model import TurnContext
 from saga_core.model.turn import Session, Turn, TurnKind
 from saga_core.prompt.plan import PromptPlan
 from saga_core.state_block import BlockFilter, StateReading, read_reply

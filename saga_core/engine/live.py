@@ -7,8 +7,6 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 
 from attrs import define, field
-from saga_core.recall.lexical import LexicalIndex
-from saga_core.recall.lore_index import LoreIndex
 
 from saga_core.engine.counters import Counters
 from saga_core.journal.journal import Journal
@@ -18,6 +16,8 @@ from saga_core.model.fold import fold
 from saga_core.model.turn import Session, Turn
 from saga_core.model.world_state import WorldState
 from saga_core.projection.graph_image import GraphImage, render_graph
+from saga_core.recall.lexical import LexicalIndex
+from saga_core.recall.lore_index import LoreIndex
 from saga_core.world.model import World
 from saga_core.world.opening import opening_state
 

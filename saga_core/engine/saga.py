@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import Any
 
 from attrs import define, field
-from saga_core.context.reader import ContextReader, default_reader
 
 from saga_core.config import Config, load_config
 from saga_core.context.model import Language, ReadRequest, TurnContext
+from saga_core.context.reader import ContextReader, default_reader
 from saga_core.engine.adoption import adopt
 from saga_core.engine.begun import BegunTurn, Reply
 from saga_core.engine.catalog import Catalog
