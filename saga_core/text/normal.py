@@ -11,9 +11,11 @@ _SPACES = re.compile(r"\s+")
 def nfc(text: str) -> str:
     """Canonical composition, so that Hangul typed on any system compares equal.
 
-    Names, keys and stored text go through here once, where they enter. Lone surrogates cannot be
+    Names, keys and stored text go through here once, where they enter. NUL and lone surrogates cannot be
     stored by most engines; each is replaced by U+FFFD.
     """
+    if "\0" in text:
+        text = text.replace("\0", "\ufffd")
     if text.isascii():
         return text
     if not unicodedata.is_normalized("NFC", text):

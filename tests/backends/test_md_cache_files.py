@@ -414,3 +414,17 @@ async def test_errors_of_the_disk_are_told(
     assert await cache.read(SCOPE) == pages("old")
     await cache.write(SCOPE, pages("new"))
     assert await cache.read(SCOPE) == pages("new")
+
+
+async def test_a_folder_that_cannot_be_removed_is_told(cache: FilesCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    await cache.write(SCOPE, pages("old"))
+
+    def refuse(path: str, *args: object, **kwargs: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    monkeypatch.setattr(os, "rmdir", refuse)
+    with pytest.raises(StoreUnavailable, match=f"{folder(cache)}: access denied"):
+        await cache.drop(SCOPE)
+    monkeypatch.undo()
+    await cache.drop(SCOPE)
+    assert await cache.read(SCOPE) is None and not folder(cache).exists()

@@ -481,6 +481,35 @@ async def test_a_disk_that_fails_in_a_commit(path: Path) -> None:
     await store.aclose()
 
 
+@pytest.mark.parametrize(
+    ("code", "kind", "words"),
+    [
+        (sqlite3.SQLITE_IOERR_FSYNC, StoreError, "the disk failed or is full"),
+        (sqlite3.SQLITE_READONLY_DBMOVED, StoreUnavailable, "let this user write the file and its directory"),
+        (sqlite3.SQLITE_CANTOPEN, StoreUnavailable, "let this user write the file and its directory"),
+        (sqlite3.SQLITE_CORRUPT_INDEX, StoreCorrupt, "put a backup in its place"),
+        (sqlite3.SQLITE_LOCKED, StoreLocked, "another program"),
+        (sqlite3.SQLITE_TOOBIG, StoreError, "no"),
+        (None, StoreError, "no"),
+    ],
+)
+def test_every_driver_error_is_translated(path: Path, code: int | None, kind: type[StoreError], words: str) -> None:
+    error = sqlite3.OperationalError("no")
+    if code is not None:
+        error.sqlite_errorcode = code
+    with pytest.raises(kind, match=rf"^{path}: .*{words}") as caught, sqlite_file.translated(path):
+        raise error
+    assert type(caught.value) is kind and caught.value.__cause__ is error
+
+
+async def test_a_check_of_a_file_that_vanished_is_not_well(path: Path) -> None:
+    store = await opened(path)
+    path.unlink()
+    health = await store.check()
+    assert not health.ok and str(path) in health.detail
+    await store.aclose()
+
+
 # --- cancelled tasks -----------------------------------------------------------------------------------------
 
 

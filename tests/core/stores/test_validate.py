@@ -20,6 +20,7 @@ from saga_core.stores.lifecycle import Limits
 from saga_core.stores.md_cache import PAGE_NAMES, Pages
 from saga_core.stores.state_kv import Batch
 from saga_core.stores.vector import ScopeSpec, VectorItem
+from saga_core.text.normal import nfc
 
 
 class Mood(StrEnum):
@@ -75,6 +76,11 @@ def test_other_names_are_taken(name: str) -> None:
     validate.check_scope(name)
     validate.check_names("ids", [name, name])
     validate.check_names("ids", {name: 1}.keys())
+
+
+@given(st.text(st.characters(exclude_categories=[]) | st.sampled_from("\0\ud800\udc00")))
+def test_what_came_through_the_door_is_taken(text: str) -> None:
+    validate.check_text("t", nfc(text))
 
 
 @pytest.mark.parametrize("values", ["name", b"name", 3, None, iter(["name"])], ids=str)
