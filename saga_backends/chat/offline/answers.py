@@ -12,6 +12,10 @@ from saga_core.text.korean import mentions
 
 _QUOTE = re.compile(r"[\"“”「]([^\"“”「」]+)[\"”“」]")
 
+_SECRET = re.compile(
+    r"\s*\((?:비밀: (?:(?P<ko>[^()]+)만 안다|아무도 모른다)|secret: (?:only (?P<en>[^()]+) knows|nobody knows))\)\s*$"
+)
+
 
 def about_oneself(telling: Telling, act: Act) -> bool:
     """What the player carries, where they are, how they are, or who is with them."""
@@ -41,18 +45,36 @@ def past(telling: Telling, intent: Intent) -> bool:
 
 
 def lore(telling: Telling, intent: Intent) -> bool:
-    """What the lore in the prompt says; told by a character, if one was asked."""
+    """What the lore in the prompt says; told by a character, if one was asked. A secret only by one who knows it."""
     name = resolve(intent.topic, (entry for entry, _ in telling.scene.lore))
-    text = shortened(dict(telling.scene.lore).get(name, ""))
+    text, knowing = _secret(dict(telling.scene.lore).get(name, ""))
     topic = name or intent.topic
     if not intent.person:
+        text = "" if knowing is not None else text
         return telling.line("lore" if text else "lore_unknown", topic=topic, text=text)
     who = find(telling, intent.person)
     if not who:
         return False
     telling.meet(who)
+    text = text if knowing is None or resolve(who, knowing) else ""
     return telling.line("lore_told" if text else "lore_untold", person=who, topic=topic, text=text)
 
 
+def _secret(text: str) -> tuple[str, list[str] | None]:
+    """A lore entry's text, and who alone knows it; None when it is no secret."""
+    found = _SECRET.search(text)
+    if found is None:
+        return shortened(text), None
+    names = found["ko"] or found["en"] or ""
+    return shortened(_SECRET.sub("", text)), [name.strip() for name in names.split(",")]
+
+
 def _closeness(line: str, wanted: list[str]) -> tuple[int, bool]:
-    return sum(mentions(line, name) for name in wanted), bool(_QUOTE.search(line))
+    """How many of the names and topics a line speaks of, and whether somebody speaks in it."""
+    return sum(mentions(line, name) or _speaks_of(line, name) for name in wanted), bool(_QUOTE.search(line))
+
+
+def _speaks_of(line: str, topic: str) -> bool:
+    """Whether all words of a topic are in the line, whatever their endings."""
+    stems = [word.casefold().removesuffix("s") for word in topic.split()]
+    return all(len(stem) > 2 and stem in line.casefold() for stem in stems)

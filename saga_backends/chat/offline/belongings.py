@@ -46,7 +46,7 @@ def has_tool(telling: Telling, name: str) -> bool:
 def _take(telling: Telling, item: Amount, person: str) -> bool:
     giver = resolve(person, telling.scene.around)
     shown = telling.voice.amount(item)
-    telling.gain(item)
+    telling.gain(item, giver)
     if not giver:
         return telling.line("take", item=shown)
     telling.meet(giver)
@@ -65,7 +65,7 @@ def _buy(telling: Telling, item: Amount, price: Amount | None, person: str) -> b
             telling.hand_over(coin, price.quantity, seller)
         else:
             telling.lose(coin, price.quantity)
-    telling.gain(item)
+    telling.gain(item, seller)
     shown = telling.voice.amount(item)
     if not seller:
         return telling.line("buy_alone", item=shown)

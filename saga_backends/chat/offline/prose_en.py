@@ -17,6 +17,8 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "go": (
         "You make your way to {place}. Your footsteps get there first; the view follows.",
         "You follow the path, and before long {place} opens up before you.",
+        "It is not far to {place}. On the way the smell of the wind changes twice.",
+        "You walk without a word. When you look up, {place} is there.",
     ),
     "go_far": ("It is a long way round to {place}. The light is going when you arrive.",),
     "go_here": ("You are at {place} already.",),
@@ -32,7 +34,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "{person} stops working and turns round.",
         "The eyes of {person} narrow for a moment.",
     ),
-    "says": ('"{saying}" says {person}.',),
+    "says": ('{person} says: "{saying}"',),
     "absent": ("You look about for {person}, who is not here.",),
     "dead": (
         "{person} does not answer. The dead do not.",
@@ -87,7 +89,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "past": ("You think back. {memory}",),
     "past_unknown": ("You think back, but nothing comes to mind.",),
     "lore": ("This is what is known of {topic}. {text}",),
-    "lore_told": ('"{text}" says {person} quietly.',),
+    "lore_told": ('{person} tells you, quietly: "{text}"',),
     "lore_unknown": ("You have never heard anything of {topic}.",),
     "lore_untold": ("{person} shakes a head: nothing to tell about {topic}.",),
     "side": ("The story so far: {memory}",),
@@ -105,6 +107,8 @@ SAYINGS: tuple[str, ...] = (
     "Leave the west well alone. It makes the dreams long.",
     "Whoever names a price first has lost. Always.",
     "If you see two shadows, put the sun behind you.",
+    "When yesterday's footprints look deeper today, take another road.",
+    "Four knocks at the door, and you were never home.",
 )
 
 WORDS: Mapping[str, str] = {

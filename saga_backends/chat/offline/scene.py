@@ -118,7 +118,7 @@ def read_scene(text: str, said: tuple[str, ...] = ()) -> Scene:
         dead=_dead(text, _listed(told.get("dead", ""))),
         lore=tuple((entry[1], entry[2]) for line in sections["lore"] if (entry := _ENTRY.match(line))),
         earlier=tuple(line.lstrip("- ") for line in sections["earlier"]),
-        related=tuple(sections["related"]),
+        related=tuple(line.lstrip("- ") for line in sections["related"]),
         events=tuple(line.lstrip("- ") for line in sections["events"]),
         said=said,
     )

@@ -12,12 +12,11 @@ from attrs import evolve
 
 from saga_backends.chat.offline.intent import Act, Amount, Intent
 from saga_backends.chat.offline.scene import Scene, named_in, resolve
+from saga_backends.chat.offline.sentences import QUOTED, sentences, unquoted
 from saga_backends.chat.offline.verbs import spoken
 from saga_backends.chat.offline.verbs_en import VERBS
 
 _NEGATION = re.compile(r"\b(?:don't|do not|never|won't|will not|refuse to|without|cannot|can't)\s*$", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
-_QUOTED = re.compile(r"[\"“](.*?)[\"”]")
 
 _BAG = r"my (?:bag|pack|backpack|inventory|pockets?|satchel|belongings|things)"
 _ASK_INVENTORY = re.compile(
@@ -48,6 +47,7 @@ _ASK_LORE = re.compile(
     r"(?:what|who)(?: is|'s| are| was| were) (?P<d>.+?)\?",
     re.IGNORECASE,
 )
+_ABOUT = re.compile(r"\babout (.+?)[.?!]*$", re.IGNORECASE)
 _PREPOSITION = re.compile(
     r"\s*\b(to|from|with|about|for|into|towards?|at|in|on|using|off|beside|near|under|by|before|after|behind|through|across|away|home|farewell)\b\s*",
     re.IGNORECASE,
@@ -74,10 +74,8 @@ _CONSUMABLE = re.compile(
 def hear(words: str, scene: Scene) -> tuple[Intent, ...]:
     """The deeds in the player's words, in their order. Empty when nothing was understood."""
     found: list[Intent] = []
-    text = re.sub(r"[*_~`]", " ", words).replace("’", "'")
-    for sentence in _SENTENCE.split(text):
-        if sentence.strip():
-            found += _sentence(sentence.strip(), scene, found)
+    for sentence in sentences(words.replace("’", "'")):
+        found += _sentence(sentence, scene, found)
     return tuple(found)
 
 
@@ -93,11 +91,11 @@ def _sentence(sentence: str, scene: Scene, before: list[Intent]) -> list[Intent]
     last = next((intent.person for intent in reversed(before) if intent.person), "")
     if not last and len(scene.present) == 1:
         last = scene.present[0]
-    found = _clauses(_QUOTED.sub(" ", sentence), scene, last)
+    found = _clauses(unquoted(sentence), scene, last)
     if found:
         return found
     known = named_in(sentence, _persons(scene))
-    if known and _QUOTED.search(sentence):
+    if known and QUOTED.search(sentence):
         return [Intent(Act.TALK, person=known[0])]
     return []
 
@@ -106,7 +104,9 @@ def _question(sentence: str, scene: Scene) -> Intent | None:
     past = _ASK_PAST.search(sentence)
     if past:
         person = _noun(past["a"] or past["b"] or past["c"] or "")
-        return Intent(Act.ASK_PAST, person=person, topic=_topic(sentence, scene, person))
+        named = _ABOUT.search(sentence)
+        topic = _noun(named[1]) if named else _topic(sentence, scene, person)
+        return Intent(Act.ASK_PAST, person=person, topic=topic)
     for act, pattern in (
         (Act.ASK_INVENTORY, _ASK_INVENTORY),
         (Act.ASK_HP, _ASK_HP),
@@ -118,7 +118,7 @@ def _question(sentence: str, scene: Scene) -> Intent | None:
     lore = _ASK_LORE.search(sentence)
     if lore is None:
         return None
-    about = _noun(_QUOTED.sub(r"\1", lore["a"] or lore["b"] or lore["c"] or lore["d"] or ""))
+    about = _noun((lore["a"] or lore["b"] or lore["c"] or lore["d"] or "").replace('"', ""))
     person = _noun(lore["who"] or "")
     return Intent(Act.ASK_LORE, person=person, topic=_topic(about, scene, person) or about) if about else None
 
@@ -212,7 +212,7 @@ def _persons(scene: Scene) -> tuple[str, ...]:
 
 def _parts(segment: str) -> tuple[str, dict[str, str]]:
     """The direct object, and what each preposition governs; a name may hold one ("Warden of the Salt Gate")."""
-    pieces = _PREPOSITION.split(_clean(_QUOTED.sub(" ", segment)))
+    pieces = _PREPOSITION.split(_clean(segment))
     after: dict[str, str] = {}
     for preposition, phrase in zip(pieces[1::2], pieces[2::2], strict=True):
         after.setdefault(preposition.casefold(), _keep_count(phrase))

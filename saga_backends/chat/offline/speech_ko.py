@@ -12,6 +12,7 @@ from attrs import evolve, frozen
 
 from saga_backends.chat.offline.intent import Act, Amount, Intent
 from saga_backends.chat.offline.scene import Scene, named_in, resolve
+from saga_backends.chat.offline.sentences import QUOTED, quote, sentences, unquoted
 from saga_backends.chat.offline.verbs import spoken
 from saga_backends.chat.offline.verbs_ko import USING, VERBS
 from saga_core.text.korean import has_final, is_hangul, josa
@@ -19,8 +20,6 @@ from saga_core.text.korean import has_final, is_hangul, josa
 _NEGATED = re.compile(r"\S*지\s*(?:않|못|말)")
 _NEGATION = re.compile(r"(?:^|\s)(?:안|못)\s*$")
 
-_SENTENCE = re.compile(r"(?<=[.!?…。])\s+|\n+")
-_QUOTED = re.compile(r"[\"“”「『](.*?)[\"“”」』]")
 _ASKING = r"(?:뭐|뭘|무엇|무얼|뭔|있|확인|살펴|살핀|본다|보자|보여|뒤진|뒤져|열어|\?)"
 _ASK_INVENTORY = re.compile(
     r"(?:인벤토리|소지품|가방|배낭|짐을|짐에|(?:가진|지닌|들고 있는|갖고 있는|가지고 있는)\s*(?:것|게|건|물건)).*"
@@ -86,9 +85,8 @@ class _Phrase:
 def hear(words: str, scene: Scene) -> tuple[Intent, ...]:
     """The deeds in the player's words, in their order. Empty when nothing was understood."""
     found: list[Intent] = []
-    for sentence in _SENTENCE.split(re.sub(r"[*_~`]", " ", words)):
-        if sentence.strip():
-            found += _sentence(sentence.strip(), scene, found)
+    for sentence in sentences(words):
+        found += _sentence(sentence, scene, found)
     return tuple(found)
 
 
@@ -101,13 +99,13 @@ def _sentence(sentence: str, scene: Scene, before: list[Intent]) -> list[Intent]
     question = _question(sentence, scene)
     if question is not None:
         return [question]
-    outside = _QUOTED.sub(" ", sentence)
+    outside = unquoted(sentence)
     last = next((intent.person for intent in reversed(before) if intent.person), "")
     found = _clauses(outside, scene, last)
     if found:
         return found
     known = named_in(sentence, _persons(scene))
-    if known and _QUOTED.search(sentence):
+    if known and QUOTED.search(sentence):
         return [Intent(Act.TALK, person=known[0])]
     return []
 
@@ -141,8 +139,7 @@ def _topic(sentence: str, scene: Scene, person: str) -> str:
     known = [name for name in named_in(sentence, names, whole=True) if name != spoken]
     if known:
         return known[0]
-    quoted = _QUOTED.search(sentence)
-    about = _ABOUT.search(quoted[1] if quoted else sentence)
+    about = _ABOUT.search(quote(sentence) or sentence)
     if about is None:
         return ""
     phrases = [phrase for phrase in _phrases(about[1], scene) if phrase.role not in (_TO, _WITH)]

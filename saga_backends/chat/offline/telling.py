@@ -14,6 +14,7 @@ from saga_core.text.korean import mentions
 from saga_core.text.normal import fold_name
 
 _HOSTILE = re.compile(r"hostile|적대", re.IGNORECASE)
+_OWNS = re.compile(r"\s*\((?:가진 것|has)\)$")
 _SHORT = 220
 
 
@@ -115,12 +116,18 @@ class Telling:
         said = () if self.scene.told else self.scene.said
         return any(mentions(text, person) and any(mark in text for mark in marks) for text in said)
 
-    def gain(self, item: Amount) -> None:
-        """The player has more of an item, under the name by which it is known, if it is."""
+    def gain(self, item: Amount, giver: str = "") -> None:
+        """The player has more of an item, under the name by which it is known, if it is.
+
+        It is the giver's no longer, if the prompt tells that it was.
+        """
         wanted = fold_name(item.name)
         known = (name for name, _ in (*self.scene.inventory, *self.scene.lore))
         name = next((name for name in known if fold_name(name) == wanted), item.name)
-        self._gained.append(ItemAmount(name, item.quantity))
+        if giver and self._holds(giver, name):
+            self._transferred.append(ItemTransfer(name, giver, self.player, item.quantity))
+        else:
+            self._gained.append(ItemAmount(name, item.quantity))
         self._carry(name, item.quantity)
 
     def lose(self, name: str, quantity: int) -> None:
@@ -163,6 +170,10 @@ class Telling:
         held = dict(self.scene.inventory)
         held[name] = held.get(name, 0) + quantity
         self.scene = evolve(self.scene, inventory=tuple((item, count) for item, count in held.items() if count > 0))
+
+    def _holds(self, who: str, item: str) -> bool:
+        owned = next((line for line in self.scene.related if line.startswith(f"{who} →") and _OWNS.search(line)), "")
+        return item in _OWNS.sub("", owned).partition("→")[2].strip().split(", ")
 
     def _hostile(self, who: str) -> bool:
         return any(mentions(line, who) and _HOSTILE.search(line) for line in self.scene.related)

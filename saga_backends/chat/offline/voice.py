@@ -27,13 +27,14 @@ class _Korean(str):
 
 
 class _English(str):
-    """A word whose format spec ``a`` (or ``A``) puts an article before a single thing."""
+    """A word whose format spec ``a`` (or ``A``) puts an article before a single thing that is no name."""
 
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
         text = str(self)
-        if spec and text[:1].islower() and not text.startswith(("a ", "an ", "the ", "some ")):
+        plural = text.endswith("s") and not text.endswith("ss")
+        if spec and text[:1].islower() and not plural and not text.startswith(("a ", "an ", "the ", "some ")):
             text = f"{'an' if text[:1] in 'aeiou' else 'a'} {text}"
         return text[:1].upper() + text[1:] if spec == "A" else text
 
@@ -52,9 +53,10 @@ class Voice:
     word: type[str]
 
     def say(self, key: str, variant: int, **words: str) -> str:
-        """The line ``key``, in the variant's wording."""
+        """The line ``key``: its wording goes by the words in it, so that two places are not reached alike, and by the
+        variant."""
         choices = self.lines[key]
-        return choices[variant % len(choices)].format(**self._spoken(words))
+        return choices[(_spread(*words.values()) + variant) % len(choices)].format(**self._spoken(words))
 
     def phrase(self, key: str, **words: str) -> str:
         """A short phrase of the state block."""
@@ -62,8 +64,7 @@ class Voice:
 
     def saying(self, person: str, place: str, variant: int) -> str:
         """What ``person`` has to say at ``place``: always the same there, and another thing on each swipe."""
-        digest = blake2b(f"{person}\0{place}".encode(), digest_size=4).digest()
-        return self.sayings[(int.from_bytes(digest) + variant) % len(self.sayings)]
+        return self.sayings[(_spread(person, place) + variant) % len(self.sayings)]
 
     def amount(self, amount: Amount) -> str:
         """An item and how many of it, in words."""
@@ -77,6 +78,11 @@ class Voice:
 
     def _spoken(self, words: Mapping[str, str]) -> dict[str, str]:
         return {name: self.word(value) for name, value in words.items()}
+
+
+def _spread(*texts: str) -> int:
+    """A number that only the texts decide."""
+    return int.from_bytes(blake2b("\0".join(texts).encode(), digest_size=4).digest())
 
 
 KOREAN = Voice(

@@ -1,0 +1,28 @@
+"""Sentences of the player's words, and what in them is speech."""
+
+from __future__ import annotations
+
+import re
+
+QUOTED = re.compile(r"\"([^\"]*)\"|“([^”]*)”|「([^」]*)」|『([^』]*)』")
+_END = re.compile(r"(?<=[.!?…。])\s+|\n+")
+_MARKUP = re.compile(r"[*_~`]")
+_STOPS = {ord(stop): chr(0xE000 + index) for index, stop in enumerate(".!?…。\n")}
+_STARTS = {ord(held): chr(stop) for stop, held in _STOPS.items()}
+
+
+def sentences(words: str) -> list[str]:
+    """The sentences, without markup; what is said in quotes stays whole, whatever stops it holds."""
+    held = QUOTED.sub(lambda quote: quote[0].translate(_STOPS), _MARKUP.sub(" ", words))
+    return [part.translate(_STARTS).strip() for part in _END.split(held) if part.strip()]
+
+
+def unquoted(sentence: str) -> str:
+    """The sentence without what is said in it."""
+    return QUOTED.sub(" ", sentence)
+
+
+def quote(sentence: str) -> str:
+    """The first thing said in the sentence, or ""."""
+    found = QUOTED.search(sentence)
+    return next((group for group in found.groups() if group), "") if found else ""
