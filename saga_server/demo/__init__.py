@@ -1,0 +1,1 @@
+"""The demo: an adventure that plays itself through the real server."""

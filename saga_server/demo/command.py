@@ -1,0 +1,62 @@
+"""``saga demo``: an adventure through the real proxy, over HTTP, on real stores, without a model."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--profile", type=click.Choice(["lite", "full"]), default="lite", show_default=True, help="The stores.")
+@click.option(
+    "--lang",
+    type=click.Choice(["ko", "en"]),
+    default="ko",
+    show_default=True,
+    help="The adventure: ko plays Ersia, en plays Harrow Staithe.",
+)
+@click.option("--plain", is_flag=True, help="No colour, and lines of 100 characters.")
+@click.option(
+    "--keep",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep the data in this folder, new or empty; otherwise it is removed at the end.",
+)
+def demo(profile: str, lang: str, plain: bool, keep: Path | None) -> None:
+    """Play an adventure and show what SAGA remembers.
+
+    Starts the real server with the built-in offline narrator and plays it as a chat frontend would, with a swipe, a
+    branch and a kill -9 on the way. Exits with 0 only if nothing was lost and the state at the end is what the story
+    leads to; every difference is named.
+    """
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="saga-demo-", ignore_cleanup_errors=True) as folder:
+            succeeded = _run(Path(folder), profile, lang, plain)
+    else:
+        if keep.exists() and any(keep.iterdir()):
+            raise click.BadParameter(f"{keep} is not empty; name a new folder", param_hint="--keep")
+        keep.mkdir(parents=True, exist_ok=True)
+        succeeded = _run(keep.resolve(), profile, lang, plain)
+        click.echo(f"  {keep.resolve()}")
+    raise SystemExit(0 if succeeded else 1)
+
+
+def _run(folder: Path, profile: str, lang: str, plain: bool) -> bool:
+    # Imported here: the command line stays quick to start for the other commands.
+    from saga_server.demo import adventure_en, adventure_ko
+    from saga_server.demo.frontend import FrontendError
+    from saga_server.demo.play import play
+    from saga_server.demo.screen import Screen, make_console
+    from saga_server.demo.server_process import ServerFailed, ServerProcess
+    from saga_server.demo.wording import WORDINGS
+
+    adventure = {"ko": adventure_ko.ADVENTURE, "en": adventure_en.ADVENTURE}[lang]
+    server = ServerProcess(folder, profile, adventure.world)
+    try:
+        return asyncio.run(play(adventure, server, Screen(make_console(plain=plain), WORDINGS[lang])))
+    except ServerFailed as error:
+        raise click.ClickException(str(error)) from error
+    except FrontendError as error:
+        raise click.ClickException(f"{error}\n{server.log}") from error

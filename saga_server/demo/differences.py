@@ -1,0 +1,92 @@
+"""Two states compared, and a state held against what an adventure expects. States are the admin API's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from saga_server.demo.adventure import Expected
+from saga_server.demo.wording import Wording
+
+State = Mapping[str, Any]
+
+
+def inventory(state: State) -> dict[str, int]:
+    """Item to quantity."""
+    return {item["name"]: item["quantity"] for item in state["inventory"]}
+
+
+def relations(state: State) -> dict[str, tuple[str, int]]:
+    """How the player stands to whom: (type, strength)."""
+    return {
+        each["to"]: (each["type"], each["strength"])
+        for each in state["relationships"]
+        if each["from"] == state["player"]
+    }
+
+
+def changes(before: State, after: State, words: Wording) -> list[str]:
+    """What became different, a line each."""
+    found = []
+    if before["location"] != after["location"]:
+        found.append(f"{words.place}: {before['location']} → {after['location']}")
+    if before["hp"] != after["hp"]:
+        found.append(f"HP: {before['hp']} → {after['hp']} ({after['hp'] - before['hp']:+d})")
+    old, new = inventory(before), inventory(after)
+    for item in dict.fromkeys((*old, *new)):
+        gained = new.get(item, 0) - old.get(item, 0)
+        if gained:
+            found.append(f"{item} {gained:+d} ({new.get(item, 0)})")
+    found += _arrivals(before["npcs_present"], after["npcs_present"], words.joined, words.left)
+    found += _arrivals(before["dead"], after["dead"], words.died, words.rose)
+    stood, stands = relations(before), relations(after)
+    for name, relation in stands.items():
+        if stood.get(name) != relation:
+            found.append(f"{state_player(after)} → {name}: {relation[0]} {relation[1]:+d}")
+    if before["mood"] != after["mood"]:
+        found.append(f"{words.mood}: {before['mood']} → {after['mood']}")
+    if len(after["events"]) > len(before["events"]):
+        found += [f"{words.event}: {event['name']}" for event in after["events"][len(before["events"]) :]]
+    found += [f"{words.problem}: {each['text']}" for each in after["problems"] if each not in before["problems"]]
+    return found
+
+
+def state_player(state: State) -> str:
+    """The player's name."""
+    return str(state["player"])
+
+
+def unmet(expected: Expected, state: State) -> list[str]:
+    """Each expectation of the state that does not hold, with what was found instead."""
+    pairs: tuple[tuple[str, Any, Any], ...] = (
+        ("place", expected.place, state["location"]),
+        ("hp", expected.hp, state["hp"]),
+        ("inventory", expected.inventory, inventory(state)),
+        ("present", expected.present, frozenset(state["npcs_present"])),
+        ("met", expected.met, frozenset(state["npcs_met"])),
+        ("relations", expected.relations, relations(state)),
+        ("dead", expected.dead, frozenset(state["dead"])),
+    )
+    return [
+        f"{name}: {_shown(found)}, not {_shown(wanted)}"
+        for name, wanted, found in pairs
+        if wanted is not None and wanted != found
+    ]
+
+
+def unsaid(expected: Expected, reply: str, *, quoted: str = "") -> list[str]:
+    """Each expectation of the reply's words that does not hold. ``quoted`` is what it had to repeat."""
+    wanted = (*expected.says, quoted) if quoted else expected.says
+    return [f"reply: {word!r} is missing" for word in wanted if word not in reply] + [
+        f"reply: {word!r} should not be there" for word in expected.silent if word in reply
+    ]
+
+
+def _arrivals(before: list[str], after: list[str], came: str, went: str) -> list[str]:
+    return [f"{came}: {name}" for name in after if name not in before] + [
+        f"{went}: {name}" for name in before if name not in after
+    ]
+
+
+def _shown(value: Any) -> str:
+    return str(sorted(value)) if isinstance(value, frozenset) else str(value)

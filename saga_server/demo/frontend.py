@@ -1,0 +1,134 @@
+"""A frontend: keeps the chat, sends all of it with each request, and shows what comes back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import aiohttp
+from attrs import define, field, frozen
+
+from saga_server.demo.adventure import Adventure
+from saga_server.demo.sse import BrokenStream, read_events
+
+
+class FrontendError(Exception):
+    """The proxy's answer was not what a frontend can show; the message says what it was."""
+
+
+@frozen
+class Said:
+    """One turn on the screen."""
+
+    words: str
+    reply: str
+    turn: str
+    """The id that SAGA gave the turn."""
+
+
+@frozen
+class Answer:
+    """What came back for one request."""
+
+    said: Said
+    session: str
+    parent: str
+    context_ms: float
+    total_ms: float
+    pieces: int
+    """How many pieces it came in."""
+
+
+@define
+class Frontend:
+    """Talks to the proxy as SillyTavern and its like do. Knows nothing of SAGA but the reply's headers."""
+
+    adventure: Adventure
+    http: aiohttp.ClientSession
+    base: str
+    path: list[Said] = field(factory=list)
+    """The turns on the screen, oldest first."""
+
+    def messages(self, words: str) -> list[dict[str, str]]:
+        """The prompt: the card, as much of the chat as the frontend's context holds, the words, a last note."""
+        story = self.adventure
+        found = [{"role": "system", "content": text} for text in story.card]
+        if len(self.path) <= story.window:
+            found.append({"role": "assistant", "content": story.greeting})
+        for said in self.path[-story.window :]:
+            found += [{"role": "user", "content": said.words}, {"role": "assistant", "content": said.reply}]
+        return [*found, {"role": "user", "content": words}, {"role": "system", "content": story.after}]
+
+    async def send(self, words: str, *, stream: bool) -> Answer:
+        """Say something; the reply goes on the screen. Raises ``FrontendError``."""
+        started = time.perf_counter()
+        body = {"model": "saga-offline", "messages": self.messages(words), "stream": stream, "max_tokens": 800}
+        async with self.http.post(f"{self.base}/v1/chat/completions", json=body) as response:
+            if response.status != 200:
+                raise FrontendError(f"chat answered {response.status}: {await response.text()}")
+            reply, pieces = await (_streamed(response) if stream else _whole(response))
+            headers = response.headers
+        said = Said(words, reply, _header(headers, "X-SAGA-Turn"))
+        self.path.append(said)
+        return Answer(
+            said,
+            _header(headers, "X-SAGA-Session"),
+            _header(headers, "X-SAGA-Parent"),
+            float(_header(headers, "X-SAGA-Context-Ms")),
+            (time.perf_counter() - started) * 1_000,
+            pieces,
+        )
+
+    async def swipe(self, *, stream: bool) -> Answer:
+        """Ask for another reply to the last words; it takes the old one's place."""
+        return await self.send(self.path.pop().words, stream=stream)
+
+
+@define
+class Admin:
+    """The admin API, for showing what SAGA knows."""
+
+    http: aiohttp.ClientSession
+    base: str
+
+    async def get(self, path: str, **query: str) -> Any:
+        """``GET /api/…``; raises ``FrontendError`` unless it answers 200."""
+        async with self.http.get(f"{self.base}/api/{path}", params=query) as response:
+            return await self._json("GET", path, response)
+
+    async def post(self, path: str, **query: str) -> Any:
+        """``POST /api/…``; raises ``FrontendError`` unless it answers 200."""
+        async with self.http.post(f"{self.base}/api/{path}", params=query) as response:
+            return await self._json("POST", path, response)
+
+    async def _json(self, method: str, path: str, response: aiohttp.ClientResponse) -> Any:
+        if response.status != 200:
+            raise FrontendError(f"{method} /api/{path} answered {response.status}: {await response.text()}")
+        return await response.json()
+
+
+async def _whole(response: aiohttp.ClientResponse) -> tuple[str, int]:
+    answer = await response.json()
+    return str(answer["choices"][0]["message"]["content"]), 1
+
+
+async def _streamed(response: aiohttp.ClientResponse) -> tuple[str, int]:
+    texts: list[str] = []
+    try:
+        async for event in read_events(response.content.iter_any()):
+            texts += [
+                str(choice["delta"]["content"])
+                for choice in event["choices"]
+                if choice["index"] == 0 and choice["delta"].get("content")
+            ]
+    except BrokenStream as error:
+        raise FrontendError(str(error)) from error
+    return "".join(texts), len(texts)
+
+
+def _header(headers: Mapping[str, str], name: str) -> str:
+    value = headers.get(name)
+    if value is None:
+        raise FrontendError(f"the reply has no header {name}")
+    return value

@@ -1,0 +1,130 @@
+"""The demo on the terminal: what was said, what SAGA told the narrator, what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import define
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from saga_server.demo.adventure import Step
+from saga_server.demo.condensed import condensed
+from saga_server.demo.differences import inventory, relations
+from saga_server.demo.frontend import Answer
+from saga_server.demo.wording import Wording
+
+_PLAIN_WIDTH = 100
+_GRAPH_LINES = 24
+
+
+def make_console(*, plain: bool) -> Console:
+    """A console with colour on a terminal only, and never with ``plain``."""
+    if not plain:
+        console = Console(highlight=False, emoji=False, markup=False)
+        if console.is_terminal:
+            return console
+    return Console(no_color=True, force_terminal=False, highlight=False, emoji=False, markup=False, width=_PLAIN_WIDTH)
+
+
+@define
+class Screen:
+    """Prints the adventure."""
+
+    console: Console
+    words: Wording
+
+    def headline(self, title: str) -> None:
+        """The name of the whole, or of a part."""
+        self.console.print()
+        self.console.print(Rule(Text(title, style="bold"), align="left", characters="═", style="cyan"))
+
+    def say(self, text: str, style: str = "dim", indent: str = "  ") -> None:
+        """A paragraph of the demo itself."""
+        for line in Text(text).wrap(self.console, max(20, self.console.width - len(indent))):
+            line.rstrip()
+            self.console.print(Text.assemble(indent, (line.plain, style)), soft_wrap=True)
+
+    def ask(self, step: Step, turn: int, words: str) -> None:
+        """The head of a step and the player's words."""
+        kinds = {
+            "swipe": self.words.swipe,
+            "branch": self.words.branch,
+            "return": self.words.returned,
+            "kill": self.words.killed,
+        }
+        parts = [f"{self.words.main} {turn}"]
+        if step.action in kinds:
+            parts.append(kinds[step.action])
+        if step.stream:
+            parts.append(self.words.stream)
+        self.console.print()
+        self.console.print(Rule(Text(" · ".join(parts)), align="left", style="dim"))
+        if step.remark:
+            self.say(step.remark, "italic dim")
+        self.say(words, "bold green", "› ")
+
+    def reply(self, answer: Answer) -> None:
+        """What the player saw."""
+        self.say(answer.said.reply, "")
+
+    def context(self, context: Mapping[str, Any] | None, answer: Answer) -> None:
+        """What SAGA knew and put in."""
+        if context is None:
+            return
+        self.say(f"{self.words.known} ({context['tokens']} {self.words.tokens}, {answer.context_ms:.1f} ms)", "cyan")
+        facts, others = condensed(str(context["text"]), self.words)
+        for line in facts:
+            self.say(line, "dim", "  │ ")
+        for line in others:
+            text = Text(f"  │ {line}", style="dim", no_wrap=True)
+            text.truncate(self.console.width, overflow="ellipsis")
+            self.console.print(text)
+
+    def changes(self, found: Sequence[str]) -> None:
+        """What became different."""
+        if not found:
+            self.say(f"= {self.words.unchanged}")
+        for line in found:
+            self.say(line, "yellow", "  ± ")
+
+    def verdict(self, problems: Sequence[str]) -> None:
+        """Whether the step did what it should."""
+        for problem in problems:
+            self.say(f"{self.words.not_as_expected}: {problem}", "bold red", "  ✗ ")
+        if not problems:
+            self.say(self.words.as_expected, "green", "  ✓ ")
+
+    def final(self, state: Mapping[str, Any]) -> None:
+        """The state at the end."""
+        words = self.words
+        items = ", ".join(f"{name} ×{count}" for name, count in inventory(state).items())
+        stands = ", ".join(f"{name}: {kind} {strength:+d}" for name, (kind, strength) in relations(state).items())
+        rows = (
+            (words.place, state["location"]),
+            ("HP", f"{state['hp']}/{state['max_hp']}"),
+            (words.inventory, items),
+            (words.present, ", ".join(state["npcs_present"])),
+            (words.met, ", ".join(state["npcs_met"])),
+            (words.dead, ", ".join(state["dead"])),
+            (words.relations, stands),
+        )
+        for name, value in rows:
+            self.say(f"{name}: {value or words.nobody}", "")
+
+    def graph(self, lines: Sequence[str], player: str, others: Sequence[str]) -> None:
+        """The graph's edges in words: the player's own, then those that come from ``others``."""
+        own = [line for line in lines if line.startswith(f"{player} ")]
+        near = [line for name in others for line in lines if line.startswith(f"{name} ")]
+        shown = [*own, *near][:_GRAPH_LINES]
+        for line in shown:
+            self.say(line, "")
+        if len(lines) > len(shown):
+            self.say(self.words.more.format(count=len(lines) - len(shown)))
+
+    def totals(self, rows: Sequence[tuple[str, object]]) -> None:
+        """The figures of the whole."""
+        for name, value in rows:
+            self.say(f"{name}: {value}", "")
