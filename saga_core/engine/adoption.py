@@ -23,6 +23,7 @@ from saga_core.projection.episodes import render_episode
 INHERIT = 0.8
 """Likeness (0 to 1) of the texts from which on an edited reply keeps its delta."""
 _COMPARED = 4_000
+_SIBLINGS = 32
 
 
 def likeness(one: str, other: str) -> float:
@@ -60,9 +61,12 @@ async def adopt(
         user_key = words_key(words)
         # Where the turn before was edited too, what came after it hangs under its twin, the turn as it was.
         children = [child for each in (parent, *twins) for child in live.tree.children.get(each, ())]
-        siblings = [node for child in children if (node := live.tree.get(child)).user_key == user_key]
+        # The player's words may have been edited as well: the same words go first, others may still be the twin's.
+        siblings = sorted(
+            (live.tree.get(child) for child in children[-_SIBLINGS:]), key=lambda node: node.user_key != user_key
+        )
         key = identity_key(reply.text)
-        same = [node for node in siblings if node.reply_key == key and node.parent == parent]
+        same = [node for node in siblings if (node.reply_key, node.user_key, node.parent) == (key, user_key, parent)]
         if same:
             parent, twins = same[-1].id, []
             continue
@@ -99,7 +103,7 @@ async def _inherited(live: LiveSession, siblings: Sequence[str], text: str) -> t
     best, twin, score = Delta(status=Status.FALLBACK), "", INHERIT
     for turn in await live.journal.turns(live.session.id, siblings):
         known, now = identity(turn.reply), identity(text)
-        grown = 1.0 if known and now.startswith(known) else likeness(turn.reply, text)
-        if grown >= score:
-            best, twin, score = live.effective(turn), turn.id, grown
+        alike = 1.0 if known and now.startswith(known) else likeness(turn.reply, text)
+        if alike > score or (not twin and alike == score):
+            best, twin, score = live.effective(turn), turn.id, alike
     return best, [twin] if twin else list(siblings)

@@ -141,7 +141,7 @@ class Lanes:
                         break
                     await self._idle.wait()
         except TimeoutError:
-            log.warning("draining did not finish within %.1f s; %d turns wait in the journal", timeout, self.depth())
+            log.info("draining did not finish within %.1f s; %d turns wait in the journal", timeout, self.depth())
         return DrainReport(self._done - before, self.waiting())
 
     async def cancel(self, session: str) -> None:

@@ -162,6 +162,14 @@ class LiveSessions:
         """Let a session go from memory."""
         self._live.pop(session_id, None)
 
+    async def aclose(self) -> None:
+        """Stop the loads that are under way and let all sessions go."""
+        loading = list(self._loading.values())
+        for task in loading:
+            task.cancel()
+        await asyncio.gather(*loading, return_exceptions=True)
+        self._live.clear()
+
     def __len__(self) -> int:
         return len(self._live)
 

@@ -247,6 +247,7 @@ class Saga(Catalog):
         timeout = self.config.server.drain_timeout if drain is None else drain
         report = await self.lanes.drain(timeout)
         await self.lanes.aclose()
+        await self.live.aclose()
         await self.stores.aclose()
         return report
 

@@ -1,0 +1,132 @@
+"""The pure model: chats as a frontend keeps them, and what must be true on each path. Shares no code with SAGA."""
+
+from __future__ import annotations
+
+from attrs import define, field, frozen
+
+START_HP = 100
+
+
+@frozen
+class Change:
+    """What one reply changed: hit points, and an item with a name of its own."""
+
+    damage: int = 0
+    item: str = ""
+    place: str = ""
+
+
+@define(eq=False)
+class Beat:
+    """A reply that exists: its text, what it changed, and the beat before it."""
+
+    text: str
+    user: str
+    change: Change
+    parent: Beat | None
+
+    def path(self) -> list[Beat]:
+        found: list[Beat] = []
+        beat: Beat | None = self
+        while beat is not None:
+            found.append(beat)
+            beat = beat.parent
+        return found[::-1]
+
+
+@frozen
+class Truth:
+    """What must be true after a beat."""
+
+    hp: int
+    items: frozenset[str]
+    place: str
+    depth: int
+
+
+def truth(beat: Beat | None) -> Truth:
+    """Fold the path of ``beat``."""
+    hp, items, place, depth = START_HP, set(), "", 0
+    for step in beat.path() if beat else []:
+        hp = max(0, min(START_HP, hp - step.change.damage))
+        if step.change.item:
+            items.add(step.change.item)
+        place = step.change.place or place
+        depth += 1
+    return Truth(hp, frozenset(items), place, depth)
+
+
+@define(eq=False)
+class Line:
+    """A user message and the reply to it, as a chat shows them. ``beats``: the reply's swipes."""
+
+    user: str
+    beat: Beat
+    text: str
+    """The reply as it stands in the chat, which a person may have edited."""
+    hidden: bool = False
+    swipes: list[Beat] = field(factory=list)
+
+    @property
+    def edited(self) -> bool:
+        return self.text != self.beat.text
+
+
+@define(eq=False)
+class Chat:
+    """A chat file."""
+
+    greeting: str
+    lines: list[Line] = field(factory=list)
+
+    def visible(self) -> list[Line]:
+        return [line for line in self.lines if not line.hidden]
+
+    def copy(self, count: int) -> Chat:
+        """A branch: another file with the first lines."""
+        lines = [Line(line.user, line.beat, line.text, line.hidden, list(line.swipes)) for line in self.lines[:count]]
+        return Chat(self.greeting, lines)
+
+    def messages(self, words: str | None, skip: int = 0, note: str = "") -> list[dict[str, str]]:
+        """What the frontend sends; ``skip`` lines fell out of the window, and the greeting with them."""
+        found = [{"role": "system", "content": "You are the narrator of this story."}]
+        if not skip:
+            found.append({"role": "assistant", "content": self.greeting})
+        for line in self.visible()[skip:]:
+            found += [{"role": "user", "content": line.user}, {"role": "assistant", "content": line.text}]
+        if words is not None:
+            found.append({"role": "user", "content": words})
+        if note:
+            found.append({"role": "system", "content": note})
+        return found
+
+    def readable(self) -> str:
+        """The chat for a failure's report."""
+        rows = [f"  A: {self.greeting}"]
+        for line in self.lines:
+            mark = " (hidden)" if line.hidden else ""
+            edit = f"  [edited, was: {line.beat.text}]" if line.edited else ""
+            rows += [f"  U: {line.user}{mark}", f"  A: {line.text}{edit}  {line.beat.change}"]
+        return "\n".join(rows)
+
+
+def settle(lines: list[Line], resembles: float) -> Beat | None:
+    """The beat that the shown lines prove, new ones made where a reply was edited.
+
+    The deepest unedited reply names its beat. Edited ones after it become beats of their own: with the change of what
+    they were if they still resemble it, with none if they do not. ``resembles`` says how a line's edit was made.
+    """
+    deepest = max((index for index, line in enumerate(lines) if not line.edited), default=-1)
+    beat = lines[deepest].beat if deepest >= 0 else None
+    for line in lines[deepest + 1 :]:
+        kept = line.beat.change if _small_edit(line, resembles) else Change()
+        beat = Beat(line.text, line.user, kept, beat)
+        line.beat = beat
+        line.swipes = [beat]
+    return beat
+
+
+def _small_edit(line: Line, resembles: float) -> bool:
+    old, new = line.beat.text, line.text
+    same = sum(one == other for one, other in zip(old, new, strict=False))
+    return same >= resembles * max(len(old), len(new))
