@@ -85,7 +85,7 @@ STEPS = (
     Step(
         16,
         "kill",
-        "I take the reed stilts.",
+        "I take the reed stilts from Captain Vey.",
         stream=True,
         remark="As soon as the reply has ended the server is killed (SIGKILL), and started again on the same data.",
         expected=Expected(hp=70, inventory=_SHOD),

@@ -33,17 +33,16 @@ def demo(profile: str, lang: str, plain: bool, keep: Path | None) -> None:
     """
     if keep is None:
         with tempfile.TemporaryDirectory(prefix="saga-demo-", ignore_cleanup_errors=True) as folder:
-            succeeded = _run(Path(folder), profile, lang, plain)
+            succeeded = _run(Path(folder), profile, lang, plain, kept=False)
     else:
         if keep.exists() and any(keep.iterdir()):
             raise click.BadParameter(f"{keep} is not empty; name a new folder", param_hint="--keep")
         keep.mkdir(parents=True, exist_ok=True)
-        succeeded = _run(keep.resolve(), profile, lang, plain)
-        click.echo(f"  {keep.resolve()}")
+        succeeded = _run(keep.resolve(), profile, lang, plain, kept=True)
     raise SystemExit(0 if succeeded else 1)
 
 
-def _run(folder: Path, profile: str, lang: str, plain: bool) -> bool:
+def _run(folder: Path, profile: str, lang: str, plain: bool, *, kept: bool) -> bool:
     # Imported here: the command line stays quick to start for the other commands.
     from saga_server.demo import adventure_en, adventure_ko
     from saga_server.demo.frontend import FrontendError
@@ -55,7 +54,8 @@ def _run(folder: Path, profile: str, lang: str, plain: bool) -> bool:
     adventure = {"ko": adventure_ko.ADVENTURE, "en": adventure_en.ADVENTURE}[lang]
     server = ServerProcess(folder, profile, adventure.world)
     try:
-        return asyncio.run(play(adventure, server, Screen(make_console(plain=plain), WORDINGS[lang])))
+        screen = Screen(make_console(plain=plain), WORDINGS[lang])
+        return asyncio.run(play(adventure, server, screen, kept=kept))
     except ServerFailed as error:
         raise click.ClickException(str(error)) from error
     except FrontendError as error:

@@ -10,8 +10,11 @@ _EARLIER = ("[Earlier]", "[지난 일]")
 _LORE = ("[Lore]", "[관련 로어북]")
 
 
-def condensed(text: str, words: Wording) -> tuple[list[str], list[str]]:
-    """What is worth reading whole (the facts, and two earlier turns), and a line for each other section."""
+def condensed(text: str, words: Wording, *, recall: bool = False) -> tuple[list[str], list[str]]:
+    """What is worth reading whole, and a line for each other section.
+
+    Whole are the facts, and with ``recall`` the first earlier turns.
+    """
     sections: dict[str, list[str]] = {}
     heading = ""
     for line in text.splitlines():
@@ -23,8 +26,8 @@ def condensed(text: str, words: Wording) -> tuple[list[str], list[str]]:
         elif heading:
             sections[heading].append(line.removeprefix("- "))
     whole = [line for heading in _FACTS for line in sections.pop(heading, ())]
-    for heading in _EARLIER:
-        whole += [f"{heading} {line}" for line in sections.pop(heading, ())[:_LINES]]
+    if recall:
+        whole += [f"{heading} {line}" for heading in _EARLIER for line in sections.pop(heading, ())[:_LINES]]
     return whole, [_short(heading, lines, words) for heading, lines in sections.items()]
 
 

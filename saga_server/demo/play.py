@@ -44,6 +44,8 @@ class Play:
     screen: Screen
     frontend: Frontend
     admin: Admin
+    kept: bool = False
+    """Whether the data is still there afterwards."""
     totals: Totals = field(factory=Totals)
     problems: list[str] = field(factory=list)
     _session: str = ""
@@ -104,7 +106,7 @@ class Play:
         if step.action != "kill":  # which contexts there were is remembered in memory only
             self._context = await self._context_of(answer)
             self.totals.tokens += self._context["tokens"]
-            self.screen.context(self._context, answer)
+            self.screen.context(self._context, answer, recall=step.expected.repeats is not None)
         self.screen.changes(changes(before, after, self.screen.words))
         quotes = _QUOTE.findall(self._replies.get(step.expected.repeats or 0, ""))
         quoted = quotes[-1] if quotes else ""
@@ -124,11 +126,9 @@ class Play:
         if first["hp"] == second["hp"] or first["turn"] != second["turn"]:
             found.append("the two replies of the swipe are not two outcomes of the same turn")
         context = await self._context_of(answer)
-        if (
-            self._context
-            and context["text"] != self._context["text"]
-            and not (self._context["late"] or context["late"])
-        ):
+        before = self._context
+        whole = before is not None and not before["late"] and not context["late"]
+        if before is not None and whole and context["text"] != before["text"]:
             found.append("the swipe was told something else than the first reply")
         return found
 
@@ -185,7 +185,7 @@ class Play:
         if not cache["written"] or cache["turn_id"] != head:
             self.problems.append(f"the pages show turn {cache['turn_id']}, not {head}")
         if cache["folder"]:
-            self.screen.say(str(cache["folder"]), "")
+            self.screen.say(f"{cache['folder']}{'' if self.kept else self.screen.words.removed}", "")
             missing = [name for name in cache["files"] if not (Path(cache["folder"]) / name).is_file()]
             self.problems += [f"there is no {name} in {cache['folder']}" for name in missing]
         self.screen.say(str(cache["files"].get("state.md", "")).split("---", 2)[-1].strip())
@@ -205,7 +205,7 @@ class Play:
         )
 
 
-async def play(adventure: Adventure, server: ServerProcess, screen: Screen) -> bool:
+async def play(adventure: Adventure, server: ServerProcess, screen: Screen, *, kept: bool = False) -> bool:
     """Start the server, play, and stop it whatever happens. True when everything was as expected."""
     screen.headline(f"SAGA · {adventure.title}")
     screen.say(f"{screen.words.starting} ({server.profile}) …")
@@ -216,6 +216,6 @@ async def play(adventure: Adventure, server: ServerProcess, screen: Screen) -> b
         screen.say(adventure.greeting, "")
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as http:
             frontend, admin = Frontend(adventure, http, server.base), Admin(http, server.base)
-            return await Play(adventure, server, screen, frontend, admin).run()
+            return await Play(adventure, server, screen, frontend, admin, kept).run()
     finally:
         await server.stop()

@@ -70,12 +70,10 @@ class Screen:
         """What the player saw."""
         self.say(answer.said.reply, "")
 
-    def context(self, context: Mapping[str, Any] | None, answer: Answer) -> None:
-        """What SAGA knew and put in."""
-        if context is None:
-            return
+    def context(self, context: Mapping[str, Any], answer: Answer, *, recall: bool) -> None:
+        """What SAGA knew and put in; for a turn of ``recall`` the earlier turns whole."""
         self.say(f"{self.words.known} ({context['tokens']} {self.words.tokens}, {answer.context_ms:.1f} ms)", "cyan")
-        facts, others = condensed(str(context["text"]), self.words)
+        facts, others = condensed(str(context["text"]), self.words, recall=recall)
         for line in facts:
             self.say(line, "dim", "  │ ")
         for line in others:

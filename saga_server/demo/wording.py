@@ -42,6 +42,7 @@ class Wording:
     dead: str
     graph: str
     pages: str
+    removed: str
     totals: str
     turns: str
     swipes: str
@@ -88,6 +89,7 @@ _KO = Wording(
     dead="죽은 인물",
     graph="그래프",
     pages="페이지",
+    removed=" (끝나면 지워진다. --keep 폴더로 남길 수 있다)",
     totals="합계",
     turns="턴",
     swipes="스와이프",
@@ -134,6 +136,7 @@ _EN = Wording(
     dead="dead",
     graph="Graph",
     pages="Pages",
+    removed=" (removed at the end; --keep FOLDER keeps it)",
     totals="Totals",
     turns="turns",
     swipes="swipes",
