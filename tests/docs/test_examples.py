@@ -1,0 +1,130 @@
+"""What the pages show as Python runs: every file in docs/examples, and every ```python block."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from saga_core import registry
+from saga_core.capabilities import Capability
+from saga_core.stores import Curator, GraphStore, MdCache, StateKV, Store, VectorStore
+from tests.docs.pages import ROOT, Block, page, pages
+
+EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
+BACKEND_PAGE = page("docs/write-a-backend.md")
+
+
+def run(script: Path, folder: Path, *more_paths: Path) -> str:
+    """What a script prints, run as a process of its own in ``folder``; a warning is an error there."""
+    paths = os.pathsep.join(str(path) for path in (*more_paths, ROOT))
+    environ = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script)],
+        cwd=folder,
+        env={**environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, f"{script} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def python_blocks() -> list[Block]:
+    return [block for found in pages() for block in found.blocks if block.language == "python" and block.runs]
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.name)
+def test_every_example_runs_as_it_stands(script: Path, tmp_path: Path) -> None:
+    assert run(script, tmp_path), "an example shows something"
+    assert list(tmp_path.iterdir()) == [], "an example leaves nothing behind"
+
+
+@pytest.mark.parametrize("block", python_blocks(), ids=str)
+def test_every_python_block_runs_as_it_stands(block: Block, tmp_path: Path) -> None:
+    script = tmp_path / "block.py"
+    script.write_text(block.text, encoding="utf-8")
+    run(script, tmp_path)
+
+
+def test_the_pages_show_python() -> None:
+    assert EXAMPLES
+    assert python_blocks()
+
+
+def test_the_embedded_engine_forgets_what_was_deleted(tmp_path: Path) -> None:
+    shown = run(ROOT / "docs" / "examples" / "embed.py", tmp_path)
+    health = [int(found) for found in re.findall(r"HP (\d+)/100", shown)]
+    assert health[0] == 100
+    assert health[1] < 100, "the fight hurts"
+    assert health[2] == 100, "and never happened once it is deleted"
+    assert "3 turns in the tree, 2 on the path" in shown
+    assert "silver spoon" in shown
+
+
+# -- docs/write-a-backend.md --------------------------------------------------------------------------------------
+
+
+def test_the_entry_point_of_the_page_makes_the_engine_run_on_the_example(tmp_path: Path) -> None:
+    site, work = tmp_path / "site", tmp_path / "work"
+    installed = site / "saga_dict_state-1.0.dist-info"
+    installed.mkdir(parents=True)
+    work.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: saga-dict-state\nVersion: 1.0\n")
+    (toml,) = (block.text for block in BACKEND_PAGE.blocks if block.language == "toml")
+    head, *entries = toml.strip().splitlines()
+    assert head == f'[project.entry-points."{registry.GROUP}"]'
+    named = [re.fullmatch(r'"([^"]+)" = "([^"]+)"', entry) for entry in entries]
+    points = "".join(f"{entry[1]} = {entry[2]}\n" for entry in named if entry)
+    assert points
+    (installed / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{points}")
+    shutil.copy(ROOT / "docs" / "examples" / "dict_state.py", site)
+    script = work / "play.py"
+    script.write_text(
+        "import asyncio\n"
+        "from saga_core import Saga\n"
+        "async def main():\n"
+        "    async with Saga.open({'storage': {'profile': 'memory', 'state': {'backend': 'dict'}}}) as saga:\n"
+        "        turn = await saga.begin([{'role': 'user', 'content': 'I look around.'}])\n"
+        "        turn.replies[0].feed('There is nothing but fog.')\n"
+        "        (recorded,) = await turn.commit()\n"
+        "        print((await saga.status())['stores']['state']['backend'], recorded.depth)\n"
+        "asyncio.run(main())\n"
+    )
+    assert run(script, work, site) == "dict 1\n"
+
+
+def test_the_page_names_every_protocol_with_all_its_operations() -> None:
+    protocols = {
+        "state": StateKV,
+        "graph": GraphStore,
+        "vector": VectorStore,
+        "cache": MdCache,
+        "curator": Curator,
+    }
+    shared = {name for name in vars(Store) if not name.startswith("_")}
+    listed = {row[0].strip("`"): row for row in BACKEND_PAGE.rows if len(row) == 3 and row[0].strip("`") in protocols}
+    assert set(listed) == set(protocols)
+    for kind, protocol in protocols.items():
+        _, name, operations = listed[kind]
+        own = {method for method in vars(protocol) if not method.startswith("_")} - shared
+        assert name == f"`{protocol.__name__}`"
+        assert set(re.findall(r"`(\w+)`", operations)) == own
+
+
+def test_the_page_lists_every_capability() -> None:
+    listed = {row[0].strip("`") for row in BACKEND_PAGE.rows if len(row) == 2}
+    assert {capability.value for capability in Capability} <= listed
+
+
+def test_the_page_is_right_that_there_is_no_conformance_suite() -> None:
+    assert "conformance suite for third-party backends is not part of this version" in BACKEND_PAGE.text
+    assert [path.name for path in (ROOT / "conformance").glob("*.py")] == ["__init__.py"]

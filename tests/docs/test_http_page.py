@@ -1,0 +1,169 @@
+"""docs/http.md: its paths are the server's, and what it says of answers, headers and errors is what comes back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from aiohttp import ClientResponse, ClientSession
+
+from saga_core.config import load_config
+from saga_server.admin import admin_routes
+from saga_server.chat import chat_routes
+from saga_server.errors import _ANSWERS
+from saga_server.health import health_routes
+from saga_server.security import _EXPOSED
+from saga_server.wire import MAX_CHOICES
+from saga_server.wiring import Server
+from tests.docs.pages import page
+
+HTTP = page("docs/http.md")
+METHODS = ("GET", "POST", "DELETE")
+
+
+def requests() -> dict[str, list[str]]:
+    """Each request of the page's tables, such as ``GET /api/status``, to the rest of its row."""
+    return {
+        row[0].strip("`"): row[1:] for row in HTTP.rows if re.fullmatch(rf"`(?:{'|'.join(METHODS)}) /[^`]*`", row[0])
+    }
+
+
+def fields(cell: str) -> set[str]:
+    return set(re.findall(r"`(\w+)`", cell))
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    config = load_config({"server": {"port": 0, "drain_timeout": 1}, "storage": {"profile": "memory"}}, environ={})
+    async with Server(config, environ={}) as started:
+        yield started
+
+
+@pytest.fixture
+async def client(server: Server) -> AsyncIterator[ClientSession]:
+    async with ClientSession(server.url) as session:
+        yield session
+
+
+async def chat(client: ClientSession, base: str = "/v1", words: str = "I look around.", **more: Any) -> ClientResponse:
+    headers, system = more.pop("headers", {}), more.pop("system", "You are the narrator.")
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": words}]
+    response = await client.post(f"{base}/chat/completions", json={"messages": messages, **more}, headers=headers)
+    await response.read()
+    return response
+
+
+def test_the_page_has_every_path_of_the_server_and_no_other() -> None:
+    served = {f"{route.method} {route.path}" for route in (*admin_routes(), *health_routes())}
+    served |= {"POST /v1/chat/completions", "GET /v1/models"}
+    assert {request.partition("?")[0] for request in requests()} == served
+
+
+def test_the_page_has_every_base_url_of_the_chat() -> None:
+    bases = {route.path.removesuffix("/chat/completions") for route in chat_routes() if route.method == "POST"}
+    listed = {base for row in HTTP.rows for cell in row for base in re.findall(r"`(/[sw]/[^`]*/v1)`", cell)}
+    assert listed == {base for base in bases if base.endswith("/v1")} - {"/v1"}
+    assert {base.removesuffix("/v1") for base in bases if base.endswith("/v1")} <= bases, "also without /v1"
+
+
+async def test_answers_have_the_fields_that_the_page_says(client: ClientSession) -> None:
+    reply = await chat(client, "/w/harrow/v1")
+    session, turn = reply.headers["X-SAGA-Session"], reply.headers["X-SAGA-Turn"]
+    for request, row in requests().items():
+        method, path = request.split(" ")
+        if not path.startswith("/api"):
+            continue
+        filled = path.replace("{id}", session).replace("TURN", turn).replace("TEXT", "look")
+        if method == "DELETE" or path.endswith("/reset"):
+            filled = filled.replace(session, (await chat(client, "/s/doomed/v1")).headers["X-SAGA-Session"])
+        async with client.request(method, filled) as response:
+            answer = await response.json()
+            if path.startswith("/api/graph/query"):
+                assert response.status == 501
+                continue
+            assert response.status == (201 if "Answers 201" in row[1] else 200), answer
+            assert set(answer) == fields(row[0]), request
+
+
+async def test_other_paths_answer(client: ClientSession) -> None:
+    for request in requests():
+        method, path = request.split(" ")
+        if method == "GET" and not path.startswith("/api"):
+            assert (await client.get(path)).status == 200
+
+
+async def test_every_form_names_the_session_and_the_world(client: ClientSession) -> None:
+    forms: list[tuple[str, dict[str, Any]]] = [
+        ("/s/one/v1", {}),
+        ("/v1", {"headers": {"X-SAGA-Session": "one"}}),
+        ("/v1", {"system": "You are the narrator.\n[[saga:session=one]]"}),
+    ]
+    found = {(await chat(client, base, **more)).headers["X-SAGA-Session"] for base, more in forms}
+    assert len(found) == 1
+    with_key = [
+        await chat(client, headers={"Authorization": "Bearer key#one"}),
+        await chat(client, "/s/one/v1", headers={"Authorization": "Bearer key"}),
+    ]
+    (owned,) = {reply.headers["X-SAGA-Session"] for reply in with_key}
+    assert owned not in found, "another key's session of the same name is another one"
+    worlds: list[tuple[str, dict[str, Any]]] = [
+        ("/w/ersia/s/two/v1", {}),
+        ("/s/three/w/ersia/v1", {}),
+        ("/s/four/v1", {"headers": {"X-SAGA-World": "ersia"}}),
+        ("/s/five/v1", {"system": "[[saga:world=ersia]]"}),
+    ]
+    for base, more in worlds:
+        session = (await chat(client, base, **more)).headers["X-SAGA-Session"]
+        assert (await (await client.get(f"/api/sessions/{session}")).json())["world"] == "ersia", base
+
+
+async def test_keys_that_are_none_are_the_same(client: ClientSession) -> None:
+    tokens = [{}, *({"Authorization": f"Bearer {word}".strip()} for word in ("", "undefined", "null"))]
+    found = {(await chat(client, "/s/mine/v1", headers=headers)).headers["X-SAGA-Session"] for headers in tokens}
+    assert len(found) == 1
+
+
+async def test_headers_of_a_reply_are_listed(client: ClientSession) -> None:
+    listed = {row[0].strip("`") for row in HTTP.rows if row[0].startswith("`X-SAGA-")}
+    reply = await chat(client)
+    assert {name for name in reply.headers if name.startswith("X-SAGA-")} == listed - {"X-SAGA-Late", "X-SAGA-Notice"}
+    assert listed == {name for name in _EXPOSED.split(", ") if name.startswith("X-SAGA-")}
+
+
+async def test_errors_have_the_shape_and_the_types_that_are_listed(client: ClientSession) -> None:
+    listed = {(row[0], kind) for row in HTTP.rows if row[0].isdigit() for kind in fields(row[1])}
+    assert {(str(status), kind) for _, (status, kind) in _ANSWERS} <= listed
+    origin = {"Origin": "https://elsewhere.example"}
+    tried = [
+        (await client.get("/api/sessions/nobody/state"), "404"),
+        (await client.get("/api/status?colour=red"), "400"),
+        (await client.get("/nowhere"), "404"),
+        (await client.put("/api/status"), "405"),
+        (await chat(client, "/w/nowhere/v1"), "400"),
+        (await client.get("/api/status", headers=origin), "403"),
+        (await chat(client, n=MAX_CHOICES + 1), "400"),
+        (await client.post("/api/sessions", json={"label": "taken"}), "201"),
+        (await client.post("/api/sessions", json={"label": "taken"}), "409"),
+    ]
+    for response, status in tried:
+        assert str(response.status) == status
+        if response.status >= 400:
+            error = (await response.json())["error"]
+            assert list(error) == ["message", "type", "param", "code"]
+            assert (status, error["type"]) in listed
+    assert f"up to {MAX_CHOICES}" in HTTP.text
+
+
+async def test_keys_are_asked_for_where_the_page_says(client: ClientSession) -> None:
+    config = load_config(
+        {"server": {"port": 0, "api_keys": ["open-sesame"]}, "storage": {"profile": "memory"}}, environ={}
+    )
+    async with Server(config, environ={}) as guarded, ClientSession(guarded.url) as stranger:
+        for path, status in (("/", 200), ("/healthz", 200), ("/readyz", 200), ("/metrics", 401), ("/v1/models", 401)):
+            response = await stranger.get(path)
+            assert response.status == status
+        assert (await response.json())["error"]["type"] == "authentication_error"
+        known = await stranger.get("/api/status", headers={"Authorization": "Bearer open-sesame"})
+        assert known.status == 200
