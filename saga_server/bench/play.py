@@ -1,0 +1,238 @@
+"""A long play in a data directory: what so many turns of real play leave, written in batches.
+
+The journal gets its turns by ``Journal.append`` and the stores by the projector, as from a live session; only the
+reading of contexts is left out, which leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import asdict, define, evolve, field, frozen
+from cattrs import structure
+
+from saga_core.engine.live import LiveSession
+from saga_core.engine.saga import Saga
+from saga_core.extraction.writer import mention_event, read_delta
+from saga_core.journal.journal import Entry
+from saga_core.journal.matching import opening_key, words_key
+from saga_core.journal.transcript import identity_key, read_transcript
+from saga_core.journal.tree import node_of
+from saga_core.model.deltas import Delta
+from saga_core.model.fold import fold
+from saga_core.model.turn import Turn
+from saga_core.projection.episodes import render_episode
+from saga_core.state_block import read_reply
+from saga_core.world.render import render_world
+from saga_server.bench.cast import NAME, Cast, make_cast, make_world
+from saga_server.bench.storyteller import Storyteller, Told
+
+CONFIG = "saga.yaml"
+_PLAY = "play.json"
+_SYSTEM_WORDS = {"ko": 565, "en": 1_150}
+"""Words that come to about 1,500 tokens."""
+_SHOWN = 20
+_KEPT = 60
+_BATCH = 256
+_SWIPED = 10
+"""Each so-many-th turn has a sibling: a reply that the player swiped away."""
+_PACE = 90.0
+_START = 1_790_000_000.0
+
+
+@frozen
+class PlayOptions:
+    """What is played."""
+
+    turns: int
+    entities: int = 200
+    lore: int = 500
+    profile: str = "lite"
+    lang: str = "ko"
+    seed: int = 1
+
+
+@frozen
+class Play:
+    """A play that lies in a folder, and the end of its chat as a frontend keeps it."""
+
+    folder: Path
+    options: PlayOptions
+    session: str
+    system: str
+    chat: tuple[tuple[str, str], ...]
+    """The player's words and the reply of each of the last 60 turns."""
+    wishes: tuple[str, ...]
+    """Words that the player could say next."""
+
+    @property
+    def config(self) -> Path:
+        """The configuration to open the engine with."""
+        return self.folder / CONFIG
+
+    def messages(self, chat: Sequence[tuple[str, str]], words: str) -> list[dict[str, Any]]:
+        """A request: the system prompt, the last 20 turns of ``chat``, the player's ``words``."""
+        shown = [
+            {"role": role, "content": text}
+            for turn in chat[-_SHOWN:]
+            for role, text in zip(("user", "assistant"), turn, strict=True)
+        ]
+        return [{"role": "system", "content": self.system}, *shown, {"role": "user", "content": words}]
+
+    def storyteller(self) -> Storyteller:
+        """One who goes on where the play ended."""
+        options = self.options
+        told = Storyteller(_cast(options), options.lang, options.turns, options.seed)
+        for _ in range(options.turns):
+            told.next()
+        return told
+
+
+def _cast(options: PlayOptions) -> Cast:
+    return make_cast(options.lang, options.entities, options.lore, options.seed)
+
+
+@define
+class _Ticking:
+    """A clock that the play moves on."""
+
+    at: float = _START
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return self.at
+
+    def monotonic(self) -> float:
+        """The same: nothing is measured by it."""
+        return self.at
+
+
+@define
+class _Counting:
+    """Entropy that repeats itself: the same play gets the same ids."""
+
+    drawn: int = 0
+
+    def token(self, size: int) -> bytes:
+        """The next number."""
+        self.drawn += 1
+        return self.drawn.to_bytes(size)
+
+
+def prepare(folder: Path, options: PlayOptions) -> None:
+    """Write the world and the configuration."""
+    world = folder / "worlds" / NAME
+    world.mkdir(parents=True)
+    for name, text in render_world(make_world(_cast(options), options.lang, options.lore, options.seed)).items():
+        (world / name).write_text(text, encoding="utf-8")
+    config = {
+        "storage": {"profile": options.profile, "path": "data"},
+        "session": {"default_world": NAME},
+        "models": {"narration": "offline"},
+    }
+    (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML
+
+
+async def write_play(folder: Path, options: PlayOptions) -> Play:
+    """Play ``options.turns`` turns into ``folder``, which must be empty, and close everything."""
+    prepare(folder, options)
+    clock = _Ticking()
+    teller = Storyteller(_cast(options), options.lang, options.turns, options.seed)
+    async with Saga.open(folder / CONFIG, clock=clock, entropy=_Counting()) as saga:
+        session = await saga.create_session(label=NAME)
+        live = await saga.live.get(session.id)
+        saga.projector.slots = 1  # batches are far apart, and yet one timeline
+        writer = _Writer(saga, live, clock)
+        chat: list[tuple[str, str]] = []
+        for number in range(1, options.turns + 1):
+            told = teller.next()
+            chat.append((told.words, told.reply))
+            await writer.take(told, teller.again() if number % _SWIPED == 0 else None)
+        await writer.flush()
+    play = Play(
+        folder,
+        options,
+        session.id,
+        teller.system_prompt(_SYSTEM_WORDS[options.lang]),
+        tuple(chat[-_KEPT:]),
+        tuple(teller.wish(number) for number in range(1_000)),
+    )
+    (folder / _PLAY).write_text(json.dumps(asdict(evolve(play, folder=str(folder)))), encoding="utf-8")
+    return play
+
+
+def read_play(folder: Path) -> Play:
+    """The play that ``write_play`` left in ``folder``."""
+    plain: Mapping[str, Any] = json.loads((folder / _PLAY).read_text(encoding="utf-8"))
+    return Play(
+        folder,
+        structure(plain["options"], PlayOptions),
+        plain["session"],
+        plain["system"],
+        tuple((words, reply) for words, reply in plain["chat"]),
+        tuple(plain["wishes"]),
+    )
+
+
+@define
+class _Writer:
+    """Takes turns in, and brings them into journal and stores when a batch is full."""
+
+    saga: Saga
+    live: LiveSession
+    clock: _Ticking
+    _entries: list[Entry] = field(factory=list)
+    _opening: str = ""
+    _head: str = ""
+
+    async def take(self, told: Told, swiped: Told | None) -> None:
+        """Add a turn below the head. ``swiped``, another reply to the same words, becomes its elder sibling."""
+        parent = self._head or self.live.tree.root
+        if not self._opening:
+            self._opening = opening_key(read_transcript([{"role": "user", "content": told.words}]))
+        if swiped is not None:
+            await self._add(parent, told.words, swiped)
+        self._head = await self._add(parent, told.words, told)
+        if len(self._entries) >= _BATCH:
+            await self.flush()
+
+    async def _add(self, parent: str, words: str, told: Told) -> str:
+        live, tree = self.live, self.live.tree
+        self.clock.at += _PACE
+        before = await live.state(parent)
+        read = read_delta(read_reply(told.raw), before)
+        named = live.lore.mentioned_in(f"{words}\n{told.reply}")
+        delta: Delta = evolve(read, events=read.events + mention_event(named))
+        turn = Turn(
+            self.saga.ids.new("t"),
+            live.session.id,
+            parent,
+            tree.get(parent).depth + 1,
+            self.clock.at,
+            user=words,
+            reply=told.reply,
+            delta=delta,
+            model=NAME,
+            jump=tree.jump_for(parent),
+        )
+        state = fold(before, delta, turn=turn.id, depth=turn.depth)
+        episode = render_episode(delta, state, turn.user, turn.reply, live.world.language)
+        user_key = words_key(read_transcript([{"role": "user", "content": words}]).words)
+        node = node_of(turn, user_key=user_key, reply_key=identity_key(turn.reply), episode=episode)
+        live.record(turn, node, state)
+        self._entries.append(Entry(turn, user_key, episode))
+        return turn.id
+
+    async def flush(self) -> None:
+        """Record what was taken, and show it."""
+        entries, self._entries = self._entries, []
+        if not entries:
+            return
+        live = self.live
+        live.session = await live.journal.append(live.session, entries, head=self._head, opening=self._opening)
+        await self.saga.projector.project(live, [entry.turn.id for entry in entries])
+
+
