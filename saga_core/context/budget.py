@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from saga_core.config.model import TokenBudget
 from saga_core.context.labels import Labels
@@ -77,7 +77,22 @@ def pack(
 
 
 def _rank(piece: Piece) -> tuple[float, str, str, str]:
-    return (-round(piece.score, 6), piece.section.value, piece.key, piece.source)
+    return (-round(piece.score, 6), piece.section, piece.key, piece.source)
+
+
+def _priced(piece: Piece, text: str, tokens: int) -> Piece:
+    # Built anew by hand: this is done for every piece, and ``evolve`` costs several times as much.
+    return Piece(
+        piece.source,
+        piece.key,
+        piece.section,
+        text,
+        piece.score,
+        tokens,
+        piece.why,
+        piece.order,
+        piece.shorter,
+    )
 
 
 def _fit(piece: Piece, room: int, count: Callable[[str], int]) -> Piece:
@@ -85,5 +100,5 @@ def _fit(piece: Piece, room: int, count: Callable[[str], int]) -> Piece:
     for text in (piece.text, *piece.shorter):
         tokens = count(text) + 2
         if tokens <= room:
-            return evolve(piece, text=text, tokens=tokens)
-    return evolve(piece, tokens=count(piece.text) + 2)
+            return _priced(piece, text, tokens)
+    return _priced(piece, piece.text, count(piece.text) + 2)

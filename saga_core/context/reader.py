@@ -34,6 +34,9 @@ _FAREWELL = 0.02
 """Seconds that a cancelled task has to end."""
 _COUNTED = 4_096
 
+USEFUL_HOPS = 2
+"""Beyond so many hops nothing is worth its tokens: the lorebook counts two, and lines from farther away score last."""
+
 
 class ContextReader:
     """Reads the context of turns. One reader serves all sessions, and any number of reads at a time."""
@@ -192,5 +195,5 @@ def default_reader(
         deadline_ms=config.recall.deadline_ms,
         vectors=vectors,
         embedder=embedder,
-        hops=config.graph.max_hop,
+        hops=min(config.graph.max_hop, USEFUL_HOPS),
     )

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 from attrs import frozen
 
 from saga_core.context.model import ReadRequest
-from saga_core.model.entities import Entity, Kind
+from saga_core.model.entities import DEAD, Entity, Kind
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Embedder
 from saga_core.recall.graph_walk import Walk, walk
@@ -27,8 +27,10 @@ log = logging.getLogger("saga.context")
 T = TypeVar("T")
 
 _SESSIONS = 64
-_SEEDS = 16
-_FAN_OUT = 160
+_SEEDS = 12
+_FAN_OUT = 64
+
+_CHARACTER = Kind.CHARACTER
 
 EPISODE_HITS = 48
 LORE_HITS = 30
@@ -142,6 +144,12 @@ class Scene:
         return self.state.nearby()
 
     @cached_property
+    def dead(self) -> dict[str, Entity]:
+        """The dead characters, by id."""
+        entities = self.state.entities.values()
+        return {each.id: each for each in entities if each.attributes.get("status") == DEAD and each.kind is _CHARACTER}
+
+    @cached_property
     def named(self) -> frozenset[str]:
         """The ids of the entities that the last two messages mention."""
         return frozenset(self._names.everything.found_in(self.passage))
@@ -158,7 +166,7 @@ class Scene:
 
     @cached_property
     def seeds(self) -> tuple[str, ...]:
-        """The ids that the scene is about: the player, the place, those near and those named, 16 at most."""
+        """The ids that the scene is about: the player, the place, those near and those named, 12 at most."""
         state = self.state
         place = (state.location,) if state.location else ()
         about = (state.player, *place, *sorted(self.asked), *state.present, *sorted(self.named), *self.near)
@@ -234,6 +242,8 @@ class Scene:
         if task is None:
             task = asyncio.create_task(_awaited(ask), name=f"saga-context-{what}")
             self._tasks[what] = task
+            # What is resident answers at once: one turn of the loop is enough, without a timer.
+            await asyncio.sleep(0)
         if not task.done():
             await asyncio.wait((task,), timeout=max(0.0, self._until - asyncio.get_running_loop().time()))
         if not task.done():

@@ -6,12 +6,16 @@ from functools import lru_cache
 from typing import Protocol
 
 from saga_core.journal.tree import Tree
-from saga_core.recall.fusion import REACH
 from saga_core.recall.lexical import LexicalIndex
 
 
 class Episodes(Protocol):
     """The remembered turns of a session, seen from one turn of it."""
+
+    @property
+    def last(self) -> int:
+        """The number of the turn that they are seen from."""
+        ...
 
     def search(self, query: str, k: int, skip: frozenset[str]) -> dict[str, float]:
         """The ``k`` turns of the path that answer ``query`` best by their words, and their scores; none of ``skip``."""
@@ -21,8 +25,8 @@ class Episodes(Protocol):
         """Whether ``turn`` is remembered and stands on the path."""
         ...
 
-    def neighbours(self, turn: str) -> list[tuple[str, int]]:
-        """The remembered turns of the path within two of ``turn``, and how far each is."""
+    def at(self, depth: int) -> str | None:
+        """The turn of the path with that number, if there is one and it is remembered."""
         ...
 
     def depth(self, turn: str) -> int:
@@ -41,8 +45,13 @@ class PathEpisodes:
         self._tree = tree
         self._index = index
         self._head = tree.get(head)
-        # Smoothing and the two searches ask about the same turns again and again.
+        # The searches ask about the same turns again and again.
         self._at = lru_cache(maxsize=None)(self._ancestor)
+
+    @property
+    def last(self) -> int:
+        """The head's depth."""
+        return self._head.depth
 
     def _ancestor(self, depth: int) -> str:
         return self._tree.ancestor_at(self._head.id, depth).id
@@ -60,17 +69,12 @@ class PathEpisodes:
             return False
         return self._at(node.depth) == turn
 
-    def neighbours(self, turn: str) -> list[tuple[str, int]]:
-        """The turns up to two before and after, those without an episode left out."""
-        depth = self._tree.get(turn).depth
-        found: list[tuple[str, int]] = []
-        for distance in range(1, REACH + 1):
-            for other in (depth - distance, depth + distance):
-                if 0 <= other <= self._head.depth:
-                    id_ = self._at(other)
-                    if self._tree.nodes[id_].episode:
-                        found.append((id_, distance))
-        return found
+    def at(self, depth: int) -> str | None:
+        """The turn of that depth, unless it has no episode."""
+        if not 0 <= depth <= self._head.depth:
+            return None
+        turn = self._at(depth)
+        return turn if self._tree.nodes[turn].episode else None
 
     def depth(self, turn: str) -> int:
         """The turn's depth in the tree."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from math import fsum, sqrt
+from typing import Generic, TypeVar
 
 from attrs import field, frozen
 
@@ -19,68 +20,81 @@ DECAY = 0.4
 LIFT = 1.3
 """Factor for a document with a character whom the query names."""
 
-Neighbours = Callable[[str], Iterable[tuple[str, int]]]
-"""The documents within ``REACH`` turns of one, and how far each is (1 or more)."""
+D = TypeVar("D", int, str)
+"""What names a document: its id, or its place on the path."""
 
 
-def smooth(scores: Mapping[str, float], neighbours: Neighbours, *, decay: float = DECAY) -> dict[str, float]:
+def smooth(
+    scores: Mapping[D, float], neighbours: Callable[[D], Iterable[tuple[D, int]]], *, decay: float = DECAY
+) -> dict[D, float]:
     """Each document's score plus ``decay`` to the power of the distance times that of each neighbour.
+
+    ``neighbours`` gives the documents within ``REACH`` turns of one, and how far each is (1 or more).
 
     Documents without a score of their own get one when a neighbour has one.
     """
-    parts: dict[str, list[float]] = {}
-    for document, score in scores.items():
-        parts.setdefault(document, []).append(score)
+    smoothed: dict[D, float] = {}
+    # In the order of the ids, so that the same parts are always added in the same order.
+    for document in sorted(scores):
+        score = scores[document]
+        smoothed[document] = smoothed.get(document, 0.0) + score
         for other, distance in neighbours(document):
-            parts.setdefault(other, []).append(score * decay**distance)
-    return {document: fsum(found) for document, found in parts.items()}
+            smoothed[other] = smoothed.get(other, 0.0) + score * decay**distance
+    return smoothed
 
 
-def lift(scores: Mapping[str, float], named: Callable[[str], bool], *, factor: float = LIFT) -> dict[str, float]:
+def lift(scores: Mapping[D, float], named: Callable[[D], bool], *, factor: float = LIFT) -> dict[D, float]:
     """The scores of documents that ``named`` says have a named character times ``factor``, the others unchanged."""
     return {document: score * factor if named(document) else score for document, score in scores.items()}
 
 
-def z_scores(scores: Mapping[str, float]) -> dict[str, float]:
-    """The scores with mean 0 and standard deviation 1; all 0 when they are all the same."""
-    if not scores:
-        return {}
-    mean = fsum(scores.values()) / len(scores)
-    spread = sqrt(fsum((score - mean) ** 2 for score in scores.values()) / len(scores))
+def z_scores(scores: Mapping[D, float], *, absent: int = 0, floor: float = 0.0) -> tuple[dict[D, float], float]:
+    """The scores with mean 0 and standard deviation 1 (all 0 when they are all the same), and that of ``floor``.
+
+    ``absent`` more documents count as having the score ``floor``.
+    """
+    size = len(scores) + absent
+    if not size:
+        return {}, 0.0
+    mean = fsum([*scores.values(), absent * floor]) / size
+    squares: list[float] = [(score - mean) ** 2 for score in scores.values()]
+    spread = sqrt(fsum([*squares, absent * (floor - mean) ** 2]) / size)
     if spread <= 1e-12 * max(1.0, abs(mean)):
-        return dict.fromkeys(scores, 0.0)
-    return {document: (score - mean) / spread for document, score in scores.items()}
+        return dict.fromkeys(scores, 0.0), 0.0
+    return {document: (score - mean) / spread for document, score in scores.items()}, (floor - mean) / spread
 
 
 @frozen
-class Fused:
+class Fused(Generic[D]):
     """A document's place in the fused ranking, and where it came from. ``score`` is the sum of the z-scores."""
 
-    document: str
+    document: D
     score: float
     parts: Mapping[str, float] = field(factory=dict)
     """Kind of score to the score before it was brought to scale; a kind that did not find the document is missing."""
 
 
-def fuse(kinds: Mapping[str, Mapping[str, float]]) -> list[Fused]:
-    """One ranking of all documents of all ``kinds`` of scores, best first, ties by id.
+def fuse(kinds: Mapping[str, Mapping[D, float]], *, most: int | None = None) -> list[Fused[D]]:
+    """One ranking of the documents of all ``kinds`` of scores, best first, ties by id; the first ``most``.
 
     A document that one kind did not find has its lowest score there: 0, or less if there are negative ones. A kind
     without any score has no say.
     """
-    found = {name: scores for name, scores in kinds.items() if scores}
-    documents = {document for scores in found.values() for document in scores}
-    scaled: list[dict[str, float]] = []
-    for name in sorted(found):
-        scores = found[name]
-        floor = min(0.0, *scores.values()) if len(scores) < len(documents) else 0.0
-        scaled.append(z_scores({document: scores.get(document, floor) for document in documents}))
-    fused = [
+    found = {name: kinds[name] for name in sorted(kinds) if kinds[name]}
+    total: dict[D, float] = dict.fromkeys((document for scores in found.values() for document in scores), 0.0)
+    for scores in found.values():
+        absent = len(total) - len(scores)
+        floor = min(0.0, *scores.values()) if absent else 0.0
+        scaled, rest = z_scores(scores, absent=absent, floor=floor)
+        for document in total:
+            total[document] += scaled.get(document, rest)
+    total = {document: round(score, 9) for document, score in total.items()}
+    best = sorted(total, key=lambda document: (-total[document], document))[:most]
+    return [
         Fused(
             document,
-            fsum(scores[document] for scores in scaled),
-            {name: found[name][document] for name in sorted(found) if document in found[name]},
+            total[document],
+            {name: scores[document] for name, scores in found.items() if document in scores},
         )
-        for document in documents
+        for document in best
     ]
-    return sorted(fused, key=lambda entry: (-round(entry.score, 9), entry.document))

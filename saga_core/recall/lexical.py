@@ -1,7 +1,7 @@
 """LexicalIndex: BM25 over short documents, in memory, built as they come.
 
 A query's cost does not grow with the number of documents. Its terms are read rarest first, newest document first,
-until 1,200 postings were read; the best 48 documents found so are then scored exactly for up to 4 terms that did not
+until 1,000 postings were read; the best 48 documents found so are then scored exactly for up to 4 terms that did not
 fit. Every document's length is measured against one fixed pivot instead of the running average, so that a document's
 own weights never change by what comes after it.
 """
@@ -17,7 +17,7 @@ from math import log
 
 from saga_core.recall.tokens import terms
 
-POSTINGS = 1_200
+POSTINGS = 1_000
 """Postings read for one query, at most."""
 QUERY_TERMS = 48
 """Different terms of a query that count, at most: its rarest."""

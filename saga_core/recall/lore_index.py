@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from saga_core.ids import entity_id
 from saga_core.recall.mentions import NameIndex, Passage
 from saga_core.text.normal import fold_name
 from saga_core.world.model import LoreEntry
+
+_fold = lru_cache(maxsize=16_384)(fold_name)
 
 
 class LoreIndex:
@@ -19,7 +22,7 @@ class LoreIndex:
     """
 
     def __init__(self, lore: Iterable[LoreEntry]) -> None:
-        by_name = {fold_name(entry.name): entry for entry in lore}
+        by_name = {_fold(entry.name): entry for entry in lore}
         self.entries: Mapping[str, LoreEntry] = {entry.name: entry for entry in by_name.values()}
         self.constants: tuple[str, ...] = tuple(sorted(name for name, each in self.entries.items() if each.constant))
         self._mentions = NameIndex((each.name, (each.name, *each.aliases)) for each in self.entries.values())
@@ -28,9 +31,11 @@ class LoreIndex:
         self._named: dict[str, set[str]] = {}
         for each in self.entries.values():
             for name in (each.name, *each.aliases):
-                self._named.setdefault(fold_name(name), set()).add(each.name)
+                self._named.setdefault(_fold(name), set()).add(each.name)
             for name in (each.name, *each.aliases, *each.tags):
-                self._keys.setdefault(fold_name(name), set()).add(each.name)
+                self._keys.setdefault(_fold(name), set()).add(each.name)
+        # Names of entities come here again and again, and most mean no entry.
+        self._named_once = lru_cache(maxsize=8_192)(lambda name: frozenset(self._named.get(_fold(name), ())))
         self._nodes = {entity_id("lore", name): name for name in self.entries}
 
     def __len__(self) -> int:
@@ -46,11 +51,11 @@ class LoreIndex:
 
     def keyed(self, names: Iterable[str]) -> set[str]:
         """The entries whose name, alias or tag equals one of ``names``."""
-        return self._collect(self._keys, names)
+        return {entry for name in names for entry in self._keys.get(_fold(name), ())}
 
     def named(self, names: Iterable[str]) -> set[str]:
         """The entries whose name or alias equals one of ``names``."""
-        return self._collect(self._named, names)
+        return {entry for name in names for entry in self._named_once(name)}
 
     def tagged_in(self, names: Iterable[str]) -> set[str]:
         """The entries with a tag that is a whole word, or several, of one of ``names``, particles aside.
@@ -62,7 +67,3 @@ class LoreIndex:
     def of_node(self, node: str) -> str | None:
         """The name of the entry that a graph node of label Lore stands for."""
         return self._nodes.get(node)
-
-    @staticmethod
-    def _collect(index: Mapping[str, set[str]], names: Iterable[str]) -> set[str]:
-        return {entry for name in names for entry in index.get(fold_name(name), ())}

@@ -85,16 +85,22 @@ def rank_lore(index: LoreIndex, situation: LoreSituation, config: LorebookConfig
             continue
         if not (name in opened or name in mentioned or entry.constant) and _faded(entry, situation, config):
             continue
+        why: dict[str, float] = {}
+        if name in equal:
+            why["location"] = LOCATION
+        elif name in word:
+            why["location"] = LOCATION_WORD
+        if name in near:
+            why["nearby"] = NEARBY
         hops = situation.distance.get(name, 0)
-        parts = {
-            "location": LOCATION if name in equal else LOCATION_WORD if name in word else 0.0,
-            "nearby": NEARBY if name in near else 0.0,
-            "graph": GRAPH.get(hops, 0.0) if hops <= config.propagation_depth else 0.0,
-            "mention": MENTION if name in mentioned else 0.0,
-            "similar": SIMILARITY * max(0.0, similar[name] - situation.baseline) if name in similar else 0.0,
-            "layer": LAYERS[entry.layer],
-        }
-        why = {part: worth for part, worth in parts.items() if worth}
+        if hops in GRAPH and hops <= config.propagation_depth:
+            why["graph"] = GRAPH[hops]
+        if name in mentioned:
+            why["mention"] = MENTION
+        if similar.get(name, situation.baseline) > situation.baseline:
+            why["similar"] = SIMILARITY * (similar[name] - situation.baseline)
+        if LAYERS[entry.layer]:
+            why["layer"] = LAYERS[entry.layer]
         ranked.append(ScoredLore(entry, fsum(why.values()), why))
     ranked.sort(key=lambda each: (-each.score, each.entry.layer, each.entry.name))
     return ranked

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from attrs import frozen
 
-from saga_core.recall.particles import particle, stems
-from saga_core.text.korean import is_hangul, mentions
+from saga_core.text.korean import PARTICLES, is_hangul, mentions
 from saga_core.text.normal import nfc
 
 _WORD = re.compile(r"[^\W_]+")
+
 K = TypeVar("K", bound=Hashable)
 
 
@@ -27,29 +27,36 @@ class Passage:
 
     folded: str
     words: frozenset[str]
-    forms: frozenset[str]
-    """The words, and each Hangul word without a particle that may end it."""
 
     @classmethod
     def of(cls, *texts: str) -> Passage:
         """The passage of one text or several; no name reaches from one into the next."""
-        folded = "\n".join(map(fold_text, texts))
-        words = frozenset(_WORD.findall(folded))
-        forms = set(words)
-        for word in words:
-            if is_hangul(word[-1]):
-                forms.update(stems(word))
-        return cls(folded, words, frozenset(forms))
+        lines: list[str] = []
+        words: set[str] = set()
+        rough: list[str] = []
+        for text in texts:
+            parts = nfc(text).casefold().split()
+            lines.append(" ".join(parts))
+            for part in set(parts):
+                # Most words need no pattern: it is several times as slow.
+                if part.isalnum():
+                    words.add(part)
+                else:
+                    rough.append(part)
+        words.update(_WORD.findall(" ".join(rough)))
+        return cls("\n".join(lines), frozenset(words))
 
 
 class NameIndex(Generic[K]):
     """Names, and what each of them means. One name may mean several things, and one thing have several names.
 
-    A Korean name with spaces is also found when it is written without them: spacing of compounds varies.
+    A Korean name with spaces is also found when it is written without them: spacing of compounds varies. A name of one
+    word is looked up by its first two letters among the words of the text; one of several words by its first.
     """
 
     def __init__(self, entries: Iterable[tuple[K, Iterable[str]]]) -> None:
-        self._single: dict[str, list[K]] = {}
+        self._single: dict[str, dict[str, list[K]]] = {}
+        self._short: dict[str, list[K]] = {}
         self._several: dict[str, dict[str, list[K]]] = {}
         self._odd: dict[str, list[K]] = {}
         for key, names in entries:
@@ -62,27 +69,43 @@ class NameIndex(Generic[K]):
             return
         if first is None:
             self._odd.setdefault(name, []).append(key)
-        elif first.end() == len(name):
-            self._single.setdefault(name, []).append(key)
-        else:
+        elif first.end() < len(name):
             self._several.setdefault(first.group(), {}).setdefault(name, []).append(key)
             joined = name.replace(" ", "")
             if is_hangul(joined[0]) and joined != name and _WORD.fullmatch(joined):
-                self._single.setdefault(joined, []).append(key)
+                self._add(key, joined)
+        elif len(name) == 1:
+            self._short.setdefault(name, []).append(key)
+        else:
+            self._single.setdefault(name[:2], {}).setdefault(name, []).append(key)
 
     def found_in(self, passage: Passage) -> set[K]:
         """What the passage mentions."""
         found: set[K] = set()
-        for form in self._single.keys() & passage.forms:
-            found.update(self._single[form])
-        for word in self._several.keys() & passage.words:
-            for name, keys in self._several[word].items():
-                if mentions(passage.folded, name):
+        single, short = self._single, self._short
+        for word in [word for word in passage.words if word[:2] in single]:
+            for name, keys in single[word[:2]].items():
+                if word == name or (word.startswith(name) and _is_name(word, name)):
+                    found.update(keys)
+        if short:
+            for word in [word for word in passage.words if word[0] in short]:
+                if _is_name(word, word[0]):
+                    found.update(short[word[0]])
+        for first in self._several.keys() & passage.words:
+            for name, keys in self._several[first].items():
+                # The plain search is far cheaper than the full rule, and most often says no.
+                if name in passage.folded and mentions(passage.folded, name):
                     found.update(keys)
         for name, keys in self._odd.items():
             if mentions(passage.folded, name):
                 found.update(keys)
         return found
+
+    def _meant(self, word: str) -> Iterator[list[K]]:
+        """What the names of one word, two letters or more, mean that ``word`` is, with a particle or without."""
+        for name, keys in self._single.get(word[:2], {}).items():
+            if _is_name(word, name):
+                yield keys
 
     def cut_from(self, text: str) -> str:
         """``text`` with the mentioned names taken out, particles and all; the rest as it was, spaces collapsed."""
@@ -94,14 +117,15 @@ class NameIndex(Generic[K]):
         for match in _WORD.finditer(folded):
             start, end = match.span()
             word = match.group()
-            forms = [word, *stems(word)] if is_hangul(word[-1]) else [word]
-            if any(form in self._single for form in forms):
+            if any(self._meant(word)) or (word[0] in self._short and _is_name(word, word[0])):
                 cuts.append((start, end))
             for name in self._several.get(word, ()):
                 if folded.startswith(name, start):
                     tail = _WORD.match(folded, start + len(name))
-                    if tail is None or (is_hangul(name[-1]) and particle(tail.group())):
+                    if tail is None or (is_hangul(name[-1]) and tail.group() in PARTICLES):
                         cuts.append((start, tail.end() if tail else start + len(name)))
+        if not cuts:
+            return text
         kept: list[str] = []
         at = 0
         for start, end in sorted(cuts):
@@ -110,3 +134,10 @@ class NameIndex(Generic[K]):
             at = max(at, end)
         kept.append(text[at:])
         return " ".join(" ".join(kept).split())
+
+
+def _is_name(word: str, name: str) -> bool:
+    """Whether a word is a name, or a Hangul name and a particle."""
+    if not word.startswith(name):
+        return False
+    return len(word) == len(name) or (word[len(name) :] in PARTICLES and is_hangul(name[-1]))

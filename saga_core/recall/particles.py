@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from saga_core.text.korean import PARTICLES
 
-from saga_core.text.korean import is_hangul, is_particle
-
-LONGEST = 4
+LONGEST = max(map(len, PARTICLES))
 """Syllables of the longest particle."""
 
-particle = lru_cache(maxsize=4_096)(is_particle)
-"""Whether a text is a particle by itself."""
-
-
-def stems(word: str) -> list[str]:
-    """What may be left of a Hangul word when a particle is taken off its end: one syllable or more, shortest first."""
-    size = len(word)
-    return [
-        word[:cut] for cut in range(max(1, size - LONGEST), size) if particle(word[cut:]) and is_hangul(word[cut - 1])
-    ]
+_SIZES: dict[str, tuple[int, ...]] = {
+    last: tuple(sorted({len(particle) for particle in PARTICLES if particle[-1] == last}, reverse=True))
+    for last in {particle[-1] for particle in PARTICLES}
+}
+"""The last syllable of a word, and how long the particles are that end so. Most words end otherwise."""
 
 
 def stripped(word: str) -> str:
     """A Hangul word without its longest particle, of which at least two syllables stay."""
-    size = len(word)
-    for cut in range(max(2, size - LONGEST), size):
-        if particle(word[cut:]):
-            return word[:cut]
+    for size in _SIZES.get(word[-1], ()):
+        if len(word) > size + 1 and word[-size:] in PARTICLES:
+            return word[:-size]
     return word

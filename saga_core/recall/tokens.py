@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from saga_core.recall.particles import LONGEST, particle, stripped
+from saga_core.recall.particles import LONGEST, stripped
 from saga_core.recall.stemmer import stem
-from saga_core.text.korean import bigrams, is_hangul
+from saga_core.text.korean import PARTICLES, bigrams, is_hangul
 from saga_core.text.normal import nfc
 
 _RUN = re.compile(
@@ -58,6 +58,6 @@ def _terms_of(run: str) -> tuple[str, ...]:
 
 def _hangul(word: str) -> tuple[str, ...]:
     found = list(bigrams(stripped(word)))
-    if 2 <= len(word) <= 1 + LONGEST and particle(word[1:]):
+    if 2 <= len(word) <= 1 + LONGEST and word[1:] in PARTICLES:
         found.append(word[0])
     return tuple(found)

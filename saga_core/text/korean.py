@@ -18,6 +18,9 @@ _PARTICLES: tuple[str, ...] = tuple(
         key=lambda particle: (-len(particle), particle),
     )
 )
+PARTICLES = frozenset(_PARTICLES)
+"""All of them, for looking one up."""
+
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -70,7 +73,7 @@ def particle_stems(word: str) -> Iterator[str]:
 
 def is_particle(text: str) -> bool:
     """Whether ``text`` is a particle by itself."""
-    return text in _PARTICLES
+    return text in PARTICLES
 
 
 def mentions(text: str, name: str) -> bool:

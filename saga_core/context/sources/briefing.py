@@ -130,25 +130,39 @@ def _ways(state: WorldState) -> list[str]:
 def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[str, str]]:
     """(key, text) of what the pages show otherwise: relations, and everybody's place, name, health and mood but the
     player's, whose are in the lines above."""
-    for pair in sorted(old.relations.keys() | new.relations.keys()):
-        was, now = old.relations.get(pair), new.relations.get(pair)
-        if was == now or (was and now and (was.type, was.strength) == (now.type, now.strength)):
-            continue
+    for pair in _changed_relations(old, new):
+        now = new.relations.get(pair)
         names = f"{one_field(new.name(pair[0]))} → {one_field(new.name(pair[1]))}"
         text = f"{names}: {one_field(now.type)} ({now.strength:+d})" if now else words.gone.format(name=names)
         yield f"relation:{pair[0]}:{pair[1]}", text
     if old.entities is not new.entities:
-        for id_ in sorted(new.entities):
-            was_entity, entity = old.entities.get(id_), new.entities[id_]
-            if was_entity is not None and was_entity is not entity:
-                yield from _entity_changes(was_entity, entity, new.player, words)
+        for id_ in sorted(id_ for id_, entity in new.entities.items() if old.entities.get(id_) is not entity):
+            was = old.entities.get(id_)
+            if was is not None:
+                yield from _entity_changes(was, new.entities[id_], new.player, words)
     if old.whereabouts is not new.whereabouts:
-        for who in sorted(new.whereabouts):
+        here, before = new.location, old.whereabouts
+        gone = (who for who, where in new.whereabouts.items() if where is not before.get(who) and where.place != here)
+        for who in sorted(gone):
             there = new.whereabouts[who].place
-            before = old.whereabouts.get(who)
-            if who == new.player or there == new.location or (before and before.place == there):
+            if who == new.player or (who in before and before[who].place == there):
                 continue
-            yield f"place:{who}", f"{one_field(new.name(who))} → {one_field(new.name(there))}"
+            text = f"{one_field(new.name(who))} → {one_field(new.name(there))} ({words.edges['LOCATED_AT']})"
+            yield f"edge:{who}:LOCATED_AT", text
+
+
+def _changed_relations(old: WorldState, new: WorldState) -> list[tuple[str, str]]:
+    was, now = old.relations, new.relations
+    if was is now:
+        return []
+    changed = [pair for pair in was if pair not in now]
+    for pair, relation in now.items():
+        before = was.get(pair)
+        if before is relation:
+            continue
+        if before is None or (before.type, before.strength) != (relation.type, relation.strength):
+            changed.append(pair)
+    return sorted(changed)
 
 
 def _entity_changes(was: Entity, now: Entity, player: str, words: Labels) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from operator import itemgetter
 
 from attrs import field, frozen
 
@@ -10,16 +11,18 @@ from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, Section
 from saga_core.context.render import one_field
 from saga_core.context.scene import Scene
-from saga_core.model.entities import Kind
-from saga_core.recall.graph_walk import weight_of
+from saga_core.recall.graph_walk import Walk, weight_of
 from saga_core.stores.graph import Edge
 
-_MOST = 24
+_MOST = 16
+_EDGES = 48
 _TARGETS = 6
 _UNIT = 4.0
 _PER_HOP = 0.5
 _BETWEEN = 1.0
 _ASKED = 1.4
+
+_first = itemgetter(0)
 
 
 @frozen
@@ -35,47 +38,70 @@ class Connections:
     name: str = "connections"
 
     async def gather(self, scene: Scene) -> Sequence[Piece]:
-        """The best 24 lines."""
+        """The best 16 lines, out of the 48 best edges."""
         found = await scene.walked()
-        words = labels(scene.request.language)
+        hops = found.distance
         groups: dict[tuple[str, str, str], _Group] = {}
-        for edge in found.edges:
+        told = 0
+        for score, edge in _by_worth(found, scene.asked):
+            if told == _EDGES:
+                break
             if not _tells(edge, scene):
                 continue
-            score = _worth(edge, found.distance, scene.asked)
-            source, target = _subject_first(edge, found.distance)
-            apart = target if edge.type == "RELATES_TO" else ""
-            group = groups.setdefault((source, edge.type, apart), _Group(source, edge.type))
-            group.add(target, score, edge)
-        pieces = [group.piece(self.name, key, scene, words) for key, group in groups.items()]
-        return sorted(pieces, key=lambda piece: (-piece.score, piece.key))[:_MOST]
+            told += 1
+            source, target = edge.source, edge.target
+            if edge.type == "ADJACENT" and hops[target] < hops[source]:
+                # A way has no direction: it begins where the player is nearer.
+                source, target = target, source
+            key = (source, edge.type, target if edge.type == "RELATES_TO" else "")
+            group = groups.get(key)
+            if group is None:
+                group = groups[key] = _Group(edge, key, score)
+            group.targets.append(target)
+        # Best first already: a group is as good as its first edge.
+        words = labels(scene.request.language)
+        return [group.piece(self.name, scene, words) for group in list(groups.values())[:_MOST]]
 
 
 @frozen
 class _Group:
-    """The edges of one type from one source."""
+    """The edges of one type from one source; a relation stands alone."""
 
-    source: str
-    type: str
-    targets: dict[str, float] = field(factory=dict)
-    edges: list[Edge] = field(factory=list)
+    edge: Edge
+    key: tuple[str, str, str]
+    score: float
+    targets: list[str] = field(factory=list)
 
-    def add(self, target: str, score: float, edge: Edge) -> None:
-        self.targets[target] = max(score, self.targets.get(target, score))
-        self.edges.append(edge)
-
-    def piece(self, origin: str, key: tuple[str, str, str], scene: Scene, words: Labels) -> Piece:
-        best = sorted(self.targets, key=lambda id_: (-self.targets[id_], _name(id_, scene), id_))
-        names = [_name(id_, scene) for id_ in best[:_TARGETS]]
-        if len(best) > _TARGETS:
-            names.append(words.more.format(count=len(best) - _TARGETS))
-        head = f"{_name(self.source, scene)} → {', '.join(names)}"
-        if self.type == "RELATES_TO":
-            text, about = f"{head}: {_relation(self.edges[0], scene)}", f"relation:{key[0]}:{key[2]}"
+    def piece(self, origin: str, scene: Scene, words: Labels) -> Piece:
+        source, type_, target = self.key
+        names = [_name(id_, scene) for id_ in self.targets[:_TARGETS]]
+        if len(self.targets) > _TARGETS:
+            names.append(words.more.format(count=len(self.targets) - _TARGETS))
+        head = f"{_name(source, scene)} → {', '.join(names)}"
+        if type_ == "RELATES_TO":
+            text, about = f"{head}: {_relation(self.edge, scene)}", f"relation:{source}:{target}"
         else:
-            text, about = f"{head} ({words.edges.get(self.type, self.type)})", f"edge:{key[0]}:{key[1]}"
-        score = self.targets[best[0]]
-        return Piece(origin, about, Section.RELATED, text, score, why={self.type: score})
+            text, about = f"{head} ({words.edges.get(type_, type_)})", f"edge:{source}:{type_}"
+        return Piece(origin, about, Section.RELATED, text, self.score, why={type_: self.score})
+
+
+def _by_worth(found: Walk, asked: frozenset[str]) -> list[tuple[float, Edge]]:
+    """The edges with their worth, best first; equal ones in the order of the walk."""
+    hops = found.distance
+    scored: list[tuple[float, Edge]] = []
+    for edge in found.edges:
+        source, target = hops[edge.source], hops[edge.target]
+        near, far = (source, target) if source < target else (target, source)
+        worth = _UNIT * weight_of(edge.type) * _PER_HOP**near
+        if far > 1:
+            worth *= _PER_HOP
+        elif far == 0:
+            worth += _BETWEEN
+        if edge.source in asked or edge.target in asked:
+            worth *= _ASKED
+        scored.append((worth, edge))
+    scored.sort(key=_first, reverse=True)
+    return scored
 
 
 def _tells(edge: Edge, scene: Scene) -> bool:
@@ -85,26 +111,12 @@ def _tells(edge: Edge, scene: Scene) -> bool:
     if edge.type in ("RELATED", "HAS_LORE", "ITEM_LORE") or not all(_known(id_, scene) for id_ in ends):
         return False
     if edge.type == "LOCATED_AT":
-        return edge.source != state.player and edge.target != state.location and not _is_dead(edge.source, scene)
+        return edge.source != state.player and edge.target != state.location and edge.source not in scene.dead
     if edge.type == "OWNS":
         return edge.source != state.player
     if edge.type == "ADJACENT":
         return state.location not in ends
     return True
-
-
-def _worth(edge: Edge, hops: Mapping[str, int], asked: frozenset[str]) -> float:
-    near, far = sorted((hops.get(edge.source, 9), hops.get(edge.target, 9)))
-    worth = _UNIT * weight_of(edge.type) * _PER_HOP**near * (_PER_HOP if far > 1 else 1.0)
-    worth += _BETWEEN if far == 0 else 0.0
-    return worth * (_ASKED if edge.source in asked or edge.target in asked else 1.0)
-
-
-def _subject_first(edge: Edge, hops: Mapping[str, int]) -> tuple[str, str]:
-    """Source and target; of an edge that has no direction the nearer end first."""
-    if edge.type == "ADJACENT" and hops.get(edge.target, 9) < hops.get(edge.source, 9):
-        return edge.target, edge.source
-    return edge.source, edge.target
 
 
 def _known(id_: str, scene: Scene) -> bool:
@@ -114,11 +126,6 @@ def _known(id_: str, scene: Scene) -> bool:
 def _name(id_: str, scene: Scene) -> str:
     entity = scene.entity(id_)
     return one_field(entity.name if entity else scene.request.lore.of_node(id_) or id_)
-
-
-def _is_dead(id_: str, scene: Scene) -> bool:
-    entity = scene.entity(id_)
-    return entity is not None and entity.kind is Kind.CHARACTER and entity.dead
 
 
 def _relation(edge: Edge, scene: Scene) -> str:

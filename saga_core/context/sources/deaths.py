@@ -10,7 +10,7 @@ from saga_core.context.labels import labels
 from saga_core.context.model import MUST_DEAD, Piece, Section, Slot
 from saga_core.context.render import one_field
 from saga_core.context.scene import Scene
-from saga_core.model.entities import Entity, Kind
+from saga_core.model.entities import Entity
 
 _MOST = 12
 
@@ -27,7 +27,7 @@ class Deaths:
     async def gather(self, scene: Scene) -> Sequence[Piece]:
         """A piece for each of them, 12 at most: the near, then the named, then the newly dead."""
         request, words = scene.request, labels(scene.request.language)
-        dead = {each.id: each for each in scene.state.entities.values() if each.dead and each.kind is Kind.CHARACTER}
+        dead = scene.dead
         if not dead:
             return []
         pinned = request.pinned.entities if request.pinned is not None else scene.state.entities

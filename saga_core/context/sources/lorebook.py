@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 from attrs import field, frozen
 
@@ -11,10 +12,11 @@ from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, Section
 from saga_core.context.render import one_line
 from saga_core.context.scene import Scene
-from saga_core.recall.lorebook import LoreSituation, ScoredLore, rank_lore
+from saga_core.recall.lore_index import LoreIndex
+from saga_core.recall.lorebook import LoreSituation, rank_lore
 from saga_core.world.model import LoreEntry
 
-_MOST = 40
+_MOST = 20
 
 
 @frozen
@@ -24,9 +26,10 @@ class Lorebook:
     config: LorebookConfig = field(factory=LorebookConfig)
     expand: bool = True
     name: str = "lorebook"
+    _lines: WeakKeyDictionary[LoreIndex, dict[tuple[str, str], str]] = field(factory=WeakKeyDictionary, init=False)
 
     async def gather(self, scene: Scene) -> Sequence[Piece]:
-        """The best 40 entries. A secret says who knows it, and an entry about somebody dead that he is dead."""
+        """The best 20 entries. A secret says who knows it, and an entry about somebody dead that he is dead."""
         request, state = scene.request, scene.state
         if not request.lore.entries:
             return []
@@ -44,19 +47,19 @@ class Lorebook:
             similar=similar,
             baseline=scene.baseline,
         )
-        words = labels(request.language)
-        dead = _dead_entries(scene)
+        words, dead = labels(request.language), _dead_entries(scene)
+        lines = self._lines.setdefault(request.lore, {})
         ranked = rank_lore(request.lore, situation, self.config)[:_MOST]
-        return [self._piece(scored, scored.entry.name in dead, words) for scored in ranked]
-
-    def _piece(self, scored: ScoredLore, dead: bool, words: Labels) -> Piece:
-        entry = scored.entry
-        parts = [f"{one_line(entry.name)}: {one_line(entry.text)}"]
-        if entry.secret:
-            parts.append(_secret(entry, words))
-        if dead:
-            parts.append(words.is_dead)
-        return Piece(self.name, f"lore:{entry.name}", Section.LORE, " ".join(parts), scored.score, why=scored.why)
+        pieces: list[Piece] = []
+        for scored in ranked:
+            name = scored.entry.name
+            line = lines.get((name, request.language))
+            if line is None:
+                line = lines[name, request.language] = _line(scored.entry, words)
+            if name in dead:
+                line = f"{line} {words.is_dead}"
+            pieces.append(Piece(self.name, f"lore:{name}", Section.LORE, line, scored.score, why=scored.why))
+        return pieces
 
     async def _distances(self, scene: Scene) -> dict[str, int]:
         """Entry to the hops of its node, or of the entity that it is about, whichever is nearer to the scene."""
@@ -71,6 +74,11 @@ class Lorebook:
         return found
 
 
+def _line(entry: LoreEntry, words: Labels) -> str:
+    line = f"{one_line(entry.name)}: {one_line(entry.text)}"
+    return f"{line} {_secret(entry, words)}" if entry.secret else line
+
+
 def _secret(entry: LoreEntry, words: Labels) -> str:
     if not entry.known_by:
         return words.secret_of_none
@@ -78,9 +86,4 @@ def _secret(entry: LoreEntry, words: Labels) -> str:
 
 
 def _dead_entries(scene: Scene) -> set[str]:
-    return {
-        name
-        for entity in scene.state.entities.values()
-        if entity.dead
-        for name in scene.request.lore.named(entity.names)
-    }
+    return {name for entity in scene.dead.values() for name in scene.request.lore.named(entity.names)}

@@ -13,12 +13,12 @@ from saga_core.context.render import one_line
 from saga_core.context.scene import Scene
 from saga_core.recall.episodes import Episodes
 from saga_core.recall.excerpt import excerpt
-from saga_core.recall.fusion import Fused, fuse, lift, smooth
+from saga_core.recall.fusion import REACH, Fused, fuse, lift, smooth
 from saga_core.recall.tokens import content_words
 from saga_core.text.korean import mentions
 
-_CANDIDATES = 48
-_LIFTED = 64
+_CANDIDATES = 24
+_SMOOTHED = 48
 _CHARS = {"ko": 180, "en": 320}
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
 _STAMP = re.compile(r"(?:Turn|턴) \d+(?: \| |$)")
@@ -41,23 +41,26 @@ class Recollection:
         if episodes is None or not request.player_words.strip():
             return []
         lexical = episodes.search(request.player_words, _CANDIDATES, request.shown)
-        dense = {
-            turn: cosine - scene.baseline
-            for turn, cosine in (await scene.similar_episodes()).items()
-            if cosine > scene.baseline and turn not in request.shown and episodes.on_path(turn)
-        }
-        ranked = rank_episodes(lexical, dense, episodes, scene.names_asked, request.shown)
+        dense: dict[str, float] = {}
+        for turn, cosine in (await scene.similar_episodes()).items():
+            if cosine > scene.baseline and turn not in request.shown and episodes.on_path(turn):
+                dense[turn] = cosine - scene.baseline
+                if len(dense) == _CANDIDATES:
+                    break
+        ranked = rank_episodes(lexical, dense, episodes, scene.names_asked, request.shown, self.top_k)
         words = labels(request.language)
         wanted = content_words(request.player_words)
         limit = _CHARS.get(request.language, _CHARS["en"])
-        return [self._piece(entry, episodes, wanted, limit, words) for entry in ranked[: self.top_k]]
+        return [self._piece(turn, entry, episodes, wanted, limit, words) for turn, entry in ranked]
 
-    def _piece(self, entry: Fused, episodes: Episodes, wanted: Sequence[str], limit: int, words: Labels) -> Piece:
-        depth = episodes.depth(entry.document)
-        text = f"{words.turn.format(depth=depth)} {one_line(_remembered(episodes.text(entry.document), wanted, limit))}"
+    def _piece(
+        self, turn: str, entry: Fused[int], episodes: Episodes, wanted: Sequence[str], limit: int, words: Labels
+    ) -> Piece:
+        depth = entry.document
+        text = f"{words.turn.format(depth=depth)} {one_line(_remembered(episodes.text(turn), wanted, limit))}"
         score = max(_LEAST, min(_MOST, _MIDDLE + entry.score / 2))
         why = {"fused": entry.score, **entry.parts}
-        return Piece(self.name, f"turn:{entry.document}", Section.EARLIER, text, score, why=why, order=depth)
+        return Piece(self.name, f"turn:{turn}", Section.EARLIER, text, score, why=why, order=depth)
 
 
 def rank_episodes(
@@ -66,14 +69,46 @@ def rank_episodes(
     episodes: Episodes,
     names: Sequence[str],
     shown: frozenset[str],
-) -> list[Fused]:
-    """The turns at or above the average of all candidates, best first: smoothed, lifted by ``names``, fused."""
-    near = smooth(lexical, episodes.neighbours)
+    most: int,
+) -> list[tuple[str, Fused[int]]]:
+    """The best ``most`` turns that stand at or above the average of all candidates, best first.
+
+    Turns of one path are told apart by their depth: scores are smoothed over it, those of turns that tell of one of
+    ``names`` are lifted, and both kinds are fused.
+    """
+    last = episodes.last
+    near = _best(smooth(_by_depth(lexical, episodes), lambda depth: _around(depth, last)))
     if names:
-        best = set(sorted(near, key=lambda turn: (-near[turn], turn))[:_LIFTED])
-        near = lift(near, lambda turn: turn in best and any(mentions(episodes.text(turn), name) for name in names))
-    fused = fuse({"lexical": near, "dense": smooth(dense, episodes.neighbours)})
-    return [entry for entry in fused if entry.score >= 0 and entry.document not in shown]
+        folded = {name.casefold() for name in names}
+
+        def has_named(depth: int) -> bool:
+            turn = episodes.at(depth)
+            text = episodes.text(turn).casefold() if turn is not None else ""
+            return any(name in text and mentions(text, name) for name in folded)
+
+        near = lift(near, has_named)
+    far = _best(smooth(_by_depth(dense, episodes), lambda depth: _around(depth, last)))
+    ranked: list[tuple[str, Fused[int]]] = []
+    for entry in fuse({"lexical": near, "dense": far}, most=most + _SMOOTHED):
+        if entry.score < 0 or len(ranked) == most:
+            break
+        turn = episodes.at(entry.document)
+        if turn is not None and turn not in shown:
+            ranked.append((turn, entry))
+    return ranked
+
+
+def _by_depth(scores: dict[str, float], episodes: Episodes) -> dict[int, float]:
+    return {episodes.depth(turn): score for turn, score in scores.items()}
+
+
+def _around(depth: int, last: int) -> list[tuple[int, int]]:
+    reach = range(-REACH, REACH + 1)
+    return [(depth + step, abs(step)) for step in reach if step and 0 <= depth + step <= last]
+
+
+def _best(scores: dict[int, float]) -> dict[int, float]:
+    return {depth: scores[depth] for depth in sorted(scores, key=lambda depth: (-scores[depth], depth))[:_SMOOTHED]}
 
 
 def _remembered(text: str, wanted: Sequence[str], limit: int) -> str:
