@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -171,7 +171,7 @@ class NetworkxGraph:
         graph = self._scope(scope).graph
         check_expand(ids, hops, types, self._info.limits)
         distances = {node_id: 0 for node_id in ids if node_id in graph}
-        frontier: Iterable[str] = list(distances)
+        frontier = list(distances)
         for hop in range(1, hops + 1):
             ends = {
                 end
@@ -208,14 +208,13 @@ def _remove_edge(graph: _Graph, key: EdgeKey) -> None:
 
 
 def _touching(
-    graph: _Graph, ids: Iterable[str], direction: Direction
+    graph: _Graph, ids: Collection[str], direction: Direction
 ) -> Iterator[tuple[str, str, tuple[str, str], Edge]]:
     """Source, target, (type, key) and value of the edges at ``ids``; one between two of them comes twice."""
-    near = list(ids)  # networkx would look for a tuple of ids as one node
     if direction != "in":
-        yield from graph.out_edges(near, keys=True, data=_VALUE)
+        yield from graph.out_edges(ids, keys=True, data=_VALUE)
     if direction != "out":
-        yield from graph.in_edges(near, keys=True, data=_VALUE)
+        yield from graph.in_edges(ids, keys=True, data=_VALUE)
 
 
 async def _open(options: OpenOptions) -> NetworkxGraph:

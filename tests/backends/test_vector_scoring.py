@@ -40,6 +40,24 @@ def test_exact_scores_are_cosines(vectors: list[list[float]]) -> None:
     assert [repr(score) for score in scores] == [repr(cosine(asked, vector)) for vector in others]
 
 
+def test_scores_in_the_middle_of_two_steps_are_cosines() -> None:
+    """The cosines are 1/128 and 3/128, whose seventh digit is a 5: the last bit of a 64-bit sum decides the sixth."""
+    source = random.Random(17)
+    rows = []
+    for n in (1, 3):
+        rest = 16_384 - n * n
+        parts = [4] * (rest // 16) + [2] * (rest % 16 // 4) + [1] * (rest % 4)
+        for _ in range(100):
+            source.shuffle(parts)
+            scale = source.randrange(2**21, 2**22) * 2.0**-20
+            rows.append([scale * part for part in [n, *parts, *[0] * (1_100 - len(parts))]])
+    asked = array("f", [0.7] + [0.0] * 1_100)
+    matrix = np.array(rows, dtype=np.float32)
+    scores = Question(asked).exact(matrix, squared_norms(matrix)).tolist()
+    assert scores == [cosine(asked, row) for row in rows]
+    assert set(scores) <= {0.007812, 0.007813, 0.023437, 0.023438}
+
+
 @given(matrices)
 def test_rough_scores_are_within_the_margin(vectors: list[list[float]]) -> None:
     asked, *others = (array("f", vector) for vector in vectors)
