@@ -95,7 +95,7 @@ class ScopeCache(Generic[D]):
     def ensure_open(self) -> None:
         """Raise ``Closed`` after ``close``."""
         if self._closed:
-            raise Closed("the store is closed")
+            raise Closed("the resident layer is closed, and the store behind it")
 
     def find(self, scope: str) -> D | None:
         """The image, if it is there now; the fast path of every read."""
