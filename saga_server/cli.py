@@ -15,6 +15,7 @@ from attrs import evolve
 
 from saga_core.config import Config, load_config
 from saga_core.errors import BadInput, ConfigError, SagaError
+from saga_server.demo.command import demo
 
 USAGE = 2
 """Exit code: the configuration or the command line is at fault."""
@@ -143,6 +144,8 @@ def doctor(file: Path | None, data: Path | None) -> None:
 
 
 # -- further commands are added here, each from its own module: main.add_command(...) ----------------------------
+
+main.add_command(demo)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,8 @@ class ServerProcess:
             "storage": {"profile": self.profile, "path": "data"},
             "session": {"default_world": self.world},
             "server": {"host": "127.0.0.1"},
+            # On a busy machine a source of context may be late; here it is waited for, so that each run is the same.
+            "recall": {"deadline_ms": 5_000},
         }
         config.write_text(yaml.safe_dump(settings, allow_unicode=True), encoding="utf-8")
         self._ready.clear()

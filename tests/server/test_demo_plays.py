@@ -1,0 +1,61 @@
+"""The demo itself, whole: the real server as a process, HTTP, real stores, a kill on the way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from saga_server.demo.adventure import Expected
+from saga_server.demo.adventure_en import ADVENTURE as HARROW
+from saga_server.demo.play import play
+from saga_server.demo.screen import Screen, make_console
+from saga_server.demo.server_process import ServerFailed, ServerProcess
+from saga_server.demo.wording import WORDINGS
+
+
+@pytest.mark.parametrize(
+    ("language", "success", "lost"),
+    [
+        ("ko", "마지막 상태가 모험이 이끈 그대로다.", "잃은 턴: 0"),
+        ("en", "The final state is what the adventure leads to.", "lost turns: 0"),
+    ],
+)
+def test_the_adventure_ends_as_it_should(language: str, success: str, lost: str, tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "saga_server.demo",
+        "--lang",
+        language,
+        "--plain",
+        "--keep",
+        str(tmp_path / "data"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=110, check=False)
+    assert done.returncode == 0, done.stdout[-4_000:] + done.stderr[-2_000:]
+    assert success in done.stdout
+    assert lost in done.stdout
+    assert "✗" not in done.stdout
+    assert "```" not in done.stdout
+    assert "\x1b" not in done.stdout
+    assert (tmp_path / "data" / "server.log").is_file()
+
+
+async def test_a_wrong_end_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    short = evolve(HARROW, steps=HARROW.steps[:2], final=Expected(hp=99, dead=frozenset({"Corin Fenwright"})))
+    server = ServerProcess(tmp_path, "lite", "harrow")
+    assert not await play(short, server, Screen(make_console(plain=True), WORDINGS["en"]))
+    shown = capsys.readouterr().out
+    assert "hp: 100, not 99" in shown
+    assert "dead: [], not ['Corin Fenwright']" in shown
+
+
+async def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
+    server = ServerProcess(tmp_path, "no-such-profile", "ersia")
+    with pytest.raises(ServerFailed, match="no-such-profile"):
+        await server.start()
+    await server.stop()
