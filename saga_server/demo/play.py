@@ -86,6 +86,7 @@ class Play:
             answer = await self.frontend.send(step.words, stream=step.stream)
             found = []
         self._note(step, answer)
+        self.screen.reply(answer)
         if step.action == "kill":
             found = await self._kill()
         return found + await self._judge(step, answer)
@@ -102,7 +103,7 @@ class Play:
 
     async def _judge(self, step: Step, answer: Answer) -> list[str]:
         before, after = await self._state(answer.parent), await self._state(answer.said.turn)
-        self.screen.reply(answer)
+        self._context = None
         if step.action != "kill":  # which contexts there were is remembered in memory only
             self._context = await self._context_of(answer)
             self.totals.tokens += self._context["tokens"]
