@@ -296,9 +296,19 @@ class Catalog:
         }
 
     async def verify(self, session_id: str) -> list[str]:
-        """Compare every live timeline's views with the journal; the differences in words, none when all is well."""
+        """Compare every live timeline's views and the episodes with the journal; the differences in words.
+
+        Drain first: work that waits is a difference too.
+        """
         live = await self._live(session_id)
-        found: list[str] = []
+        found: list[str] = await self.projector.verify_episodes(live)
         for slot in range(self.projector.slots):
             found += await self.projector.verify(live, slot)
         return found
+
+    async def rebuild(self, session_id: str) -> None:
+        """Drop a session's graph, view, pages and vectors, and render them anew from the journal."""
+        live = await self._live(session_id)
+        await self.lanes.cancel(live.session.id)
+        await self.projector.rebuild(live)
+        await self.journal.finish_jobs(live.session.id, list(live.tree.nodes))

@@ -237,6 +237,36 @@ class Projector:
                 found.append(f"pages {scope}: differ from the journal")
         return found
 
+    async def verify_episodes(self, live: LiveSession) -> list[str]:
+        """Compare a session's episode vectors with what the journal and the embedder give."""
+        if self.embedder is None:
+            return []
+        scope = episodes_scope(live.session.id)
+        stored: dict[str, VectorItem] = {}
+        after: str | None = None
+        while page := await self.vectors.scan(scope, after=after, limit=_CHUNK):
+            stored.update((item.id, item) for item in page)
+            after = page[-1].id
+        nodes = [node for node in live.tree.nodes.values() if node.episode]
+        if stored.keys() != {node.id for node in nodes}:
+            return [f"vectors {scope}: {len(stored)} episodes, the journal gives {len(nodes)}"]
+        found = []
+        for start in range(0, len(nodes), _CHUNK):
+            part = nodes[start : start + _CHUNK]
+            vectors = await self.embedder.embed([node.episode for node in part], "passage")
+            for node, vector in zip(part, vectors, strict=True):
+                item = stored[node.id]
+                if list(item.vector) != list(vector) or item.metadata != {"depth": node.depth}:
+                    found.append(f"vectors {scope}: the episode of {node.id} differs from the journal")
+        return found
+
+    async def rebuild(self, live: LiveSession) -> None:
+        """Drop everything that stores show of a session and render it anew from the journal."""
+        await self.drop(live)
+        await self.ensure_lore(live)
+        await self._episodes(live, list(live.tree.nodes))
+        await self.show(live, live.head)
+
     async def _all_nodes(self, scope: str) -> list[Node]:
         rows: list[Node] = []
         after: str | None = None

@@ -211,7 +211,7 @@ class Journal:
 
     async def finish_jobs(self, session_id: str, turns: Iterable[str]) -> None:
         """Cross work off."""
-        await self.kv.commit(Batch(deletes=frozenset(keys.job(session_id, turn) for turn in turns)))
+        await self._delete([keys.job(session_id, turn) for turn in turns])
 
     async def delete_session(self, session: Session) -> None:
         """Remove everything that is recorded of a session; its record goes last, so that a crash leaves it findable."""
