@@ -52,7 +52,10 @@ class Worker:
             raise Closed(f"{self._name} is closed")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._jobs.put(_Job(lambda: fn(*args, **kwargs), future))
-        return await future
+        try:
+            return await future
+        finally:
+            del future  # a failure's traceback refers to this frame, and the future to the failure
 
     async def aclose(self) -> None:
         """Run what is queued, then end the thread. A second call waits for the same end."""
@@ -91,7 +94,9 @@ def _perform(job: _Job) -> None:
     try:
         _deliver(job.future, result, error)
     finally:
-        error = None  # its traceback refers to this frame
+        # The failure's traceback refers to this frame, and the future to the failure.
+        error = None
+        del job
 
 
 def _deliver(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:

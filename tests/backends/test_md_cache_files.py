@@ -174,6 +174,17 @@ async def test_a_page_beyond_the_limit_is_damage(cache: FilesCache) -> None:
         await cache.read(SCOPE)
 
 
+async def test_a_folder_in_the_place_of_a_page_is_told(cache: FilesCache) -> None:
+    await cache.write(SCOPE, pages("one"))
+    (folder(cache) / "state.md").unlink()
+    (folder(cache) / "state.md").mkdir()
+    for call in (cache.read(SCOPE), cache.write(SCOPE, pages("two"))):
+        with pytest.raises(StoreUnavailable, match=f"{folder(cache) / 'state.md'}: is in the way"):
+            await call
+    (folder(cache) / "state.md").rmdir()
+    assert await cache.read(SCOPE) == pages("two"), "the write was committed before it met the folder"
+
+
 @pytest.mark.parametrize(
     "raw",
     [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"format": "x"}', b'{"format": 1, "scope": "s"}'],
@@ -318,6 +329,41 @@ async def test_a_write_goes_on_behind_a_crash(cache: FilesCache) -> None:
         assert await cache.read(SCOPE) == pages(f"after {step}")
         left = [file.name for file in folder(cache).iterdir() if file.name.endswith(".tmp")]
         assert left == []
+
+
+async def test_everything_is_on_the_disk_before_it_counts(cache: FilesCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A power cut cannot be tried here; the order of syncs and renames that guards against it can."""
+    await cache.write(SCOPE, pages("old", lore_md="same"))
+    names = {folder(cache).stat().st_ino: "folder"}
+    steps: list[tuple[str, str]] = []
+    sync, replace = os.fsync, os.replace
+
+    def noted_sync(descriptor: int) -> None:
+        number = os.fstat(descriptor).st_ino
+        steps.append(("sync", names.get(number, "file")))
+        synced.add(number)
+        sync(descriptor)
+
+    def noted_replace(source: Path, target: Path) -> None:
+        assert target.name == ".generation.json" or source.stat().st_ino in synced
+        steps.append(("rename", target.name))
+        replace(source, target)
+
+    synced: set[int] = set()
+    monkeypatch.setattr(os, "fsync", noted_sync)
+    monkeypatch.setattr(os, "replace", noted_replace)
+    await cache.write(SCOPE, pages("new", lore_md="same"))
+    changed = [("sync", "file"), ("rename", "state.md"), ("sync", "file"), ("rename", "relations.md")]
+    assert steps == [
+        ("sync", "file"),
+        ("rename", ".pending.json"),
+        ("sync", "folder"),
+        *changed,
+        ("sync", "file"),
+        ("rename", "story.md"),
+        ("sync", "folder"),
+        ("rename", ".generation.json"),
+    ]
 
 
 # --- readers beside a writer ---------------------------------------------------------------------------------

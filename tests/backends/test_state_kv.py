@@ -116,6 +116,9 @@ async def test_after_continues_a_scan(store: StateKV) -> None:
     assert await keys_of(store, ("t",), after=("t", "045")) == every[5:]
     assert await keys_of(store, ("t",), after=("a",)) == every
     assert await keys_of(store, ("t",), after=("t",)) == every
+    await store.commit(Batch({("t",): b""}))
+    assert await keys_of(store, ("t",), after=("t",)) == every
+    assert await keys_of(store, ("t",), after=("s",)) == [("t",), *every]
     assert await keys_of(store, ("t",), after=("u",)) == []
     assert await keys_of(store, after=("t", "09"), limit=10**30) == [("u",)]
 
