@@ -69,12 +69,10 @@ def read_names(
 
 def read_name(text: str | None, where: str) -> str | None:
     """A name as it is kept, None for an empty one. Raises ``RequestError`` for what cannot be a name."""
-    name = clean_name(text or "")
-    if not name:
-        return None
-    if len(name) > LONGEST_NAME or not name.isprintable():
+    raw = " ".join((text or "").split())
+    if len(raw) > LONGEST_NAME or not raw.isprintable():
         raise RequestError(f"{where}: a name has at most {LONGEST_NAME} printable characters", param=where)
-    return name
+    return clean_name(raw) or None
 
 
 def _configured(identify: Identify, user: str | None, messages: Sequence[Any]) -> str | None:

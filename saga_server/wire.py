@@ -38,7 +38,7 @@ class ChatAsk:
 def read_json(body: bytes) -> Any:
     """The JSON in a request's body. Raises ``RequestError``."""
     try:
-        value = json.loads(body, parse_constant=_no_constant)
+        value = json.loads(body.decode("utf-8-sig"), parse_constant=_no_constant)  # of bytes it would guess UTF-16
     except UnicodeDecodeError:
         raise RequestError("the body is not UTF-8", param="body") from None
     except RecursionError:
@@ -80,7 +80,8 @@ def read_chat(body: bytes, max_messages: int) -> ChatAsk:
             param="messages",
             status=413,
         )
-    choices = _typed(ask, "n", int, "a whole number") or 1
+    choices = _typed(ask, "n", int, "a whole number")
+    choices = 1 if choices is None else choices
     if not 1 <= choices <= MAX_CHOICES:
         raise RequestError(f"n: {choices} is not allowed; give 1 to {MAX_CHOICES}", param="n")
     options = _typed(ask, "stream_options", dict, "an object") or {}
