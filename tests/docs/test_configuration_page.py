@@ -25,7 +25,7 @@ UNUSED = "Accepted, not used"
 
 # Keys whose value is read in another way than as ``<section>.<key>``.
 _READ_AS = {
-    "token_budget": "budget",
+    "token_budget": "(?:token_)?budget",
     "dynamic_lorebook": "lorebook|config",
     "modules.rpg": "rpg",
     "modules.map": "map",
