@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from attrs import fields as attributes
 
@@ -150,17 +151,29 @@ def _is_ambiguous(name: str) -> bool:
 def _text(text: str, plain: re.Pattern[str] = _PLAIN) -> str:
     """``text`` plain where that is safe, else in double quotes, with fences and tags escaped.
 
-    A word that would be read as nothing gets its first character escaped: an escape makes it literal.
+    A word that would be read as nothing gets one character escaped: an escape makes it literal.
     """
     nothing = _reads_as_nothing(text)
     if plain.fullmatch(text) and not nothing:
         return text
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-    quoted = _UNSAFE.sub(lambda match: _escape(match.group()), quoted)
-    if nothing and text and quoted[0] == text[0]:
-        quoted = _escape(text[0]) + quoted[1:]
-    return f'"{quoted}"'
+    quoted = _quoted(text)
+    return _quoted(text, escape_first=True) if nothing and "\\" not in quoted else quoted
+
+
+def _quoted(text: str, *, escape_first: bool = False) -> str:
+    parts: list[str] = []
+    escaped = escape_first
+    for char in text:
+        if char in '"\\':
+            parts.append("\\" + char)
+            escaped = False
+            continue
+        # A combining mark must not meet the last digit of an escape: "c" and "e" compose with many.
+        escaped = bool(_UNSAFE.match(char)) or (escaped and (not parts or unicodedata.combining(char) > 0))
+        parts.append(_escape(char) if escaped else char)
+    return '"' + "".join(parts) + '"'
 
 
 def _escape(char: str) -> str:
-    return f"\\u{ord(char):04x}"
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[index]:02x}{units[index + 1]:02x}" for index in range(0, len(units), 2))

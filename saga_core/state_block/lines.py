@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 
 from attrs import Factory, define, frozen
@@ -20,14 +21,18 @@ _KEY = re.compile(r"(?P<key>[^:：=＝]{1,60}?)\s*(?:[:：]|[=＝]>?)\s*(?P<valu
 _UNKNOWN_KEY = re.compile(r"[\w*`\"' ()/-]{1,30}")
 _BLOCK_SCALAR = re.compile(r"[|>][+-]?\d?")
 _QUOTED = r'"(?:\\.|[^"\\\n])*"|“[^”\n]*”|(?<![^\s:=\[{,(])\'[^\'\n]*\'(?![^\s,\]})])'
-_COMMENT = re.compile(rf"{_QUOTED}|(?P<comment>(?:^[ \t]*|[ \t\u3000]{{2,}}|\t)(?:#|//))")
+_COMMENT_STARTS = (
+    r"(?:^[ \t]*|(?<![ \t\u3000])[ \t\u3000]{2,}|\t|(?<=[\]}])[ \t])(?:#|//)",
+    r"(?<=[,{\[])[ \t]*//",  # as in JSON with comments
+)
+_COMMENT = re.compile(rf"{_QUOTED}|(?P<comment>{'|'.join(_COMMENT_STARTS)})")
 _QUOTED_TEXT = re.compile(_QUOTED)
 _EMPHASIS = "*_`"
 # Fields that share a line are told apart by their own names only: any other word may be part of a value.
 _INLINE_FIELD = re.compile(
     r"(?:^|(?<=[\s,，;；|]))(" + "|".join(sorted((f.name for f in FIELDS), key=len, reverse=True)) + r")\s*[:：=]"
 )
-_NESTED = re.compile(rf"{_QUOTED}|[\[{{［｛][^\[\]{{}}［］｛｝\n]*[\]}}］｝]")
+_BRACKET = re.compile(rf"{_QUOTED}|(?P<open>[\[{{［｛])|(?P<close>[\]}}］｝])")
 
 
 @frozen
@@ -182,18 +187,18 @@ def _parts(lines: list[str], cut: str) -> Iterator[Line]:
             text, bullet = text[mark.end() :], True
         if not text or _RULE.fullmatch(text):
             continue
-        is_cut = number == len(lines)
-        parts = _inline_fields(text)
-        for position, part in enumerate(parts):
-            yield Line(columns, part, bullet, is_cut and position == len(parts) - 1)
+        for part in _inline_fields(text):
+            yield Line(columns, part, bullet, cut=number == len(lines))
 
 
 def _inline_fields(text: str) -> list[str]:
     """The fields that share one line: ``location: 숲, mood: tense``. Notes take the rest of their line."""
-    nested = [match.span() for match in _NESTED.finditer(text)]
     starts: list[int] = []
+    nested = _nested(text) if _INLINE_FIELD.search(text, 1) else deque[tuple[int, int]]()
     for match in _INLINE_FIELD.finditer(text):
-        if any(start <= match.start(1) < end for start, end in nested):
+        while nested and nested[0][1] <= match.start(1):
+            nested.popleft()
+        if nested and nested[0][0] <= match.start(1):
             continue
         if not starts and match.start(1) > 0:
             return [text]
@@ -205,6 +210,24 @@ def _inline_fields(text: str) -> list[str]:
     ends = [*starts[1:], len(text)]
     parts = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
     return [*(part.rstrip(",，;；| \t") for part in parts[:-1]), parts[-1]]
+
+
+def _nested(text: str) -> deque[tuple[int, int]]:
+    """The outermost spans of ``text`` that stand in quote marks, or in brackets that are closed."""
+    spans: list[tuple[int, int]] = []
+    opened: list[int] = []
+    for match in _BRACKET.finditer(text):
+        if match["open"]:
+            opened.append(match.start())
+        elif not match["close"]:
+            spans.append(match.span())
+        elif opened:
+            spans.append((opened.pop(), match.end()))
+    outermost: deque[tuple[int, int]] = deque()
+    for span in sorted(spans):
+        if not outermost or span[0] >= outermost[-1][1]:
+            outermost.append(span)
+    return outermost
 
 
 def _entry(line: Line, key: str, field: Field | None, value: str) -> Entry:

@@ -16,7 +16,7 @@ from saga_core.state_block.records import read_items, read_names, read_relations
 from saga_core.state_block.values import Unreadable, read_change, read_flag, read_text
 from saga_core.text.normal import nfc
 
-MAX_BODY = 65_536
+MAX_BODY = 262_144
 _MAX_PROBLEMS = 50
 _SHOWN = 60
 _MAP_START = re.compile(r"(?:[\[［]\s*)*[{｛]")

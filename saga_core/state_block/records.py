@@ -33,8 +33,9 @@ MAX_DELTA = 1_000
 T = TypeVar("T")
 Complain = Callable[[str], None]
 
-_MUTUAL = re.compile(r"<-+>|<=+>|↔|⇔|⟷")
-_ARROW = re.compile(rf"{_MUTUAL.pattern}|-+>|=+>|→|➔|➜|➡\ufe0f?|⇒")
+_MAX_WRITTEN = 1_000
+_MUTUAL = re.compile(r"<-{1,3}>|<={1,3}>|↔|⇔|⟷")
+_ARROW = re.compile(rf"{_MUTUAL.pattern}|-{{1,3}}>|={{1,3}}>|→|➔|➜|➡\ufe0f?|⇒")
 _PAIR = re.compile(r"(?P<key>[^:：=＝]{1,40}?)\s*[:：=＝]\s*(?P<value>.*)", re.DOTALL)
 _BEHIND_TARGET = re.compile(r"(?P<target>[^:：(（,，/|]+?)\s*[:：(（,，/|]\s*(?P<rest>.+)", re.DOTALL)
 _SIGNED_END = re.compile(r"(?P<target>.*\S)\s+(?P<rest>[+\-−–]\s*\d+)")
@@ -79,6 +80,8 @@ def _collect(
     found: list[T] = []
     for element in elements:
         try:
+            if isinstance(element, Scalar) and len(element.text) > _MAX_WRITTEN:
+                raise Unreadable(f"{shown(element)} is too long")
             found.extend(read(element))
         except Unreadable as problem:
             complain(str(problem))

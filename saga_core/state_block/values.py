@@ -13,6 +13,7 @@ MAX_NAME = 200
 MAX_TEXT = 2_000
 MAX_CHANGE = 1_000_000
 MAX_QUANTITY = 1_000_000
+_MAX_WRITTEN = 200  # of a flag, a number, or nothing
 _SHOWN = 40
 
 
@@ -60,7 +61,7 @@ def strip_emphasis(text: str) -> str:
 def is_nothing(scalar: Scalar, templates: str = "") -> bool:
     """Whether ``scalar`` says that there is nothing to say: ``none``, ``없음 (이동 안 함)``, ``...``, ``<item>``, or
     one of the field's template words."""
-    if scalar.literal:
+    if scalar.literal or len(scalar.text) > _MAX_WRITTEN:
         return False
     text = strip_emphasis(scalar.text.strip())
     return _means_nothing(text, templates) or _means_nothing(split_remark(text)[0], templates)
@@ -91,6 +92,8 @@ def read_name(scalar: Scalar, templates: str = "", limit: int = MAX_NAME) -> str
 
     Raises Unreadable for ``true``, which says that there is something but not what, and beyond ``limit``.
     """
+    if len(scalar.text) > 2 * limit:
+        raise Unreadable(f"{len(scalar.text)} characters are too many (at most {limit})")
     if is_nothing(scalar, templates):
         return None
     if not scalar.literal and (word := squash(scalar.text)) in NO_WORDS | YES_WORDS:
@@ -141,7 +144,7 @@ def read_flag(node: Node) -> bool | None:
     node = sole(node)
     if isinstance(node, Seq) and not node.items:
         return None
-    if not isinstance(node, Scalar):
+    if not isinstance(node, Scalar) or len(node.text) > _MAX_WRITTEN:
         raise Unreadable(f"{shown(node)}, where true or false belongs")
     for text in (node.text, split_remark(node.text)[0]):
         word = squash(text)
@@ -157,7 +160,7 @@ def read_flag(node: Node) -> bool | None:
 # Signed changes
 
 _MINUSES = dict.fromkeys(map(ord, "−‐‑‒–—﹣"), "-")
-_ARROW_WORDS = r"(?:-+>|=+>|→|➔|➜|➡|⇒|에서)"
+_ARROW_WORDS = r"(?:-{1,3}>|={1,3}>|→|➔|➜|➡|⇒|에서)"
 _LEVELS = re.compile(
     rf"(?:hp|체력)?\s*(\d{{1,9}})(?:\s*/\s*\d+)?\s*(?:hp)?\s*{_ARROW_WORDS}\s*(\d{{1,9}})(?:\s*/\s*\d+)?\s*(?:hp)?(?:로|으로)?"
 )
@@ -185,7 +188,7 @@ def read_change(node: Node, *, level: bool = False) -> int | None:
     node = sole(node)
     if isinstance(node, Seq) and not node.items:
         return None
-    if not isinstance(node, Scalar):
+    if not isinstance(node, Scalar) or len(node.text) > _MAX_WRITTEN:
         raise Unreadable(f"{shown(node)}, where a number belongs")
     text = unicodedata.normalize("NFKC", node.text).translate(_MINUSES).casefold().strip()
     text = strip_emphasis(text)
@@ -274,7 +277,7 @@ def split_amount(text: str) -> tuple[str, int | None]:
 
 def read_quantity(node: Node) -> int | None:
     """A quantity that stands by itself: ``2``, ``x2``, ``2개``; None for nothing. Raises Unreadable."""
-    if isinstance(node, Scalar):
+    if isinstance(node, Scalar) and len(node.text) <= _MAX_WRITTEN:
         if is_nothing(node):
             return None
         text = unicodedata.normalize("NFKC", node.text).strip()

@@ -1,0 +1,92 @@
+"""What no block can mean: it is named and left out, never guessed, and the rest of the block counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from saga_core.state_block import BlockFields, BlockStatus, ItemAmount, RelationChange, parse_block
+
+Case = tuple[str, BlockFields, str]
+
+
+def bad(invalid: str, body: str | list[str], **fields: Any) -> Case:
+    """The field that cannot be read, the body or its lines, and all that can be read."""
+    return body if isinstance(body, str) else "\n".join(body), BlockFields(**fields), invalid
+
+
+def items(*names: str) -> tuple[ItemAmount, ...]:
+    return tuple(ItemAmount(name) for name in names)
+
+
+KROOK = (RelationChange("아리아", "크룩", "hostile", -2),)
+
+UNREADABLE: dict[str, Case] = {
+    "a place for a flag": bad("location_moved", "location_moved: 어둠의 숲\nlocation: 숲", location="숲"),
+    "a level, not a change": bad("hp_change", "HP: 85/100\nmood: x", mood="x"),
+    "a bare level": bad("hp_change", "체력: 85\nmood: x", mood="x"),
+    "a range": bad("hp_change", "hp_change: 10~15\nmood: x", mood="x"),
+    "a per cent": bad("hp_change", "hp_change: -15%\nmood: x", mood="x"),
+    "dice": bad("hp_change", "hp_change: -2d6\nmood: x", mood="x"),
+    "half": bad("hp_change", "hp_change: 절반\nmood: x", mood="x"),
+    "a fraction": bad("hp_change", "hp_change: -1.5\nmood: x", mood="x"),
+    "beyond measure": bad("hp_change", "hp_change: 1e30\nmood: x", mood="x"),
+    "beyond digits": bad("hp_change", "hp_change: -" + "9" * 5000 + "\nmood: x", mood="x"),
+    "beyond bounds": bad("hp_change", "hp_change: -2,000,000\nmood: x", mood="x"),
+    "harm and healing": bad("hp_change", "hp_change: +15 피해\nmood: x", mood="x"),
+    "whose number": bad("hp_change", "hp_change: 15 (고블린의 공격)\nmood: x", mood="x"),
+    "a bullet or a minus": bad("hp_change", ["hp_change:", "  - 15", "mood: x"], mood="x"),
+    "two numbers": bad("hp_change", "hp_change: -15, +5\nmood: x", mood="x"),
+    "a doubled sign": bad("hp_change", "hp_change: --15\nmood: x", mood="x"),
+    "a list for a number": bad("hp_change", "hp_change: [1, 2]\nmood: x", mood="x"),
+    "two places": bad("location", "location: [숲, 마을]\nmood: x", mood="x"),
+    "a map for a place": bad("location", "location: {from: 숲, to: 마을}\nmood: x", mood="x"),
+    "said twice": bad("location", ["location: 숲", "location: 마을", "mood: x"], mood="x"),
+    "said thrice": bad("location", ["location: 숲", "location: 마을", "location: 숲", "mood: x"], mood="x"),
+    "a name too long": bad("location", f"location: {'숲' * 201}\nmood: x", mood="x"),
+    "yes to whom": bad("npc_met", "npc_met: true\nmood: x", mood="x"),
+    "which event": bad("event_trigger", "event_trigger: true\nmood: x", mood="x"),
+    "no such quantity": bad("items_gained", "items_gained: [검, 방패 x0, 물약 x9999999]", items_gained=items("검")),
+    "quantity in words": bad(
+        "items_gained", "items_gained: [{name: 검, quantity: many}, 활]", items_gained=items("활")
+    ),
+    "an item without a name": bad("items_gained", "items_gained: [{quantity: 2}, 활]", items_gained=items("활")),
+    "a transfer of nothing": bad(
+        "items_transferred", "items_transferred: [{from: 아리아, to: 크룩}]\nmood: x", mood="x"
+    ),
+    "from hand to hand to hand": bad(
+        "items_transferred", "items_transferred: [은반지: a -> b -> c]\nmood: x", mood="x"
+    ),
+    "two things at once": bad("items_transferred", "items_transferred: [a -> b: 은반지, 검]\nmood: x", mood="x"),
+    "a relation to nobody": bad(
+        "relationship_changes", "relationship_changes: [{from: 아리아, type: hostile}]\nmood: x", mood="x"
+    ),
+    "a relation of one": bad("relationship_changes", "relationship_changes: [크룩: hostile]\nmood: x", mood="x"),
+    "a relation of names": bad(
+        "relationship_changes", "relationship_changes: [아리아, 크룩, hostile, -2]\nmood: x", mood="x"
+    ),
+    "a relation without change": bad(
+        "relationship_changes", "relationship_changes: [{from: 아리아, to: 크룩}]\nmood: x", mood="x"
+    ),
+    "one of two relations": bad(
+        "relationship_changes",
+        "relationship_changes: [{from: 아리아, to: 크룩, type: hostile, delta: -2}, {from: 라나}]",
+        relationship_changes=KROOK,
+    ),
+    "a delta in words": bad(
+        "relationship_changes", "relationship_changes: [{from: a, to: b, type: x, delta: 많이}]\nmood: x", mood="x"
+    ),
+    "a delta beyond bounds": bad(
+        "relationship_changes", ["relationship_changes: [{from: a, to: b, type: x, delta: -5000}]", "mood: x"], mood="x"
+    ),
+    "a status of nobody": bad("status_changes", "status_changes: [dead]\nmood: x", mood="x"),
+}
+
+
+@pytest.mark.parametrize(("body", "fields", "invalid"), UNREADABLE.values(), ids=UNREADABLE)
+def test_what_cannot_be_read_is_named_and_not_guessed(body: str, fields: BlockFields, invalid: str) -> None:
+    parsed = parse_block(body)
+    assert parsed.fields == fields
+    assert (parsed.status, parsed.invalid) == (BlockStatus.PARTIAL, (invalid,))
+    assert any(problem.startswith(f"{invalid}: ") for problem in parsed.problems)
