@@ -16,6 +16,7 @@ from saga_core.model.fold import fold
 from saga_core.model.turn import Session, Turn
 from saga_core.model.world_state import WorldState
 from saga_core.projection.graph_image import GraphImage, render_graph
+from saga_core.projection.lore_graph import LoreGraph
 from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.lore_index import LoreIndex
 from saga_core.world.model import World
@@ -32,6 +33,7 @@ class LiveSession:
     session: Session
     world: World
     lore: LoreIndex
+    lore_graph: LoreGraph
     tree: Tree
     journal: Journal
     amendments: dict[str, Delta]
@@ -98,7 +100,8 @@ class LiveSession:
         """The graph at a turn, rendered from its state; the last few are kept."""
         found = self._images.get(turn_id)
         if found is None:
-            found = render_graph(await self.state(turn_id), self.world)
+            near = next(reversed(self._images.values()), None)
+            found = render_graph(await self.state(turn_id), self.world, lore=self.lore_graph, near=near)
             self._images[turn_id] = found
             while len(self._images) > _IMAGES:
                 self._images.popitem(last=False)
@@ -124,7 +127,7 @@ class LiveSessions:
     limit: int = 64
     _live: OrderedDict[str, LiveSession] = field(factory=OrderedDict)
     _loading: dict[str, asyncio.Task[LiveSession]] = field(factory=dict)
-    _lore: dict[str, tuple[World, LoreIndex]] = field(factory=dict)
+    _lore: dict[str, tuple[World, LoreIndex, LoreGraph]] = field(factory=dict)
 
     async def get(self, session_id: str) -> LiveSession:
         """The session, loaded if need be. ``NotFound``."""
@@ -173,21 +176,23 @@ class LiveSessions:
     def __len__(self) -> int:
         return len(self._live)
 
-    def lore(self, world: World) -> LoreIndex:
-        """The world's lore, prepared for recall; shared by the sessions in it."""
-        known = self._lore.get(world.digest)
+    async def _world(self, digest: str) -> tuple[World, LoreIndex, LoreGraph]:
+        """The world, and its lore prepared for recall and for graphs; shared by the sessions in it."""
+        known = self._lore.get(digest)
         if known is None:
-            known = (world, LoreIndex(world.lore))
-            self._lore[world.digest] = known
-        return known[1]
+            world = await self.journal.world(digest)
+            known = (world, LoreIndex(world.lore), LoreGraph.of(world))
+            self._lore[digest] = known
+        return known
 
     async def _load(self, session_id: str) -> LiveSession:
         session = await self.journal.session(session_id)
-        known = self._lore.get(session.digest)
-        world = known[0] if known else await self.journal.world(session.digest)
+        world, lore, lore_graph = await self._world(session.digest)
         tree = await self.journal.tree(session_id)
         amendments = await self.journal.amendments(session_id)
-        live = LiveSession(session, world, self.lore(world), tree, self.journal, amendments, self.checkpoint_every)
+        live = LiveSession(
+            session, world, lore, lore_graph, tree, self.journal, amendments, self.checkpoint_every
+        )
         for node in tree.nodes.values():
             if node.episode:
                 live.episodes.add(node.id, node.episode)

@@ -9,7 +9,7 @@ from collections.abc import Generator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from saga_core.config import Config, load_config
 from saga_core.context.model import Language, ReadRequest, TurnContext
@@ -164,10 +164,7 @@ class Saga(Catalog):
         self, live: LiveSession, state: WorldState, transcript: Transcript, match: Match, language: Language
     ) -> TurnContext:
         """The context for the player's words: from the stores where they show the state, else from the journal."""
-        slot = await self.projector.current_slot(live, state.turn)
-        self.counters.add("graph.read.store" if slot is not None else "graph.read.image")
         turn = state.turn
-        pages = self._pages_pinned()
         request = ReadRequest(
             session=live.session.id,
             state=state,
@@ -175,17 +172,32 @@ class Saga(Catalog):
             lore=live.lore,
             player_words=transcript.player_words,
             recent=tuple(utterance.text for utterance in transcript.utterances[-2:]),
-            pinned=await live.state(self._pin(live, turn)) if pages else None,
+            pinned=await live.state(self._pin(live, turn)) if self._pages_pinned() else None,
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, turn),
             shown=match.shown,
-            graph=self.stores.graph if slot is not None else await live.image(turn),
-            graph_scope=scope_of(live.session.id, slot) if slot is not None else "",
         )
-        context = await self.reader.read(request)
+        context = await self._read_graph(live, request)
         for name in context.late:
             self.counters.add(f"late.{name}")
         return context
+
+    async def _read_graph(self, live: LiveSession, request: ReadRequest) -> TurnContext:
+        """Read with the stored graph where it shows this very turn, else with one rendered from the state.
+
+        The lane may move a scope while it is read; then what was read may be of another path, and is read again.
+        """
+        turn = request.state.turn
+        slot = None if self.lanes.busy(live.session.id) else await self.projector.current_slot(live, turn)
+        if slot is not None:
+            scope = scope_of(live.session.id, slot)
+            context = await self.reader.read(evolve(request, graph=self.stores.graph, graph_scope=scope))
+            if not self.lanes.busy(live.session.id) and await self.stores.graph.watermark(scope) == turn:
+                self.counters.add("graph.read.store")
+                return context
+            self.counters.add("graph.read.moved")
+        self.counters.add("graph.read.image")
+        return await self.reader.read(evolve(request, graph=await live.image(turn)))
 
     def _pin(self, live: LiveSession, turn: str) -> str:
         """The turn whose pages stand in the prefix: the path's last at a multiple of ``repin_every``.
@@ -247,6 +259,7 @@ class Saga(Catalog):
         timeout = self.config.server.drain_timeout if drain is None else drain
         report = await self.lanes.drain(timeout)
         await self.lanes.aclose()
+        await self.reader.aclose()
         await self.live.aclose()
         await self.stores.aclose()
         return report

@@ -10,7 +10,7 @@ import click
 
 
 @click.command()
-@click.option("--profile", type=click.Choice(["lite", "full"]), default="lite", show_default=True, help="The stores.")
+@click.option("--profile", type=click.Choice(["lite"]), default="lite", show_default=True, help="The stores.")
 @click.option(
     "--lang",
     type=click.Choice(["ko", "en"]),

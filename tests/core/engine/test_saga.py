@@ -81,6 +81,30 @@ async def test_a_swipe_replaces_and_never_stacks(saga: Saga, chat: Frontend) -> 
     assert await hp(saga, third) == 55
 
 
+async def test_a_lane_that_moves_the_graph_during_a_read_does_not_leak(
+    saga: Saga, chat: Frontend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await chat.say("광장을 둘러본다.", "사람들이 북적인다. 약초 냄새가 난다.")
+    await saga.drain(10)
+    calm = (await chat.begin("고블린과 싸운다.")).context.text
+    await chat.say("고블린과 싸운다.", FIGHT, relationship_changes=(RelationChange("아리아", "크룩", "hostile", -9),))
+    del chat.history[-2:]
+    await saga.drain(10)
+    await saga.projector.show(await saga.live.get(chat.last.session.id), chat.last.parent.id)  # type: ignore[union-attr]
+    read = saga.reader.read
+
+    async def slow(request: Any) -> Any:
+        # The other reply's work comes in between the sources' questions.
+        live = await saga.live.get(request.session)
+        if request.graph_scope:
+            await saga.projector.show(live, live.head)
+        return await read(request)
+
+    monkeypatch.setattr(saga.reader, "read", slow)
+    assert (await chat.begin("고블린과 싸운다.")).context.text == calm
+    assert saga.counters.counts["graph.read.moved"] == 1
+
+
 async def test_going_back_to_the_first_alternative_goes_back_in_state(saga: Saga, chat: Frontend) -> None:
     await chat.say("광장을 둘러본다.", "사람들이 북적인다. 약초 냄새가 난다.")
     first = await chat.say("고블린과 싸운다.", FIGHT, hp_change=-50)
