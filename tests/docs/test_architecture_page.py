@@ -1,0 +1,120 @@
+"""docs/architecture.md: the numbers, names and tables in it are those of the code."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+from saga_core.config import Config
+from saga_core.context.model import Section
+from saga_core.context.reader import _PATIENCE, default_reader
+from saga_core.engine import adoption, lanes, live, projector
+from saga_core.journal import keys, matching, transcript
+from saga_core.model import world_state
+from saga_core.model.deltas import Status
+from saga_core.model.entities import Entity, Kind, Placement
+from saga_core.model.relations import SCHEMA
+from saga_core.model.world_state import WorldState
+from saga_core.projection.kv import render_kv
+from saga_core.recall import fusion
+from tests.docs.pages import ROOT, page
+
+ARCHITECTURE = page("docs/architecture.md")
+PROSE = " ".join(ARCHITECTURE.prose.split())
+
+
+def column(head: str) -> list[list[str]]:
+    """The rows of the table whose first head cell is ``head``."""
+    rows = ARCHITECTURE.rows
+    start = next(at for at, row in enumerate(rows) if row[0] == head)
+    found = []
+    for row in rows[start + 2 :]:
+        if len(row) != len(rows[start]) or set("".join(row)) <= set("-: "):
+            break
+        found.append(row)
+    return found
+
+
+def test_the_journals_table_has_every_key() -> None:
+    made = {
+        _first(function)
+        for name, function in inspect.getmembers(keys, inspect.isfunction)
+        if function.__module__ == keys.__name__ and not name.startswith("_")
+    } | {keys.FORMAT_KEY[0]}
+    table = ARCHITECTURE.text.partition("## The journal")[2].partition("## ")[0]
+    listed = {cell.partition(",")[0] for cell in re.findall(r"`([a-z]+, [^`]*)`", table)}
+    assert listed == made
+
+
+def _first(function: object) -> str:
+    assert callable(function)
+    count = len(inspect.signature(function).parameters)
+    found: str = function(*"1234"[:count])[0]
+    return found
+
+
+def test_the_numbers_are_those_of_the_code() -> None:
+    config = Config()
+    assert ", ".join(map(str, transcript.LADDER[:-1])) + f" or {transcript.LADDER[-1]} characters" in PROSE
+    assert f"A reply of {matching.SHORT} characters or more" in PROSE
+    assert f"at least {adoption.INHERIT:.0%} alike".replace("%", " %") in PROSE
+    assert f"The {live.LiveSessions.__attrs_attrs__.limit.default} sessions used last" in PROSE  # type: ignore[attr-defined]
+    assert f"its last {live._STATES} turns" in PROSE
+    assert f"at most {projector._NEAR} turns away" in PROSE
+    assert f"(`session.live_timelines`, {config.session.live_timelines})" in PROSE
+    assert f"Every {config.session.checkpoint_every}nd turn (`session.checkpoint_every`)" in PROSE
+    assert f"`prompt_caching.repin_every` ({config.prompt_caching.repin_every})" in PROSE
+    most = (world_state.MAX_HAPPENINGS, world_state.MAX_NOTES, world_state.MAX_PROBLEMS)
+    assert "the latest {} events, {} notes and {} problems".format(*most) in PROSE
+    assert f"the format's version, {keys.FORMAT};" in PROSE
+    assert (lanes.FIRST_PAUSE, lanes.LONGEST_PAUSE) == (0.5, 60.0), "half a second, a minute"
+    assert _PATIENCE == 0.8, "four fifths"
+    assert fusion.REACH == 2, "two turns to each side"
+    assert (len(SCHEMA.nodes), len(SCHEMA.edges)) == (5, 10), "five node labels, ten edge types"
+
+
+def test_the_sources_are_those_of_the_reader() -> None:
+    class Counter:
+        id = "characters"
+
+        def count(self, text: str) -> int:
+            return len(text)
+
+    names = [source.name for source in default_reader(Config(), Counter())._sources]
+    assert [row[0] for row in column("source")] == names
+    assert len(Section) == 5
+
+
+def test_the_statuses_are_those_of_a_delta() -> None:
+    assert {row[0].strip("`") for row in column("status")} == set(Status)
+
+
+def test_the_key_value_view_is_that_of_the_code() -> None:
+    place = Entity("l1", Kind.LOCATION, "숲")
+    player = Entity("c1", Kind.CHARACTER, "아리아", (), {"hp": 1, "max_hp": 2, "mood": "calm"})
+    state = WorldState(player="c1", entities={"c1": player, "l1": place}, whereabouts={"c1": Placement("l1")})
+    (row,) = [row for row in column("projection") if row[0].startswith("key-value")]
+    assert set(re.findall(r"`(\w+)`", row[0])) == set(render_kv(state))
+
+
+def test_the_rooms_are_there() -> None:
+    (block,) = [block for block in ARCHITECTURE.blocks if "saga_core/" in block.text]
+    parent = ""
+    named = set()
+    for line in block.text.splitlines():
+        path = line.split()[0]
+        parent = path if not line.startswith(" ") else parent
+        found = parent + path if line.startswith(" ") else path
+        named.add(found.rstrip("/"))
+        assert (ROOT / found).exists(), found
+    rooms = {path.name for path in (ROOT / "saga_core").iterdir() if path.is_dir() and not path.name.startswith("_")}
+    assert rooms <= {name.partition("/")[2] for name in named}
+
+
+def test_no_page_promises_what_is_to_come() -> None:
+    from tests.docs.pages import pages
+
+    for found in pages():
+        assert (
+            re.search(r"\b(roadmap|coming soon|planned|TODO|will be supported|로드맵|예정)\b", found.prose) is None
+        ), found
