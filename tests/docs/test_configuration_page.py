@@ -114,7 +114,7 @@ def test_replaced_keys_are_listed_with_their_replacement() -> None:
 
 
 def test_every_replaced_key_that_is_listed_warns() -> None:
-    old = {
+    old: dict[str, dict[str, Any]] = {
         "dynamic_lorebook": {"decay_threshold": 5},
         "session": {"auto_save": True, "auto_save_interval": 5},
         "graph": {"mode": "on-disk", "db_path": "db/graph.kuzu"},
