@@ -56,9 +56,9 @@ async def walk(
 ) -> Walk:
     """The nodes within ``hops`` of ``seeds``, edges taken both ways, and the edges met on the way.
 
-    With a ``limit`` each hop fetches at most so many edges and goes on from at most so many nodes: those to which the
-    most interest carries (the product of the edge types' weights on the best way from a seed), ties by id. Without one
-    the distances are exact. Raises ``BadInput`` for fewer than 0 hops or a limit below 1.
+    With a ``limit`` each hop fetches at most so many new edges and goes on from at most so many nodes: those to which
+    the most interest carries (the product of the edge types' weights on the best way from a seed), ties by id. Without
+    one the distances are exact. Raises ``BadInput`` for fewer than 0 hops or a limit below 1.
     """
     if hops < 0:
         raise BadInput(f"hops is {hops}; give 0 or more")
@@ -72,7 +72,9 @@ async def walk(
         if not frontier:
             break
         fresh: dict[str, float] = {}
-        for edge in await graph.neighbors(scope, frontier, types=types, direction="both", limit=limit):
+        # Edges of the hop before come again and must not crowd out the new ones.
+        most = None if limit is None else limit + len(seen)
+        for edge in await graph.neighbors(scope, frontier, types=types, direction="both", limit=most):
             source, target = edge.source, edge.target
             seen[source, edge.type, target, edge.key] = edge
             if target not in distance and source in interest:

@@ -122,7 +122,7 @@ class NameIndex(Generic[K]):
             for name in self._several.get(word, ()):
                 if folded.startswith(name, start):
                     tail = _WORD.match(folded, start + len(name))
-                    if tail is None or (is_hangul(name[-1]) and tail.group() in PARTICLES):
+                    if tail is None or tail.group() in PARTICLES:
                         cuts.append((start, tail.end() if tail else start + len(name)))
         if not cuts:
             return text
@@ -137,7 +137,7 @@ class NameIndex(Generic[K]):
 
 
 def _is_name(word: str, name: str) -> bool:
-    """Whether a word is a name, or a Hangul name and a particle."""
+    """Whether a word is a name, or a name and a particle."""
     if not word.startswith(name):
         return False
-    return len(word) == len(name) or (word[len(name) :] in PARTICLES and is_hangul(name[-1]))
+    return len(word) == len(name) or word[len(name) :] in PARTICLES

@@ -80,8 +80,8 @@ def mentions(text: str, name: str) -> bool:
     """Whether ``name`` stands in ``text`` as a word: bounded left by a non-letter, right by a
     non-letter or a Korean particle that ends the word.
 
-    '성' is not mentioned by '여성' nor by '성문'; '크룩' is by '크룩이' and '크룩에게서'. Both sides are
-    expected in NFC; case is ignored.
+    '성' is not mentioned by '여성' nor by '성문'; '크룩' is by '크룩이' and '크룩에게서', 'Mara' by 'Mara가'. Both
+    sides are expected in NFC; case is ignored.
     """
     if not name:
         return False
@@ -92,7 +92,7 @@ def mentions(text: str, name: str) -> bool:
         left = start == 0 or not haystack[start - 1].isalnum() or not needle[0].isalnum()
         if left:
             tail = _WORD.match(haystack, end)
-            if tail is None or (is_hangul(needle[-1]) and is_particle(tail.group())):
+            if tail is None or is_particle(tail.group()):
                 return True
         start = haystack.find(needle, start + 1)
     return False

@@ -17,7 +17,8 @@ _MOST = 12
 
 @frozen
 class Deaths:
-    """States each dead character who is near, was mentioned in the last two messages, or died after the pinned pages.
+    """States each dead character who is near, was mentioned in the last two messages, or died after the pinned pages;
+    the player too.
 
     The turn of the death is told when the entity has a whole number ``status_since``.
     """
@@ -25,14 +26,14 @@ class Deaths:
     name: str = "deaths"
 
     async def gather(self, scene: Scene) -> Sequence[Piece]:
-        """A piece for each of them, 12 at most: the near, then the named, then the newly dead."""
+        """A piece for each of them, 12 at most: the player, the near, the named, the newly dead."""
         request, words = scene.request, labels(scene.request.language)
         dead = scene.dead
         if not dead:
             return []
         pinned = request.pinned.entities if request.pinned is not None else scene.state.entities
         new = [id_ for id_ in dead if not (id_ in pinned and pinned[id_].dead)]
-        matter = dict.fromkeys(id_ for id_ in (*scene.near, *sorted(scene.named), *sorted(new)) if id_ in dead)
+        matter = dict.fromkeys(id_ for id_ in (scene.state.player, *scene.near, *sorted(scene.named), *sorted(new)) if id_ in dead)
         return [
             Piece(self.name, f"dead:{id_}", Section.NOW, _line(dead[id_], words.since_turn), MUST_DEAD, order=Slot.DEAD)
             for id_ in list(matter)[:_MOST]

@@ -1,0 +1,387 @@
+"""What each source offers, in Korean and English."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from saga_core.context.model import Piece, ReadRequest, Section, Slot
+from saga_core.context.sources import (
+    Briefing,
+    Connections,
+    ContextSource,
+    Deaths,
+    Events,
+    Lorebook,
+    Recollection,
+)
+from saga_core.ids import entity_id
+from saga_core.model.entities import Entity, Happening, Kind, Placement, Relation, Stack
+from saga_core.model.world_state import WorldState
+from saga_core.recall.lore_index import LoreIndex
+from saga_core.stores.graph import Edge
+from saga_core.stores.vector import Hit
+from saga_core.world.model import LoreEntry, World
+from tests.core.context.reading_stage import (
+    ARIA,
+    ERGEN,
+    FOREST,
+    KO_WORLD,
+    KRUK,
+    MARA,
+    POTION,
+    RAID,
+    RUINS,
+    SQUARE,
+    CannedVectors,
+    EdgeGraph,
+    OneVector,
+    ask,
+    edges_of,
+    event,
+    id_of,
+    ko_state,
+    path_episodes,
+    place,
+    scene_of,
+    who,
+)
+
+
+async def gather(source: ContextSource, request: ReadRequest, **options: Any) -> Sequence[Piece]:
+    return await source.gather(scene_of(request, **options))
+
+
+def texts(pieces: Sequence[Piece]) -> list[str]:
+    return [piece.text for piece in sorted(pieces, key=lambda piece: (piece.order, -piece.score, piece.key))]
+
+
+def changed(state: WorldState, *entities: Entity, **changes: Any) -> WorldState:
+    together = {**state.entities, **{entity.id: entity for entity in entities}}
+    return evolve(state, entities=together, **changes)
+
+
+def kill(state: WorldState, id_: str, **attributes: Any) -> WorldState:
+    victim = state.entities[id_]
+    return changed(state, evolve(victim, attributes={**victim.attributes, "status": "dead", **attributes}))
+
+
+# The briefing
+
+
+async def test_the_briefing_always_tells_the_essentials() -> None:
+    assert texts(await gather(Briefing(), ask())) == [
+        "위치: 어둠의 숲 | HP: 85/100 | 인벤토리: 불꽃 검, 치유 물약 ×2 | 기분: tense",
+        "플레이어: 아리아 | 곁에 있는 인물: 에르겐",
+        "근처 인물: 마라 | 갈 수 있는 곳: 고대 유적, 마을 광장",
+    ]
+    assert texts(await gather(Briefing(), ask(language="en"))) == [
+        "Place: 어둠의 숲 | HP: 85/100 | Inventory: 불꽃 검, 치유 물약 ×2 | Mood: tense",
+        "Player: 아리아 | Present: 에르겐",
+        "Nearby: 마라 | Ways: 고대 유적, 마을 광장",
+    ]
+
+
+async def test_what_is_not_known_is_left_out_and_an_empty_inventory_is_said() -> None:
+    nobody = WorldState(player=ARIA, entities={ARIA: who("아리아")})
+    assert texts(await gather(Briefing(), ask(state=nobody, graph=None))) == ["인벤토리: 없음", "플레이어: 아리아"]
+    assert texts(await gather(Briefing(), ask(state=WorldState(), graph=None, language="en"))) == ["Inventory: none"]
+
+
+async def test_a_long_inventory_is_cut_and_says_so() -> None:
+    things = {f"i{at:02}": Stack(at + 1) for at in range(30)}
+    entities = [Entity(id_, Kind.ITEM, f"물건{id_}") for id_ in things]
+    state = changed(ko_state(), *entities, belongings={ARIA: things})
+    essentials = (await gather(Briefing(), ask(state=state)))[0]
+    assert essentials.text.endswith("물건i23 ×24, 외 6 | 기분: tense")
+    assert [len(text) for text in essentials.shorter] == sorted(map(len, essentials.shorter), reverse=True)
+    assert essentials.shorter[-1] == "위치: 어둠의 숲 | HP: 85/100"
+
+
+async def test_the_dead_are_not_among_the_company() -> None:
+    state = kill(kill(ko_state(), ERGEN), MARA)
+    assert texts(await gather(Briefing(), ask(state=state)))[1:] == [
+        "플레이어: 아리아",
+        "갈 수 있는 곳: 고대 유적, 마을 광장",
+    ]
+
+
+async def test_nothing_is_told_as_changed_when_the_pages_are_fresh_or_absent() -> None:
+    state = ko_state()
+    same_again = evolve(ko_state(), depth=3, turn="t3")
+    for pinned in (None, state, same_again):
+        pieces = await gather(Briefing(), ask(state=state, pinned=pinned))
+        assert [piece for piece in pieces if piece.order == Slot.CHANGED] == []
+
+
+async def test_what_changed_since_the_pages_is_told() -> None:
+    old = ko_state()
+    new = changed(
+        old,
+        who("고블린왕 크룩", ("크룩",), hp=40, max_hp=90, mood="분노"),
+        evolve(old.entities[MARA], name="마라 경"),
+        who("아리아", is_player=True, hp=1, max_hp=100, mood="다침"),
+        relations={(KRUK, ARIA): Relation("grudging respect", 1, 12), (MARA, ARIA): Relation("knows", 0, 12)},
+        whereabouts={**old.whereabouts, KRUK: Placement(SQUARE, 12), MARA: Placement(FOREST, 3)},
+    )
+    pieces = await gather(Briefing(), ask(state=new, pinned=old))
+    told = sorted(piece.text for piece in pieces if piece.order == Slot.CHANGED)
+    assert told == sorted(
+        [
+            "고블린왕 크룩 → 아리아: grudging respect (+1)",
+            "마라 경 → 아리아: knows (+0)",
+            "에르겐 → 아리아 관계 없음",
+            "고블린왕 크룩 → 마을 광장 (있는 곳)",
+            "고블린왕 크룩 HP 40/90",
+            "고블린왕 크룩 기분 분노",
+            "마라의 지금 이름은 마라 경",
+        ]
+    )
+
+
+async def test_somebody_alive_again_is_told() -> None:
+    pieces = await gather(Briefing(), ask(state=ko_state(), pinned=kill(ko_state(), KRUK), language="en"))
+    assert "고블린왕 크룩 is alive" in texts(pieces)
+
+
+# Deaths
+
+
+@pytest.mark.parametrize(("said", "stated"), [("크룩을 찾는다", True), ("주위를 둘러본다", False), ("Kruk?", False)])
+async def test_a_dead_character_who_is_mentioned_is_stated(said: str, stated: bool) -> None:
+    pieces = await gather(Deaths(), ask(said, state=kill(ko_state(), KRUK)))
+    assert texts(pieces) == (["고블린왕 크룩"] if stated else [])
+
+
+async def test_the_near_dead_the_newly_dead_and_the_player_are_stated() -> None:
+    near = kill(ko_state(), MARA, status_since=11)
+    assert texts(await gather(Deaths(), ask(state=near))) == ["마라 (11턴부터)"]
+    assert texts(await gather(Deaths(), ask(state=near, language="en"))) == ["마라 (since turn 11)"]
+    new = kill(ko_state(), KRUK)
+    assert texts(await gather(Deaths(), ask(state=new, pinned=ko_state()))) == ["고블린왕 크룩"]
+    assert texts(await gather(Deaths(), ask(state=new, pinned=new))) == []
+    assert texts(await gather(Deaths(), ask(state=kill(ko_state(), ARIA)))) == ["아리아"]
+    assert await gather(Deaths(), ask()) == []
+
+
+async def test_a_title_and_name_is_known_by_the_name_alone() -> None:
+    state = changed(ko_state(), who("늙은 사냥꾼 바르가", status="dead"), who("Krook the Goblin King", status="dead"))
+    assert texts(await gather(Deaths(), ask("바르가는 어디에? Krook!", state=state))) == [
+        "Krook the Goblin King",
+        "늙은 사냥꾼 바르가",
+    ]
+
+
+# Lore
+
+
+async def test_lore_by_place_mention_and_meaning() -> None:
+    vectors = CannedVectors({f"lore:{KO_WORLD.digest}": [Hit("대붕괴", 0.6, "", {}), Hit("은빛 성채", 0.5, "", {})]})
+    request = ask("에르겐의 비밀이 뭐지?")
+    pieces = await gather(Lorebook(), request, vectors=vectors, embedder=OneVector())
+    assert {piece.key: round(piece.score, 6) for piece in pieces} == {
+        "lore:어둠의 숲": 5.0,
+        "lore:대붕괴": 3.0,
+        "lore:에르겐의 비밀": 2.5,
+    }
+    assert all(piece.section is Section.LORE for piece in pieces)
+
+
+async def test_a_secret_says_who_knows_it() -> None:
+    pieces = await gather(Lorebook(), ask("에르겐의 비밀이 뭐지?"))
+    assert "에르겐의 비밀: 그는 문지기의 제자다. (비밀: 에르겐만 안다)" in texts(pieces)
+    world = World("w", "w", language="en", lore=(LoreEntry("Oath", "concept", "A1", text="Sworn.", secret=True),))
+    request = ask("the oath", world=world, lore=LoreIndex(world.lore), language="en")
+    assert texts(await gather(Lorebook(), request)) == ["Oath: Sworn. (secret, known to nobody)"]
+
+
+async def test_lore_about_somebody_dead_says_so() -> None:
+    world = World("w", "w", lore=(LoreEntry("에르겐", "character", "A1", text="마을의 약초상."),))
+    request = ask(world=world, lore=LoreIndex(world.lore), state=kill(ko_state(), ERGEN))
+    assert texts(await gather(Lorebook(), request)) == ["에르겐: 마을의 약초상. (지금은 사망)"]
+    alive = evolve(request, state=ko_state())
+    assert texts(await gather(Lorebook(), alive)) == ["에르겐: 마을의 약초상."]
+
+
+def lore_edge(place_: str, name: str) -> Edge:
+    return Edge(place_, "HAS_LORE", entity_id("lore", name))
+
+
+async def test_the_graph_brings_lore_nearer_but_not_that_of_the_place_itself() -> None:
+    edges = [
+        *edges_of(ko_state()),
+        lore_edge(FOREST, "어둠의 숲"),
+        lore_edge(FOREST, "대붕괴"),
+        lore_edge(SQUARE, "은빛 성채"),
+    ]
+    request = ask("대붕괴와 은빛 성채 이야기를 한다", graph=EdgeGraph(edges))
+    why = {piece.key: dict(piece.why) for piece in await gather(Lorebook(), request)}
+    assert why["lore:어둠의 숲"] == {"location": 3.0, "layer": 2.0}
+    assert why["lore:대붕괴"]["graph"] == 1.0 and why["lore:은빛 성채"]["graph"] == 0.5
+    flat = {piece.key: dict(piece.why) for piece in await gather(Lorebook(expand=False), request)}
+    assert "graph" not in flat["lore:대붕괴"]
+
+
+async def test_the_lore_of_a_neighbouring_place_is_one_hop_away() -> None:
+    # "광장" is a tag of the entry, and tags are no mention.
+    assert "lore:마을 광장" not in {piece.key for piece in await gather(Lorebook(), ask("광장으로"))}
+    (square,) = [p for p in await gather(Lorebook(), ask("마을 광장은?", recent=("마을 광장",))) if "광장" in p.key]
+    assert "graph" not in square.why  # named: the scene is about it, at no distance
+    vectors = CannedVectors({f"lore:{KO_WORLD.digest}": [Hit("마을 광장", 0.6, "", {})]})
+    (square,) = [p for p in await gather(Lorebook(), ask(), vectors=vectors, embedder=OneVector()) if "광장" in p.key]
+    assert square.why["graph"] == 1.0
+
+
+# Connections
+
+
+async def test_connections_are_readable_and_do_not_repeat_the_briefing() -> None:
+    state = ko_state()
+    edges = [
+        *edges_of(state),
+        Edge(KRUK, "OWNS", POTION),
+        Edge(KRUK, "INVOLVED_IN", RAID),
+        Edge(ERGEN, "KNOWS", entity_id("lore", "에르겐의 비밀")),
+        Edge(RUINS, "ADJACENT", SQUARE),
+    ]
+    request = ask("크룩은 어디 있지?", graph=EdgeGraph(edges))
+    assert texts(await gather(Connections(), request)) == [
+        "고블린왕 크룩 → 아리아: hostile (-2)",
+        "에르겐 → 아리아: trusts (+2)",
+        "고블린왕 크룩 → 고대 유적 (있는 곳)",
+        "고블린왕 크룩 → 치유 물약 (가진 것)",
+        "고블린왕 크룩 → 고블린 습격 (겪은 일)",
+        "에르겐 → 에르겐의 비밀 (아는 것)",
+        "고대 유적 → 마을 광장 (이어짐)",
+    ]
+
+
+async def test_one_line_for_many_targets() -> None:
+    state = changed(ko_state(), *(place(f"장소{at}") for at in range(9)))
+    edges = [Edge(RUINS, "ADJACENT", id_of(Kind.LOCATION, f"장소{at}")) for at in range(9)]
+    request = ask("고대 유적으로", state=state, graph=EdgeGraph(edges), language="en")
+    (line,) = texts(await gather(Connections(), request))
+    subject, _, rest = line.partition(" → ")
+    *named, more = rest.split(", ")
+    assert subject == "고대 유적" and more == "3 more (leads to)"
+    assert len(set(named)) == 6 and all(name.startswith("장소") for name in named)
+
+
+async def test_the_state_speaks_where_a_graph_says_otherwise() -> None:
+    edges = [Edge(KRUK, "RELATES_TO", ARIA, properties={"rel_type": "friendly", "strength": 9})]
+    request = ask("크룩", graph=EdgeGraph(edges))
+    assert texts(await gather(Connections(), request)) == ["고블린왕 크룩 → 아리아: hostile (-2)"]
+
+
+async def test_without_a_graph_there_are_no_connections() -> None:
+    assert await gather(Connections(), ask(graph=None)) == []
+    assert await gather(Connections(), ask(), hops=0) == []
+
+
+# Earlier turns
+
+PAST = [
+    "",
+    "Turn 1 | 장소: 마을 광장\n> 인사한다\n에르겐이 손을 흔들었다.",
+    "Turn 2 | 장소: 마을 광장\n> 물약을 산다\n은화 두 닢을 냈다.",
+    "Turn 3 | 장소: 고대 유적 | 만남: 고블린왕 크룩\n> 열쇠를 묻는다\n크룩은 열쇠를 삼켰다고 했다. 그는 웃지 않았다.",
+    "Turn 4 | 장소: 고대 유적\n> 물러난다\n돌이 굴렀다.",
+    "Turn 5 | 장소: 어둠의 숲\n> 쉰다\n모닥불을 피웠다.",
+    "Turn 6 | 장소: 어둠의 숲\n> 걷는다\n빗방울이 떨어졌다.",
+    "Turn 7 | 장소: 어둠의 숲\n> 노래한다\n아무도 듣지 않았다.",
+]
+
+
+def remembering(words: str, **changes: Any) -> ReadRequest:
+    return ask(words, state=ko_state(depth=7, turn="t7"), episodes=path_episodes(PAST), **changes)
+
+
+async def test_an_earlier_turn_is_found_by_its_words() -> None:
+    pieces = await gather(Recollection(), remembering("열쇠는 어떻게 됐지?"))
+    best = max(pieces, key=lambda piece: piece.score)
+    assert best.text == (
+        "(3턴) 장소: 고대 유적 | 만남: 고블린왕 크룩 — > 열쇠를 묻는다 크룩은 열쇠를 삼켰다고 했다. 그는 웃지 않았다."
+    )
+    assert best.section is Section.EARLIER and best.order == 3 and best.why["lexical"] > 0
+
+
+async def test_turns_that_the_history_shows_are_never_recalled() -> None:
+    shown = frozenset({"t3", "t7"})
+    vectors = CannedVectors({"episodes:s": [Hit("t3", 0.9, "", {"depth": 3}), Hit("t2", 0.8, "", {"depth": 2})]})
+    request = remembering("열쇠는 어떻게 됐지?", shown=shown)
+    pieces = await gather(Recollection(), request, vectors=vectors, embedder=OneVector())
+    keys = {piece.key for piece in pieces}
+    assert "turn:t2" in keys and keys.isdisjoint({"turn:t3", "turn:t7"})
+
+
+async def test_turns_of_other_branches_are_never_recalled() -> None:
+    vectors = CannedVectors({"episodes:s": [Hit("t99", 0.9, "", {"depth": 4}), Hit("t5", 0.8, "", {"depth": 5})]})
+    pieces = await gather(Recollection(), remembering("잠은?"), vectors=vectors, embedder=OneVector())
+    assert "turn:t99" not in {piece.key for piece in pieces} and "turn:t5" in {piece.key for piece in pieces}
+
+
+async def test_characters_are_kept_out_of_the_dense_query_and_lifted_in_the_lexical_one() -> None:
+    embedder = OneVector()
+    vectors = CannedVectors({})
+    await gather(Recollection(), remembering("크룩에게 열쇠를 묻는다"), vectors=vectors, embedder=embedder)
+    assert embedder.asked == ["열쇠를 묻는다"]
+    await gather(Recollection(), remembering("크룩!"), vectors=vectors, embedder=embedder)
+    assert embedder.asked == ["열쇠를 묻는다"]
+    past = ["", "Turn 1\n열쇠를 보았다", "Turn 2", "", "", "", "Turn 6\n크룩이 열쇠를 보았다 또", "Turn 7"]
+    request = ask("크룩의 열쇠", state=ko_state(depth=7), episodes=path_episodes(past))
+    pieces = await gather(Recollection(), request)
+    assert max(pieces, key=lambda piece: piece.score).key == "turn:t6"
+
+
+async def test_the_store_is_not_asked_for_what_is_shown_anyway() -> None:
+    hits = [Hit("t7", 0.9, "", {"depth": 7}), Hit("t1", 0.5, "", {"depth": 1})]
+    scene = scene_of(
+        remembering("인사?", shown=frozenset({"t6", "t7"})),
+        vectors=CannedVectors({"episodes:s": hits}),  # type: ignore[arg-type]
+        embedder=OneVector(),
+    )
+    assert await scene.similar_episodes() == {"t1": 0.5}
+
+
+@pytest.mark.parametrize("words", ["", "   ", "zzz qqq"])
+async def test_nothing_asked_nothing_recalled(words: str) -> None:
+    assert await gather(Recollection(), remembering(words)) == []
+    assert await gather(Recollection(), ask("열쇠")) == []
+
+
+async def test_no_more_than_top_k() -> None:
+    past = ["", *(f"Turn {at}\n열쇠 {at}" for at in range(1, 30))]
+    request = ask("열쇠", state=ko_state(depth=29), episodes=path_episodes(past))
+    assert len(await gather(Recollection(2), request)) == 2
+
+
+# Events
+
+
+async def test_events_are_told_with_their_turn_and_kind() -> None:
+    assert texts(await gather(Events(), ask())) == ["[combat] 고블린 습격 (7턴)"]
+    assert texts(await gather(Events(), ask(language="en"))) == ["[combat] 고블린 습격 (turn 7)"]
+    assert texts(await gather(Events(), ask(due=("복선: 종이 울린다", " ")))) == [
+        "[combat] 고블린 습격 (7턴)",
+        "복선: 종이 울린다",
+    ]
+
+
+async def test_only_the_last_time_of_an_event_and_only_the_newest_eight() -> None:
+    many = [event(f"사건{at}") for at in range(12)]
+    happenings = [Happening(each.id, each.name, at) for at, each in enumerate(many)]
+    happenings.append(Happening(many[3].id, many[3].name, 12))
+    state = changed(ko_state(), *many, happenings=tuple(happenings))
+    told = texts(await gather(Events(), ask(state=state)))
+    assert told == [*(f"사건{at} ({at}턴)" for at in range(5, 12)), "사건3 (12턴)"]
+    named = texts(await gather(Events(), ask("사건0이 뭐였지?", state=state)))
+    assert named[0] == "사건0 (0턴)"
+
+
+async def test_an_event_since_the_pages_is_worth_more() -> None:
+    pinned = evolve(ko_state(), depth=5)
+    (new,), (old,) = await gather(Events(), ask(pinned=pinned)), await gather(Events(), ask(pinned=ko_state()))
+    assert new.score > old.score and new.why["new"] == 1.0

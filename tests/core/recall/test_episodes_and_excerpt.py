@@ -1,0 +1,73 @@
+"""The turns of a path among those of a tree, and what is shown of one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from saga_core.journal.tree import Node, Tree
+from saga_core.model.turn import TurnKind
+from saga_core.recall.episodes import PathEpisodes
+from saga_core.recall.excerpt import excerpt
+from saga_core.recall.lexical import LexicalIndex
+
+
+def grow(parents: dict[str, str | None], episodes: dict[str, str]) -> tuple[Tree, LexicalIndex]:
+    tree, index = Tree("s"), LexicalIndex()
+    for id_, parent in parents.items():
+        depth = tree.get(parent).depth + 1 if parent else 0
+        jump = tree.jump_for(parent) if parent else None
+        text = episodes.get(id_, "")
+        tree.add(Node(id_, parent, depth, 0.0, TurnKind.NARRATION, jump=jump, episode=text))
+        if text:
+            index.add(id_, text)
+    return tree, index
+
+
+# r - a - b - c
+#       \ x - y
+TREE, INDEX = grow(
+    {"r": None, "a": "r", "b": "a", "c": "b", "x": "a", "y": "x"},
+    {"a": "열쇠를 얻었다", "b": "열쇠를 잃었다", "x": "열쇠를 삼켰다", "y": "비가 왔다"},
+)
+
+
+def test_only_turns_of_the_path_are_found() -> None:
+    assert set(PathEpisodes(TREE, INDEX, "c").search("열쇠", 9, frozenset())) == {"a", "b"}
+    assert set(PathEpisodes(TREE, INDEX, "y").search("열쇠", 9, frozenset())) == {"a", "x"}
+    assert set(PathEpisodes(TREE, INDEX, "y").search("열쇠", 9, frozenset({"a"}))) == {"x"}
+
+
+def test_turns_by_depth() -> None:
+    path = PathEpisodes(TREE, INDEX, "y")
+    assert [path.at(depth) for depth in range(-1, 5)] == [None, None, "a", "x", "y", None]
+    assert path.last == 3 and path.depth("x") == 2 and path.text("x") == "열쇠를 삼켰다"
+    assert [turn for turn in ("r", "a", "b", "c", "x", "y", "?") if path.on_path(turn)] == ["a", "x", "y"]
+
+
+STORY = "장소는 숲이다. 크룩이 웃었다. 그는 열쇠를 삼켰다고 말했다. 비가 왔다. 아리아는 말이 없었다. 밤이 왔다."
+
+
+def test_the_excerpt_is_what_is_asked_about() -> None:
+    found = excerpt(STORY, ["열쇠", "말했다"], 45)
+    assert "열쇠를 삼켰다고 말했다." in found and found.startswith("… ") and found.endswith(" …")
+    assert excerpt(STORY, ["장소"], 24) == "장소는 숲이다. 크룩이 웃었다. …"
+    assert excerpt(STORY, [], 24).startswith("장소는 숲이다.")
+    assert excerpt("짧은\n글", ["x"], 40) == "짧은 글"
+
+
+def test_a_long_sentence_is_cut_around_the_word() -> None:
+    text = "가" * 200 + " 열쇠를 " + "나" * 200
+    found = excerpt(text, ["열쇠"], 60)
+    assert "열쇠를" in found and len(found) <= 60
+
+
+@given(st.text(st.sampled_from("가나다 .!?\nab…”"), max_size=200), st.lists(st.sampled_from("가 나다 ab".split())))
+@pytest.mark.parametrize("limit", [20, 80])
+def test_an_excerpt_fits_and_is_one_line(limit: int, text: str, words: list[str]) -> None:
+    found = excerpt(text, words, limit)
+    assert len(found) <= limit and "\n" not in found
+    assert bool(found) == bool(text.strip())
+    for part in found.strip("… ").split():
+        assert part in text

@@ -1,0 +1,90 @@
+"""Fusion: deterministic, blind to the order of its input."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from saga_core.recall.fusion import fuse, lift, smooth, z_scores
+
+ids = st.sampled_from([f"d{number}" for number in range(12)])
+maps = st.dictionaries(ids, st.floats(-5, 20, allow_nan=False).map(lambda x: round(x, 6)), max_size=12)
+
+
+def shuffled(scores: dict[str, float], rng: random.Random) -> dict[str, float]:
+    items = list(scores.items())
+    rng.shuffle(items)
+    return dict(items)
+
+
+def line(document: str) -> list[tuple[str, int]]:
+    at = int(document[1:])
+    return [(f"d{at + step}", abs(step)) for step in (-2, -1, 1, 2) if 0 <= at + step < 12]
+
+
+@given(maps, maps, st.randoms(use_true_random=False))
+def test_no_order_of_input_matters(lexical: dict[str, float], dense: dict[str, float], rng: random.Random) -> None:
+    expected = fuse({"lexical": smooth(lexical, line), "dense": smooth(dense, line)})
+    again = fuse(
+        {
+            "dense": smooth(shuffled(dense, rng), line),
+            "lexical": smooth(shuffled(lexical, rng), lambda d: line(d)[::-1]),
+        }
+    )
+    assert [entry.document for entry in again] == [entry.document for entry in expected]
+    for one, other in zip(again, expected, strict=True):
+        assert one.score == pytest.approx(other.score, abs=1e-8)
+
+
+@given(maps)
+def test_one_kind_alone_keeps_its_own_ranking(scores: dict[str, float]) -> None:
+    ranked = [entry.document for entry in fuse({"lexical": scores, "dense": {}})]
+    assert sorted(ranked) == sorted(scores)
+    values = [scores[document] for document in ranked]
+    assert all(left >= right - 1e-6 for left, right in itertools.pairwise(values))
+
+
+@given(maps.filter(bool))
+def test_z_scores_have_mean_0_and_deviation_1(scores: dict[str, float]) -> None:
+    scaled, _ = z_scores(scores)
+    assert sum(scaled.values()) == pytest.approx(0, abs=1e-6)
+    spread = sum(value**2 for value in scaled.values()) / len(scaled)
+    assert spread == pytest.approx(1) or spread == 0
+
+
+@given(maps.filter(bool), st.integers(0, 6), st.floats(-5, 5, allow_nan=False))
+def test_absent_documents_count_as_the_floor(scores: dict[str, float], absent: int, floor: float) -> None:
+    scaled, rest = z_scores(scores, absent=absent, floor=floor)
+    written_out, _ = z_scores({**scores, **{f"x{number}": floor for number in range(absent)}})
+    for document, value in scaled.items():
+        assert value == pytest.approx(written_out[document], abs=1e-6)
+    if absent:
+        assert rest == pytest.approx(written_out["x0"], abs=1e-6)
+
+
+def test_a_neighbour_of_two_hits_rises_above_a_lone_weak_hit() -> None:
+    smoothed = smooth({"d3": 5.0, "d5": 5.0, "d10": 3.0}, line)
+    assert smoothed["d4"] == pytest.approx(4.0)
+    assert smoothed["d4"] > smoothed["d10"] > smoothed["d11"] > 0
+    assert smoothed["d3"] == pytest.approx(5 + 5 * 0.16)
+
+
+def test_lifting_names() -> None:
+    assert lift({"d1": 1.0, "d2": 1.0}, lambda document: document == "d2") == {"d1": 1.0, "d2": 1.3}
+
+
+def test_what_both_find_stands_above_what_one_finds() -> None:
+    fused = fuse({"lexical": {"d1": 4.0, "d2": 4.0, "d3": 1.0}, "dense": {"d2": 0.8, "d4": 0.8, "d3": 0.1}})
+    assert fused[0].document == "d2"
+    assert fused[0].parts == {"lexical": 4.0, "dense": 0.8}
+    assert next(entry.parts for entry in fused if entry.document == "d4") == {"dense": 0.8}
+
+
+def test_nothing_in_nothing_out() -> None:
+    assert fuse({}) == [] == fuse({"lexical": {}})
+    assert smooth({}, line) == {} and z_scores({})[0] == {}
+    assert [entry.document for entry in fuse({"a": {"d2": 1.0, "d1": 1.0}}, most=1)] == ["d1"]

@@ -1,0 +1,113 @@
+"""The walk against a breadth-first search written out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from saga_core.errors import BadInput
+from saga_core.model.relations import SCHEMA
+from saga_core.recall.graph_walk import walk, weight_of
+from saga_core.stores.graph import Direction, Edge
+
+NODES = [f"n{number}" for number in range(7)]
+TYPES = ["RELATES_TO", "ADJACENT", "OWNS"]
+edge_lists = st.lists(
+    st.builds(Edge, st.sampled_from(NODES), st.sampled_from(TYPES), st.sampled_from(NODES)),
+    max_size=16,
+    unique_by=lambda edge: edge.identity,
+)
+
+
+class Listed:
+    """Edges in a list."""
+
+    def __init__(self, edges: Sequence[Edge]) -> None:
+        self.edges = edges
+        self.asked: list[tuple[int, int | None]] = []
+
+    async def neighbors(
+        self,
+        scope: str,
+        ids: Sequence[str],
+        *,
+        types: Sequence[str] | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> list[Edge]:
+        self.asked.append((len(ids), limit))
+        found = [edge for edge in self.edges if edge.source in ids or edge.target in ids]
+        found = [edge for edge in found if types is None or edge.type in types]
+        return sorted(found, key=lambda edge: edge.identity)[:limit]
+
+
+def distances(edges: Sequence[Edge], seeds: set[str], hops: int, types: Sequence[str] | None) -> dict[str, int]:
+    reached = dict.fromkeys(seeds, 0)
+    for hop in range(1, hops + 1):
+        here = {node for node, at in reached.items() if at == hop - 1}
+        for edge in edges:
+            if types is not None and edge.type not in types:
+                continue
+            for one, other in ((edge.source, edge.target), (edge.target, edge.source)):
+                if one in here:
+                    reached.setdefault(other, hop)
+    return reached
+
+
+@given(edge_lists, st.sets(st.sampled_from(NODES)), st.integers(0, 4), st.none() | st.lists(st.sampled_from(TYPES)))
+async def test_distances_are_those_of_a_breadth_first_search(
+    edges: list[Edge], seeds: set[str], hops: int, types: list[str] | None
+) -> None:
+    found = await walk(Listed(edges), "s", sorted(seeds), hops=hops, types=types)
+    assert found.distance == distances(edges, seeds, hops, types)
+    touched = {node for node, at in found.distance.items() if at < hops}
+    expected = {
+        edge.identity
+        for edge in edges
+        if (edge.source in touched or edge.target in touched) and (types is None or edge.type in types)
+    }
+    assert [edge.identity for edge in found.edges] == sorted(expected)
+
+
+@given(edge_lists, st.permutations(NODES[:4]), st.integers(1, 4), st.integers(1, 5))
+async def test_neither_the_order_of_edges_nor_of_seeds_matters(
+    edges: list[Edge], seeds: list[str], hops: int, limit: int
+) -> None:
+    one = await walk(Listed(edges), "s", seeds, hops=hops, limit=limit)
+    other = await walk(Listed(edges[::-1]), "s", sorted(seeds), hops=hops, limit=limit)
+    assert one == other
+
+
+async def test_the_fan_out_is_bounded_and_follows_the_stronger_ties() -> None:
+    edges = [Edge("a", "ADJACENT", f"place{number}") for number in range(5)]
+    edges += [Edge("a", "RELATES_TO", "friend"), Edge("friend", "RELATES_TO", "far"), Edge("place0", "ADJACENT", "x")]
+    graph = Listed(edges)
+    found = await walk(graph, "s", ["a"], hops=2, limit=6)
+    assert found.distance["far"] == 2
+    assert graph.asked == [(1, 6), (6, 12)]
+    narrow = Listed(edges)
+    await walk(narrow, "s", ["a"], hops=2, limit=1)
+    assert [size for size, _ in narrow.asked] == [1, 1]
+
+
+async def test_no_seeds_or_no_hops_ask_nothing() -> None:
+    graph = Listed([Edge("a", "OWNS", "b")])
+    assert (await walk(graph, "s", [], hops=3)).distance == {}
+    assert (await walk(graph, "s", ["a"], hops=0)).distance == {"a": 0}
+    assert graph.asked == []
+
+
+@pytest.mark.parametrize(("hops", "limit"), [(-1, None), (1, 0)])
+async def test_bad_input_is_refused(hops: int, limit: int | None) -> None:
+    with pytest.raises(BadInput, match="give"):
+        await walk(Listed([]), "s", ["a"], hops=hops, limit=limit)
+
+
+def test_weights_come_from_the_schema() -> None:
+    assert {edge.type: weight_of(edge.type) for edge in SCHEMA.edges} == {
+        edge.type: edge.weight for edge in SCHEMA.edges
+    }
+    assert weight_of("INVENTED") == 0.3
