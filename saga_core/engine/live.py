@@ -190,9 +190,7 @@ class LiveSessions:
         world, lore, lore_graph = await self._world(session.digest)
         tree = await self.journal.tree(session_id)
         amendments = await self.journal.amendments(session_id)
-        live = LiveSession(
-            session, world, lore, lore_graph, tree, self.journal, amendments, self.checkpoint_every
-        )
+        live = LiveSession(session, world, lore, lore_graph, tree, self.journal, amendments, self.checkpoint_every)
         for node in tree.nodes.values():
             if node.episode:
                 live.episodes.add(node.id, node.episode)

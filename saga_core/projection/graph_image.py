@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from attrs import field, frozen
 
-from saga_core.ids import entity_id
-from saga_core.model.entities import Kind
+from saga_core.model.entities import Entity, Kind, Placement, Relation, Stack
 from saga_core.model.world_state import WorldState
+from saga_core.projection.lore_graph import Identity, LoreGraph, lore_id, touching
 from saga_core.stores.graph import Direction, Edge, EdgeKey, Mutation, Node, Value
 from saga_core.text.normal import fold_name
 from saga_core.world.model import World
 
 LABELS = {Kind.CHARACTER: "Character", Kind.LOCATION: "Location", Kind.ITEM: "Item", Kind.EVENT: "Event"}
+
+_Cause = Placement | Stack | Relation | None
+"""What of a state an edge tells; None for one that has no properties."""
+
+
+@frozen
+class _Drawn:
+    """What an image drew of a state, by what it was drawn from: the next image takes over what is still the same."""
+
+    nodes: dict[str, tuple[Entity, str | None, Node]] = field(factory=dict)
+    """Entity id to the entity, the name of its place, and the node of both."""
+    ties: dict[tuple[str, str, str], tuple[_Cause, EdgeKey, Edge]] = field(factory=dict)
+    """Source, type and target to the cause, and the edge of all that."""
 
 
 @frozen
@@ -23,15 +35,9 @@ class GraphImage:
 
     nodes: Mapping[str, Node] = field(factory=dict)
     edges: Mapping[EdgeKey, Edge] = field(factory=dict)
-    _touching: dict[str, list[Edge]] = field(factory=dict, init=False, eq=False, repr=False)
-
-    def _adjacency(self) -> dict[str, list[Edge]]:
-        if not self._touching and self.edges:
-            for edge in self.edges.values():
-                self._touching.setdefault(edge.source, []).append(edge)
-                if edge.target != edge.source:
-                    self._touching.setdefault(edge.target, []).append(edge)
-        return self._touching
+    _lore: LoreGraph | None = field(default=None, eq=False, repr=False)
+    _drawn: _Drawn | None = field(default=None, eq=False, repr=False)
+    _touching: dict[str, list[tuple[Identity, Edge]]] = field(factory=dict, init=False, eq=False, repr=False)
 
     async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
         """Those of ``ids`` that exist."""
@@ -47,95 +53,129 @@ class GraphImage:
         limit: int | None = None,
     ) -> list[Edge]:
         """The edges that touch ``ids``, ordered by identity."""
-        adjacency, wanted = self._adjacency(), set(ids)
-        found: dict[EdgeKey, Edge] = {}
-        for id_ in wanted:
-            for edge in adjacency.get(id_, ()):
+        if not self._touching:
+            self._touching.update(touching(self._own_edges()))
+        shared = self._lore.touching if self._lore is not None else {}
+        found: dict[Identity, Edge] = {}
+        for id_ in dict.fromkeys(ids):
+            for identity, edge in (*self._touching.get(id_, ()), *shared.get(id_, ())):
                 if types is not None and edge.type not in types:
                     continue
                 if (direction != "in" and edge.source == id_) or (direction != "out" and edge.target == id_):
-                    found[edge.identity] = edge
-        return [found[key] for key in sorted(found)][:limit]
+                    found[identity] = edge
+        return [found[key] for key in sorted(found)[:limit]]
+
+    def _own_edges(self) -> list[Edge]:
+        """The edges besides those from lore to lore."""
+        if self._drawn is None:
+            return list(self.edges.values())
+        return [edge for _, _, edge in self._drawn.ties.values()]
 
 
-def render_graph(state: WorldState, world: World) -> GraphImage:
-    """The graph of ``state``: its entities and their ties, and the world's lore with its own."""
-    nodes: dict[str, Node] = {}
-    edges: dict[EdgeKey, Edge] = {}
+def render_graph(
+    state: WorldState, world: World, *, lore: LoreGraph | None = None, near: GraphImage | None = None
+) -> GraphImage:
+    """The graph of ``state``: its entities and their ties, and the world's lore with its own.
 
-    def tie(source: str, type_: str, target: str, **properties: Value) -> None:
-        if source in nodes and target in nodes:
-            edge = Edge(source, type_, target, properties=properties)
-            edges[edge.identity] = edge
+    ``lore``: that of ``world``, when it is at hand. ``near``: the image of any other state, best of one a turn away;
+    what did not change since is taken over. Neither changes the result.
+    """
+    lore = lore or LoreGraph.of(world)
+    old = near._drawn if near is not None and near._lore is lore and near._drawn is not None else _Drawn()
+    drawn = _Drawn()
+    _draw_nodes(state, old, drawn)
+    _draw_ties(state, lore, old, drawn)
+    nodes = {id_: node for id_, (_, _, node) in drawn.nodes.items()}
+    edges = {key: edge for _, key, edge in drawn.ties.values()}
+    return GraphImage({**nodes, **lore.nodes}, {**edges, **lore.edges}, lore, drawn)
 
-    for entity in state.entities.values():
+
+def _draw_nodes(state: WorldState, old: _Drawn, new: _Drawn) -> None:
+    entities, whereabouts = state.entities, state.whereabouts
+    for id_, entity in entities.items():
+        placement = whereabouts.get(id_)
+        place = state.name(placement.place) if placement is not None else None
+        known = old.nodes.get(id_)
+        if known is not None and known[0] is entity and known[1] == place:
+            new.nodes[id_] = known
+            continue
         properties: dict[str, Value] = {"name": entity.name, **entity.attributes}
         if entity.aliases:
             properties["aliases"] = entity.aliases
-        placement = state.whereabouts.get(entity.id)
-        if placement:
-            properties["location"] = state.name(placement.place)
-        nodes[entity.id] = Node(entity.id, LABELS[entity.kind], properties)
-    _lore(state, world, nodes)
+        if place is not None:
+            properties["location"] = place
+        new.nodes[id_] = (entity, place, Node(id_, LABELS[entity.kind], properties))
+
+
+def _draw_ties(state: WorldState, lore: LoreGraph, old: _Drawn, new: _Drawn) -> None:
+    def tie(source: str, type_: str, target: str, cause: _Cause = None) -> None:
+        for end in (source, target):
+            if end not in new.nodes and end not in lore.nodes:
+                return
+        known = old.ties.get((source, type_, target))
+        if known is None or known[0] is not cause:
+            edge = Edge(source, type_, target, properties=_properties(cause))
+            known = (cause, edge.identity, edge)
+        new.ties[source, type_, target] = known
+
     for who, placement in state.whereabouts.items():
-        tie(who, "LOCATED_AT", placement.place, since_turn=placement.since)
+        tie(who, "LOCATED_AT", placement.place, placement)
     for owner, hands in state.belongings.items():
         for item, stack in hands.items():
-            tie(owner, "OWNS", item, quantity=stack.quantity, equipped=stack.equipped)
+            tie(owner, "OWNS", item, stack)
     for (source, target), relation in state.relations.items():
-        tie(source, "RELATES_TO", target, rel_type=relation.type, strength=relation.strength)
+        tie(source, "RELATES_TO", target, relation)
     for source, type_, target in state.links:
         tie(source, type_, target)
-    _lore_ties(state, world, tie)
-    return GraphImage(nodes, edges)
-
-
-def lore_id(name: str) -> str:
-    """The node id of a lore entry."""
-    return entity_id("lore", name)
-
-
-def _lore(state: WorldState, world: World, nodes: dict[str, Node]) -> None:
-    for entry in world.lore:
-        id_ = lore_id(entry.name)
-        nodes[id_] = Node(id_, "Lore", {"name": entry.name, "lore_type": entry.type, "layer": entry.layer})
-
-
-def _lore_ties(state: WorldState, world: World, tie: _Tie) -> None:
-    by_name: dict[tuple[Kind, str], str] = {}
+    named: set[tuple[Kind, str]] = set()
     for entity in state.entities.values():
         for name in entity.names:
-            by_name.setdefault((entity.kind, fold_name(name)), entity.id)
-    for entry in world.lore:
-        id_ = lore_id(entry.name)
-        for other in entry.related:
-            tie(id_, "RELATED", lore_id(other))
-        for place in (*entry.places, *((entry.name,) if entry.type == "location" else ())):
-            tie(by_name.get((Kind.LOCATION, fold_name(place)), ""), "HAS_LORE", id_)
-        for item in (*entry.items, *((entry.name,) if entry.type == "item" else ())):
-            tie(by_name.get((Kind.ITEM, fold_name(item)), ""), "ITEM_LORE", id_)
-        for who in entry.known_by:
-            tie(by_name.get((Kind.CHARACTER, fold_name(who)), ""), "KNOWS", id_)
+            key = (entity.kind, fold_name(name))
+            if key not in named:  # of two entities of one name, lore is about the one that came first
+                named.add(key)
+                for type_, id_ in lore.anchors.get(key, ()):
+                    tie(entity.id, type_, id_)
 
 
-class _Tie(Protocol):
-    """The shape of ``tie`` for the type checker."""
-
-    def __call__(self, source: str, type_: str, target: str, **properties: Value) -> None: ...
+def _properties(cause: _Cause) -> dict[str, Value]:
+    if isinstance(cause, Placement):
+        return {"since_turn": cause.since}
+    if isinstance(cause, Stack):
+        return {"quantity": cause.quantity, "equipped": cause.equipped}
+    if isinstance(cause, Relation):
+        return {"rel_type": cause.type, "strength": cause.strength}
+    return {}
 
 
 def difference(old: GraphImage, new: GraphImage, watermark: str) -> Mutation:
     """The smallest mutation that makes ``old`` into ``new`` and marks it with ``watermark``."""
-    gone = tuple(sorted(old.nodes.keys() - new.nodes.keys()))
+    gone = tuple(sorted(set(old.nodes) - set(new.nodes)))
     lost = set(gone)
+    put_nodes = tuple(
+        node for id_, node in new.nodes.items() if (known := old.nodes.get(id_)) is not node and known != node
+    )
+    if old._lore is new._lore and old._drawn is not None and new._drawn is not None:
+        put_edges, missing = _moved_ties(old._drawn, new._drawn)
+    else:
+        put_edges = tuple(edge for key, edge in new.edges.items() if old.edges.get(key) != edge)
+        missing = set(old.edges) - set(new.edges)
     return Mutation(
-        put_nodes=tuple(node for id_, node in new.nodes.items() if old.nodes.get(id_) != node),
-        put_edges=tuple(edge for key, edge in new.edges.items() if old.edges.get(key) != edge),
+        put_nodes=put_nodes,
+        put_edges=put_edges,
         delete_nodes=gone,
-        delete_edges=tuple(
-            sorted(
-                key for key in old.edges.keys() - new.edges.keys() if key.source not in lost and key.target not in lost
-            )
-        ),
+        delete_edges=tuple(sorted(key for key in missing if key.source not in lost and key.target not in lost)),
         watermark=watermark,
     )
+
+
+def _moved_ties(old: _Drawn, new: _Drawn) -> tuple[tuple[Edge, ...], set[EdgeKey]]:
+    """The edges that came or changed, and those that went; edges among lore are the same in both."""
+    puts = []
+    for identity, (_, _, edge) in new.ties.items():
+        known = old.ties.get(identity)
+        if known is None or (known[2] is not edge and known[2] != edge):
+            puts.append(edge)
+    return tuple(puts), {key for identity, (_, key, _) in old.ties.items() if identity not in new.ties}
+
+
+__all__ = ["LABELS", "GraphImage", "LoreGraph", "difference", "lore_id", "render_graph"]

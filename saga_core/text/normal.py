@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _SPACES = re.compile(r"\s+")
 
@@ -32,6 +33,7 @@ def clean_name(text: str) -> str:
     return _SPACES.sub(" ", nfc(text)).strip()
 
 
+@lru_cache(maxsize=16_384)
 def fold_name(text: str) -> str:
     """A name as it is compared: NFKC, case folded, without white space.
 
