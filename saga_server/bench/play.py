@@ -132,6 +132,8 @@ def prepare(folder: Path, options: PlayOptions) -> None:
         "storage": {"profile": options.profile, "path": "data"},
         "session": {"default_world": NAME},
         "models": {"narration": "offline"},
+        # A busy machine must not make work disappear from the figures.
+        "recall": {"deadline_ms": 10_000},
     }
     (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML
 
@@ -160,7 +162,8 @@ async def write_play(folder: Path, options: PlayOptions) -> Play:
         tuple(chat[-_KEPT:]),
         tuple(teller.wish(number) for number in range(1_000)),
     )
-    (folder / _PLAY).write_text(json.dumps(asdict(evolve(play, folder=str(folder)))), encoding="utf-8")
+    kept = asdict(play, filter=lambda attribute, _: attribute.name != "folder")
+    (folder / _PLAY).write_text(json.dumps(kept), encoding="utf-8")
     return play
 
 
@@ -234,5 +237,3 @@ class _Writer:
         live = self.live
         live.session = await live.journal.append(live.session, entries, head=self._head, opening=self._opening)
         await self.saga.projector.project(live, [entry.turn.id for entry in entries])
-
-
