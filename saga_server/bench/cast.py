@@ -15,7 +15,7 @@ NAME = "bench"
 
 _SHEETS = 5
 _RARE, _UNHEARD = 0.12, 0.05
-"""The parts of nouns that are rare compounds and words never heard before: as in real stories, new words keep coming."""
+"""The parts of nouns that are rare compounds and unheard-of words: as in real stories, new words keep coming."""
 _LAYERS = ("A2", "A3", "A3", "A4", "A2", "A3", "A4", "A1")
 
 

@@ -57,39 +57,44 @@ def _lines(text: str) -> tuple[str, ...]:
 
 KOREAN = Vocabulary(
     nouns=_words(
-        "문 창문 계단 등불 촛불 횃불 벽 지붕 다리 강 개울 안개 바람 비 눈 구름 달빛 햇살 그림자 재 연기 먼지 돌 바위 나무 "
-        "뿌리 가지 잎 꽃 풀 덤불 이끼 늑대 까마귀 말 고양이 뱀 거미 칼날 화살 방패 갑옷 망토 장화 장갑 모자 반지 목걸이 "
-        "열쇠 자물쇠 상자 자루 지도 편지 책 두루마리 잉크 봉인 동전 보석 수정 은화 빵 고기 술 물통 약초 물약 붕대 밧줄 "
-        "사다리 수레 배 돛 닻 종 북 피리 노래 소문 약속 맹세 비밀 거짓말 꿈 기억 상처 흉터 손 눈빛 목소리 발소리 숨 심장 "
-        "어깨 머리카락 미소 눈물 침묵 시장 골목 광장 우물 여관 대장간 사원 무덤 감옥 탑 성벽 성문 다락 지하실 부엌 식탁 의자 "
-        "침대 거울 그림 깃발 왕관 옥좌 군대 병사 상인 사냥꾼 사제 도둑 아이 노인 마법 주문 저주 축복 불꽃 얼음 번개 독 피"
+        "문 창문 계단 등불 촛불 횃불 벽 지붕 다리 강 개울 안개 바람 비 눈 구름 달빛 햇살 그림자 재 연기 "
+        "먼지 돌 바위 나무 뿌리 가지 잎 꽃 풀 덤불 이끼 늑대 까마귀 말 고양이 뱀 거미 칼날 화살 방패 갑옷 "
+        "망토 장화 장갑 모자 반지 목걸이 열쇠 자물쇠 상자 자루 지도 편지 책 두루마리 잉크 봉인 동전 보석 "
+        "수정 은화 빵 고기 술 물통 약초 물약 붕대 밧줄 사다리 수레 배 돛 닻 종 북 피리 노래 소문 약속 맹세 "
+        "비밀 거짓말 꿈 기억 상처 흉터 손 눈빛 목소리 발소리 숨 심장 어깨 머리카락 미소 눈물 침묵 시장 골목 "
+        "광장 우물 여관 대장간 사원 무덤 감옥 탑 성벽 성문 다락 지하실 부엌 식탁 의자 침대 거울 그림 깃발 "
+        "왕관 옥좌 군대 병사 상인 사냥꾼 사제 도둑 아이 노인 마법 주문 저주 축복 불꽃 얼음 번개 독 피"
     ),
     adjectives=_words(
-        "낡은 젖은 차가운 뜨거운 어두운 희미한 붉은 푸른 하얀 검은 잿빛 금빛 은빛 부서진 녹슨 깊은 좁은 넓은 높은 낮은 "
-        "오래된 새로운 낯선 익숙한 조용한 시끄러운 날카로운 무딘 무거운 가벼운 거친 부드러운 마른 썩은 향긋한 쓴 텅빈 "
-        "얼어붙은 불타는 빛나는 숨겨진 잊힌 저주받은 축복받은 위태로운 굳은 떨리는 지친 성난 슬픈"
+        "낡은 젖은 차가운 뜨거운 어두운 희미한 붉은 푸른 하얀 검은 잿빛 금빛 은빛 부서진 녹슨 깊은 좁은 "
+        "넓은 높은 낮은 오래된 새로운 낯선 익숙한 조용한 시끄러운 날카로운 무딘 무거운 가벼운 거친 부드러운 "
+        "마른 썩은 향긋한 쓴 텅빈 얼어붙은 불타는 빛나는 숨겨진 잊힌 저주받은 축복받은 위태로운 굳은 떨리는 "
+        "지친 성난 슬픈"
     ),
     adverbs=_words(
-        "천천히 조용히 갑자기 문득 다시 이미 아직 겨우 서둘러 조심스럽게 힘없이 단호하게 나직이 멀리서 가까이 잠시 오래 "
-        "한참 곧 마침내 가만히 슬며시 크게 살짝 거칠게 부드럽게 묵묵히 황급히 비틀비틀 또박또박"
+        "천천히 조용히 갑자기 문득 다시 이미 아직 겨우 서둘러 조심스럽게 힘없이 단호하게 나직이 멀리서 "
+        "가까이 잠시 오래 한참 곧 마침내 가만히 슬며시 크게 살짝 거칠게 부드럽게 묵묵히 황급히 비틀비틀 "
+        "또박또박"
     ),
     heads=_words(
-        "서리 안개 까마귀 은빛 돌 달 그늘 잿불 바람 가시 늪 샘 별 피 뼈 용 여우 사슴 매 곰 수정 구리 쇠 소금 모래 파도 천둥 "
-        "이슬 새벽 황혼 겨울 봄 가을 여름 밤 낮 불 물 흙 숲 산 강 바다 하늘 땅 뿌리 잎새 꽃 씨앗 열매"
+        "서리 안개 까마귀 은빛 돌 달 그늘 잿불 바람 가시 늪 샘 별 피 뼈 용 여우 사슴 매 곰 수정 구리 쇠 "
+        "소금 모래 파도 천둥 이슬 새벽 황혼 겨울 봄 가을 여름 밤 낮 불 물 흙 숲 산 강 바다 하늘 땅 뿌리 "
+        "잎새 꽃 씨앗 열매"
     ),
     tails=_words(
-        "문양 조각 노래 지기 길목 언덕 나루 고개 골짜기 우물 제단 등대 장터 창고 울타리 다리목 샘터 무늬 향로 나팔 갈고리 "
-        "그릇 비석 벽화 주머니 목각 사슬 바늘 붓 촛대 방울 부적 허리띠 단검집 물레 돛대 갑판 선반 서랍 문턱 덧창 굴뚝 "
-        "화로 처마 마루 담장 빗장 손잡이 이정표"
+        "문양 조각 노래 지기 길목 언덕 나루 고개 골짜기 우물 제단 등대 장터 창고 울타리 다리목 샘터 무늬 "
+        "향로 나팔 갈고리 그릇 비석 벽화 주머니 목각 사슬 바늘 붓 촛대 방울 부적 허리띠 단검집 물레 돛대 "
+        "갑판 선반 서랍 문턱 덧창 굴뚝 화로 처마 마루 담장 빗장 손잡이 이정표"
     ),
     syllables=_words(
         "아 에 르 겐 크 룩 미 리 나 소 라 카 온 단 세 이 든 하 벨 로 웬 타 모 린 가 율 데 시 바 네 오 엘 휘 진 무 란"
     ),
     sounds=tuple(
-        "갈감강거견경골곡관광교궁귀극금기길난날남녹눌능늑단달담당덕도독돈동두둔등란람량려련령록론룡루류륜름릉림막만매맥명모목몽묘무문민밀박반발방"
-        "백번벽변별병보복본봉부북분비빈사산살삼상새생서석선설섬성세소솔송수순술숭승시신실심쌍안앙야약양어언여역연열염엽영예오옥온올완왕외요용우운울"
-        "원월위유육윤은음응의이익인임입자작잔장재전절점정제조종주중지진집차찬창채처천철청초촉총추축출충취칠침탁탄태토통파판패편평포표품풍필하학한함"
-        "항해향허험현혈협형혜호혼홍화환활황회효후훈휘흉흑흥희"
+        "갈감강거견경골곡관광교궁귀극금기길난날남녹눌능늑단달담당덕도독돈동두둔등란람량려련령록론룡루류륜"
+        "름릉림막만매맥명모목몽묘무문민밀박반발방백번벽변별병보복본봉부북분비빈사산살삼상새생서석선설섬성"
+        "세소솔송수순술숭승시신실심쌍안앙야약양어언여역연열염엽영예오옥온올완왕외요용우운울원월위유육윤은"
+        "음응의이익인임입자작잔장재전절점정제조종주중지진집차찬창채처천철청초촉총추축출충취칠침탁탄태토통"
+        "파판패편평포표품풍필하학한함항해향허험현혈협형혜호혼홍화환활황회효후훈휘흉흑흥희"
     ),
     titles=_words("장로 기사 사제 상인 대장장이 사냥꾼 마녀 선장 학자 도적"),
     sites=_words("숲 언덕 나루 폐허 성채 탑 광산 늪 여관 시장 사원 묘지 동굴 협곡 항구 정원 다리 방앗간 초소 도서관"),
@@ -175,51 +180,54 @@ KOREAN = Vocabulary(
 
 ENGLISH = Vocabulary(
     nouns=_words(
-        "door window stair lantern candle torch wall roof bridge river brook mist wind rain snow cloud moonlight sunlight "
-        "shadow ash smoke dust stone boulder tree root branch leaf flower grass thicket moss wolf raven horse cat snake "
-        "spider blade arrow shield armour cloak boot glove hood ring necklace key lock chest sack map letter book scroll "
-        "ink seal coin jewel crystal silver bread meat wine flask herb potion bandage rope ladder cart boat sail anchor "
-        "bell drum flute song rumour promise oath secret lie dream memory wound scar hand glance voice footstep breath "
-        "heart shoulder hair smile tear silence market alley square well inn forge temple grave prison tower rampart gate "
-        "attic cellar kitchen table chair bed mirror painting banner crown throne army soldier merchant hunter priest "
-        "thief child elder magic spell curse blessing flame ice thunder poison blood"
+        "door window stair lantern candle torch wall roof bridge river brook mist wind rain snow cloud "
+        "moonlight sunlight shadow ash smoke dust stone boulder tree root branch leaf flower grass thicket "
+        "moss wolf raven horse cat snake spider blade arrow shield armour cloak boot glove hood ring "
+        "necklace key lock chest sack map letter book scroll ink seal coin jewel crystal silver bread meat "
+        "wine flask herb potion bandage rope ladder cart boat sail anchor bell drum flute song rumour "
+        "promise oath secret lie dream memory wound scar hand glance voice footstep breath heart shoulder "
+        "hair smile tear silence market alley square well inn forge temple grave prison tower rampart gate "
+        "attic cellar kitchen table chair bed mirror painting banner crown throne army soldier merchant "
+        "hunter priest thief child elder magic spell curse blessing flame ice thunder poison blood"
     ),
     adjectives=_words(
-        "old wet cold hot dark dim red blue white black grey golden silver broken rusty deep narrow wide high low ancient "
-        "new strange familiar quiet loud sharp blunt heavy light rough soft dry rotten fragrant bitter empty frozen "
-        "burning shining hidden forgotten cursed blessed crooked firm trembling weary angry sad"
+        "old wet cold hot dark dim red blue white black grey golden silver broken rusty deep narrow wide "
+        "high low ancient new strange familiar quiet loud sharp blunt heavy light rough soft dry rotten "
+        "fragrant bitter empty frozen burning shining hidden forgotten cursed blessed crooked firm "
+        "trembling weary angry sad"
     ),
     adverbs=_words(
-        "slowly quietly suddenly again already barely hurriedly carefully weakly firmly softly distantly nearby briefly "
-        "long finally calmly stealthily loudly slightly roughly gently silently hastily unsteadily clearly"
+        "slowly quietly suddenly again already barely hurriedly carefully weakly firmly softly distantly "
+        "nearby briefly long finally calmly stealthily loudly slightly roughly gently silently hastily "
+        "unsteadily clearly"
     ),
     heads=_words(
-        "frost mist raven silver stone moon shade ember wind thorn marsh spring star blood bone dragon fox deer hawk bear "
-        "crystal copper iron salt sand wave thunder dew dawn dusk winter harvest summer night day fire water earth forest "
-        "hill river sea sky root leaf flower seed storm ash wolf"
+        "frost mist raven silver stone moon shade ember wind thorn marsh spring star blood bone dragon fox "
+        "deer hawk bear crystal copper iron salt sand wave thunder dew dawn dusk winter harvest summer "
+        "night day fire water earth forest hill river sea sky root leaf flower seed storm ash wolf"
     ),
     tails=_words(
-        "mark shard song warden path hill ford pass vale well altar light market store fence gate spring weave censer horn "
-        "hook bowl pillar mural purse carving chain needle brush stick bell charm belt sheath wheel mast deck shelf drawer "
-        "sill shutter flue hearth eave floor wall bar grip post"
+        "mark shard song warden path hill ford pass vale well altar light market store fence gate spring "
+        "weave censer horn hook bowl pillar mural purse carving chain needle brush stick bell charm belt "
+        "sheath wheel mast deck shelf drawer sill shutter flue hearth eave floor wall bar grip post"
     ),
     syllables=_words(
-        "ar el mir ka thor en wyn ra dor bel sha lin os fen gar iv ith mor na per quil ros sel tan ul var wen yor zan da "
-        "li mo"
+        "ar el mir ka thor en wyn ra dor bel sha lin os fen gar iv ith mor na per quil ros sel tan ul var "
+        "wen yor zan da li mo"
     ),
     sounds=_words(
-        "bar bel bor bran cal cor dal den dor dun el eth fal fen fer gal gim gor hal har hel ib ish jor kal kel kor lam lor "
-        "lun mal mar mel mor nal neth nor oc or pal pel quin ral ren rim sal ser sil sor tal tam ter thal tor ul um ur val "
-        "ven vor wal wen wil xan yal yor zel zor"
+        "bar bel bor bran cal cor dal den dor dun el eth fal fen fer gal gim gor hal har hel ib ish jor kal "
+        "kel kor lam lor lun mal mar mel mor nal neth nor oc or pal pel quin ral ren rim sal ser sil sor "
+        "tal tam ter thal tor ul um ur val ven vor wal wen wil xan yal yor zel zor"
     ),
     titles=_words("Elder Knight Priest Merchant Smith Hunter Witch Captain Scholar Rogue"),
     sites=_words(
-        "Forest Hill Ferry Ruins Keep Tower Mine Marsh Inn Market Temple Graveyard Cave Gorge Harbour Garden Bridge Mill "
-        "Outpost Library"
+        "Forest Hill Ferry Ruins Keep Tower Mine Marsh Inn Market Temple Graveyard Cave Gorge Harbour "
+        "Garden Bridge Mill Outpost Library"
     ),
     things=_words(
-        "Sword Dagger Shield Bow Potion Scroll Key Ring Necklace Map Lantern Cloak Boots Crystal Horn Mirror Book Charm "
-        "Mask Rope"
+        "Sword Dagger Shield Bow Potion Scroll Key Ring Necklace Map Lantern Cloak Boots Crystal Horn "
+        "Mirror Book Charm Mask Rope"
     ),
     deeds=_words(
         "Raid Meeting Duel Funeral Festival Betrayal Fire Flood Oath Pursuit Council Escape Discovery Rite Trial Return"
