@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from saga_core.config import load_config
+from saga_core.errors import UpstreamError
+from saga_server.errors import RequestError
+from saga_server.narrators import Narrators
+from tests.server.client import Client, words
+from tests.server.conftest import Serve
+from tests.server.upstream import Upstream, closed_port, fails
+
+LOCAL = {"base_url": "http://127.0.0.1:5001/v1"}
+
+
+def of(environ: dict[str, str] | None = None, **sections: Any) -> Narrators:
+    variables = environ or {}
+    return Narrators.from_config(load_config(sections, environ=variables), variables)
+
+
+class TestWhichProviders:
+    def test_none_means_the_built_in_one(self) -> None:
+        for narrators in (of(), of(models={"narration": "claude-sonnet-5-5"}), of(providers={"openai": {}})):
+            assert narrators.offline
+            route = narrators.route("gpt-x")
+            assert (route.provider.name, route.model) == ("offline", "gpt-x")
+            assert narrators.route("").model == "offline"
+
+    def test_the_built_in_one_can_be_chosen(self) -> None:
+        assert of(providers={"openai": LOCAL}, models={"narration": "offline"}).offline
+
+    @pytest.mark.parametrize(
+        ("sections", "environ"),
+        [
+            ({"providers": {"openai": LOCAL}}, {}),
+            ({"providers": {"openai": {"api_key": "k"}}}, {}),
+            ({"providers": {"openai": {"passthrough_key": True}}}, {}),
+            ({"api_keys": {"openai": "k"}}, {}),
+            ({"api_keys": {"openai": "${OPENAI_API_KEY}"}}, {"OPENAI_API_KEY": "k"}),
+            ({}, {"OPENAI_API_KEY": "k"}),
+        ],
+    )
+    def test_openai(self, sections: dict[str, Any], environ: dict[str, str]) -> None:
+        narrators = of(environ, **sections)
+        assert list(narrators.providers) == ["openai"]
+        assert not narrators.offline
+
+    def test_the_environments_key_is_not_for_another_address(self) -> None:
+        narrators = of({"OPENAI_API_KEY": "k"}, providers={"openai": LOCAL})
+        assert narrators.providers["openai"].options["api_key"] is None
+
+    def test_a_key_that_is_written_is_for_the_address_that_is_written(self) -> None:
+        narrators = of(providers={"openai": LOCAL}, api_keys={"openai": "k"})
+        assert narrators.providers["openai"].options["api_key"] == "k"
+        assert "'k'" not in repr(narrators)
+
+    def test_the_shorter_silence_counts(self) -> None:
+        narrators = of(providers={"openai": {**LOCAL, "timeout": 90}}, server={"request_timeout": 30})
+        assert narrators.providers["openai"].options["timeout"] == 30
+
+    def test_a_key_is_passed_through_only_where_saga_wants_none(self) -> None:
+        provider = {"passthrough_key": True, **LOCAL}
+        assert of(providers={"openai": provider}).providers["openai"].passthrough_key
+        assert not of(providers={"openai": provider}, server={"api_keys": ["k"]}).providers["openai"].passthrough_key
+
+
+class TestRoutes:
+    @pytest.mark.parametrize(
+        ("model", "provider", "name"),
+        [
+            ("gpt-5.6", "openai", "gpt-5.6"),
+            ("claude-sonnet-5-5", "anthropic", "claude-sonnet-5-5"),
+            ("gemini-3", "google", "gemini-3"),
+            ("local/claude-like", "local", "claude-like"),
+            ("anthropic/claude-x", "anthropic", "claude-x"),
+            ("mistral/small", "openai", "mistral/small"),
+            ("local/", "openai", "local/"),
+            ("some-model", "openai", "some-model"),
+        ],
+    )
+    def test_by_the_models_name(self, model: str, provider: str, name: str) -> None:
+        narrators = of(api_keys={"openai": "k", "anthropic": "k", "google": "k"}, providers={"local": LOCAL})
+        route = narrators.route(model)
+        assert (route.provider.name, route.model) == (provider, name)
+
+    def test_the_only_provider_gets_everything(self) -> None:
+        narrators = of(providers={"local": LOCAL})
+        for model in ("gpt-5", "claude-x", "a/b"):
+            assert (narrators.route(model).provider.name, narrators.route(model).model) == ("local", model)
+        assert narrators.providers["local"].backend == "openai"
+
+    def test_the_configured_model_replaces_the_requests(self) -> None:
+        narrators = of(providers={"local": LOCAL}, models={"narration": "local/mine"})
+        assert narrators.route("theirs").model == "mine"
+        assert narrators.route("").model == "mine"
+
+    def test_without_any_model(self) -> None:
+        with pytest.raises(RequestError, match=r"model: missing; name one, or set models\.narration"):
+            of(providers={"local": LOCAL}).route("")
+
+    async def test_a_request_without_a_model(self, client: Client) -> None:
+        reply = await client.chat(words("hi"), model="")
+        assert (reply.status, reply.error["param"]) == (400, "model")
+
+    async def test_the_clients_name_for_it_comes_back(self, serve: Serve, upstream: Upstream) -> None:
+        async with serve(providers={"openai": {"base_url": upstream.url}}, models={"narration": "mine"}) as client:
+            reply = await client.chat(words("hi"), model="theirs")
+        assert reply.json["model"] == "theirs"
+        assert upstream.requests[0].body["model"] == "mine"
+
+
+class TestModels:
+    async def test_of_several_providers(self, serve: Serve, upstream: Upstream) -> None:
+        providers = {"openai": {"base_url": upstream.url}, "second": {"base_url": upstream.url}}
+        async with serve(providers=providers, models={"narration": "mine"}) as client:
+            listed = [model["id"] for model in (await client.get("/v1/models")).json["data"]]
+        assert listed == ["mine", "narrator-1", "narrator-2", "second/narrator-1", "second/narrator-2"]
+
+    async def test_a_provider_that_lists_none(self, client: Client, upstream: Upstream) -> None:
+        upstream.then(fails(404))
+        assert (await client.get("/v1/models")).json["data"] == []
+
+    async def test_a_provider_that_is_down_beside_one_that_is_not(self, serve: Serve, upstream: Upstream) -> None:
+        down = {"base_url": f"http://127.0.0.1:{closed_port()}/v1", "max_retries": 0}
+        async with serve(providers={"openai": down, "second": {"base_url": upstream.url}}) as client:
+            listed = [model["id"] for model in (await client.get("/v1/models")).json["data"]]
+        assert listed == ["second/narrator-1", "second/narrator-2"]
+
+    async def test_a_wrong_key(self, client: Client, upstream: Upstream) -> None:
+        upstream.then(fails(401))
+        reply = await client.get("/v1/models")
+        assert (reply.status, reply.error["type"]) == (401, "server_error")
+
+    async def test_of_the_built_in_one(self, offline: Client) -> None:
+        assert [model["id"] for model in (await offline.get("/v1/models")).json["data"]] == ["saga-offline"]
+
+
+class TestOpening:
+    async def test_a_provider_whose_backend_is_not_there(self) -> None:
+        narrators = of(api_keys={"google": "k"})
+        try:
+            if "google" in _chat_backends():
+                pytest.skip("this installation speaks to google")
+            with pytest.raises(UpstreamError, match=r"provider google cannot be used: .*no chat backend 'google'"):
+                await narrators.narrator(narrators.route("gemini-3").provider)
+            await narrators.warm()
+        finally:
+            await narrators.aclose()
+
+    async def test_once(self, upstream: Upstream) -> None:
+        narrators = of(providers={"openai": {"base_url": upstream.url}})
+        provider = narrators.providers["openai"]
+        await narrators.warm()
+        assert await narrators.narrator(provider) is await narrators.narrator(provider)
+        await narrators.aclose()
+
+
+def _chat_backends() -> list[str]:
+    from saga_core import registry
+
+    return registry.names("chat")
