@@ -2,7 +2,8 @@
 
 Read from the end. The deepest assistant message that equals a known reply names the parent; one that goes on with a
 known reply, or is the beginning of one, names its place as well, and becomes a sibling with the text that the player
-kept. Among several candidates the longest verified run backwards wins, then the newest. System messages are never
+kept. Among several candidates the longest verified run backwards wins, then the one whose path the history
+shows most of, then the newest. System messages are never
 part of it: notes, world info and macros change them at every turn.
 """
 
@@ -177,8 +178,9 @@ def _verify(candidate: _Candidate, past: Sequence[Utterance]) -> _Candidate:
     return _Candidate(candidate.tree, candidate.node, candidate.position, candidate.how, run, users)
 
 
-def _rank(candidate: _Candidate) -> tuple[int, int, str]:
-    return candidate.run, candidate.users, candidate.node.id
+def _rank(candidate: _Candidate) -> tuple[int, int, int, str]:
+    """The longest verified run, the most words, the fewest turns that the history does not show, the newest."""
+    return candidate.run, candidate.users, candidate.run - candidate.node.depth, candidate.node.id
 
 
 def _trusted(candidate: _Candidate, past: Sequence[Utterance], length: int) -> bool:

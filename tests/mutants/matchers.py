@@ -1,0 +1,89 @@
+"""Broken matchers: the ways in which a chat's place is lost. The model-based test must notice each of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from attrs import define, evolve, field
+
+from saga_core.engine.saga import Saga
+from saga_core.journal.matching import Match, Matcher, _Candidate
+from saga_core.journal.transcript import Transcript, Utterance
+from saga_core.model.turn import Session, TurnKind
+
+
+@define
+class BySystemPrompt(Matcher):
+    """The session is the hash of the system prompt, the parent whatever was recorded last."""
+
+    sessions: dict[str, str] = field(factory=dict, init=False)
+
+    async def match(self, transcript: Transcript, **_: Any) -> Match:
+        key = hashlib.md5(transcript.system_text.encode(), usedforsecurity=False).hexdigest()[:8]
+        found = await self.journal.sessions()
+        if not found:
+            return Match(None)
+        session = await self.journal.session(self.sessions.setdefault(key, found[0].id))
+        return Match(session.id, session.head or session.root)
+
+
+@define
+class ByTurnCounter(Matcher):
+    """The parent stands as deep on the newest path as the history has replies."""
+
+    async def match(self, transcript: Transcript, **_: Any) -> Match:
+        found = await self.journal.sessions()
+        if not found:
+            return Match(None)
+        tree = await self.tree(found[-1].id)
+        depth = sum(utterance.role == "assistant" for utterance in transcript.past) - len(transcript.greeting)
+        return Match(tree.session, tree.ancestor_at(found[-1].head or tree.root, max(0, depth)).id)
+
+
+@define
+class FirstInsteadOfLongest(Matcher):
+    """The oldest reply with that text is taken, however little of the history agrees with it."""
+
+    async def _at(self, past: Sequence[Utterance], position: int, owner: str, only: Session | None) -> Any:
+        for session_id, turn_id in await self.journal.replies(owner, past[position].key):
+            tree = await self.tree(session_id)
+            return _Candidate(tree, tree.get(turn_id), position, "reply")
+        return await Matcher._at(self, past, position, owner, only)
+
+
+@define
+class NoEditRule(Matcher):
+    """A reply that was edited is overlooked: the turn before it is continued."""
+
+    async def match(self, transcript: Transcript, **options: Any) -> Match:
+        return evolve(await Matcher.match(self, transcript, **options), unknown=())
+
+
+@define
+class NoSuffixRule(Matcher):
+    """A reply that goes on is no kin of the shorter one that it began with."""
+
+    async def _kin(self, text: str, owner: str) -> list[tuple[str, str, str]]:
+        return []
+
+    async def _at(self, past: Sequence[Utterance], position: int, owner: str, only: Session | None) -> Any:
+        found = await Matcher._at(self, past, position, owner, only)
+        return None if found is not None and found.node.kind is TurnKind.CONTINUATION else found
+
+
+def _with(kind: type[Matcher]) -> Callable[[Saga], None]:
+    def break_it(saga: Saga) -> None:
+        saga.matcher = kind(saga.journal, saga.live.tree)
+
+    return break_it
+
+
+MUTANTS: dict[str, Callable[[Saga], None]] = {
+    "by system prompt": _with(BySystemPrompt),
+    "by turn counter": _with(ByTurnCounter),
+    "first instead of longest": _with(FirstInsteadOfLongest),
+    "no edit rule": _with(NoEditRule),
+    "no suffix rule": _with(NoSuffixRule),
+}
