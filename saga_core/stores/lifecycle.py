@@ -16,7 +16,7 @@ class Limits:
     key_bytes: int = 1_024
     """A StateKV key, all segments together, in UTF-8 bytes."""
     value_bytes: int = 16 * 1_024 * 1_024
-    """A StateKV value, a page, or the properties or metadata of one entry, in bytes."""
+    """A StateKV value, a page, or of one entry the text, the properties or the metadata, in bytes."""
     batch: int = 10_000
     """Entries in one commit, mutation, upsert or get."""
     dimension: int = 4_096

@@ -30,7 +30,11 @@ class MdCache(Store, Protocol):
     """Pages per scope. A reader sees the old generation or the new one, never a mixture."""
 
     async def read(self, scope: str) -> Pages | None:
-        """The current generation, or None when nothing was written. A damaged one raises ``StoreCorrupt``."""
+        """The current generation, or None when nothing was written. A damaged one raises ``StoreCorrupt``.
+
+        A page that a person edited where ``locate`` leads is no damage: it is given as it stands, beside the
+        watermark of the last ``write``, until the next one replaces it.
+        """
         ...
 
     async def write(self, scope: str, pages: Pages) -> None:

@@ -396,6 +396,18 @@ async def test_a_reader_waits_for_no_sync(cache: FilesCache, monkeypatch: pytest
     assert all(found == pages(found.watermark) for found in seen if found is not None)
 
 
+async def test_what_is_written_is_what_was_given(cache: FilesCache) -> None:
+    gate = threading.Event()
+    blocker = asyncio.ensure_future(cache._writer.run(gate.wait))
+    files = dict(pages("given").files)
+    task = asyncio.ensure_future(cache.write(SCOPE, Pages(files, "given")))
+    await asyncio.sleep(0)
+    files["state.md"] = "changed while it waited"
+    gate.set()
+    await asyncio.gather(blocker, task)
+    assert await cache.read(SCOPE) == pages("given")
+
+
 async def test_a_cancelled_write_is_whole(cache: FilesCache) -> None:
     await cache.write(SCOPE, pages("old"))
     gate = threading.Event()

@@ -127,6 +127,16 @@ async def test_closing_leaves_one_file_with_everything(path: Path) -> None:
     await other.aclose()
 
 
+async def test_closing_brings_the_log_into_the_file_also_when_another_program_reads(path: Path) -> None:
+    store = await opened(path)
+    await store.commit(Batch({("a",): b"1"}))
+    browser = sqlite3.connect(path)
+    assert browser.execute("SELECT count(*) FROM entries").fetchone() == (1,)
+    await store.aclose()
+    assert path.with_name("state.db-wal").stat().st_size == 0
+    browser.close()
+
+
 @pytest.mark.parametrize(("option", "level"), [("full", 2), ("normal", 1)])
 async def test_pragmas(path: Path, option: str, level: int) -> None:
     store = await opened(path, synchronous=option)
