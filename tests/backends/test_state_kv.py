@@ -394,6 +394,6 @@ class SqliteLife(Life):
 
 
 TestMemoryLife = Life.TestCase
-TestMemoryLife.settings = settings(stateful_step_count=30)
+TestMemoryLife.settings = settings(max_examples=max(20, settings().max_examples // 2), stateful_step_count=30)
 TestSqliteLife = SqliteLife.TestCase
 TestSqliteLife.settings = settings(max_examples=max(20, settings().max_examples // 4), stateful_step_count=30)
