@@ -60,11 +60,16 @@ class Matcher:
     """Candidates looked at, for the counters."""
 
     async def match(
-        self, transcript: Transcript, *, owner: str, only: Session | None = None, world: str | None = None
+        self,
+        transcript: Transcript,
+        *,
+        owner: str,
+        only: Session | None = None,
+        world: Callable[[], str] | None = None,
     ) -> Match:
         """Where ``transcript`` stands among the turns of ``owner``, or of the session ``only``.
 
-        ``world``: a chat that begins again is found only among sessions of that world.
+        ``world`` gives a world's name: a chat that begins again is found only among sessions of that world.
         """
         past = transcript.past
         greeting = len(transcript.greeting) if len(transcript.greeting) <= len(past) else len(past)
@@ -79,7 +84,7 @@ class Matcher:
             return Match(only.id, only.root, rest, how="session")
         for session_id in reversed(await self.journal.openings(owner, opening_key(transcript))):
             session = await self.journal.session(session_id)
-            if world is None or session.world == world:
+            if world is None or session.world == world():
                 return Match(session.id, session.root, rest, how="opening")
         return Match(None, unknown=rest)
 
@@ -163,12 +168,13 @@ def _words_before(past: Sequence[Utterance], position: int) -> str:
 def _verify(candidate: _Candidate, past: Sequence[Utterance]) -> _Candidate:
     """Count how many replies and words of the history agree with the path above the candidate, gaps allowed."""
     places = _places(past, candidate.position)
+    first = min((found[0] for found in places.values()), default=candidate.position)
     run, users = 1, int(_words_before(past, candidate.position) == candidate.node.user_key)
     before = candidate.position
     for level, node in enumerate(candidate.tree.upwards(candidate.node.id)):
         if level == 0:
             continue
-        if level > _LEVELS or before <= 0:
+        if level > _LEVELS or before <= first:
             break
         place = _last_before(places.get(node.reply_key), before) if node.reply_key else None
         if place is not None:

@@ -18,7 +18,7 @@ from saga_core.text.normal import nfc
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _DIALOGUE = ("user", "assistant")
 _IGNORED = re.compile(r"[\s*_\"“”„«»]+")
-_SPEAKER = re.compile(r"\s*[^\n:：.!?\"“*。]{1,40}[:：]\s+")
+_SPEAKER = re.compile(r"\s*[^\W\d_][^\n:：.!?\"“*。]{0,39}[:：]\s+")
 LADDER = (192, 48, 12)
 """Lengths of the beginnings by which a grown or cut reply is found, longest first."""
 

@@ -34,6 +34,8 @@ class Tree:
     root: str = ""
     nodes: dict[str, Node] = field(factory=dict)
     children: dict[str, list[str]] = field(factory=dict)
+    _trunk: list[str] = field(factory=list, init=False, eq=False, repr=False)
+    """The path of turns that was followed last, by depth: on it, ancestry is told in one step."""
 
     def add(self, node: Node) -> None:
         """Put a node under its parent, which must be there. Adding one again changes nothing."""
@@ -71,7 +73,10 @@ class Tree:
     def ancestor_at(self, turn: str, depth: int) -> Node:
         """The ancestor of ``turn`` (or itself) at ``depth``, 0 being the root."""
         node = self.get(turn)
+        trunk = self._trunk
         while node.depth > depth:
+            if depth >= 0 and node.depth < len(trunk) and trunk[node.depth] == node.id:
+                return self.nodes[trunk[depth]]
             jump = self.nodes.get(node.jump) if node.jump else None
             if jump is not None and jump.depth >= depth:
                 node = jump
@@ -79,6 +84,19 @@ class Tree:
                 assert node.parent is not None
                 node = self.nodes[node.parent]
         return node
+
+    def follow(self, turn: str) -> None:
+        """Expect questions about the path to ``turn``. Costs as many steps as it lies apart from the one before."""
+        trunk, node = self._trunk, self.get(turn)
+        fresh: list[str] = []
+        while node.depth >= len(trunk) or trunk[node.depth] != node.id:
+            fresh.append(node.id)
+            if node.parent is None:
+                break
+            node = self.nodes[node.parent]
+        if fresh:
+            del trunk[self.nodes[fresh[-1]].depth :]
+            trunk.extend(reversed(fresh))
 
     def is_ancestor(self, above: str, below: str) -> bool:
         """Whether ``above`` stands on the path from the root to ``below``, the ends included."""

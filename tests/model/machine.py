@@ -94,6 +94,13 @@ class ChatMachine(RuleBasedStateMachine):
         mark = f"{number}번째 장면" if is_korean else f"scene {number}"
         return f"*{mark}.* " + ". ".join(words) + "."
 
+    def provable(self) -> bool:
+        """Whether the chat still proves where it stands: a reply as it was, or at least its first words."""
+        seen = self.chat.visible()
+        if not seen or any(not line.edited for line in seen):
+            return True
+        return seen[0] is self.chat.lines[0] and seen[0].user == seen[0].beat.user
+
     def change(self, hurt: int, somewhere: str, with_item: bool) -> Change:
         item = f"열쇠{self.fresh():04d}" if with_item else ""
         self.items |= {item} - {""}
@@ -151,6 +158,8 @@ class ChatMachine(RuleBasedStateMachine):
 
     @rule(hurt=damage, somewhere=place, with_item=st.booleans(), is_korean=korean, texts=same_again)
     def send(self, hurt: int, somewhere: str, with_item: bool, is_korean: bool, texts: tuple[str, ...]) -> None:
+        if not self.provable():
+            return
         words = f"{self.fresh()}: 앞으로 나아간다." if is_korean else f"{self.fresh()}: I go on."
         reply, change = self.reply_text(is_korean, texts), self.change(hurt, somewhere, with_item)
         beat = settle(self.chat.visible(), 0.8)
@@ -162,6 +171,8 @@ class ChatMachine(RuleBasedStateMachine):
     @rule(hurt=damage, with_item=st.booleans(), is_korean=korean)
     def swipe(self, hurt: int, with_item: bool, is_korean: bool) -> None:
         line = self.chat.lines.pop()
+        if not self.provable():
+            return
         reply, change = self.reply_text(is_korean), self.change(hurt, "", with_item)
         beat = settle(self.chat.visible(), 0.8)
         self.expect(self.request(line.user, reply, change), beat)
@@ -254,6 +265,8 @@ class ChatMachine(RuleBasedStateMachine):
     @rule(kept=st.integers(24, 34))
     def stop_in_the_middle(self, kept: int) -> None:
         """The reply is cut before its block; the chat keeps even less than was sent."""
+        if not self.provable():
+            return
         words, reply = f"{self.fresh()}: 달려간다.", self.reply_text(True)
         beat = settle(self.chat.visible(), 0.8)
         self.expect(self.request(words, reply, Change(), stop=kept + 3), beat)
@@ -265,6 +278,8 @@ class ChatMachine(RuleBasedStateMachine):
     @rule(hurt=damage)
     def ask_aside(self, hurt: int) -> None:
         """A quiet prompt: whatever its answer reports, nothing changes."""
+        if not self.provable():
+            return
         beat = settle(self.chat.visible(), 0.8)
         turn = self.request(None, self.reply_text(True), Change(hurt), note_="Summarize the story so far.")
         assert turn.kind is TurnKind.SIDE
@@ -288,7 +303,8 @@ class ChatMachine(RuleBasedStateMachine):
                 found += await self.saga.verify(summary.session.id)
             return found
 
-        assert self.runner.run(check()) == []
+        differences = self.runner.run(check())
+        assert not differences, "\n".join(differences)
 
 
 def machine(mutation: Mutation | None = None) -> type[ChatMachine]:
