@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
+from array import array
 from collections import Counter
 from collections.abc import AsyncIterator
 from itertools import pairwise
@@ -37,12 +39,15 @@ class Watched:
         self.calls: Counter[str] = Counter()
         self.fail_before: Exception | None = None
         self.fail_after: Exception | None = None
+        self.gate: asyncio.Event | None = None
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._store, name)
 
         async def call(*args: Any, **kwargs: Any) -> Any:
             self.calls[name] += 1
+            if self.gate is not None:
+                await self.gate.wait()
             if self.fail_before is not None:
                 raise self.fail_before
             result = await method(*args, **kwargs)
@@ -284,6 +289,57 @@ async def test_what_another_process_did_to_vectors_is_noticed_by_a_write(
     await store.upsert("s", [VectorItem("c", (1.0, 0.0))])
     assert store.cache.divergences == 2
     assert [item.id for item in await store.scan("s")] == ["c"]
+
+
+async def started(inner: Watched, name: str) -> None:
+    for _ in range(100):
+        if inner.calls[name]:
+            return
+        await asyncio.sleep(0)
+    raise AssertionError(f"{name} does not start")
+
+
+async def given_up(task: asyncio.Task[None], gate: asyncio.Event) -> None:
+    """Cancel ``task``, which waits for its turn behind another write, and let that pass."""
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    gate.set()
+
+
+async def test_a_vector_write_given_up_in_the_queue_keeps_its_values(
+    vectors: tuple[ResidentVectors, Watched],
+) -> None:
+    store, inner = vectors
+    vector, metadata = array("f", [1.0, 0.0]), {"n": 1}
+    inner.gate = asyncio.Event()
+    first = asyncio.create_task(store.upsert("s", [VectorItem("a", (0.0, 1.0))]))
+    await started(inner, "upsert")
+    second = asyncio.create_task(store.upsert("s", [VectorItem("b", vector, "", metadata)]))
+    await given_up(second, inner.gate)
+    vector[0], metadata["n"] = 9.0, 9
+    await first
+    await store.delete("s", ids=[])  # its turn comes after theirs
+    for found in (await inner.get("s", ["b"]), await store.get("s", ["b"])):
+        assert (list(found["b"].vector), dict(found["b"].metadata)) == ([1.0, 0.0], {"n": 1})
+
+
+async def test_a_graph_write_given_up_in_the_queue_keeps_its_values(graph: tuple[ResidentGraph, Watched]) -> None:
+    store, inner = graph
+    properties = {"hp": 1}
+    inner.gate = asyncio.Event()
+    first = asyncio.create_task(store.apply("s", Mutation((Node("a", "L"),))))
+    await started(inner, "apply")
+    mutation = Mutation((Node("b", "L", properties),), (Edge("b", "T", "a", "", properties),))
+    second = asyncio.create_task(store.apply("s", mutation))
+    await given_up(second, inner.gate)
+    properties["hp"] = 9
+    await first
+    await store.apply("s", Mutation(watermark="t"))
+    for source in (inner, store):
+        node, edge = (await source.get("s", ["b"]))["b"], (await source.neighbors("s", ["b"]))[0]
+        assert dict(node.properties) == dict(edge.properties) == {"hp": 1}
 
 
 async def test_rows_are_used_again_and_given_back(vectors: tuple[ResidentVectors, Watched]) -> None:

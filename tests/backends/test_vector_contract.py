@@ -106,6 +106,11 @@ async def test_scopes_in_order_and_apart(store: Any) -> None:
     assert await store.scopes() == sorted(names[1:])
     assert await store.describe("s") is None
     assert await store.count("s/2") == 1
+    await store.drop(" ")
+    await store.create(" ", SPEC)
+    await store.drop("🗡️")
+    await store.create("🗡️", SPEC)
+    assert [await store.count(name) for name in (" ", "🗡️")] == [0, 0]
     # Another embedder may have the name now.
     await filled(store, "s", item("b", 1.0, 2.0, 3.0), spec=ScopeSpec("e5", 3))
     assert await image(store, "s") == (ScopeSpec("e5", 3), [shape(item("b", 1.0, 2.0, 3.0))])
