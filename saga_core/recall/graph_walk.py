@@ -77,10 +77,13 @@ async def walk(
         for edge in await graph.neighbors(scope, frontier, types=types, direction="both", limit=most):
             source, target = edge.source, edge.target
             seen[source, edge.type, target, edge.key] = edge
-            if target not in distance and source in interest:
-                fresh[target] = max(fresh.get(target, 0.0), interest[source] * weight_of(edge.type))
-            elif source not in distance and target in interest:
-                fresh[source] = max(fresh.get(source, 0.0), interest[target] * weight_of(edge.type))
+            known = target in distance
+            if known is (source in distance):
+                continue
+            here, there = (target, source) if known else (source, target)
+            carried = interest[here] * _WEIGHTS.get(edge.type, _UNKNOWN_WEIGHT)
+            if carried > fresh.get(there, -1.0):
+                fresh[there] = carried
         distance.update(dict.fromkeys(fresh, hop))
         interest.update(fresh)
         frontier = sorted(sorted(fresh, key=lambda id_: (-fresh[id_], id_))[:limit])

@@ -22,6 +22,9 @@ _PER_HOP = 0.5
 _BETWEEN = 1.0
 _ASKED = 1.4
 
+_AMONG_LORE = frozenset({"RELATED", "HAS_LORE", "ITEM_LORE"})
+_LINKS = frozenset({"ADJACENT", "INVOLVED_IN", "CAUSED"})
+
 _first = itemgetter(0)
 
 
@@ -30,9 +33,11 @@ class Connections:
     """Typed edges met on the walk, by source and type: ``에르겐 → 아리아: trusts (+2)``, ``크룩 → 불꽃 검 (has)``.
 
     What the briefing tells is left out (the player's place, inventory and ways), and so are edges among lore, which act
-    through the lorebook. The worth of an edge is 4 times its type's weight, halved for each hop of its nearer end and
-    once more when its farther end is two hops away, plus 1 between two that the scene is about, times 1.4 when the
-    player's words name an end.
+    through the lorebook. The graph says what is near; an edge that the state does not have is not told.
+
+    The worth of an edge is 4 times its type's weight, halved for each hop of its nearer end and once more when its
+    farther end is two hops away, plus 1 between two that the scene is about, times 1.4 when the player's words name an
+    end.
     """
 
     name: str = "connections"
@@ -105,17 +110,23 @@ def _by_worth(found: Walk, asked: frozenset[str]) -> list[tuple[float, Edge]]:
 
 
 def _tells(edge: Edge, scene: Scene) -> bool:
-    """Whether the edge says something that is not told elsewhere, and both of its ends have names."""
-    state = scene.state
-    ends = (edge.source, edge.target)
-    if edge.type in ("RELATED", "HAS_LORE", "ITEM_LORE") or not all(_known(id_, scene) for id_ in ends):
+    """Whether the edge says something that is not told elsewhere, about what has names, and that the state confirms."""
+    state, source, target = scene.state, edge.source, edge.target
+    if edge.type in _AMONG_LORE or not (_known(source, scene) and _known(target, scene)):
         return False
+    if edge.type == "RELATES_TO":
+        return (source, target) in state.relations
     if edge.type == "LOCATED_AT":
-        return edge.source != state.player and edge.target != state.location and edge.source not in scene.dead
+        there = state.whereabouts.get(source)
+        if there is None or there.place != target or target == state.location:
+            return False
+        return source != state.player and source not in scene.dead
     if edge.type == "OWNS":
-        return edge.source != state.player
-    if edge.type == "ADJACENT":
-        return state.location not in ends
+        return source != state.player and target in state.belongings.get(source, ())
+    if edge.type in _LINKS:
+        if (source, edge.type, target) not in state.links:
+            return False
+        return edge.type != "ADJACENT" or state.location not in (source, target)
     return True
 
 
@@ -129,7 +140,5 @@ def _name(id_: str, scene: Scene) -> str:
 
 
 def _relation(edge: Edge, scene: Scene) -> str:
-    known = scene.state.relations.get((edge.source, edge.target))
-    if known is not None:
-        return f"{one_field(known.type)} ({known.strength:+d})"
-    return one_field(str(edge.properties.get("rel_type") or ""))
+    relation = scene.state.relations[edge.source, edge.target]
+    return f"{one_field(relation.type)} ({relation.strength:+d})"

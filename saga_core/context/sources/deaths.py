@@ -33,7 +33,8 @@ class Deaths:
             return []
         pinned = request.pinned.entities if request.pinned is not None else scene.state.entities
         new = [id_ for id_ in dead if not (id_ in pinned and pinned[id_].dead)]
-        matter = dict.fromkeys(id_ for id_ in (scene.state.player, *scene.near, *sorted(scene.named), *sorted(new)) if id_ in dead)
+        near = (scene.state.player, *scene.near)
+        matter = dict.fromkeys(id_ for id_ in (*near, *sorted(scene.named), *sorted(new)) if id_ in dead)
         return [
             Piece(self.name, f"dead:{id_}", Section.NOW, _line(dead[id_], words.since_turn), MUST_DEAD, order=Slot.DEAD)
             for id_ in list(matter)[:_MOST]

@@ -18,7 +18,7 @@ from saga_core.recall.tokens import content_words
 from saga_core.text.korean import mentions
 
 _CANDIDATES = 24
-_SMOOTHED = 48
+_SMOOTHED = 32
 _CHARS = {"ko": 180, "en": 320}
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
 _STAMP = re.compile(r"(?:Turn|턴) \d+(?: \| |$)")

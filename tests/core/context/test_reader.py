@@ -60,6 +60,16 @@ class Raises:
         raise ZeroDivisionError("a bug in a source")
 
 
+@frozen
+class GivesUp:
+    """A source that cancels itself."""
+
+    name: str = "gives up"
+
+    async def gather(self, scene: Scene) -> Sequence[Piece]:
+        raise asyncio.CancelledError
+
+
 class Hangs:
     """A source that waits for ever, and may not end when told to."""
 
@@ -210,17 +220,26 @@ async def test_an_embedder_that_fails_is_asked_once() -> None:
     assert found.late == ("embedder",) and len(embedder.asked) == 1
 
 
+async def test_a_store_that_cancels_itself_is_left_out() -> None:
+    class Cancels:
+        async def neighbors(self, scope: str, ids: Sequence[str], **_: Any) -> Any:
+            raise asyncio.CancelledError
+
+    found = await read(default_reader(Config(), WordCounter()), full(graph=Cancels()))
+    assert found.late == ("graph",) and "위치: 어둠의 숲" in found.text
+
+
 @pytest.mark.parametrize("stubborn", [False, True])
 async def test_a_source_that_hangs_is_left_out(stubborn: bool, caplog: pytest.LogCaptureFixture) -> None:
     hangs = Hangs(stubborn=stubborn)
-    reader = ContextReader((hangs, Says("먼저"), Raises()), WordCounter(), deadline_ms=30.0)
+    reader = ContextReader((hangs, Says("먼저"), Raises(), GivesUp()), WordCounter(), deadline_ms=30.0)
     with caplog.at_level(logging.WARNING, "saga.context"):
         found = await reader.read(ask())
-    assert found.late == ("hangs", "raises") and "- 먼저" in found.text
+    assert found.late == ("gives up", "hangs", "raises") and "- 먼저" in found.text
     assert "hangs left out" in caplog.text and "a bug in a source" in caplog.text
     assert hangs.never.cancelled == 1
     await reader.read(ask())
-    assert reader.misses == {"hangs": 2, "raises": 2}
+    assert reader.misses == {"gives up": 2, "hangs": 2, "raises": 2}
     hangs.never.release.set()
     await reader.aclose()
     assert [task for task in asyncio.all_tasks() if task.get_name().startswith("saga-context")] == []
@@ -266,5 +285,9 @@ def test_names_are_indexed_anew_only_when_one_changed() -> None:
     renamed = evolve(state.entities[KRUK], name="크룩 1세")
     other = names.of("s", evolve(state, entities={**state.entities, KRUK: renamed}))
     assert other is not first
+    for number in range(64):
+        names.of(f"s{number}", state)
+    again = names.of("s", state)
+    assert again is not first and names.of("s", state) is again
     fewer: dict[str, Entity] = {ARIA: state.entities[ARIA]}
     assert names.of("s", evolve(state, entities=fewer)) is not other

@@ -112,7 +112,7 @@ async def test_the_dead_are_not_among_the_company() -> None:
 async def test_nothing_is_told_as_changed_when_the_pages_are_fresh_or_absent() -> None:
     state = ko_state()
     same_again = evolve(ko_state(), depth=3, turn="t3")
-    for pinned in (None, state, same_again):
+    for pinned in (None, state, same_again, evolve(state, depth=3), evolve(state, relations=dict(state.relations))):
         pieces = await gather(Briefing(), ask(state=state, pinned=pinned))
         assert [piece for piece in pieces if piece.order == Slot.CHANGED] == []
 
@@ -140,6 +140,16 @@ async def test_what_changed_since_the_pages_is_told() -> None:
             "마라의 지금 이름은 마라 경",
         ]
     )
+
+
+async def test_what_only_looks_changed_is_not_told() -> None:
+    old = ko_state()
+    copies = {pair: evolve(relation, since=12) for pair, relation in old.relations.items()}
+    again = {who_: evolve(where, since=12) for who_, where in old.whereabouts.items()}
+    newcomer, stone = who("새 사람"), evolve(old.entities[POTION], attributes={"colour": "blue"})
+    state = changed(kill(old, KRUK), newcomer, stone, relations=copies, whereabouts=again)
+    pieces = await gather(Briefing(), ask(state=state, pinned=old))
+    assert [piece.text for piece in pieces if piece.order == Slot.CHANGED] == []
 
 
 async def test_somebody_alive_again_is_told() -> None:
@@ -190,6 +200,14 @@ async def test_lore_by_place_mention_and_meaning() -> None:
     assert all(piece.section is Section.LORE for piece in pieces)
 
 
+async def test_without_lore_nothing_is_looked_for() -> None:
+    store = CannedVectors({})
+    request = ask(lore=LoreIndex(()))
+    assert await gather(Lorebook(), request, vectors=store, embedder=OneVector()) == []
+    scene = scene_of(request, vectors=store, embedder=OneVector())
+    assert await scene.similar_lore() == {} and store.asked == []
+
+
 async def test_a_secret_says_who_knows_it() -> None:
     pieces = await gather(Lorebook(), ask("에르겐의 비밀이 뭐지?"))
     assert "에르겐의 비밀: 그는 문지기의 제자다. (비밀: 에르겐만 안다)" in texts(pieces)
@@ -216,6 +234,7 @@ async def test_the_graph_brings_lore_nearer_but_not_that_of_the_place_itself() -
         lore_edge(FOREST, "어둠의 숲"),
         lore_edge(FOREST, "대붕괴"),
         lore_edge(SQUARE, "은빛 성채"),
+        lore_edge(FOREST, "이 세계에 없는 것"),
     ]
     request = ask("대붕괴와 은빛 성채 이야기를 한다", graph=EdgeGraph(edges))
     why = {piece.key: dict(piece.why) for piece in await gather(Lorebook(), request)}
@@ -239,15 +258,14 @@ async def test_the_lore_of_a_neighbouring_place_is_one_hop_away() -> None:
 
 
 async def test_connections_are_readable_and_do_not_repeat_the_briefing() -> None:
-    state = ko_state()
-    edges = [
-        *edges_of(state),
-        Edge(KRUK, "OWNS", POTION),
-        Edge(KRUK, "INVOLVED_IN", RAID),
-        Edge(ERGEN, "KNOWS", entity_id("lore", "에르겐의 비밀")),
-        Edge(RUINS, "ADJACENT", SQUARE),
-    ]
-    request = ask("크룩은 어디 있지?", graph=EdgeGraph(edges))
+    old = ko_state()
+    state = evolve(
+        old,
+        belongings={**old.belongings, KRUK: {POTION: Stack()}},
+        links=old.links | {(KRUK, "INVOLVED_IN", RAID), (SQUARE, "ADJACENT", RUINS)},
+    )
+    edges = [*edges_of(state), Edge(ERGEN, "KNOWS", entity_id("lore", "에르겐의 비밀"))]
+    request = ask("크룩은 어디 있지?", state=state, graph=EdgeGraph(edges))
     assert texts(await gather(Connections(), request)) == [
         "고블린왕 크룩 → 아리아: hostile (-2)",
         "에르겐 → 아리아: trusts (+2)",
@@ -255,14 +273,17 @@ async def test_connections_are_readable_and_do_not_repeat_the_briefing() -> None
         "고블린왕 크룩 → 치유 물약 (가진 것)",
         "고블린왕 크룩 → 고블린 습격 (겪은 일)",
         "에르겐 → 에르겐의 비밀 (아는 것)",
-        "고대 유적 → 마을 광장 (이어짐)",
+        "마을 광장 → 고대 유적 (이어짐)",
     ]
+    nearer = ask("고대 유적으로 간다", state=state, graph=EdgeGraph(edges))
+    assert "고대 유적 → 마을 광장 (이어짐)" in texts(await gather(Connections(), nearer))
 
 
 async def test_one_line_for_many_targets() -> None:
     state = changed(ko_state(), *(place(f"장소{at}") for at in range(9)))
-    edges = [Edge(RUINS, "ADJACENT", id_of(Kind.LOCATION, f"장소{at}")) for at in range(9)]
-    request = ask("고대 유적으로", state=state, graph=EdgeGraph(edges), language="en")
+    links = {(RUINS, "ADJACENT", id_of(Kind.LOCATION, f"장소{at}")) for at in range(9)}
+    state = evolve(state, links=frozenset(links), relations={}, whereabouts={})
+    request = ask("고대 유적으로", state=state, graph=EdgeGraph(edges_of(state)), language="en")
     (line,) = texts(await gather(Connections(), request))
     subject, _, rest = line.partition(" → ")
     *named, more = rest.split(", ")
@@ -271,9 +292,32 @@ async def test_one_line_for_many_targets() -> None:
 
 
 async def test_the_state_speaks_where_a_graph_says_otherwise() -> None:
-    edges = [Edge(KRUK, "RELATES_TO", ARIA, properties={"rel_type": "friendly", "strength": 9})]
-    request = ask("크룩", graph=EdgeGraph(edges))
-    assert texts(await gather(Connections(), request)) == ["고블린왕 크룩 → 아리아: hostile (-2)"]
+    edges = [
+        Edge(KRUK, "RELATES_TO", ARIA, properties={"rel_type": "friendly", "strength": 9}),
+        Edge(KRUK, "RELATES_TO", ERGEN, properties={"rel_type": "friendly", "strength": 9}),
+        Edge(KRUK, "LOCATED_AT", SQUARE),
+        Edge(KRUK, "OWNS", POTION),
+        Edge(KRUK, "INVOLVED_IN", RAID),
+        Edge(SQUARE, "ADJACENT", RUINS),
+        Edge(KRUK, "OWNS", "nobody knows what"),
+        Edge(KRUK, "SIBLING_OF", ERGEN),
+    ]
+    request = ask("크룩", graph=EdgeGraph(edges), language="en")
+    assert texts(await gather(Connections(), request)) == [
+        "고블린왕 크룩 → 아리아: hostile (-2)",
+        "고블린왕 크룩 → 에르겐 (SIBLING_OF)",
+    ]
+
+
+async def test_the_dead_are_nowhere_and_no_more_than_the_best_edges_are_read() -> None:
+    state = kill(ko_state(), KRUK)
+    told = texts(await gather(Connections(), ask("크룩", state=state, graph=EdgeGraph(edges_of(state)))))
+    assert "고블린왕 크룩 → 아리아: hostile (-2)" in told and not any("고대 유적" in line for line in told)
+    people = [who(f"사람{at:02}") for at in range(60)]
+    relations = {(each.id, ARIA): Relation("knows", 1) for each in people}
+    crowd = changed(ko_state(), *people, relations=relations)
+    pieces = await gather(Connections(), ask(state=crowd, graph=EdgeGraph(edges_of(crowd))))
+    assert len(pieces) == 16
 
 
 async def test_without_a_graph_there_are_no_connections() -> None:
@@ -350,6 +394,15 @@ async def test_the_store_is_not_asked_for_what_is_shown_anyway() -> None:
 async def test_nothing_asked_nothing_recalled(words: str) -> None:
     assert await gather(Recollection(), remembering(words)) == []
     assert await gather(Recollection(), ask("열쇠")) == []
+
+
+async def test_of_many_similar_turns_the_nearest_count() -> None:
+    past = ["", *(f"Turn {at}\n말 {at}" for at in range(1, 60))]
+    hits = [Hit(f"t{at}", 0.9 - at / 100, "", {"depth": at}) for at in range(1, 49)]
+    request = ask("열쇠", state=ko_state(depth=59, turn="t59"), episodes=path_episodes(past))
+    vectors = CannedVectors({"episodes:s": hits})
+    pieces = await gather(Recollection(30), request, vectors=vectors, embedder=OneVector())
+    assert pieces and max(piece.order for piece in pieces) <= 26
 
 
 async def test_no_more_than_top_k() -> None:

@@ -55,6 +55,9 @@ def test_the_excerpt_is_what_is_asked_about() -> None:
     assert excerpt(STORY, ["장소"], 24) == "장소는 숲이다. 크룩이 웃었다. …"
     assert excerpt(STORY, [], 24).startswith("장소는 숲이다.")
     assert excerpt("짧은\n글", ["x"], 40) == "짧은 글"
+    assert excerpt("열쇠를 주웠다. 열쇠는 검고 열쇠는 차다. 비가 왔다. 밤이 깊었다.", ["열쇠", "검고"], 30) == (
+        "열쇠를 주웠다. 열쇠는 검고 열쇠는 차다. …"
+    )
 
 
 def test_a_long_sentence_is_cut_around_the_word() -> None:

@@ -72,6 +72,11 @@ def test_names_are_cut_out_with_their_particles() -> None:
     assert index.cut_from("크룩에게  열쇠를 물었다, Elder Maren's key") == "열쇠를 물었다, 's key"
     assert index.cut_from("여성은 성에 있다") == "여성은 있다"
     assert index.cut_from("아무도 없다") == "아무도 없다"
+    assert index.cut_from("Elder Marens, Elder brother; Elder Maren에게 간다") == "Elder Marens, Elder brother; 간다"
+    assert index.cut_from("İ 성 İ") == "i̇ i̇"
+    both = NameIndex([(1, ("어둠의 숲",)), (2, ("숲",)), (3, ("", " "))])
+    assert both.cut_from("어둠의 숲으로 간다") == "간다"
+    assert both.found_in(Passage.of("어둠의 숲으로")) == {1, 2}
 
 
 @given(texts, st.lists(names, max_size=5))

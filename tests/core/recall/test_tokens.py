@@ -46,6 +46,11 @@ def test_a_word_is_not_cut_to_pieces_by_what_only_looks_like_a_particle() -> Non
         "box boxes",
         "Kruk's kruk",
         "die died dies dying",
+        "hiss hisses hissing hissed",
+        "agree agreed agrees",
+        "tie ties",
+        "create created creating creation",
+        "happy happily happiness",
     ],
 )
 def test_forms_of_one_english_word_have_one_stem(words: str) -> None:
