@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from typing import Final
 
@@ -61,17 +60,11 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
         model=ask.model or route.model,
         api_key=(bearer.key or None) if route.provider.passthrough_key else None,
     )
-    exchange = request.app[EXCHANGES].join(_key(call, body), call)
+    exchange = request.app[EXCHANGES].join((call.owner, call.session, call.world, body), call)
     try:
         return await (_stream if ask.stream else _whole)(request, exchange)
     finally:
         exchange.leave()
-
-
-def _key(call: Call, body: bytes) -> bytes:
-    """What makes two requests the same."""
-    names = "\0".join((call.owner, call.session or "", call.world or ""))
-    return hashlib.blake2b(names.encode("utf-8", "replace") + b"\0" + body, digest_size=16).digest()
 
 
 async def _stream(request: web.Request, exchange: Exchange) -> web.StreamResponse:

@@ -24,6 +24,9 @@ from saga_server.answers import Answer, StreamedAnswer, WholeAnswer
 from saga_server.metrics import Metrics
 from saga_server.narrators import Narrators, Route
 
+Key = tuple[str, str | None, str | None, bytes]
+"""What makes two requests the same: owner, session, world and the whole body."""
+
 _log = logging.getLogger("saga.server")
 
 COMMIT_SECONDS = 10.0
@@ -243,10 +246,10 @@ class Exchanges:
     saga: Saga
     narrators: Narrators
     metrics: Metrics
-    _by_key: dict[bytes, Exchange] = field(factory=dict, init=False)
+    _by_key: dict[Key, Exchange] = field(factory=dict, init=False)
     _tasks: dict[asyncio.Task[None], Exchange] = field(factory=dict, init=False)
 
-    def join(self, key: bytes, call: Call) -> Exchange:
+    def join(self, key: Key, call: Call) -> Exchange:
         """Follow the exchange that runs for an equal call, or begin one. The caller must ``leave`` it."""
         exchange = self._by_key.get(key)
         if exchange is None or exchange.ended or exchange.stopped:
@@ -258,7 +261,7 @@ class Exchanges:
         exchange.join()
         return exchange
 
-    def _over(self, key: bytes, task: asyncio.Task[None]) -> None:
+    def _over(self, key: Key, task: asyncio.Task[None]) -> None:
         exchange = self._tasks.pop(task)
         if self._by_key.get(key) is exchange:
             del self._by_key[key]
