@@ -47,6 +47,15 @@ def _stores(server: Server) -> str:
     return ", ".join(f"{kind}: {store.info.name}" for kind, store in found.items())
 
 
+def leaving(server: Server) -> None:
+    """Print what is waited for before the end."""
+    seconds = server.config.server.drain_timeout
+    _say(
+        f"SAGA is stopping: {server.open_requests} open replies and the background work get {seconds:g} s; "
+        "press Ctrl-C again to end at once"
+    )
+
+
 def farewell(report: DrainReport) -> None:
     """Print what became of the background work."""
     _say(f"SAGA stopped: {report.done} pieces of background work finished")

@@ -100,7 +100,7 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
 async def _serve(config: Config) -> None:
     import logging
 
-    from saga_server.announce import announce, farewell
+    from saga_server.announce import announce, farewell, leaving
     from saga_server.wiring import Server
 
     for warning in config.warnings:
@@ -122,6 +122,7 @@ async def _serve(config: Config) -> None:
     try:
         announce(server)
         await asked.wait()
+        leaving(server)
     finally:
         report = await server.stop()
     farewell(report)

@@ -130,5 +130,10 @@ async def errors_as_json(request: web.Request, handler: Handler) -> web.StreamRe
         if error.status < 400:
             raise
         return _of_http(error, request).response()
+    except web.RequestPayloadError as error:
+        text = f"the body cannot be read: {' '.join(str(error).split())}"
+        response = Failure(400, text, "invalid_request_error", "body").response()
+        response.force_close()
+        return response
     except Exception as error:  # noqa: BLE001 - the edge: described, and logged when it is unexpected
         return describe(error).response()

@@ -7,6 +7,7 @@ import errno
 import logging
 import os
 import socket
+import time
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
@@ -65,6 +66,11 @@ class Server:
         shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
         return f"http://{shown}:{self.port}"
 
+    @property
+    def open_requests(self) -> int:
+        """Chat requests that are being answered or recorded."""
+        return 0 if self._runner is None else len(self._runner.app[EXCHANGES])
+
     async def __aenter__(self) -> Self:
         await self.start()
         return self
@@ -116,11 +122,13 @@ class Server:
             _log.warning("session.default_world: %s", error)
 
     async def stop(self, drain: float | None = None) -> DrainReport:
-        """Stop listening, let replies and background work end within ``drain`` seconds each, close everything.
+        """Stop listening, let replies and background work end within ``drain`` seconds, close everything.
 
-        ``drain`` is ``server.drain_timeout`` when None.
+        ``drain`` is ``server.drain_timeout`` when None. Replies that are not over by then are cut short, and what was
+        shown of them is recorded; background work that is not done waits in the journal.
         """
         seconds = self.config.server.drain_timeout if drain is None else drain
+        started = time.monotonic()
         sites, self._sites = self._sites, []
         for site in sites:
             await site.stop()
@@ -134,7 +142,8 @@ class Server:
         if self._narrators is not None:
             await self._narrators.aclose()
         saga, self._saga = self._saga, None
-        return DrainReport(0) if saga is None else await saga.aclose(drain=seconds)
+        rest = max(0.0, seconds - (time.monotonic() - started))
+        return DrainReport(0) if saga is None else await saga.aclose(drain=rest)
 
 
 def _listen(host: str, port: int) -> list[socket.socket]:

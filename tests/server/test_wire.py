@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 from io import BytesIO
 from typing import Any
@@ -82,6 +83,15 @@ class TestBadRequests:
         reply = await strict.post(CHAT, data=BytesIO(b'"' + b"x" * (1 << 20) + b'"'))
         assert (reply.status, reply.error["param"]) == (413, "body")
         assert "1 MB (server.max_body_mb)" in reply.error["message"]
+
+    async def test_a_packed_body(self, strict: Client) -> None:
+        headers = {"Content-Encoding": "gzip"}
+        assert (await strict.post(CHAT, data=gzip.compress(body()), headers=headers)).status == 200
+        large = await strict.post(CHAT, data=gzip.compress(b" " * (4 << 20)), headers=headers)
+        assert (large.status, large.error["param"]) == (413, "body")
+        reply = await strict.post(CHAT, data=b"this is not gzip", headers=headers)
+        assert (reply.status, reply.error["param"]) == (400, "body")
+        assert "the body cannot be read" in reply.error["message"]
 
     async def test_paths_and_methods_that_do_not_exist(self, strict: Client) -> None:
         reply = await strict.get("/v1/nothing")

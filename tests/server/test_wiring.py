@@ -9,7 +9,9 @@ import pytest
 from aiohttp import ClientSession
 
 from saga_core.config import load_config
+from saga_core.engine.lanes import DrainReport, Waiting
 from saga_core.errors import ConfigError, StoreError
+from saga_server.announce import announce, farewell, leaving
 from saga_server.wiring import CannotListen, Server
 from tests.server.client import CHAT, Client, words
 
@@ -92,6 +94,37 @@ class TestStopping:
         async with server() as running:
             port = running.port
         assert _is_free(port)
+
+
+class TestAnnouncing:
+    async def test_in_a_terminal(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+        monkeypatch.setenv("COLUMNS", "60")
+        async with server() as running:
+            announce(running)
+            *panel, ready = capsys.readouterr().out.splitlines()
+            assert ready == f"SAGA ready at {running.url}/v1"
+        assert any("SillyTavern" in line for line in panel)
+        assert panel[0].startswith("╭")
+
+    async def test_a_real_narrator(self, capsys: pytest.CaptureFixture[str]) -> None:
+        provider = {"base_url": "http://127.0.0.1:1/v1", "api_key": "sk-geheim"}
+        async with server(providers={"openai": provider}, models={"narration": "mine"}) as running:
+            announce(running)
+        out = capsys.readouterr().out
+        assert "mine, from openai (http://127.0.0.1:1/v1)" in out
+        assert "geheim" not in out
+
+    def test_what_was_not_done_is_said(self, capsys: pytest.CaptureFixture[str]) -> None:
+        farewell(DrainReport(3, (Waiting("s", "t", "project", "the disk is full"),)))
+        out = capsys.readouterr().out
+        assert "3 pieces of background work finished" in out
+        assert "1 wait in the journal for the next start (the disk is full)" in out
+
+    async def test_what_is_waited_for_is_said(self, capsys: pytest.CaptureFixture[str]) -> None:
+        async with server(server={"drain_timeout": 7}) as running:
+            leaving(running)
+        assert "0 open replies and the background work get 7 s" in capsys.readouterr().out
 
 
 async def test_a_default_world_that_is_not_there_is_told_at_the_start(caplog: pytest.LogCaptureFixture) -> None:
