@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 from attrs import define, evolve, field, frozen
@@ -72,8 +73,8 @@ class Catalog:
         self.lanes.submit(session_id, [root.id])
         return await self.live.get(session_id)
 
-    async def named_session(self, name: str, owner: str, world: World) -> Session:
-        """The session of ``owner`` with that label or id; begun in ``world`` if there is none."""
+    async def named_session(self, name: str, owner: str, world: Callable[[], World]) -> Session:
+        """The session of ``owner`` with that label or id; begun in what ``world`` gives if there is none."""
         known = await self.journal.labelled(owner, name)
         if known is not None:
             return await self.journal.session(known)
@@ -81,7 +82,7 @@ class Catalog:
             found = await self.journal.session(name)
         except NotFound:
             try:
-                return (await self.new_session(world, owner=owner, label=name)).session
+                return (await self.new_session(world(), owner=owner, label=name)).session
             except Conflict:
                 # Another request with the same name came first.
                 return await self.named_session(name, owner, world)

@@ -23,6 +23,7 @@ from saga_core.world.model import World
 from saga_core.world.opening import opening_state
 
 _STATES = 64
+_TURNS = 16
 _IMAGES = 4
 
 
@@ -41,16 +42,33 @@ class LiveSession:
     episodes: LexicalIndex = field(factory=LexicalIndex)
     _states: OrderedDict[str, WorldState] = field(factory=OrderedDict)
     _images: OrderedDict[str, GraphImage] = field(factory=OrderedDict)
+    _turns: OrderedDict[str, Turn] = field(factory=OrderedDict)
     slots: dict[int, float] = field(factory=dict)
     """Timeline slot -> when it was used last."""
 
     def record(self, turn: Turn, node: Node, state: WorldState | None) -> None:
         """Take in a turn that the journal has."""
         self.tree.add(node)
+        self._keep(turn)
         if node.episode:
             self.episodes.add(node.id, node.episode)
         if state is not None:
             self.remember(state)
+
+    async def turn(self, turn_id: str) -> Turn:
+        """A turn, whole: at hand when it was asked for or recorded lately. ``NotFound``."""
+        found = self._turns.get(turn_id)
+        if found is None:
+            self.tree.get(turn_id)
+            (found,) = await self.journal.turns(self.session.id, [turn_id])
+        self._keep(found)
+        return found
+
+    def _keep(self, turn: Turn) -> None:
+        self._turns[turn.id] = turn
+        self._turns.move_to_end(turn.id)
+        while len(self._turns) > _TURNS:
+            self._turns.popitem(last=False)
 
     def remember(self, state: WorldState) -> None:
         """Keep a state at hand; the least recently used go beyond 64."""

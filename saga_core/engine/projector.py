@@ -136,7 +136,7 @@ class Projector:
     async def _pages(self, live: LiveSession, scope: str, state: WorldState) -> None:
         if self.cache is None:
             return
-        (turn,) = await live.journal.turns(live.session.id, [state.turn])
+        turn = await live.turn(state.turn)
         pages = render_pages(state, live.world, live.world.language, session=live.session.id, turn=turn)
         try:
             stored = await self.cache.read(scope)

@@ -92,7 +92,7 @@ class Recording:
         )
         if kind is TurnKind.NARRATION or above.parent is None:
             return [self._made(live, child, words_key(self.transcript.words), self.state)]
-        (before,) = await self.saga.journal.turns(self.session_id, [self.parent])
+        before = await live.turn(self.parent)
         whole = evolve(
             child,
             id=child.id if kind is TurnKind.CONTINUATION else self.saga.ids.new("t"),

@@ -85,9 +85,11 @@ class Saga(Catalog):
         """
         started = self.clock.monotonic()
         transcript = read_transcript(messages)
-        chosen = self.worlds.choose(world, transcript.system_text, self.config.session.default_world)
+        chosen = _Choice(self.worlds, world, transcript, self.config.session.default_world)
+        if world is not None:
+            chosen.world()  # an unknown name is an error also where the session has a world of its own
         try:
-            return await self._begin(transcript, chosen, session, owner, world, choices, model, started)
+            return await self._begin(transcript, chosen, session, owner, choices, model, started)
         except StoreError as error:
             self.counters.degrade("journal.read", str(error))
             log.error("the journal cannot be read; this turn is played without memory", exc_info=error)
@@ -96,21 +98,20 @@ class Saga(Catalog):
     async def _begin(
         self,
         transcript: Transcript,
-        chosen: World,
+        chosen: _Choice,
         explicit: str | None,
         owner: str,
-        world: str | None,
         choices: int,
         model: str,
         started: float,
     ) -> BegunTurn:
         timings: dict[str, float] = {}
         lap = _Lap(self.clock, started, timings)
-        only = await self.named_session(explicit, owner, chosen) if explicit else None
-        match = await self.matcher.match(transcript, owner=owner, only=only, world=chosen.name)
-        if world is not None and only is None and match.session is not None:
+        only = await self.named_session(explicit, owner, chosen.world) if explicit else None
+        match = await self.matcher.match(transcript, owner=owner, only=only, world=lambda: chosen.world().name)
+        if chosen.explicit is not None and only is None and match.session is not None:
             found = await self.journal.session(match.session)
-            if found.world != chosen.name:
+            if found.world != chosen.world().name:
                 match = Match(None, unknown=transcript.past[len(transcript.greeting) :])
         live = await self._session_for(match, transcript, owner, chosen)
         lap("match")
@@ -118,12 +119,14 @@ class Saga(Catalog):
         parent_id = match.parent or live.tree.root
         if match.unknown:
             try:
-                parent_id = await adopt(live, parent_id, match.unknown, self.ids, self.clock.now(), live.world.language)
+                parent_id, adopted = await adopt(
+                    live, parent_id, match.unknown, self.ids, self.clock.now(), live.world.language
+                )
             except StoreError:
                 self.live.forget(live.session.id)
                 raise
-            self.lanes.submit(live.session.id, [parent_id])
-            self.counters.add("turns.adopted")
+            self.lanes.submit(live.session.id, adopted)
+            self.counters.add("turns.adopted", len(adopted))
         state = await live.state(parent_id)
         lap("state")
         kind = classify(transcript)
@@ -137,7 +140,7 @@ class Saga(Catalog):
             plan = build_plan(transcript, rules=static_rules(language), pages=pages, context=context.text)
             lap("plan")
         replies = tuple(Reply(self.ids.new("t")) for _ in range(max(1, choices)))
-        (parent,) = await self.journal.turns(live.session.id, [parent_id])
+        parent = await live.turn(parent_id)
         timings["total"] = (self.clock.monotonic() - started) * 1_000
         begun = BegunTurn(
             replies[0].turn_id,
@@ -154,11 +157,11 @@ class Saga(Catalog):
         self._explain(begun.id, context)
         return begun
 
-    async def _session_for(self, match: Match, transcript: Transcript, owner: str, world: World) -> LiveSession:
+    async def _session_for(self, match: Match, transcript: Transcript, owner: str, chosen: _Choice) -> LiveSession:
         if match.session is not None:
             return await self.live.get(match.session)
         greeting = "\n\n".join(utterance.text for utterance in transcript.greeting)
-        return await self.new_session(world, owner=owner, greeting=greeting)
+        return await self.new_session(chosen.world(), owner=owner, greeting=greeting)
 
     async def _read(
         self, live: LiveSession, state: WorldState, transcript: Transcript, match: Match, language: Language
@@ -340,6 +343,23 @@ class Opening:
         if waiting:
             log.info("resuming the work of %d turns in %d sessions", sum(map(len, waiting.values())), len(waiting))
         return saga
+
+
+@define
+class _Choice:
+    """The world for a new session. It is looked for among the files when somebody asks: a known session has its own."""
+
+    worlds: WorldLibrary
+    explicit: str | None
+    transcript: Transcript
+    default: str | None
+    _world: World | None = field(default=None, init=False)
+
+    def world(self) -> World:
+        """The explicit world, or the one that the system prompt names, or the default. Raises as ``choose`` does."""
+        if self._world is None:
+            self._world = self.worlds.choose(self.explicit, self.transcript.system_text, self.default)
+        return self._world
 
 
 @define

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Protocol
 
 from saga_core.journal.tree import Tree
@@ -45,15 +44,14 @@ class PathEpisodes:
         self._tree = tree
         self._index = index
         self._head = tree.get(head)
-        # The searches ask about the same turns again and again.
-        self._at = lru_cache(maxsize=None)(self._ancestor)
+        tree.follow(head)
 
     @property
     def last(self) -> int:
         """The head's depth."""
         return self._head.depth
 
-    def _ancestor(self, depth: int) -> str:
+    def _at(self, depth: int) -> str:
         return self._tree.ancestor_at(self._head.id, depth).id
 
     def search(self, query: str, k: int, skip: frozenset[str]) -> dict[str, float]:

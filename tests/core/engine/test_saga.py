@@ -330,6 +330,20 @@ async def test_bad_input_is_named(saga: Saga, chat: Frontend) -> None:
         await saga.turns("nothing")
 
 
+async def test_worlds_are_looked_for_when_a_session_begins_and_not_at_every_turn(
+    saga: Saga, chat: Frontend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await chat.say("광장을 둘러본다.", "사람들이 북적인다. 약초 냄새가 난다.")
+
+    def gone(*_: Any) -> Any:
+        raise BadInput("worlds: cannot be listed")
+
+    monkeypatch.setattr(type(saga.worlds), "choose", gone)
+    assert (await chat.begin("간다.")).parent.depth == 1
+    with pytest.raises(BadInput, match="cannot be listed"):
+        await Frontend(saga, greeting="비가 내리는 밤이다.").begin("간다.")
+
+
 async def test_without_a_journal_the_story_goes_on(saga: Saga, chat: Frontend, monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(*_: Any, **__: Any) -> Any:
         raise StoreUnavailable("the disk is gone")

@@ -43,6 +43,44 @@ def test_ancestry_equals_the_walk(parents: list[int], data: st.DataObject) -> No
         assert tree.ancestor_at(one, depth).id == id_
 
 
+@given(st.lists(st.sampled_from([0, 0, 0, 1, 2, 9]), max_size=40), st.data())
+def test_following_a_path_changes_no_answer(parents: list[int], data: st.DataObject) -> None:
+    tree = grow(parents)
+    turn = st.sampled_from(sorted(tree.nodes))
+    for followed in data.draw(st.lists(turn, max_size=4)):
+        tree.follow(followed)
+        asked = data.draw(turn)
+        above = [node.id for node in tree.upwards(asked)][::-1]
+        assert [tree.ancestor_at(asked, depth).id for depth in range(len(above))] == above
+        tree.add(
+            Node(
+                f"x{len(tree)}",
+                followed,
+                tree.get(followed).depth + 1,
+                0.0,
+                TurnKind.SIDE,
+                jump=tree.jump_for(followed),
+            )
+        )
+
+
+def test_on_a_followed_path_ancestry_takes_one_step() -> None:
+    tree = grow([0] * 5_000)
+    tree.follow("t4999")
+    steps = 0
+
+    class Counting(dict[str, Node]):
+        def __getitem__(self, key: str) -> Node:
+            nonlocal steps
+            steps += 1
+            return super().__getitem__(key)
+
+    tree.nodes = Counting(tree.nodes)
+    assert tree.ancestor_at("t4999", 17).depth == 17
+    assert tree.ancestor_at("t0900", 17).depth == 17
+    assert steps == 2
+
+
 def test_a_long_line_is_climbed_in_few_steps() -> None:
     tree = grow([0] * 5_000)
     steps = 0
