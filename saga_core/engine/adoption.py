@@ -50,10 +50,11 @@ def pairs(unknown: Sequence[Utterance]) -> list[tuple[list[Utterance], Utterance
 
 async def adopt(
     live: LiveSession, parent: str, unknown: Sequence[Utterance], ids: IdSource, at: float, language: str
-) -> str:
-    """Record the turns of ``unknown`` below ``parent``, in one commit; the id of the last, ``parent`` if there is none.
+) -> tuple[str, list[str]]:
+    """Record the turns of ``unknown`` below ``parent``, in one commit.
 
-    A turn that is there already with these very texts is taken as it is.
+    Gives the turn that the history ends with (``parent`` if there is none) and the turns that are new. One that is
+    there already with these very texts is taken as it is.
     """
     entries: list[Entry] = []
     twins: list[str] = []
@@ -92,7 +93,7 @@ async def adopt(
         parent = turn.id
     if entries:
         live.session = await live.journal.append(live.session, entries, head=parent)
-    return parent
+    return parent, [entry.turn.id for entry in entries]
 
 
 async def _inherited(live: LiveSession, siblings: Sequence[str], text: str) -> tuple[Delta, list[str]]:

@@ -14,6 +14,7 @@ from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, NotSupported
 from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
 from tests.backends.store_openers import GRAPHS, Opener
+from tests.naming import named
 
 
 @pytest.fixture(params=GRAPHS, ids=str)
@@ -195,7 +196,7 @@ class Mood(StrEnum):
         Mood.CALM,
         1j,
     ],
-    ids=repr,
+    ids=named,
 )
 async def test_malformed_values_are_refused(store: Any, value: Any) -> None:
     await store.apply("s", Mutation(put_nodes=people("a")))

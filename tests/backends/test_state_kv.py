@@ -22,6 +22,7 @@ from saga_core.errors import BadInput, Closed, Conflict
 from saga_core.registry import Backend, OpenOptions
 from saga_core.stores.lifecycle import Limits
 from saga_core.stores.state_kv import Batch, Key, StateKV
+from tests.naming import named
 
 
 async def opened(backend: Backend, path: Path) -> StateKV:
@@ -190,7 +191,7 @@ TOO_LONG: list[Any] = [("x" * 1_025,), ("가" * 342,), ("x" * 512, "y" * 513)]
 BAD_KEYS: list[Any] = [(), ("",), ("a", ""), "abc", ["a"], (1,), ("a", None), ("\ud800",), *TOO_LONG]
 
 
-@pytest.mark.parametrize("key", BAD_KEYS, ids=repr)
+@pytest.mark.parametrize("key", BAD_KEYS, ids=named)
 async def test_malformed_keys_are_refused_everywhere(store: StateKV, key: Any) -> None:
     hashable = tuple(key) if isinstance(key, list) else key
     with pytest.raises(BadInput, match="key"):
@@ -214,7 +215,7 @@ async def test_a_key_alone_is_no_sequence_of_keys(store: StateKV) -> None:
         await store.get(("a", "b"))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("value", ["text", None, 1, bytearray(b"x"), memoryview(b"x")], ids=repr)
+@pytest.mark.parametrize("value", ["text", None, 1, bytearray(b"x"), memoryview(b"x")], ids=named)
 async def test_values_are_bytes(store: StateKV, value: Any) -> None:
     with pytest.raises(BadInput, match="give bytes"):
         await store.commit(Batch({("good",): b"", ("a",): value}))
@@ -227,7 +228,7 @@ async def test_a_key_is_put_or_deleted(store: StateKV) -> None:
     assert await store.scan(()) == []
 
 
-@pytest.mark.parametrize("limit", [0, -1, True, 1.0, None, "3"], ids=repr)
+@pytest.mark.parametrize("limit", [0, -1, True, 1.0, None, "3"], ids=named)
 async def test_limits_are_counts(store: StateKV, limit: Any) -> None:
     with pytest.raises(BadInput, match="limit"):
         await store.scan((), limit=limit)

@@ -17,6 +17,7 @@ from saga_core.errors import BadInput, Closed, NotFound, ScopeMismatch
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within
 from saga_core.stores.vector import Hit, ScopeSpec, VectorItem, cosine
 from tests.backends.store_openers import VECTORS, Opener
+from tests.naming import named
 
 SPEC = ScopeSpec("ngram-1/2", 2)
 
@@ -219,7 +220,7 @@ class Kind(StrEnum):
         (item("b", n=np.float64(1.0)), BadInput),
         ("no item", BadInput),
     ],
-    ids=repr,
+    ids=named,
 )
 async def test_a_refused_upsert_changes_nothing(store: Any, bad: Any, error: type[Exception]) -> None:
     await filled(store, "s", item("a"))
@@ -395,7 +396,7 @@ FILTERED = [
         (And((Exists("v"), Not(Compare("v", "ge", 0)))), "bool null text"),
         (Or((Compare("v", "eq", True), Not(Exists("v")))), "bool none"),
     ],
-    ids=repr,
+    ids=named,
 )
 async def test_the_filter_grammar(store: Any, where: Filter, expected: str) -> None:
     await filled(store, "s", *FILTERED)

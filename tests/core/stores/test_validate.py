@@ -21,6 +21,7 @@ from saga_core.stores.md_cache import PAGE_NAMES, Pages
 from saga_core.stores.state_kv import Batch
 from saga_core.stores.vector import ScopeSpec, VectorItem
 from saga_core.text.normal import nfc
+from tests.naming import named
 
 
 class Mood(StrEnum):
@@ -83,7 +84,7 @@ def test_what_came_through_the_door_is_taken(text: str) -> None:
     validate.check_text("t", nfc(text))
 
 
-@pytest.mark.parametrize("values", ["name", b"name", 3, None, iter(["name"])], ids=str)
+@pytest.mark.parametrize("values", ["name", b"name", 3, None, iter(["name"])], ids=named)
 def test_a_collection_of_names_is_wanted(values: Any) -> None:
     with pytest.raises(BadInput, match=r"^ids: .*give a list or a tuple"):
         validate.check_names("ids", values)
@@ -322,7 +323,7 @@ def test_an_item_names_its_culprit(item: Any, words: str) -> None:
         "turn = 1",
         object(),
     ],
-    ids=str,
+    ids=named,
 )
 def test_filters_are_checked_however_deep(where: Any) -> None:
     sound = Compare("turn", "ge", 3)
