@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_END = re.compile(r"(?<=[.!?。…！？])[\"'”’」』)]*\s+|\n+")
+_END = re.compile(r"[.!?。…！？][\"'”’」』)]*\s+|\n+")
 _GAP = "…"
 
 
@@ -18,8 +18,10 @@ def excerpt(text: str, words: Sequence[str], limit: int) -> str:
     whole = " ".join(text.split())
     if len(whole) <= limit:
         return whole
-    sentences = [sentence for part in _END.split(text) if (sentence := " ".join(part.split()))]
-    worth = [_worth(sentence.casefold(), words) for sentence in sentences]
+    sentences = _sentences(text)
+    folded = whole.casefold()
+    words = [word for word in words if word in folded]
+    worth = [_worth(sentence.casefold(), words) for sentence in sentences] if words else [0] * len(sentences)
     first = last = max(range(len(sentences)), key=lambda at: (worth[at], -at))
     room = limit - 2 * (len(_GAP) + 1)
     length = len(sentences[first])
@@ -41,6 +43,18 @@ def excerpt(text: str, words: Sequence[str], limit: int) -> str:
     head = f"{_GAP} " if first else ""
     tail = f" {_GAP}" if last + 1 < len(sentences) else ""
     return f"{head}{chosen}{tail}"
+
+
+def _sentences(text: str) -> list[str]:
+    """The sentences of ``text``, each on one line, without closing quotes."""
+    found: list[str] = []
+    start = 0
+    for end in _END.finditer(text):
+        stop = end.start() if end.group()[0] == "\n" else end.start() + 1
+        found.append(" ".join(text[start:stop].split()))
+        start = end.end()
+    found.append(" ".join(text[start:].split()))
+    return [sentence for sentence in found if sentence]
 
 
 def _worth(sentence: str, words: Sequence[str]) -> int:
