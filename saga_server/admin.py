@@ -10,10 +10,11 @@ from importlib.metadata import version
 from typing import Any, Final, TypeVar
 
 from aiohttp import web
+from attrs import evolve
 
 from saga_core.codec import to_plain
 from saga_core.engine.catalog import SessionSummary
-from saga_core.engine.lanes import DrainReport
+from saga_core.engine.lanes import DrainReport, Waiting
 from saga_core.engine.saga import Saga
 from saga_core.errors import NotFound, NotSupported, StoreUnavailable
 from saga_core.model.turn import Session, Turn
@@ -116,13 +117,15 @@ async def drain(request: web.Request) -> web.Response:
     known_only(request, "timeout")
     limit = seconds(request, "timeout", 30.0, most=_LONGEST_DRAIN)
     started = time.monotonic()
+    slow: tuple[Waiting, ...] = ()
+    exchanges = request.app[EXCHANGES]
     try:
         async with asyncio.timeout(limit):
-            await request.app[EXCHANGES].settle()
+            await exchanges.settle()
     except TimeoutError:
-        limit = 0.0
+        slow = tuple(Waiting(*names, "record", "the journal is slow to take it") for names in exchanges.recording())
     report = await _saga(request).drain(max(0.0, limit - (time.monotonic() - started)))
-    return _json(drain_json(report))
+    return _json(drain_json(evolve(report, waiting=(*slow, *report.waiting))))
 
 
 def drain_json(report: DrainReport) -> dict[str, Any]:

@@ -136,7 +136,11 @@ class StreamedAnswer(Answer):
         await self._keep()
         if self.outlet.heard:
             self._begin(0)
-            self._end_with(UpstreamError("the server is shutting down; what was told so far is kept", status=503))
+            self._end_with(
+                UpstreamError(
+                    "the server is shutting down; what was told so far is kept", status=503, kind="unavailable_error"
+                )
+            )
 
     async def _keep(self) -> None:
         if any(reply.text.strip() for reply in self.begun.replies):
@@ -184,7 +188,6 @@ class WholeAnswer(Answer):
     async def aborted(self) -> None:
         """Nothing was shown."""
         await self.begun.abandon()
-        raise UpstreamError("the server is shutting down; ask again in a moment", status=503, kind="unavailable_error")
 
 
 def answer_headers(begun: BegunTurn, notice: str | None = None) -> dict[str, str]:

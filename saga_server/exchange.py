@@ -67,6 +67,8 @@ class Exchange:
     saga: Saga
     narrators: Narrators
     metrics: Metrics
+    recordings: dict[asyncio.Task[Any], tuple[str, str]]
+    """Recordings under way, with session and turn, also those that take longer than the reply waits."""
     usage: Usage | None = None
     ended: bool = False
     stopped: bool = False
@@ -150,6 +152,8 @@ class Exchange:
     async def commit(self, begun: BegunTurn, finish: str = "") -> str | None:
         """Record the turn. The story goes on when that fails: then the reason comes back, in words."""
         recording = asyncio.create_task(begun.commit(finish=finish, model=self.call.route.model))
+        self.recordings[recording] = (begun.session.id, begun.id)
+        recording.add_done_callback(self.recordings.pop)
         try:
             async with asyncio.timeout(COMMIT_SECONDS):
                 await asyncio.shield(recording)
@@ -247,13 +251,14 @@ class Exchanges:
     narrators: Narrators
     metrics: Metrics
     _by_key: dict[Key, Exchange] = field(factory=dict, init=False)
+    _recordings: dict[asyncio.Task[Any], tuple[str, str]] = field(factory=dict, init=False)
     _tasks: dict[asyncio.Task[None], Exchange] = field(factory=dict, init=False)
 
     def join(self, key: Key, call: Call) -> Exchange:
         """Follow the exchange that runs for an equal call, or begin one. The caller must ``leave`` it."""
         exchange = self._by_key.get(key)
         if exchange is None or exchange.ended or exchange.stopped:
-            exchange = Exchange(call, self.saga, self.narrators, self.metrics)
+            exchange = Exchange(call, self.saga, self.narrators, self.metrics, self._recordings)
             self._by_key[key] = exchange
             task = asyncio.create_task(exchange.run(), name="saga-exchange")
             self._tasks[task] = exchange
@@ -270,9 +275,15 @@ class Exchanges:
         return len(self._tasks)
 
     async def settle(self) -> None:
-        """Wait for those that nobody follows any more, and that only record."""
+        """Wait for those that nobody follows any more and that only record, and for late recordings."""
         while alone := [task for task, exchange in self._tasks.items() if not exchange.heard]:
             await asyncio.wait(alone)
+        if self._recordings:
+            await asyncio.wait(list(self._recordings))
+
+    def recording(self) -> list[tuple[str, str]]:
+        """Session and turn of what is being recorded."""
+        return list(self._recordings.values())
 
     async def aclose(self, seconds: float) -> None:
         """Let exchanges finish for so long, then stop them; what was shown is recorded."""
@@ -282,3 +293,5 @@ class Exchanges:
             exchange.stop()
         if self._tasks:
             await asyncio.wait(list(self._tasks))
+        if self._recordings:
+            await asyncio.wait(list(self._recordings), timeout=COMMIT_SECONDS)
