@@ -21,7 +21,6 @@ _ESCAPING = '"＂“'
 _MAX_DEPTH = 12
 _MAX_QUOTED = 4096
 
-_SPACE = re.compile(r"\s*")
 _GROUP = re.compile(r"[(（\[［{｛][^()（）\[\]［］{}｛｝\n]*[)）\]］}｝]")
 _THOUSANDS = re.compile(r"[,，]\d{3}(?!\d)")
 _QUOTE_END = re.compile(rf"[^\S\n]*(?:[{SEPARATORS}{ASSIGNS}{re.escape(_CLOSERS)}\n]|\Z)")
@@ -103,19 +102,17 @@ class _Reader:
 
     def _skip_space(self) -> str:
         """Go to the next character that is no white space, and give it; "" at the end."""
-        if space := _SPACE.match(self.text, self.pos):
-            self.pos = space.end()
+        while self.text[self.pos : self.pos + 1].isspace():
+            self.pos += 1
         return self.text[self.pos : self.pos + 1]
 
     def node(self, enclosing: str) -> Node:
         char = self._skip_space()
-        if char and len(enclosing) < _MAX_DEPTH:
-            if char in LIST_OPENERS:
-                self.pos += 1
-                return self.seq(enclosing + "]")
-            if char in MAP_OPENERS:
-                self.pos += 1
-                return self.map(enclosing + "}")
+        while char and char in LIST_OPENERS + MAP_OPENERS:
+            self.pos += 1
+            if len(enclosing) < _MAX_DEPTH:
+                return self.seq(enclosing + "]") if char in LIST_OPENERS else self.map(enclosing + "}")
+            char = self._skip_space()  # nested beyond reason: the bracket is passed over
         if char and char in QUOTES and (scalar := self.quoted()):
             return scalar
         return self._plain()

@@ -80,12 +80,16 @@ class Entry:
     def accepts(self, line: Line) -> bool:
         """Whether ``line``, which names no field, goes on with this entry."""
         deeper = line.indent > self.indent
-        if self.depth > 0 or line.text[:1] in tuple("]}］｝"):
+        if self.depth > 0:
             return True
         if self.field is None:
             return deeper or line.bullet
         if self.field.kind in LIST_KINDS:
-            return line.bullet or (deeper and (not self.inline or self.inline[-1] in flow.SEPARATORS))
+            return (
+                line.bullet
+                or line.text[0] in "]}］｝"
+                or (deeper and (not self.inline or self.inline[-1] in flow.SEPARATORS))
+            )
         if not self.inline:
             return deeper or line.bullet
         return deeper and self.field.name == "notes"

@@ -227,6 +227,8 @@ def _transfers(element: Node, field: Field) -> list[ItemTransfer]:
         if not known and len(other) == 1 and isinstance(other[0][1], Scalar):
             return _transfers(Scalar(f"{other[0][0]}: {other[0][1].text}"), field)
         item = known.get("item", known.get("name"))
+        if isinstance(item, Scalar) and not item.quoted and _ARROW.search(item.text):
+            raise Unreadable(f"{shown(item)}, where the name of an item belongs")
         amount = _amount(item, field.templates, known.get("quantity"))
         giver, receiver = (_name_in(known, key, field.templates) for key in ("from", "to"))
         if amount is None and (giver or receiver):

@@ -83,6 +83,7 @@ def sole(node: Node) -> Node:
 
 # Names and text
 
+_HALF_QUOTED = re.compile(r'["“”][^"“”]*|[^"“”]*["“”]')
 NO_WORDS = frozenset("false no 거짓 아니오 아니요".split())
 YES_WORDS = frozenset("true yes 참".split())
 
@@ -102,6 +103,8 @@ def read_name(scalar: Scalar, templates: str = "", limit: int = MAX_NAME) -> str
         raise Unreadable(f"{shown(scalar)}, where a text belongs")
     text = scalar.text if scalar.quoted else strip_emphasis(scalar.text.strip())
     name = clean_name(text)
+    if not scalar.quoted and limit == MAX_NAME and _HALF_QUOTED.fullmatch(name):
+        raise Unreadable(f"{shown(name)} has a quote mark without its partner")
     if len(name) > limit:
         raise Unreadable(f"{len(name)} characters are too many (at most {limit})")
     return name or None

@@ -131,6 +131,7 @@ def oracle(text: str) -> Hidden:
 
 @given(chunked())
 @example(["```", "state\n", "x", "``", "`\n", "다"])
+@example(["```state\nx\n```</thi", " ", "nk>"])
 @example(list("말.\n> ```state\n> a\n> ```\n> 말"))
 @example(list("a\n\n```state\nx\n```state\ny\n~~~\n```\n\nb  "))
 def test_every_chunking_gives_what_the_whole_text_gives(chunks: list[str]) -> None:
@@ -249,7 +250,9 @@ def test_what_is_no_block_passes(text: str) -> None:
         ("> ```state\n> a\n> ```\n", "", ["> a\n> "]),
         ("x > ```state\na\n```", "x >", ["a\n"]),
         ("하나\n```state\na\n```\n\n```state\nb\n```\n둘", "하나\n\n둘", ["a\n", "b\n"]),
+        ("하나\n\n```state\na\n```\n```state\nb\n```\n둘", "하나\n\n둘", ["a\n", "b\n"]),
         ("말\n```state\na\n```state\nb\n```", "말", ["a\n", "b\n"]),
+        ("말\n```state\na\n~~~  st b\n```", "말", ["a\n~~~  st b\n"]),
         ("말\n````state\na\n```\nb\n````\n끝", "말\n끝", ["a\n```\nb\n"]),
         ("말\n```state\na\n`````\n끝", "말\n끝", ["a\n"]),
         ("말\n~~~state\na\n```\n~~~\n끝", "말\n끝", ["a\n```\n"]),

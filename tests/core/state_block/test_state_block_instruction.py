@@ -42,6 +42,7 @@ notes: 고블린 영역 진입, 경계 상태
 @given(block_fields, stories)
 @example(BlockFields(location="<\u0301", mood="~\u0327", event_trigger="n\u0302one"), "말")
 @example(BlockFields(items_transferred=(ItemTransfer("]", None, "숲 hp_change: -5"),)), "말")
+@example(BlockFields(items_gained=(ItemAmount("검 x0"), ItemAmount("'검'", 2))), "말")
 @example(BlockFields(location="🙂 없음", mood="\\없음", notes="(🙂)"), "말")
 def test_what_is_written_is_read(stated: BlockFields, story: str) -> None:
     reading = read_reply(f"{story}\n\n{render_block(stated)}")

@@ -139,6 +139,24 @@ def test_what_states_no_field_is_reported_and_costs_nothing() -> None:
     parsed = parse_block("location: 숲\n그녀는 걸었다\nweather: rain\n  strong\nmood: calm\n")
     assert (parsed.status, parsed.fields) == (OK, BlockFields(location="숲", mood="calm"))
     assert parsed.problems == ("a line that states no field: '그녀는 걸었다'", "an unknown field: 'weather'")
+    assert parse_block(unicodedata.normalize("NFD", "그녀는 걸었다\nmood: x")).problems == parsed.problems[:1]
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ('{"location": "숲", "weather": "rain"}', "an unknown field: 'weather'"),
+        ('{"location": "숲", "뭔가"}', "a value that states no field: '뭔가'"),
+        ("{location: 숲} 그녀는 걸었다", "a value that states no field: '그녀는 걸었다'"),
+        (f'{{"location": "숲", "{"키" * 70}": 1}}', f"an unknown field: '{'키' * 60}'"),
+        ("location: 숲\n현재 mood: x", "an unknown field: '현재 mood'"),
+        ("location: 숲\n  (어둡다)", "a line that states no field: '(어둡다)'"),
+        ("location: 숲\n],", "a line that states no field: '],'"),
+    ],
+)
+def test_what_else_states_no_field(body: str, problem: str) -> None:
+    parsed = parse_block(body)
+    assert (parsed.status, parsed.fields, parsed.problems) == (OK, BlockFields(location="숲"), (problem,))
 
 
 def test_the_last_of_several_blocks_counts() -> None:
@@ -191,6 +209,16 @@ def test_a_reply_whose_blocks_are_hidden_already() -> None:
             '{\n  "location": "숲",\n  "npc_met": [\n    "크룩",\n    "라',
             BlockFields(location="숲", npc_met=("크룩",)),
             ("npc_met",),
+        ),
+        (
+            '{\n"mood": "x",\n"npc_met": [{"name": "크룩"},\n{"name"',
+            BlockFields(mood="x", npc_met=("크룩",)),
+            ("npc_met",),
+        ),
+        (
+            '{\n"mood": "x",\n"hp_change": -5,\n"status_changes": {"크룩":\n"de',
+            BlockFields(mood="x", hp_change=-5),
+            ("status_changes",),
         ),
         ("mood: ten", BlockFields(), ("mood",)),
         ("", BlockFields(), ()),

@@ -122,7 +122,9 @@ READABLE: dict[str, Case] = {
     ),
     "in a quote": ok(["> location: 숲", "> mood: calm", "> "], location="숲", mood="calm"),
     "carriage returns": ok("location: \uc232\r\nmood: calm\r\n", location="숲", mood="calm"),
-    "decomposed": ok("위치: 어둠의 숲", location="어둠의 숲"),
+    "decomposed": ok(
+        "\uc704\uce58: \u110b\u1165\u1103\u116e\u11b7\u110b\u1174 \u1109\u116e\u11c1", location="어둠의 숲"
+    ),
     "decomposed keys": ok("\u110b\u1171\u110e\u1175: \uc232", location="숲"),
     "data word": ok("yaml\nlocation: 숲", location="숲"),
     "document marks": ok(["---", "location: 숲", "---"], location="숲"),
@@ -433,6 +435,32 @@ READABLE: dict[str, Case] = {
     ),
     "json lines": ok('{"location": "숲"}\n{"mood": "x"}', location="숲", mood="x"),
     "json without its end": ok('{"location": "숲", "mood": "x"', location="숲", mood="x"),
+    # Brackets and quote marks, used and abused
+    "a set": ok("items_gained: {불꽃 검, 방패}", items_gained=items("불꽃 검", "방패")),
+    "a set and a map": ok("items_gained: {불꽃 검, 방패: 2}", items_gained=items("불꽃 검", ("방패", 2))),
+    "quoted keys in a list": ok(
+        "items_gained: [\"치유 물약\": 2, '활' : 1]", items_gained=items(("치유 물약", 2), "활")
+    ),
+    "loose pairs and a name": ok("items_gained: [name: 검, quantity: 2, 활]", items_gained=items(("검", 2), "활")),
+    "loose pairs": ok("items_gained: [name: 검, name: 활, 수량: 2]", items_gained=items("검", ("활", 2))),
+    "a closer by itself": ok(["items_gained: 검", "]", "mood: x"], items_gained=items("검"), mood="x"),
+    "a name behind a list": ok("items_gained: [검] 활", items_gained=items("검", "활")),
+    "no quantity": ok("items_gained: [{name: 검, quantity: null}]", items_gained=items("검")),
+    "nested beyond reason": ok(f"items_gained: {'[' * 30}검{']' * 30}", items_gained=items("검")),
+    "a closer of nothing": ok("{location: 숲], mood: x}", location="숲", mood="x"),
+    "a closer too many": ok("npc_met: [크룩]], mood: x", npc_met=("크룩",), mood="x"),
+    "a missing value": ok('{"location" : "숲", "mood": , "hp_change": -5}', location="숲", hp_change=-5),
+    "doubled quote marks": ok("npc_met: ['크룩''s', 라나]", npc_met=("크룩's", "라나")),
+    "empty brackets": ok(["location_moved: []", "hp_change: []", "mood: {}", "location: []", "notes: [none, -]"]),
+    "a transfer as a map": ok("items_transferred: {은반지: 아리아 -> 크룩}", items_transferred=RING),
+    "no transfers": ok("items_transferred: [none]\nrelationship_changes: [없음]\nstatus_changes: [-]"),
+    "a relation as a map": ok("relationship_changes: {아리아 -> 크룩: hostile -2}", relationship_changes=KROOK),
+    "relations by arrows": ok(
+        "relationship_changes: [아리아 -> 크룩: hostile, -2, Aria -> Krook: friendly, 3, {from: a, to: b, delta: 1}]",
+        relationship_changes=(*KROOK, *FRIENDS, RelationChange("a", "b", "", 1)),
+    ),
+    "statuses as a map": ok("상태 변화: {크룩: 사망}", status_changes=(StatusChange("크룩", "사망"),)),
+    "no status": ok("status_changes: [{name: 크룩, status: unchanged}]"),
     "notes with colons": ok('notes: 크룩이 말했다: "가라"', notes='크룩이 말했다: "가라"'),
     "notes over lines": ok(
         ["notes: |", "  고블린 영역 진입,", "  mood: 어둡다", "mood: x"],

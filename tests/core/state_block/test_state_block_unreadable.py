@@ -81,6 +81,26 @@ UNREADABLE: dict[str, Case] = {
         "relationship_changes", ["relationship_changes: [{from: a, to: b, type: x, delta: -5000}]", "mood: x"], mood="x"
     ),
     "a status of nobody": bad("status_changes", "status_changes: [dead]\nmood: x", mood="x"),
+    "a map for a flag": bad("location_moved", "location_moved: {a: b}\nmood: x", mood="x"),
+    "digits beyond measure": bad("hp_change", "hp_change: -9999999999\nmood: x", mood="x"),
+    "a text far too long": bad("notes", f"notes: {'x' * 5000}\nmood: x", mood="x"),
+    "an item far too long": bad(
+        "items_gained", f"items_gained: [{'x' * 300}, {'y' * 2000}, 검]", items_gained=items("검")
+    ),
+    "a list of quantities": bad(
+        "items_gained", "items_gained: [{name: 검, quantity: [1, 2]}, 활]", items_gained=items("활")
+    ),
+    "a list for an item": bad("items_gained", "items_gained: [{name: [검, 방패]}, 활]", items_gained=items("활")),
+    "half a quote": bad("items_gained", 'items_gained: ["불꽃 검, 방패]', items_gained=items("방패")),
+    "a person without a name": bad("npc_met", "npc_met: [{attitude: hostile}, 크룩]", npc_met=("크룩",)),
+    "a transfer of a placeholder": bad("items_transferred", "items_transferred: [없음: a -> b]\nmood: x", mood="x"),
+    "an arrow for an item": bad("items_transferred", "items_transferred: [item: a -> b]\nmood: x", mood="x"),
+    "a quote over lines": bad("items_gained", ['items_gained: ["검', '방패"]', "mood: x"], mood="x"),
+    "a transfer with two colons": bad("items_transferred", "items_transferred: [a: b -> c: d]\nmood: x", mood="x"),
+    "two sources": bad("relationship_changes", "관계 변화: [{from: [a, b], to: c, type: x}]\nmood: x", mood="x"),
+    "an arrow and no more": bad("relationship_changes", "관계 변화: [a -> b]\nmood: x", mood="x"),
+    "two deltas": bad("relationship_changes", "관계 변화: [a -> b: x 1 2]\nmood: x", mood="x"),
+    "a name without a status": bad("status_changes", "status_changes: [{name: 크룩}]\nmood: x", mood="x"),
 }
 
 
