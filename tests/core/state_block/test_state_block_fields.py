@@ -1,0 +1,50 @@
+"""The names by which fields and the keys of records are known."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import fields as attributes
+
+from saga_core.state_block import BlockFields, parse_block
+from saga_core.state_block.fields import FIELDS, LIST_KINDS, Field, Kind, field_of, record_key, squash
+
+ALIASES = [(alias, field) for field in FIELDS for alias in (field.name, *field.aliases.split())]
+
+
+def test_every_attribute_is_a_field() -> None:
+    assert {field.name for field in FIELDS} == {attribute.name for attribute in attributes(BlockFields)}
+
+
+@pytest.mark.parametrize(("alias", "field"), ALIASES, ids=[alias for alias, _ in ALIASES])
+def test_an_alias_names_one_field_however_it_is_spelled(alias: str, field: Field) -> None:
+    assert field_of(alias) is field
+    assert field_of(f" **{alias.upper()}** ") is field
+    assert field_of("-".join(alias)) is field
+    assert alias == field.name or squash(alias) == alias
+
+
+def test_an_alias_stands_once() -> None:
+    names = [squash(alias) for alias, _ in ALIASES]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
+def test_a_template_word_states_nothing(field: Field) -> None:
+    for word in field.templates.split():
+        for body in (f"{field.name}: {word}", f"{field.name}: [{word}]", f"{field.name}: <{word}>"):
+            parsed = parse_block(body)
+            assert (parsed.fields, parsed.problems) == (BlockFields(), ())
+
+
+@pytest.mark.parametrize("key", ["weather", "", "items", "상태", "hp max", "x" * 61])
+def test_what_names_no_field(key: str) -> None:
+    assert field_of(key) is None
+
+
+def test_keys_of_records_belong_to_their_kind() -> None:
+    assert record_key(Kind.RELATIONS, "관계 유형") == "type"
+    assert record_key(Kind.TRANSFERS, "주는 사람") == "from"
+    assert record_key(Kind.ITEMS, "Qty") == "quantity"
+    assert record_key(Kind.ITEMS, "from") is None
+    assert record_key(Kind.TEXT, "name") is None
+    assert all(record_key(kind, "name") == "name" for kind in LIST_KINDS - {Kind.RELATIONS})
