@@ -61,7 +61,7 @@ async def _stores(config: Config, say: Say) -> bool:
     good = True
     try:
         for kind, store in saga.stores.all().items():
-            health = await store.check()
+            health = await store.check(thorough=True)
             where = f" in {store.info.location}" if store.info.location else ", in memory"
             good &= _told(
                 say, health.ok, f"{kind}: {store.info.name} {store.info.version}{where} {health.detail}".rstrip()

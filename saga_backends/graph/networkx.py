@@ -69,7 +69,7 @@ class NetworkxGraph:
         """``RESIDENT`` and ``NATIVE_EXPAND``."""
         return self._info
 
-    async def check(self) -> Health:
+    async def check(self, *, thorough: bool = False) -> Health:
         """Counts what is there."""
         self._alive()
         nodes = sum(found.graph.number_of_nodes() for found in self._scopes.values())

@@ -164,7 +164,7 @@ class FilesCache:
         self._checked(scope)
         return str(self._root.folder(scope))
 
-    async def check(self) -> Health:
+    async def check(self, *, thorough: bool = False) -> Health:
         """Reads the record of every scope."""
         self._alive()
         return await self._reader.run(self._root.check)

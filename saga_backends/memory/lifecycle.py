@@ -19,7 +19,7 @@ class MemoryStore:
         """Kind, name and limits."""
         return self._info
 
-    async def check(self) -> Health:
+    async def check(self, *, thorough: bool = False) -> Health:
         """Always well, while open."""
         self._alive()
         return Health(ok=True, detail="in memory")

@@ -68,9 +68,9 @@ class ResidentVectors:
         """That of ``inner``, and ``RESIDENT``."""
         return self._info
 
-    async def check(self) -> Health:
+    async def check(self, *, thorough: bool = False) -> Health:
         """See ``Store.check``: how ``inner`` is."""
-        return await self.inner.check()
+        return await self.inner.check(thorough=thorough)
 
     async def aclose(self) -> None:
         """Wait for writes that run, then close ``inner``."""

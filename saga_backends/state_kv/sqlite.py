@@ -108,17 +108,17 @@ class _File:
                 sqlite_file.rollback(connection)
                 raise
 
-    def check(self) -> Health:
-        """Reads the whole file."""
+    def check(self, thorough: bool) -> Health:
+        """Reads the schema, or the whole file."""
         try:
             with sqlite_file.translated(self.path):
-                wrong = sqlite_file.quick_check(self._open_connection())
+                wrong = sqlite_file.check(self._open_connection(), thorough=thorough)
             size = sqlite_file.bytes_on_disk(self.path)
         except (StoreError, OSError) as error:
             return Health(ok=False, detail=str(error))
         if wrong is not None:
             return Health(ok=False, detail=f"{self.path}: {wrong}; put a backup in its place", bytes=size)
-        return Health(ok=True, detail=f"{self.path}: quick check passed", bytes=size)
+        return Health(ok=True, detail=f"{self.path}: {'quick check passed' if thorough else 'readable'}", bytes=size)
 
     def _open_connection(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -173,10 +173,10 @@ class SqliteState:
         wanted = [(key, encode(key), value) for key, value in (expected or {}).items()]
         await self._worker.run(self._file.commit, puts, deletes, wanted)
 
-    async def check(self) -> Health:
-        """SQLite's quick check, which reads the whole file, and its size with the write-ahead log."""
+    async def check(self, *, thorough: bool = False) -> Health:
+        """A read and the size with the write-ahead log; thorough: SQLite's quick check of the whole file."""
         self._alive()
-        return await self._worker.run(self._file.check)
+        return await self._worker.run(self._file.check, thorough)
 
     async def aclose(self) -> None:
         """Finish what was given, bring the log into the file, close it and unlock it."""

@@ -57,10 +57,10 @@ class SqliteVectors:
         """Engine version, limits and the file."""
         return self._info
 
-    async def check(self) -> Health:
-        """SQLite's quick check, which reads the whole file, and its size with the write-ahead log."""
+    async def check(self, *, thorough: bool = False) -> Health:
+        """A read and the size with the write-ahead log; thorough: SQLite's quick check of the whole file."""
         self._alive()
-        return await self._worker.run(self._file.check)
+        return await self._worker.run(self._file.check, thorough)
 
     async def aclose(self) -> None:
         """Finish what was given, bring the log into the file, close it and unlock it."""

@@ -111,18 +111,18 @@ class VectorFile:
             if lock is not None:
                 lock.release()
 
-    def check(self) -> Health:
-        """Reads the whole file."""
+    def check(self, thorough: bool) -> Health:
+        """Reads the schema, or the whole file."""
         try:
             with self._reading() as connection:
-                wrong = sqlite_file.quick_check(connection)
+                wrong = sqlite_file.check(connection, thorough=thorough)
             size = sqlite_file.bytes_on_disk(self.path)
         except (StoreError, OSError) as error:
             return Health(ok=False, detail=str(error))
         if wrong is not None:
             remedy = "move it away, and make the vectors anew with `saga rebuild`"
             return Health(ok=False, detail=f"{self.path}: {wrong}; {remedy}", bytes=size)
-        return Health(ok=True, detail=f"{self.path}: quick check passed", bytes=size)
+        return Health(ok=True, detail=f"{self.path}: {'quick check passed' if thorough else 'readable'}", bytes=size)
 
     def create(self, name: str, spec: ScopeSpec) -> None:
         """See ``VectorStore.create``."""

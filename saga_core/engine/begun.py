@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from saga_core.context.model import TurnContext
 from saga_core.model.turn import Session, Turn, TurnKind
 from saga_core.prompt.plan import PromptPlan
-from saga_core.state_block import BlockFilter, StateReading, read_reply
+from saga_core.state_block import BlockFilter, Hidden, StateReading, read_hidden
 
 
 @define(eq=False)
@@ -49,9 +49,12 @@ class Reply:
         """What the model said so far, state block included."""
         return "".join(self._raw)
 
-    def reading(self) -> StateReading:
-        """What the reply reports of the state."""
-        return read_reply(self.raw)
+    def reading(self, finish: str) -> StateReading:
+        """What the reply reports of the state. Of one that ended by itself an open block is whole but for its fence."""
+        blocks = self._filter.raw_blocks
+        if finish == "stop":
+            blocks = tuple(evolve(block, closed=True) for block in blocks)
+        return read_hidden(Hidden(self.text, blocks))
 
 
 Recorder = Callable[["BegunTurn", str, str], Awaitable[tuple[Turn, ...]]]

@@ -84,7 +84,7 @@ class Recording:
             self.saga.clock.now(),
             user=self.transcript.player_words,
             reply=nfc(reply.text),
-            delta=self._delta(live, kind, reply),
+            delta=self._delta(live, kind, reply, finish),
             kind=kind,
             model=model,
             finish=finish,
@@ -108,11 +108,11 @@ class Recording:
             return [joined]
         return [self._made(live, child, words_key(()), self.state), joined]
 
-    def _delta(self, live: LiveSession, kind: TurnKind, reply: Reply) -> Delta:
+    def _delta(self, live: LiveSession, kind: TurnKind, reply: Reply, finish: str) -> Delta:
         if kind is TurnKind.SIDE:
             return Delta()
         words = self.transcript.words
-        reading = reply.reading()
+        reading = reply.reading(finish)
         delta = read_delta(reading, self.state, player_name=words[-1].speaker if words else "")
         self.saga.counters.add(f"block.{reading.status.value}")
         named = live.lore.mentioned_in(f"{self.transcript.player_words}\n{reply.text}")

@@ -106,7 +106,7 @@ class Separated:
 
 @frozen
 class RelationChanged:
-    """What ``source`` feels for ``target`` changes by ``amount``; ``type`` is the new word for it."""
+    """What ``source`` feels for ``target`` changes by ``amount``; ``type`` is the new word for it, empty: the old."""
 
     source: str
     target: str

@@ -1,4 +1,4 @@
-"""``fold``: one state, one delta, the next state. Pure and total: the impossible becomes a problem, not an exception."""
+"""``fold``: a state and a delta give the next state. Pure and total: the impossible becomes a recorded problem."""
 
 from __future__ import annotations
 
@@ -233,8 +233,9 @@ def _relation_changed(draft: _Draft, event: deltas.RelationChanged) -> None:
     old: Relation | None = relations.get((source.id, target.id))
     strength = (old.strength if old else 0) + event.amount
     strength = max(-MAX_QUANTITY, min(MAX_QUANTITY, strength))
-    since = old.since if old and old.type == event.type else draft.depth
-    relations[source.id, target.id] = Relation(event.type, strength, since)
+    kind = event.type or (old.type if old else "")
+    since = old.since if old and old.type == kind else draft.depth
+    relations[source.id, target.id] = Relation(kind, strength, since)
 
 
 def _event_triggered(draft: _Draft, event: deltas.EventTriggered) -> None:

@@ -59,8 +59,11 @@ class Store(Protocol):
         """Constant while the store is open."""
         ...
 
-    async def check(self) -> Health:
-        """Read something and say how it went. Raises only ``Closed``."""
+    async def check(self, *, thorough: bool = False) -> Health:
+        """Read something and say how it went, at once; ``thorough``: read everything that can tell of damage.
+
+        Raises only ``Closed``.
+        """
         ...
 
     async def aclose(self) -> None:

@@ -105,7 +105,7 @@ async def test_nothing_acknowledged_is_lost_by_a_kill(path: Path) -> None:
             acknowledged = max([acknowledged, *(int(line) for line in rest[:-1])])
         store = await opened(path)
         found = dict(await store.scan((), limit=1_000_000))
-        health = await store.check()
+        health = await store.check(thorough=True)
         await store.aclose()
         assert health.ok, health
         head = int(found[("head",)])
@@ -167,7 +167,7 @@ async def test_a_relative_path_stays_where_it_was(tmp_path: Path, monkeypatch: p
     store = await opened(Path("state.db"))
     monkeypatch.chdir("/")
     await store.commit(Batch({("a",): b""}))
-    assert (await store.check()).ok
+    assert (await store.check(thorough=True)).ok
     await store.aclose()
     assert store.info.location == str(tmp_path / "state.db")
 
@@ -320,7 +320,7 @@ async def test_damage_inside_is_found_by_the_check_and_named_by_reads(path: Path
     raw[4_096 * 2 :] = garbage(bytes(len(raw) - 4_096 * 2))
     path.write_bytes(raw)
     store = await opened(path)
-    health = await store.check()
+    health = await store.check(thorough=True)
     assert not health.ok
     assert str(path) in health.detail
     with pytest.raises(StoreCorrupt, match=rf"{path}: is damaged"):
@@ -515,7 +515,7 @@ def test_every_driver_error_is_translated(path: Path, code: int | None, kind: ty
 async def test_a_check_of_a_file_that_vanished_is_not_well(path: Path) -> None:
     store = await opened(path)
     path.unlink()
-    health = await store.check()
+    health = await store.check(thorough=True)
     assert not health.ok and str(path) in health.detail
     await store.aclose()
 

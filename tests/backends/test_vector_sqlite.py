@@ -47,7 +47,7 @@ async def test_it_is_registered_durable_and_tells_its_place(tmp_path: Path) -> N
     assert store.info.capabilities == {Capability.DURABLE}
     assert store.info.location == str(path)
     assert (store.info.name, store.info.version) == ("sqlite", sqlite3.sqlite_version)
-    health = await store.check()
+    health = await store.check(thorough=True)
     assert health.ok and health.bytes and str(path) in health.detail
     await store.aclose()
     assert path.exists()
@@ -213,7 +213,7 @@ async def test_a_torn_file_shows_in_the_check(tmp_path: Path) -> None:
         file.seek(3 * 4_096)
         file.write(b"\xff" * 4_096 * 4)
     store = await opened(path)
-    health = await store.check()
+    health = await store.check(thorough=True)
     assert not health.ok
     assert str(path) in health.detail
     with pytest.raises(StoreError):
