@@ -19,9 +19,7 @@ def excerpt(text: str, words: Sequence[str], limit: int) -> str:
     if len(whole) <= limit:
         return whole
     sentences = _sentences(text)
-    folded = whole.casefold()
-    words = [word for word in words if word in folded]
-    worth = [_worth(sentence.casefold(), words) for sentence in sentences] if words else [0] * len(sentences)
+    worth = _worth(sentences, words)
     first = last = max(range(len(sentences)), key=lambda at: (worth[at], -at))
     room = limit - 2 * (len(_GAP) + 1)
     length = len(sentences[first])
@@ -50,15 +48,24 @@ def _sentences(text: str) -> list[str]:
     found: list[str] = []
     start = 0
     for end in _END.finditer(text):
-        stop = end.start() if end.group()[0] == "\n" else end.start() + 1
-        found.append(" ".join(text[start:stop].split()))
+        stop = end.start()
+        found.append(text[start : stop if text[stop] == "\n" else stop + 1])
         start = end.end()
-    found.append(" ".join(text[start:].split()))
-    return [sentence for sentence in found if sentence]
+    found.append(text[start:])
+    return [sentence for part in found if (sentence := " ".join(part.split()))]
 
 
-def _worth(sentence: str, words: Sequence[str]) -> int:
-    return sum(word in sentence for word in words)
+def _worth(sentences: list[str], words: Sequence[str]) -> list[int]:
+    """How many of ``words`` stand in each sentence."""
+    worth = [0] * len(sentences)
+    # All at once: few of the words stand in a text at all, and no word reaches over a line end.
+    folded = [sentence.casefold() for sentence in sentences]
+    everything = "\n".join(folded)
+    for word in words:
+        if word in everything:
+            for at, sentence in enumerate(folded):
+                worth[at] += word in sentence
+    return worth
 
 
 def _cut(sentence: str, words: Sequence[str], room: int) -> str:

@@ -24,6 +24,8 @@ QUERY_TERMS = 48
 ACCEPTS = 512
 """Documents for which ``accept`` is asked, at most."""
 
+_FIRST_ASKED = 96
+"""Documents that are ranked at first: enough for most, some of which the history shows or that stand on other paths."""
 _REFINED_DOCUMENTS = 48
 _REFINED_TERMS = 4
 _K1 = 1.2
@@ -118,7 +120,7 @@ class LexicalIndex:
         scores, unread = self._read(wanted)
         asked = 0
         found: list[tuple[str, float]] = []
-        for count in (_REFINED_DOCUMENTS, ACCEPTS):
+        for count in (_FIRST_ASKED, ACCEPTS):
             ranked = self._rank(scores, unread, count)
             for id_, score in ranked[asked:ACCEPTS]:
                 asked += 1

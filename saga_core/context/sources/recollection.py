@@ -80,10 +80,12 @@ def rank_episodes(
     near = _best(smooth(_by_depth(lexical, episodes), lambda depth: _around(depth, last)))
     if names:
         folded = {name.casefold() for name in names}
+        has_case = any(map(str.islower, folded))
 
         def has_named(depth: int) -> bool:
             turn = episodes.at(depth)
-            text = episodes.text(turn).casefold() if turn is not None else ""
+            text = episodes.text(turn) if turn is not None else ""
+            text = text.casefold() if has_case else text
             return any(name in text and mentions(text, name) for name in folded)
 
         near = lift(near, has_named)
