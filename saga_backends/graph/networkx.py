@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     _Graph: TypeAlias = networkx.MultiDiGraph[str]
 
+_NOTHING: Mapping[str, Any] = {}
 _VALUE = "value"
 """The attribute of a networkx node or edge that holds our ``Node`` or ``Edge``."""
 
@@ -124,12 +125,9 @@ class NetworkxGraph:
         """See ``GraphStore.neighbors``."""
         graph = self._scope(scope).graph
         check_neighbors(ids, types, direction, limit, self._info.limits)
-        found: dict[_Identity, Edge] = {
-            (source, type_, target, key): edge
-            for source, target, (type_, key), edge in _touching(graph, ids, direction)
-            if types is None or type_ in types
-        }
-        return [found[identity] for identity in sorted(found)[:limit]]
+        found = _touching(graph, ids, direction)
+        order = sorted(found if types is None else (identity for identity in found if identity[1] in types))
+        return [found[identity] for identity in order[:limit]]
 
     async def scan(
         self, scope: str, *, label: str | None = None, after: str | None = None, limit: int = 1_000
@@ -175,7 +173,7 @@ class NetworkxGraph:
         for hop in range(1, hops + 1):
             ends = {
                 end
-                for source, target, (type_, _), _ in _touching(graph, frontier, "both")
+                for source, type_, target, _ in _touching(graph, frontier, "both")
                 if types is None or type_ in types
                 for end in (source, target)
             }
@@ -207,14 +205,20 @@ def _remove_edge(graph: _Graph, key: EdgeKey) -> None:
         graph.remove_edge(key.source, key.target, (key.type, key.key))
 
 
-def _touching(
-    graph: _Graph, ids: Collection[str], direction: Direction
-) -> Iterator[tuple[str, str, tuple[str, str], Edge]]:
-    """Source, target, (type, key) and value of the edges at ``ids``; one between two of them comes twice."""
-    if direction != "in":
-        yield from graph.out_edges(ids, keys=True, data=_VALUE)
-    if direction != "out":
-        yield from graph.in_edges(ids, keys=True, data=_VALUE)
+def _touching(graph: _Graph, ids: Iterable[str], direction: Direction) -> dict[_Identity, Edge]:
+    """The edges at ``ids`` by identity."""
+    inside: Any = graph  # its views of its own dicts take three times as long to read
+    found: dict[_Identity, Edge] = {}
+    for node_id in ids:
+        if direction != "in":
+            for target, parallel in inside._succ.get(node_id, _NOTHING).items():
+                for (type_, key), data in parallel.items():
+                    found[node_id, type_, target, key] = data[_VALUE]
+        if direction != "out":
+            for source, parallel in inside._pred.get(node_id, _NOTHING).items():
+                for (type_, key), data in parallel.items():
+                    found[source, type_, node_id, key] = data[_VALUE]
+    return found
 
 
 async def _open(options: OpenOptions) -> NetworkxGraph:
