@@ -38,7 +38,7 @@ class DictState:
             values.pop(key, None)
         values.update(batch.puts)
 
-    async def check(self) -> Health:
+    async def check(self, *, thorough: bool = False) -> Health:
         return Health(ok=True, detail=f"{len(self._open())} entries")
 
     async def aclose(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.examples.dict_state import DictState
 from saga_core import registry
 from saga_core.capabilities import Capability
 from saga_core.stores import Curator, GraphStore, MdCache, StateKV, Store, VectorStore
@@ -118,6 +120,13 @@ def test_the_page_names_every_protocol_with_all_its_operations() -> None:
         own = {method for method in vars(protocol) if not method.startswith("_")} - shared
         assert name == f"`{protocol.__name__}`"
         assert set(re.findall(r"`(\w+)`", operations)) == own
+
+
+def test_the_example_has_the_signatures_of_its_protocol() -> None:
+    for protocol in (Store, StateKV):
+        for name, method in vars(protocol).items():
+            if inspect.isfunction(method) and not name.startswith("_"):
+                assert inspect.signature(getattr(DictState, name)) == inspect.signature(method), name
 
 
 def test_the_page_lists_every_capability() -> None:
