@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import define, evolve
+from attrs import define, evolve, field
 
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, NotSupported, StoreUnavailable
@@ -45,6 +45,34 @@ class _Scope:
     watermark: str | None = None
     order: list[str] | None = None
     """The node ids in order, made when they are scanned."""
+    near: dict[str, dict[_Identity, Edge]] = field(factory=dict)
+    """The edges at a node, in both directions, made when they are asked for."""
+
+    def at(self, node_id: str) -> dict[_Identity, Edge]:
+        """The edges at a node; not to be changed."""
+        found = self.near.get(node_id)
+        if found is None:
+            found = _touching(self.graph, node_id)
+            if found:
+                self.near[node_id] = found
+        return found
+
+    def forget(self, *node_ids: str) -> None:
+        """The edges at these nodes have changed."""
+        for node_id in node_ids:
+            self.near.pop(node_id, None)
+
+
+def _touching(graph: _Graph, node_id: str) -> dict[_Identity, Edge]:
+    inside: Any = graph  # its views of its own dicts take three times as long to read
+    found: dict[_Identity, Edge] = {}
+    for target, parallel in inside._succ.get(node_id, _NOTHING).items():
+        for (type_, key), data in parallel.items():
+            found[node_id, type_, target, key] = data[_VALUE]
+    for source, parallel in inside._pred.get(node_id, _NOTHING).items():
+        for (type_, key), data in parallel.items():
+            found[source, type_, node_id, key] = data[_VALUE]
+    return found
 
 
 class NetworkxGraph:
@@ -97,11 +125,15 @@ class NetworkxGraph:
         graph = found.graph
         for key in mutation.delete_edges:
             _remove_edge(graph, key)
-        graph.remove_nodes_from(mutation.delete_nodes)
+            found.forget(key.source, key.target)
+        if mutation.delete_nodes:
+            graph.remove_nodes_from(mutation.delete_nodes)
+            found.near.clear()
         for node in nodes:
             graph.add_node(node.id, value=node)
         for edge in edges:
             graph.add_edge(edge.source, edge.target, key=(edge.type, edge.key), value=edge)
+            found.forget(edge.source, edge.target)
         if nodes or mutation.delete_nodes:
             found.order = None
         if mutation.watermark is not None:
@@ -123,10 +155,16 @@ class NetworkxGraph:
         limit: int | None = None,
     ) -> list[Edge]:
         """See ``GraphStore.neighbors``."""
-        graph = self._scope(scope).graph
+        known = self._scope(scope)
         check_neighbors(ids, types, direction, limit, self._info.limits)
-        found = _touching(graph, ids, direction)
-        order = sorted(found if types is None else (identity for identity in found if identity[1] in types))
+        found: dict[_Identity, Edge] = {}
+        for node_id in ids:
+            found.update(known.at(node_id))
+        wanted: Iterable[_Identity] = found
+        if direction != "both":
+            end, asked = (0 if direction == "out" else 2), set(ids)
+            wanted = (identity for identity in found if identity[end] in asked)
+        order = sorted(wanted if types is None else (identity for identity in wanted if identity[1] in types))
         return [found[identity] for identity in order[:limit]]
 
     async def scan(
@@ -166,14 +204,15 @@ class NetworkxGraph:
         self, scope: str, ids: Sequence[str], *, hops: int, types: Sequence[str] | None = None
     ) -> dict[str, int]:
         """See ``NativeExpand.expand``."""
-        graph = self._scope(scope).graph
+        known = self._scope(scope)
         check_expand(ids, hops, types, self._info.limits)
-        distances = {node_id: 0 for node_id in ids if node_id in graph}
+        distances = {node_id: 0 for node_id in ids if node_id in known.graph}
         frontier = list(distances)
         for hop in range(1, hops + 1):
             ends = {
                 end
-                for source, type_, target, _ in _touching(graph, frontier, "both")
+                for node_id in frontier
+                for source, type_, target, _ in known.at(node_id)
                 if types is None or type_ in types
                 for end in (source, target)
             }
@@ -203,22 +242,6 @@ def _sealed(properties: Mapping[str, Value]) -> Mapping[str, Value]:
 def _remove_edge(graph: _Graph, key: EdgeKey) -> None:
     if graph.has_edge(key.source, key.target, (key.type, key.key)):
         graph.remove_edge(key.source, key.target, (key.type, key.key))
-
-
-def _touching(graph: _Graph, ids: Iterable[str], direction: Direction) -> dict[_Identity, Edge]:
-    """The edges at ``ids`` by identity."""
-    inside: Any = graph  # its views of its own dicts take three times as long to read
-    found: dict[_Identity, Edge] = {}
-    for node_id in ids:
-        if direction != "in":
-            for target, parallel in inside._succ.get(node_id, _NOTHING).items():
-                for (type_, key), data in parallel.items():
-                    found[node_id, type_, target, key] = data[_VALUE]
-        if direction != "out":
-            for source, parallel in inside._pred.get(node_id, _NOTHING).items():
-                for (type_, key), data in parallel.items():
-                    found[source, type_, node_id, key] = data[_VALUE]
-    return found
 
 
 async def _open(options: OpenOptions) -> NetworkxGraph:

@@ -68,12 +68,16 @@ def pack(
         chosen.append(fitted)
         spent += heading + fitted.tokens
         used[piece.section] += heading + fitted.tokens
+    left = len(skipped)
     while True:
         text = render(chosen, language)
         tokens = count(text) if text else 0
         if tokens <= most or not chosen:
-            return Packed(text, tokens, tuple(chosen), tuple(sorted(skipped, key=_rank)))
+            break
         skipped.append(chosen.pop())
+    if len(skipped) > left:
+        skipped.sort(key=_rank)
+    return Packed(text, tokens, tuple(chosen), tuple(skipped))
 
 
 def _rank(piece: Piece) -> tuple[float, str, str, str]:

@@ -98,18 +98,18 @@ class Matcher:
         text = identity(utterance.text)
         if not candidates:
             candidates = await self._kin(text, owner)
-        best: _Candidate | None = None
+        found: list[_Candidate] = []
         for session_id, turn_id, how in candidates:
             if only is not None and session_id != only.id:
                 continue
             tree = await self.tree(session_id)
-            if turn_id not in tree:
-                continue
-            self.examined += 1
-            candidate = _verify(_Candidate(tree, tree.get(turn_id), position, how), past)
-            if _trusted(candidate, past, len(text)) and (best is None or _rank(candidate) > _rank(best)):
-                best = candidate
-        return best
+            if turn_id in tree:
+                self.examined += 1
+                found.append(_Candidate(tree, tree.get(turn_id), position, how))
+        if len(found) == 1 and len(text) >= SHORT:
+            return found[0]  # trusted whatever stands above it, and nothing to compare it with
+        verified = (_verify(candidate, past) for candidate in found)
+        return max((each for each in verified if _trusted(each, past, len(text))), key=_rank, default=None)
 
     async def _kin(self, text: str, owner: str) -> list[tuple[str, str, str]]:
         """Replies that ``text`` goes on with, or is the beginning of."""

@@ -85,8 +85,10 @@ class Tree:
                 node = self.nodes[node.parent]
         return node
 
-    def follow(self, turn: str) -> None:
-        """Expect questions about the path to ``turn``. Costs as many steps as it lies apart from the one before."""
+    def followed(self, turn: str) -> list[str]:
+        """The ids from the root to ``turn``, by depth; not to be changed. Questions about this path are fast from here
+        on. Costs as many steps as it lies apart from the path that was followed before.
+        """
         trunk, node = self._trunk, self.get(turn)
         fresh: list[str] = []
         while node.depth >= len(trunk) or trunk[node.depth] != node.id:
@@ -94,9 +96,10 @@ class Tree:
             if node.parent is None:
                 break
             node = self.nodes[node.parent]
-        if fresh:
-            del trunk[self.nodes[fresh[-1]].depth :]
-            trunk.extend(reversed(fresh))
+        if fresh or len(trunk) != self.nodes[turn].depth + 1:
+            # A new list: others may still hold the old one.
+            self._trunk = trunk[: self.nodes[turn].depth + 1 - len(fresh)] + fresh[::-1]
+        return self._trunk
 
     def is_ancestor(self, above: str, below: str) -> bool:
         """Whether ``above`` stands on the path from the root to ``below``, the ends included."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import field, frozen
 
@@ -37,7 +37,7 @@ class GraphImage:
     edges: Mapping[EdgeKey, Edge] = field(factory=dict)
     _lore: LoreGraph | None = field(default=None, eq=False, repr=False)
     _drawn: _Drawn | None = field(default=None, eq=False, repr=False)
-    _touching: dict[str, list[tuple[Identity, Edge]]] = field(factory=dict, init=False, eq=False, repr=False)
+    _touching: dict[str, dict[Identity, Edge]] = field(factory=dict, init=False, eq=False, repr=False)
 
     async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
         """Those of ``ids`` that exist."""
@@ -55,15 +55,20 @@ class GraphImage:
         """The edges that touch ``ids``, ordered by identity."""
         if not self._touching:
             self._touching.update(touching(self._own_edges()))
-        shared = self._lore.touching if self._lore is not None else {}
         found: dict[Identity, Edge] = {}
-        for id_ in dict.fromkeys(ids):
-            for identity, edge in (*self._touching.get(id_, ()), *shared.get(id_, ())):
-                if types is not None and edge.type not in types:
-                    continue
-                if (direction != "in" and edge.source == id_) or (direction != "out" and edge.target == id_):
-                    found[identity] = edge
-        return [found[key] for key in sorted(found)[:limit]]
+        for id_ in ids:
+            found.update(self._touching.get(id_, {}))
+            if self._lore is not None:
+                found.update(self._lore.touching.get(id_, {}))
+        keys: Iterable[Identity] = found
+        if types is not None or direction != "both":
+            end, wanted = (0 if direction == "out" else 2), set(ids)
+            keys = (
+                key
+                for key in found
+                if (types is None or key[1] in types) and (direction == "both" or key[end] in wanted)
+            )
+        return [found[key] for key in sorted(keys)[:limit]]
 
     def _own_edges(self) -> list[Edge]:
         """The edges besides those from lore to lore."""

@@ -15,8 +15,8 @@ from saga_core.world.model import World
 Identity = tuple[str, str, str, str]
 """Source, type, target and key of an edge: ordered as ``EdgeKey`` is, and compared faster."""
 
-Touching = Mapping[str, list[tuple[Identity, Edge]]]
-"""Node id to the edges at it."""
+Touching = Mapping[str, Mapping[Identity, Edge]]
+"""Node id to the edges at it, by identity."""
 
 
 def lore_id(name: str) -> str:
@@ -68,12 +68,11 @@ class LoreGraph:
         return cls(nodes, edges, anchors, touching(edges.values()))
 
 
-def touching(edges: Iterable[Edge]) -> dict[str, list[tuple[Identity, Edge]]]:
+def touching(edges: Iterable[Edge]) -> dict[str, dict[Identity, Edge]]:
     """Each node that an edge has as an end, and the edges at it."""
-    found: dict[str, list[tuple[Identity, Edge]]] = {}
+    found: dict[str, dict[Identity, Edge]] = {}
     for edge in edges:
-        entry = (identity_of(edge), edge)
-        found.setdefault(edge.source, []).append(entry)
-        if edge.target != edge.source:
-            found.setdefault(edge.target, []).append(entry)
+        identity = identity_of(edge)
+        found.setdefault(edge.source, {})[identity] = edge
+        found.setdefault(edge.target, {})[identity] = edge
     return found

@@ -41,18 +41,14 @@ class PathEpisodes:
     """``Episodes`` of the path to ``head``, over a session's tree and the index of all its episodes."""
 
     def __init__(self, tree: Tree, index: LexicalIndex, head: str) -> None:
-        self._tree = tree
+        self._nodes = tree.nodes
         self._index = index
-        self._head = tree.get(head)
-        tree.follow(head)
+        self._path = tree.followed(head)
 
     @property
     def last(self) -> int:
         """The head's depth."""
-        return self._head.depth
-
-    def _at(self, depth: int) -> str:
-        return self._tree.ancestor_at(self._head.id, depth).id
+        return len(self._path) - 1
 
     def search(self, query: str, k: int, skip: frozenset[str]) -> dict[str, float]:
         """The best turns of the path by BM25."""
@@ -62,22 +58,22 @@ class PathEpisodes:
 
     def on_path(self, turn: str) -> bool:
         """Whether ``turn`` has an episode and stands above the head, or is it."""
-        node = self._tree.nodes.get(turn)
-        if node is None or not node.episode or node.depth > self._head.depth:
+        node = self._nodes.get(turn)
+        if node is None or not node.episode or node.depth >= len(self._path):
             return False
-        return self._at(node.depth) == turn
+        return self._path[node.depth] == turn
 
     def at(self, depth: int) -> str | None:
         """The turn of that depth, unless it has no episode."""
-        if not 0 <= depth <= self._head.depth:
+        if not 0 <= depth < len(self._path):
             return None
-        turn = self._at(depth)
-        return turn if self._tree.nodes[turn].episode else None
+        turn = self._path[depth]
+        return turn if self._nodes[turn].episode else None
 
     def depth(self, turn: str) -> int:
         """The turn's depth in the tree."""
-        return self._tree.get(turn).depth
+        return self._nodes[turn].depth
 
     def text(self, turn: str) -> str:
         """The turn's episode."""
-        return self._tree.get(turn).episode
+        return self._nodes[turn].episode

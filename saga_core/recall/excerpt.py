@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 _END = re.compile(r"[.!?。…！？][\"'”’」』)]*\s+|\n+")
@@ -18,8 +19,8 @@ def excerpt(text: str, words: Sequence[str], limit: int) -> str:
     whole = " ".join(text.split())
     if len(whole) <= limit:
         return whole
-    sentences = _sentences(text)
-    worth = _worth(sentences, words)
+    starts, sentences = zip(*_sentences(text), strict=True)
+    worth = _worth(_folded(text), starts, words)
     first = last = max(range(len(sentences)), key=lambda at: (worth[at], -at))
     room = limit - 2 * (len(_GAP) + 1)
     length = len(sentences[first])
@@ -43,28 +44,40 @@ def excerpt(text: str, words: Sequence[str], limit: int) -> str:
     return f"{head}{chosen}{tail}"
 
 
-def _sentences(text: str) -> list[str]:
-    """The sentences of ``text``, each on one line, without closing quotes."""
-    found: list[str] = []
+def _sentences(text: str) -> list[tuple[int, str]]:
+    """Where each sentence of ``text`` begins, and the sentence on one line, without closing quotes."""
+    found: list[tuple[int, str]] = []
     start = 0
     for end in _END.finditer(text):
         stop = end.start()
-        found.append(text[start : stop if text[stop] == "\n" else stop + 1])
+        sentence = " ".join(text[start : stop if text[stop] == "\n" else stop + 1].split())
+        if sentence:
+            found.append((start, sentence))
         start = end.end()
-    found.append(text[start:])
-    return [sentence for part in found if (sentence := " ".join(part.split()))]
+    sentence = " ".join(text[start:].split())
+    if sentence:
+        found.append((start, sentence))
+    return found
 
 
-def _worth(sentences: list[str], words: Sequence[str]) -> list[int]:
-    """How many of ``words`` stand in each sentence."""
-    worth = [0] * len(sentences)
-    # All at once: few of the words stand in a text at all, and no word reaches over a line end.
-    folded = [sentence.casefold() for sentence in sentences]
-    everything = "\n".join(folded)
+def _folded(text: str) -> str:
+    """``text`` in lower case, each letter at its place: one that folds to several ("ß") is left as it is."""
+    folded = text.casefold()
+    if len(folded) == len(text):
+        return folded
+    return "".join(lower if len(lower := char.casefold()) == 1 else char for char in text)
+
+
+def _worth(text: str, starts: Sequence[int], words: Sequence[str]) -> list[int]:
+    """How many of ``words`` stand in each sentence of a folded text, by where the sentences begin."""
+    worth = [0] * len(starts)
     for word in words:
-        if word in everything:
-            for at, sentence in enumerate(folded):
-                worth[at] += word in sentence
+        place = text.find(word)
+        while place >= 0:
+            at = bisect_right(starts, place) - 1
+            if at >= 0:
+                worth[at] += 1
+            place = text.find(word, starts[at + 1]) if at + 1 < len(starts) else -1
     return worth
 
 

@@ -119,11 +119,8 @@ def _surroundings(scene: Scene, words: Labels) -> list[str]:
 
 def _ways(state: WorldState) -> list[str]:
     here = state.location
-    ends = {
-        target if source == here else source
-        for source, type_, target in state.links
-        if type_ == "ADJACENT" and here in (source, target)
-    }
+    at_hand = [link for link in state.links if here in link]
+    ends = {target if source == here else source for source, type_, target in at_hand if type_ == "ADJACENT"}
     return sorted(ends, key=lambda id_: (state.name(id_), id_))
 
 

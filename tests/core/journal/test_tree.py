@@ -48,7 +48,7 @@ def test_following_a_path_changes_no_answer(parents: list[int], data: st.DataObj
     tree = grow(parents)
     turn = st.sampled_from(sorted(tree.nodes))
     for followed in data.draw(st.lists(turn, max_size=4)):
-        tree.follow(followed)
+        assert tree.followed(followed) == [node.id for node in tree.upwards(followed)][::-1]
         asked = data.draw(turn)
         above = [node.id for node in tree.upwards(asked)][::-1]
         assert [tree.ancestor_at(asked, depth).id for depth in range(len(above))] == above
@@ -66,7 +66,9 @@ def test_following_a_path_changes_no_answer(parents: list[int], data: st.DataObj
 
 def test_on_a_followed_path_ancestry_takes_one_step() -> None:
     tree = grow([0] * 5_000)
-    tree.follow("t4999")
+    path = tree.followed("t4999")
+    assert tree.followed("t0100") == path[:102]
+    assert tree.followed("t4999") == path
     steps = 0
 
     class Counting(dict[str, Node]):

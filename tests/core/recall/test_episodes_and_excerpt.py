@@ -74,3 +74,8 @@ def test_an_excerpt_fits_and_is_one_line(limit: int, text: str, words: list[str]
     assert bool(found) == bool(text.strip())
     for part in found.strip("… ").split():
         assert part in text
+
+
+def test_letters_that_fold_to_several_keep_their_places() -> None:
+    text = "Ein Anfang ohne Belang. " + "Die große Straße, STRAẞE und ﬁn. " + "Viel mehr steht hier nicht geschrieben."
+    assert excerpt(text, ["und"], 50) == "… Die große Straße, STRAẞE und ﬁn. …"
