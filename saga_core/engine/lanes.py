@@ -2,17 +2,21 @@
 
 Work is noted in the journal before it is queued, so that a crash loses nothing: what waits is queued again at the next
 start. A job that fails is tried again with growing pauses, and stays in the journal until it succeeds.
+
+What changes a session as a whole (reset, delete, prune, rebuild) takes an ``exclusive`` section of it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from attrs import define, field, frozen
 
 from saga_core.engine.counters import Counters
+from saga_core.engine.gates import Gates
 
 log = logging.getLogger("saga.lanes")
 
@@ -50,6 +54,8 @@ class _Lane:
     failures: int = 0
     reason: str = ""
     resting: bool = False
+    working: asyncio.Lock = field(factory=asyncio.Lock)
+    """Held while a batch is under way."""
 
 
 @define(eq=False)
@@ -58,6 +64,7 @@ class Lanes:
 
     work: Work
     counters: Counters
+    gates: Gates = field(factory=Gates)
     _lanes: dict[str, _Lane] = field(factory=dict)
     _idle: asyncio.Event = field(factory=asyncio.Event)
     _done: int = 0
@@ -73,8 +80,26 @@ class Lanes:
             lane.task = asyncio.create_task(self._run(lane), name=f"saga-lane-{session}")
 
     def busy(self, session: str) -> bool:
-        """Whether the session has work that is queued or under way."""
-        return session in self._lanes
+        """Whether the session has work that is queued or under way, or is being written."""
+        return session in self._lanes or session in self.gates
+
+    @asynccontextmanager
+    async def exclusive(self, session: str, *, journal: bool = False, stop: bool = False) -> AsyncIterator[None]:
+        """A section in which the session's lane rests; what is queued goes on afterwards. One at a time.
+
+        It begins when the lane's batch is over. ``journal``: nothing is recorded in the session either, and requests
+        that land in it wait. ``stop``: do not wait for the lane, end it and forget its queue.
+        """
+        async with self.gates.holding(session), AsyncExitStack() as stack:
+            lane = self._lanes.get(session)
+            if lane is not None and not stop:
+                async with lane.working:
+                    pass
+            if journal:
+                await stack.enter_async_context(self.gates.closing(session))
+            if stop:
+                await self.cancel(session)
+            yield
 
     def depth(self) -> int:
         """Turns whose work is not done."""
@@ -90,9 +115,13 @@ class Lanes:
 
     async def _run(self, lane: _Lane) -> None:
         while lane.turns:
+            if self.gates.held(lane.session):
+                await self.gates.released(lane.session)
+                continue
             batch = list(lane.turns)
             try:
-                await self.work(lane.session, batch)
+                async with lane.working:
+                    await self.work(lane.session, batch)
             except asyncio.CancelledError:
                 raise
             except Exception as error:
