@@ -134,9 +134,10 @@ def _mood_changed(draft: _Draft, event: deltas.MoodChanged) -> None:
 
 
 def _status_changed(draft: _Draft, event: deltas.StatusChanged) -> None:
+    """The status, and since which turn; the same status again leaves both."""
     who = draft.entity(event.who, Kind.CHARACTER)
-    if who is not None:
-        draft.attribute(who, status=event.status)
+    if who is not None and who.get("status") != event.status:
+        draft.attribute(who, status=event.status, status_since=draft.depth)
 
 
 def _gain(draft: _Draft, owner: str, item: str, quantity: int) -> None:
@@ -266,6 +267,8 @@ def _attribute_set(draft: _Draft, event: deltas.AttributeSet) -> None:
     attributes = {key: value for key, value in entity.attributes.items() if key != event.name}
     if event.value is not None:
         attributes[event.name] = event.value
+    if event.name == "status" and event.value != entity.get("status"):
+        attributes["status_since"] = draft.depth
     draft.put(evolve(entity, attributes=attributes))
 
 

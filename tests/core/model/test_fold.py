@@ -171,6 +171,16 @@ def test_the_dead_may_be_told_of_but_not_without_a_problem() -> None:
     assert "is dead and moved" in problems(after(Moved("c0", "l1"), state=state))
 
 
+def test_a_status_tells_since_which_turn() -> None:
+    state = after(StatusChanged("c0", "dead"))
+    assert state.entities["c0"].get("status_since") == 5
+    again = after(StatusChanged("c0", "dead"), AttributeSet("c0", "status", "dead"), state=state, depth=7)
+    assert again.entities["c0"].get("status_since") == 5
+    back = after(AttributeSet("c0", "status", "alive"), state=state, depth=8)
+    assert (back.entities["c0"].dead, back.entities["c0"].get("status_since")) == (False, 8)
+    assert after(AttributeSet("c0", "status", None), state=back, depth=9).entities["c0"].get("status_since") == 9
+
+
 def test_relations_keep_the_latest_word_and_the_sum() -> None:
     state = after(RelationChanged("player", "c0", "wary", -2))
     assert state.relations["player", "c0"] == Relation("wary", -2, 5)
