@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from tests.docs.pages import ROOT, Block, page, pages
 
 CONFIGURATION = page("docs/configuration.md")
 STORES = ("state", "graph", "vector", "cache")
+KINDS = (*STORES, "embedder")
 UNUSED = "Accepted, not used"
 
 # Keys whose value is read in another way than as ``<section>.<key>``.
@@ -160,3 +163,24 @@ def test_the_profiles_are_those_that_can_be_opened() -> None:
             for profile, cell in zip(PROFILES, row[2:], strict=True):
                 choice = PROFILES[profile][row[0]]
                 assert re.findall(r"`([^`]+)`", cell) == [choice.backend, *([choice.place] if choice.place else [])]
+
+
+def test_the_included_backends_are_those_that_can_be_loaded() -> None:
+    listed = {row[0]: set(re.findall(r"`([^`]+)`", row[1])) for row in CONFIGURATION.rows if row[0] in KINDS}
+    for kind in KINDS:
+        found = set()
+        for name in registry.names(kind):
+            module = next(
+                point for point in entry_points(group=registry.GROUP) if point.name == f"{kind}.{name}"
+            ).module
+            if module.startswith("saga_backends.") and find_spec(module) is not None:
+                found.add(name)
+        assert listed[kind] == found, kind
+
+
+def test_what_no_included_backend_does_none_does() -> None:
+    # Where this fails, the pages say of the included backends that none has an address, or a query language.
+    paths = (path for path in (ROOT / "saga_backends").rglob("*.py") if path.parent.name != "resident")
+    code = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    assert "options.url" not in code
+    assert "RAW_QUERY" not in code
