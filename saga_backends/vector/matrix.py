@@ -7,9 +7,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from sys import getsizeof
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saga_backends.footprint import mapping_bytes
 from saga_backends.vector.scoring import (
@@ -25,7 +26,11 @@ from saga_core.stores.filters import Predicate
 from saga_core.stores.graph import Scalar
 from saga_core.stores.vector import VectorItem
 
+Places: TypeAlias = NDArray[np.intp]
+
 _FIRST_ROWS = 16
+_FIRST_WALKED = 4
+"""Times as many items as are wanted: so many are put in order at first, for a filter to choose from."""
 _COMPACTED_FROM = 256
 _ROW_OBJECTS = 250
 """Python objects of a row besides id, text and metadata: places in lists and dicts."""
@@ -208,16 +213,35 @@ class Matrix:
 
     def _walk(self, rough: Singles, margin: float, k: int, wanted: Predicate) -> list[int]:
         """The filter is asked from the nearest item on, until no item further away can be among the best."""
-        order = np.argsort(-rough)
+        size = _FIRST_WALKED * k
+        while True:
+            order = _nearest(rough, size)
+            places, whole = self._walk_along(order, rough[order], margin, k, wanted)
+            if whole or len(order) == len(rough):
+                return places
+            size *= 8
+
+    def _walk_along(
+        self, order: Places, scores: Singles, margin: float, k: int, wanted: Predicate
+    ) -> tuple[list[int], bool]:
+        """The places of ``order`` that pass, and whether none behind them can be among the ``k`` best."""
         threshold = -2.0  # below every score, above that of a freed row
         places: list[int] = []
-        for place, score in zip(order.tolist(), rough[order].tolist(), strict=True):
+        for place, score in zip(order.tolist(), scores.tolist(), strict=True):
             if score < threshold:
-                break
+                return places, True
             row = self._rows[place]
             assert row is not None
             if wanted(row.metadata):
                 places.append(place)
                 if len(places) == k:
                     threshold = score - margin
-        return places
+        return places, False
+
+
+def _nearest(rough: Singles, size: int) -> Places:
+    """The places of the ``size`` highest scores, or of all, highest first."""
+    if size >= len(rough):
+        return np.argsort(-rough)
+    some = np.argpartition(rough, len(rough) - size)[len(rough) - size :]
+    return some[np.argsort(-rough[some])]

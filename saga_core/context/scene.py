@@ -225,12 +225,17 @@ class Scene:
         where = Compare("depth", "le", deepest) if deepest is not None else None
         return await self._once(what, lambda: vectors.query([scope], vector, k, where=where)) or []
 
+    @cached_property
+    def _meant(self) -> str:
+        """The player's words without the characters' names."""
+        return self._names.characters.cut_from(self.request.player_words)
+
     async def _vector(self) -> array[float] | None:
         """The player's words as a vector, the characters' names left out: those are found by spelling."""
         embedder = self._embedder
         if embedder is None or self._vectors is None:
             return None
-        words = self._names.characters.cut_from(self.request.player_words)
+        words = self._meant
         if not any(map(str.isalnum, words)):
             return None
         found = await self._once("embedder", lambda: embedder.embed([words], "query"))

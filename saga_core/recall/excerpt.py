@@ -16,48 +16,45 @@ def excerpt(text: str, words: Sequence[str], limit: int) -> str:
     ``words`` are looked for as parts, in lower case (``tokens.content_words`` gives them). Earlier sentences win ties.
     What is left out at either end is marked with "…". A text that fits is given whole.
     """
-    whole = " ".join(text.split())
-    if len(whole) <= limit:
-        return whole
-    starts, sentences = zip(*_sentences(text), strict=True)
+    text = "\n".join(line for part in text.split("\n") if (line := " ".join(part.split())))
+    if len(text) <= limit:
+        return text.replace("\n", " ")
+    starts, stops = _sentences(text)
     worth = _worth(_folded(text), starts, words)
-    first = last = max(range(len(sentences)), key=lambda at: (worth[at], -at))
+    first = last = worth.index(max(worth))
     room = limit - 2 * (len(_GAP) + 1)
-    length = len(sentences[first])
+    length = stops[first] - starts[first]
     while True:
-        before = worth[first - 1] if first and length + 1 + len(sentences[first - 1]) <= room else -1
-        after = worth[last + 1] if last + 1 < len(sentences) and length + 1 + len(sentences[last + 1]) <= room else -1
+        before = worth[first - 1] if first and length + 1 + stops[first - 1] - starts[first - 1] <= room else -1
+        after = -1
+        if last + 1 < len(starts) and length + 1 + stops[last + 1] - starts[last + 1] <= room:
+            after = worth[last + 1]
         if before < 0 and after < 0:
             break
         if after >= before:
             last += 1
-            length += 1 + len(sentences[last])
+            length += 1 + stops[last] - starts[last]
         else:
             first -= 1
-            length += 1 + len(sentences[first])
-    chosen = " ".join(sentences[first : last + 1])
+            length += 1 + stops[first] - starts[first]
+    chosen = " ".join(text[starts[at] : stops[at]] for at in range(first, last + 1))
     if len(chosen) > room:
         chosen = _cut(chosen, words, room)
         return f"{_GAP} {chosen} {_GAP}"
     head = f"{_GAP} " if first else ""
-    tail = f" {_GAP}" if last + 1 < len(sentences) else ""
+    tail = f" {_GAP}" if last + 1 < len(starts) else ""
     return f"{head}{chosen}{tail}"
 
 
-def _sentences(text: str) -> list[tuple[int, str]]:
-    """Where each sentence of ``text`` begins, and the sentence on one line, without closing quotes."""
-    found: list[tuple[int, str]] = []
-    start = 0
+def _sentences(text: str) -> tuple[list[int], list[int]]:
+    """Where the sentences of a text with single spaces begin and end, closing quotes left out."""
+    starts, stops = [0], []
     for end in _END.finditer(text):
         stop = end.start()
-        sentence = " ".join(text[start : stop if text[stop] == "\n" else stop + 1].split())
-        if sentence:
-            found.append((start, sentence))
-        start = end.end()
-    sentence = " ".join(text[start:].split())
-    if sentence:
-        found.append((start, sentence))
-    return found
+        stops.append(stop if text[stop] == "\n" else stop + 1)
+        starts.append(end.end())
+    stops.append(len(text))
+    return starts, stops
 
 
 def _folded(text: str) -> str:

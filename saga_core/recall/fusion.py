@@ -34,12 +34,16 @@ def smooth(
     Documents without a score of their own get one when a neighbour has one.
     """
     smoothed: dict[D, float] = {}
+    powers: dict[int, float] = {}
     # In the order of the ids, so that the same parts are always added in the same order.
     for document in sorted(scores):
         score = scores[document]
         smoothed[document] = smoothed.get(document, 0.0) + score
         for other, distance in neighbours(document):
-            smoothed[other] = smoothed.get(other, 0.0) + score * decay**distance
+            part = powers.get(distance)
+            if part is None:
+                part = powers[distance] = decay**distance
+            smoothed[other] = smoothed.get(other, 0.0) + score * part
     return smoothed
 
 

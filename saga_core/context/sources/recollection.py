@@ -21,6 +21,7 @@ _CANDIDATES = 24
 _SMOOTHED = 32
 _CHARS = {"ko": 180, "en": 320}
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
+_STEPS = tuple((step, abs(step)) for step in range(-REACH, REACH + 1) if step)
 _STAMP = re.compile(r"(?:Turn|턴) \d+(?: \| |$)")
 
 
@@ -105,8 +106,7 @@ def _by_depth(scores: dict[str, float], episodes: Episodes) -> dict[int, float]:
 
 
 def _around(depth: int, last: int) -> list[tuple[int, int]]:
-    reach = range(-REACH, REACH + 1)
-    return [(depth + step, abs(step)) for step in reach if step and 0 <= depth + step <= last]
+    return [(depth + step, distance) for step, distance in _STEPS if 0 <= depth + step <= last]
 
 
 def _best(scores: dict[int, float]) -> dict[int, float]:

@@ -70,7 +70,7 @@ def test_with_room_for_all_only_repeats_are_left_out(found: list[Piece]) -> None
 def test_a_choice_is_never_worse_with_more_room_for_the_best(found: list[Piece], most: int) -> None:
     small, large = packed(found, most), packed(found, most + 400)
     if small.chosen:
-        assert small.chosen[0].key == large.chosen[0].key
+        assert large.chosen[0].score >= small.chosen[0].score - 1e-6
 
 
 def piece(key: str, tokens: int, score: float, section: Section = Section.LORE) -> Piece:
