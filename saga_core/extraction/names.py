@@ -10,7 +10,7 @@ from attrs import define, field
 
 from saga_core.ids import entity_id
 from saga_core.model.deltas import Event, Introduced
-from saga_core.model.entities import Kind
+from saga_core.model.entities import Entity, Kind
 from saga_core.model.world_state import WorldState
 from saga_core.stores.graph import Value
 from saga_core.text.korean import particle_stems
@@ -31,14 +31,23 @@ class Names:
 
     A name is matched exactly, then with its Korean particle taken off; a character also by title and name ("고블린왕
     크룩" for "크룩"), when just one character fits. What fits several stays its own entity.
+
+    ``later``: a state further down the path, when a turn is read after those behind it. Whom ``state`` does not know
+    and ``later`` does is introduced under the same identity.
     """
 
     state: WorldState
+    later: WorldState | None = None
     introduced: list[Event] = field(factory=list)
     _index: dict[tuple[Kind, str], list[str]] = field(factory=dict)
+    _strangers: dict[str, Entity] = field(factory=dict)
+    """Entities of ``later`` that nobody introduced yet."""
 
     def __attrs_post_init__(self) -> None:
-        for entity in self.state.entities.values():
+        if self.later is not None:
+            known = self.state.entities
+            self._strangers = {id_: each for id_, each in self.later.entities.items() if id_ not in known}
+        for entity in (*self.state.entities.values(), *self._strangers.values()):
             for name in entity.names:
                 self._note(entity.kind, name, entity.id)
 
@@ -65,7 +74,8 @@ class Names:
         """A character whose name is this one with a title, or without: the shorter ends the longer, word by word."""
         for form in _forms(name):
             words = [_fold(word) for word in form.split(" ")]
-            fits = {entity.id for entity in self.state.of_kind(Kind.CHARACTER) if _fits(words, entity.names)}
+            everybody = (*self.state.of_kind(Kind.CHARACTER), *self._strangers.values())
+            fits = {entity.id for entity in everybody if entity.kind is Kind.CHARACTER and _fits(words, entity.names)}
             if fits:
                 return fits.pop() if len(fits) == 1 else None
         return None
@@ -82,6 +92,9 @@ class Names:
                 found = entity_id(kind.value, name, ordinal)
             self.introduced.append(Introduced(found, kind, name, (), attributes))
             self._note(kind, name, found)
+        elif found in self._strangers:
+            del self._strangers[found]
+            self.introduced.append(Introduced(found, kind, name, (), attributes))
         elif not self.is_player(name):
             self._learn(kind, name, found)
         return found

@@ -14,18 +14,28 @@ from saga_core.state_block import BlockFields, StateReading
 _STATUS = {"ok": Status.OK, "partial": Status.PARTIAL, "fallback": Status.FALLBACK}
 
 
-def read_delta(reading: StateReading, state: WorldState, *, player_name: str = "") -> Delta:
+def read_delta(
+    reading: StateReading,
+    state: WorldState,
+    *,
+    player_name: str = "",
+    source: Source = Source.BLOCK,
+    later: WorldState | None = None,
+) -> Delta:
     """What the reply reports, as events on ``state``: names resolved, new entities introduced.
 
     ``player_name`` is the name under which the player wrote, if the client told it: an unnamed player takes it.
+    ``source`` says who reports. ``later`` is a state further down the path, whose names are known too.
     """
-    names = Names(state)
+    names = Names(state, later)
     events = _events(reading.fields, state, names)
     head = _player_name(state, player_name)
     status = _STATUS[reading.status.value]
-    source = Source.NONE if status is Status.FALLBACK else Source.BLOCK
-    problems = tuple(f"state block: {problem}" for problem in reading.problems)
-    return Delta((*head, *names.introduced, *events), source, status, problems)
+    said_by = "state block" if source is Source.BLOCK else source.value
+    problems = tuple(f"{said_by}: {problem}" for problem in reading.problems)
+    return Delta(
+        (*head, *names.introduced, *events), Source.NONE if status is Status.FALLBACK else source, status, problems
+    )
 
 
 def mention_event(lore: Iterable[str]) -> tuple[Event, ...]:

@@ -1,0 +1,147 @@
+"""The extractor: a small model reads a turn whose changes nobody reported, and reports them in a state block."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from attrs import define, field
+
+from saga_core.errors import SagaError, UpstreamError
+from saga_core.extraction.question import ask, ask_again
+from saga_core.model.world_state import WorldState
+from saga_core.ports import ChatModel, ChatRequest, FinishPart, TextPart, TokenCounter, UsagePart
+from saga_core.prompt.plan import PromptPlan
+from saga_core.state_block import BlockFields, BlockStatus, StateReading, hide, parse_block, read_hidden
+from saga_core.state_block.flow import Scalar
+from saga_core.state_block.values import is_nothing
+
+TIMEOUT = 60.0
+"""Seconds that one call may take."""
+MAX_TOKENS = 1_200
+"""Tokens of an answer, at most."""
+_LONGEST = 20_000
+_SHOWN = 120
+
+
+class ExtractionFailed(SagaError):
+    """The model gave no answer that can be read; the message says why."""
+
+
+def _uncounted(name: str, amount: int = 1) -> None:
+    """Counts nothing."""
+
+
+@define(eq=False)
+class Extractor:
+    """Asks ``chat`` for the changes of a turn. ``model`` is the model's name as the provider knows it.
+
+    ``report`` is told what was asked: ``extraction.calls``, ``extraction.repairs`` and the tokens that were billed.
+    """
+
+    chat: ChatModel
+    model: str
+    counter: TokenCounter
+    timeout: float = TIMEOUT
+    max_tokens: int = MAX_TOKENS
+    report: Callable[[str, int], None] = _uncounted
+    _limit_name: str = field(default="max_tokens", init=False)
+    """What the provider calls the limit of an answer; learned from its refusal."""
+
+    async def extract(
+        self, turn_user: str, turn_reply: str, state: WorldState, language: str, *, names: tuple[str, ...] = ()
+    ) -> StateReading:
+        """What the turn changed, on the ``state`` before it: ``OK`` or ``PARTIAL``. Nothing is a valid answer.
+
+        One answer that cannot be read is asked for again. ``language``: "ko" or "en". ``names``: further names that
+        the story knows. Raises ``ExtractionFailed``, and ``UpstreamError`` as the provider does.
+        """
+        plan = ask(turn_user, turn_reply, state, language, self.counter.count, names=names)
+        reading = read_answer(await self._answer(plan))
+        if reading.status is BlockStatus.FALLBACK:
+            self.report("extraction.repairs", 1)
+            reading = read_answer(await self._answer(ask_again(plan, reading.problems[-1], language)))
+        if reading.status is BlockStatus.FALLBACK:
+            said = " ".join(reading.visible.split())[:_SHOWN]
+            shown = f"; it says {said!r}" if said else ""
+            raise ExtractionFailed(f"the answer has no state block that can be read: {reading.problems[-1]}{shown}")
+        return reading
+
+    async def _answer(self, plan: PromptPlan) -> str:
+        self.report("extraction.calls", 1)
+        try:
+            return await self._call(plan)
+        except UpstreamError as error:
+            if error.status not in (400, 422) or self._limit_name not in str(error) or self._limit_name != "max_tokens":
+                raise
+            self._limit_name = "max_completion_tokens"  # newer models take no other name
+        return await self._call(plan)
+
+    async def _call(self, plan: PromptPlan) -> str:
+        request = ChatRequest(plan, self.model, {self._limit_name: self.max_tokens})
+        said = _Answer()
+        try:
+            async with asyncio.timeout(self.timeout):
+                await self._listen(request, said)
+        except TimeoutError:
+            raise ExtractionFailed(f"{self.chat.name} gave no answer within {self.timeout:g} s") from None
+        if said.refused:
+            raise ExtractionFailed(f"{self.chat.name} refused the turn (content_filter)")
+        return "".join(said.pieces)
+
+    async def _listen(self, request: ChatRequest, said: _Answer) -> None:
+        stream = self.chat.stream(request, streaming=False)
+        try:
+            async for part in stream:
+                if isinstance(part, TextPart) and part.index == 0:
+                    said.pieces.append(part.text)
+                    said.length += len(part.text)
+                elif isinstance(part, FinishPart) and part.index == 0:
+                    said.refused = part.reason == "content_filter"
+                elif isinstance(part, UsagePart):
+                    self.report("extraction.tokens.input", part.usage.input)
+                    self.report("extraction.tokens.output", part.usage.output)
+                if said.length > _LONGEST:
+                    break
+        finally:
+            close = getattr(stream, "aclose", None)
+            if close is not None:
+                await close()
+
+
+@define
+class _Answer:
+    pieces: list[str] = field(factory=list)
+    length: int = 0
+    refused: bool = False
+
+
+def read_answer(text: str) -> StateReading:
+    """What an answer reports. Its last state block counts; an empty one says that nothing changed.
+
+    An answer that is nothing but a block's body, in another fence or in none, is taken for one.
+    """
+    hidden = hide(text)
+    blocks = [block for block in hidden.blocks if not block.thinking]
+    if blocks and blocks[-1].closed and _says_nothing(blocks[-1].body):
+        return StateReading(hidden.visible, BlockStatus.OK, BlockFields())
+    if not blocks:
+        body = _unfenced(text)
+        parsed = parse_block(body)
+        if parsed.status is BlockStatus.OK and not parsed.problems:
+            return StateReading("", BlockStatus.OK, parsed.fields)
+    return read_hidden(hidden)
+
+
+def _says_nothing(body: str) -> bool:
+    text = body.strip()
+    return not text or text == "{}" or is_nothing(Scalar(text))
+
+
+def _unfenced(text: str) -> str:
+    """What stands in the one fence that is the whole text, or the text."""
+    body = text.strip()
+    for mark in ("```", "~~~"):
+        if body.startswith(mark) and body.endswith(mark) and body.count(mark) == 2:
+            return body[len(mark) : -len(mark)].partition("\n")[2]
+    return body
