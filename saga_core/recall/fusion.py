@@ -7,7 +7,7 @@ z-scores and added. Everything here is a pure function; sums are exact (``fsum``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from math import fsum, sqrt
 from typing import Generic, TypeVar
 
@@ -24,26 +24,21 @@ D = TypeVar("D", int, str)
 """What names a document: its id, or its place on the path."""
 
 
-def smooth(
-    scores: Mapping[D, float], neighbours: Callable[[D], Iterable[tuple[D, int]]], *, decay: float = DECAY
-) -> dict[D, float]:
-    """Each document's score plus ``decay`` to the power of the distance times that of each neighbour.
+def smooth(scores: Mapping[int, float], last: int, *, decay: float = DECAY) -> dict[int, float]:
+    """The score of each turn of a path (0 to ``last``), plus those of its neighbours: ``decay`` to the power of the
+    distance times each, up to ``REACH`` turns away.
 
-    ``neighbours`` gives the documents within ``REACH`` turns of one, and how far each is (1 or more).
-
-    Documents without a score of their own get one when a neighbour has one.
+    Turns without a score of their own get one when a neighbour has one.
     """
-    smoothed: dict[D, float] = {}
-    powers: dict[int, float] = {}
-    # In the order of the ids, so that the same parts are always added in the same order.
-    for document in sorted(scores):
-        score = scores[document]
-        smoothed[document] = smoothed.get(document, 0.0) + score
-        for other, distance in neighbours(document):
-            part = powers.get(distance)
-            if part is None:
-                part = powers[distance] = decay**distance
-            smoothed[other] = smoothed.get(other, 0.0) + score * part
+    smoothed = dict(scores)
+    get = smoothed.get
+    for step in (step * way for step in range(1, REACH + 1) for way in (-1, 1)):
+        # One step at a time: whatever the order of the input, the same parts are added in the same order.
+        part = decay ** abs(step)
+        for turn, score in scores.items():
+            other = turn + step
+            if 0 <= other <= last:
+                smoothed[other] = get(other, 0.0) + score * part
     return smoothed
 
 

@@ -176,22 +176,20 @@ class LexicalIndex:
     ) -> list[tuple[str, float]]:
         """About ``count`` of the best documents (more if they tie), best first."""
         ids = self._ids
-        if len(scores) > count:
-            least = nlargest(count, scores.values())[-1]
-            best = [(ids[number], score, number) for number, score in scores.items() if score >= least]
-        else:
-            best = [(ids[number], score, number) for number, score in scores.items()]
-        best.sort(key=lambda entry: (-entry[1], entry[0]))
-        ranked: list[tuple[str, float]] = []
-        for id_, score, number in best[:_REFINED_DOCUMENTS]:
+        least = nlargest(count, scores.values())[-1] if len(scores) > count else 0.0
+        best = sorted([(-score, ids[number], number) for number, score in scores.items() if score >= least])
+        ranked: list[tuple[float, str]] = []
+        for negative, id_, number in best[:_REFINED_DOCUMENTS]:
+            score = -negative
             for weight, (documents, weights), end in unread:
                 at = bisect_left(documents, number, 0, end)
                 if at < end and documents[at] == number:
                     score += weights[at] * weight
-            ranked.append((id_, score))
+            ranked.append((-score, id_))
         if unread:
-            ranked.sort(key=lambda entry: (-entry[1], entry[0]))
-        return ranked + [(id_, score) for id_, score, _ in best[_REFINED_DOCUMENTS:]]
+            ranked.sort()
+        ranked += [(negative, id_) for negative, id_, _ in best[_REFINED_DOCUMENTS:]]
+        return [(id_, -negative) for negative, id_ in ranked]
 
     @property
     def size_bytes(self) -> int:

@@ -13,7 +13,7 @@ from saga_core.context.render import one_line
 from saga_core.context.scene import Scene
 from saga_core.recall.episodes import Episodes
 from saga_core.recall.excerpt import excerpt
-from saga_core.recall.fusion import REACH, Fused, fuse, lift, smooth
+from saga_core.recall.fusion import Fused, fuse, lift, smooth
 from saga_core.recall.tokens import content_words
 from saga_core.text.korean import mentions
 
@@ -21,7 +21,6 @@ _CANDIDATES = 24
 _SMOOTHED = 32
 _CHARS = {"ko": 180, "en": 320}
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
-_STEPS = tuple((step, abs(step)) for step in range(-REACH, REACH + 1) if step)
 _STAMP = re.compile(r"(?:Turn|턴) \d+(?: \| |$)")
 
 
@@ -78,7 +77,7 @@ def rank_episodes(
     ``names`` are lifted, and both kinds are fused.
     """
     last = episodes.last
-    near = _best(smooth(_by_depth(lexical, episodes), lambda depth: _around(depth, last)))
+    near = _best(smooth(_by_depth(lexical, episodes), last))
     if names:
         folded = {name.casefold() for name in names}
         has_case = any(map(str.islower, folded))
@@ -90,7 +89,7 @@ def rank_episodes(
             return any(name in text and mentions(text, name) for name in folded)
 
         near = lift(near, has_named)
-    far = _best(smooth(_by_depth(dense, episodes), lambda depth: _around(depth, last)))
+    far = _best(smooth(_by_depth(dense, episodes), last))
     ranked: list[tuple[str, Fused[int]]] = []
     for entry in fuse({"lexical": near, "dense": far}, most=most + _SMOOTHED):
         if entry.score < 0 or len(ranked) == most:
@@ -105,12 +104,9 @@ def _by_depth(scores: dict[str, float], episodes: Episodes) -> dict[int, float]:
     return {episodes.depth(turn): score for turn, score in scores.items()}
 
 
-def _around(depth: int, last: int) -> list[tuple[int, int]]:
-    return [(depth + step, distance) for step, distance in _STEPS if 0 <= depth + step <= last]
-
-
 def _best(scores: dict[int, float]) -> dict[int, float]:
-    return {depth: scores[depth] for depth in sorted(scores, key=lambda depth: (-scores[depth], depth))[:_SMOOTHED]}
+    ranked = sorted([(-score, depth) for depth, score in scores.items()])
+    return {depth: -score for score, depth in ranked[:_SMOOTHED]}
 
 
 def _remembered(text: str, wanted: Sequence[str], limit: int) -> str:
