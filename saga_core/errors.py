@@ -51,9 +51,9 @@ class Closed(StoreError):
 class Conflict(StoreError):
     """A precondition of a commit did not hold; ``key`` names the first that failed. Nothing was written."""
 
-    def __init__(self, key: tuple[str, ...]) -> None:
+    def __init__(self, key: tuple[str, ...], message: str = "") -> None:
         self.key = key
-        super().__init__(f"precondition failed at key {key!r}")
+        super().__init__(message or f"precondition failed at key {key!r}")
 
 
 class NotSupported(StoreError):

@@ -13,6 +13,7 @@ from saga_core.engine.live import LiveSession
 from saga_core.ids import IdSource
 from saga_core.journal.journal import Entry
 from saga_core.journal.matching import words_key
+from saga_core.journal.timelines import Timeline, follow
 from saga_core.journal.transcript import Utterance, identity, identity_key
 from saga_core.journal.tree import node_of
 from saga_core.model.deltas import Delta, Status
@@ -49,15 +50,22 @@ def pairs(unknown: Sequence[Utterance]) -> list[tuple[list[Utterance], Utterance
 
 
 async def adopt(
-    live: LiveSession, parent: str, unknown: Sequence[Utterance], ids: IdSource, at: float, language: str
+    live: LiveSession,
+    parent: str,
+    unknown: Sequence[Utterance],
+    ids: IdSource,
+    at: float,
+    language: str,
+    timeline: str = "",
 ) -> tuple[str, list[str]]:
-    """Record the turns of ``unknown`` below ``parent``, in one commit.
+    """Record the turns of ``unknown`` below ``parent``, in one commit. ``timeline``: the one that the request named.
 
     Gives the turn that the history ends with (``parent`` if there is none) and the turns that are new. One that is
     there already with these very texts is taken as it is.
     """
     entries: list[Entry] = []
     twins: list[str] = []
+    moved: dict[str, Timeline] = {}
     for words, reply in pairs(unknown):
         user_key = words_key(words)
         # Where the turn before was edited too, what came after it hangs under its twin, the turn as it was.
@@ -88,11 +96,16 @@ async def adopt(
         )
         state = fold(before, delta, turn=turn.id, depth=turn.depth)
         episode = render_episode(delta, state, turn.user, turn.reply, language)
-        live.record(turn, node_of(turn, user_key=user_key, reply_key=key, episode=episode), state)
+        node = node_of(turn, user_key=user_key, reply_key=key, episode=episode)
+        live.record(turn, node, state)
+        moved.update(
+            (each.name, each) for each in follow(live.tree, {**live.timelines, **moved}.values(), node, timeline)
+        )
         entries.append(Entry(turn, user_key, episode))
         parent = turn.id
     if entries:
-        live.session = await live.journal.append(live.session, entries, head=parent)
+        live.session = await live.journal.append(live.session, entries, head=parent, timelines=moved.values())
+        live.timelines.update(moved)
     return parent, [entry.turn.id for entry in entries]
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from saga_core.capabilities import Capability
 from saga_core.config import Config
@@ -20,6 +21,7 @@ from saga_core.engine.projector import Projector, scope_of
 from saga_core.errors import Conflict, NotFound, NotSupported
 from saga_core.ids import IdSource
 from saga_core.journal.journal import Journal, make_root
+from saga_core.journal.removal import Removal
 from saga_core.model.turn import Session, Turn
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Clock
@@ -27,6 +29,7 @@ from saga_core.projection.describe import describe_state, graph_words
 from saga_core.projection.graph_image import GraphImage
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.stores.md_cache import Pages
+from saga_core.text.normal import clean_name
 from saga_core.world.library import WorldLibrary
 from saga_core.world.model import World
 
@@ -73,19 +76,40 @@ class Catalog:
         self.lanes.submit(session_id, [root.id])
         return await self.live.get(session_id)
 
-    async def named_session(self, name: str, owner: str, world: Callable[[], World]) -> Session:
-        """The session of ``owner`` with that label or id; begun in what ``world`` gives if there is none."""
+    async def named_session(self, name: str, owner: str, world: Callable[[], World]) -> tuple[Session, str]:
+        """The session of ``owner`` with that label or id; begun in what ``world`` gives if there is none.
+
+        Behind the last ``@`` may stand one of its named timelines, which comes back as the second value. Raises
+        ``NotFound`` for a known session that has no timeline of that name.
+        """
+        found = await self._known_session(name, owner)
+        if found is not None:
+            return found, ""
+        label, _, timeline = (clean_name(part) for part in name.rpartition("@"))
+        above = await self._known_session(label, owner) if label and timeline else None
+        if above is not None:
+            known = (await self.live.get(above.id)).timelines
+            if timeline not in known:
+                named = ", ".join(sorted(known)) or "none"
+                raise NotFound(
+                    f"session {label!r} has no timeline {timeline!r}; it has: {named}. Fork it first, or name the"
+                    f" session without {'@' + timeline!r}"
+                )
+            return above, timeline
+        try:
+            return (await self.new_session(world(), owner=owner, label=name)).session, ""
+        except Conflict:
+            # Another request with the same name came first.
+            return await self.named_session(name, owner, world)
+
+    async def _known_session(self, name: str, owner: str) -> Session | None:
         known = await self.journal.labelled(owner, name)
         if known is not None:
             return await self.journal.session(known)
         try:
             found = await self.journal.session(name)
         except NotFound:
-            try:
-                return (await self.new_session(world(), owner=owner, label=name)).session
-            except Conflict:
-                # Another request with the same name came first.
-                return await self.named_session(name, owner, world)
+            return None
         if found.owner != owner:
             raise NotFound(f"there is no session {name!r}")
         return found
@@ -118,28 +142,37 @@ class Catalog:
             return named[0]
 
     async def _live(self, session_id: str) -> LiveSession:
-        return await self.live.get((await self.session(session_id)).id)
+        session = await self.session(session_id)
+        await self.lanes.gates.opened(session.id)
+        return await self.live.get(session.id)
 
     async def reset(self, session_id: str) -> Session:
-        """Begin a session anew: all its turns and views go, its id, label and world stay."""
-        live = await self._live(session_id)
-        old = live.session
-        (root,) = await self.journal.turns(old.id, [live.tree.root])
-        await self._remove(live)
-        fresh = make_root(old.id, self.ids.new("t"), self.clock.now(), root.reply)
-        session = evolve(old, root=fresh.id, head=fresh.id)
-        await self.journal.create_session(session, fresh, live.world)
-        return session
+        """Begin a session anew: all its turns, timelines and views go, its id, label and world stay."""
+        async with self._changing(session_id) as live:
+            (root,) = await self.journal.turns(live.session.id, [live.tree.root])
+            fresh = make_root(live.session.id, self.ids.new("t"), self.clock.now(), root.reply)
+            await self.projector.drop(live)
+            return await self._removal(live).begin_anew(fresh)
 
     async def delete(self, session_id: str) -> None:
         """Remove a session from the journal and from every store. ``NotFound``."""
-        await self._remove(await self._live(session_id))
+        async with self._changing(session_id) as live:
+            await self.projector.drop(live)
+            await self._removal(live).delete()
 
-    async def _remove(self, live: LiveSession) -> None:
-        await self.lanes.cancel(live.session.id)
-        await self.projector.drop(live)
-        await self.journal.delete_session(live.session)
-        self.live.forget(live.session.id)
+    @asynccontextmanager
+    async def _changing(self, session_id: str, *, stop: bool = True) -> AsyncIterator[LiveSession]:
+        """Nobody else writes the session meanwhile; afterwards it is read from the journal again."""
+        session = await self.session(session_id)
+        async with self.lanes.exclusive(session.id, journal=True, stop=stop):
+            live = await self.live.get(session.id)
+            try:
+                yield live
+            finally:
+                self.live.forget(session.id)
+
+    def _removal(self, live: LiveSession) -> Removal:
+        return Removal(self.journal.kv, live.session, live.tree)
 
     async def state(self, session_id: str, turn: str | None = None) -> WorldState:
         """The state at a turn, the active head's if none is named. ``NotFound``."""
@@ -184,21 +217,6 @@ class Catalog:
         ]
         return {"session": live.session.id, "root": live.tree.root, "head": live.head, "nodes": nodes}
 
-    async def timelines(self, session_id: str) -> list[dict[str, Any]]:
-        """The tree's leaves, newest first, and whether each has its views rendered right now."""
-        live = await self._live(session_id)
-        shown = {await self.stores.graph.watermark(scope_of(live.session.id, i)) for i in range(self.projector.slots)}
-        return [
-            {
-                "head": node.id,
-                "depth": node.depth,
-                "updated": node.at,
-                "active": node.id == live.head,
-                "live": node.id in shown,
-            }
-            for node in live.tree.leaves()
-        ]
-
     async def graph(self, session_id: str) -> dict[str, Any]:
         """The graph at the active head: nodes, edges, and the edges in words."""
         live = await self._live(session_id)
@@ -233,7 +251,8 @@ class Catalog:
         live = await self._live(session_id)
         if self.stores.cache is None:
             raise NotSupported("md_cache.enabled is false: there are no pages to render")
-        await self.projector.show(live, live.head)
+        async with self.lanes.exclusive(live.session.id):
+            await self.projector.show(live, live.head)
         pages, _ = await self.pages(live.session.id)
         assert pages is not None
         return pages
@@ -308,8 +327,10 @@ class Catalog:
         return found
 
     async def rebuild(self, session_id: str) -> None:
-        """Drop a session's graph, view, pages and vectors, and render them anew from the journal."""
+        """Drop a session's graph, view, pages and vectors, and render them anew from the journal.
+
+        Work that waits is done afterwards, as ever.
+        """
         live = await self._live(session_id)
-        await self.lanes.cancel(live.session.id)
-        await self.projector.rebuild(live)
-        await self.journal.finish_jobs(live.session.id, list(live.tree.nodes))
+        async with self.lanes.exclusive(live.session.id):
+            await self.projector.rebuild(live)

@@ -10,6 +10,7 @@ from attrs import define, field
 
 from saga_core.engine.counters import Counters
 from saga_core.journal.journal import Journal
+from saga_core.journal.timelines import Timeline
 from saga_core.journal.tree import Node, Tree
 from saga_core.model.deltas import Delta
 from saga_core.model.fold import fold
@@ -45,6 +46,10 @@ class LiveSession:
     _turns: OrderedDict[str, Turn] = field(factory=OrderedDict)
     slots: dict[int, float] = field(factory=dict)
     """Timeline slot -> when it was used last."""
+    timelines: dict[str, Timeline] = field(factory=dict)
+    """The named ones, by name."""
+    touched: float = 0.0
+    """When a request read it last, in seconds since the epoch."""
 
     def record(self, turn: Turn, node: Node, state: WorldState | None) -> None:
         """Take in a turn that the journal has."""
@@ -212,6 +217,7 @@ class LiveSessions:
         for node in tree.nodes.values():
             if node.episode:
                 live.episodes.add(node.id, node.episode)
+        live.timelines = await self.journal.timelines(session_id)
         self.counters.add("sessions.loaded")
         self.admit(live)
         return live

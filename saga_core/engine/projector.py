@@ -7,6 +7,7 @@ ordinary turn, a swipe, a jump to another branch and a recovery are the same cal
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Sequence
 
@@ -202,13 +203,39 @@ class Projector:
         """Remove everything that stores show of a session."""
         await self.vectors.drop(episodes_scope(live.session.id))
         for slot in range(self.slots):
-            scope = scope_of(live.session.id, slot)
-            await self.graph.drop(scope)
-            if self.cache is not None:
-                await self.cache.drop(scope)
-            doomed = [key for key, _ in await self.kv.scan(("view", scope))]
-            await self.kv.commit(Batch(deletes=frozenset([*doomed, keys.view_mark(scope)])))
+            await self._drop_scope(scope_of(live.session.id, slot))
         live.slots.clear()
+
+    async def _drop_scope(self, scope: str) -> None:
+        await self.graph.drop(scope)
+        if self.cache is not None:
+            await self.cache.drop(scope)
+        doomed = [key for key, _ in await self.kv.scan(("view", scope))]
+        await self.kv.commit(Batch(deletes=frozenset([*doomed, keys.view_mark(scope)])))
+
+    async def remove(self, live: LiveSession, turns: Sequence[str]) -> None:
+        """Take turns out of the stores: their episodes, and every scope that shows one of them."""
+        if self.embedder is not None and await self.vectors.describe(episodes_scope(live.session.id)) is not None:
+            for start in range(0, len(turns), _CHUNK):
+                await self.vectors.delete(episodes_scope(live.session.id), ids=turns[start : start + _CHUNK])
+        doomed = set(turns)
+        for slot in range(self.slots):
+            scope = scope_of(live.session.id, slot)
+            if not doomed.isdisjoint(await self._marks(scope)):
+                await self._drop_scope(scope)
+                live.slots.pop(slot, None)
+
+    async def _marks(self, scope: str) -> set[str]:
+        """The turns that graph, view and pages of a scope show: one, unless a crash came between them."""
+        found = {await self.graph.watermark(scope) or ""}
+        found.update(json.loads(raw) for raw in (await self.kv.get([keys.view_mark(scope)])).values())
+        if self.cache is not None:
+            try:
+                pages = await self.cache.read(scope)
+            except StoreCorrupt:
+                return found  # they are written anew when the scope is shown
+            found.add(pages.watermark if pages is not None else "")
+        return found
 
     async def verify(self, live: LiveSession, slot: int) -> list[str]:
         """Compare a slot's graph, view and pages with what the journal says; the differences in words."""

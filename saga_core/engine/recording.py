@@ -12,6 +12,7 @@ from saga_core.errors import StoreError
 from saga_core.extraction.writer import mention_event, read_delta
 from saga_core.journal.journal import Entry
 from saga_core.journal.matching import opening_key, words_key
+from saga_core.journal.timelines import follow
 from saga_core.journal.transcript import Transcript, identity_key
 from saga_core.journal.tree import Node, node_of
 from saga_core.model.deltas import Delta
@@ -38,9 +39,18 @@ class Recording:
     state: WorldState
     """The state at the parent."""
     model: str
+    timeline: str = ""
+    """The named timeline that the request named."""
 
     async def record(self, begun: BegunTurn, finish: str, model: str) -> tuple[Turn, ...]:
-        """One turn for each reply with text. Raises ``StoreError``; then nothing was recorded."""
+        """One turn for each reply with text. Raises ``StoreError``; then nothing was recorded.
+
+        So does ``NotFound``: the session was deleted, reset or pruned since the turn began.
+        """
+        async with self.saga.lanes.gates.writing(self.session_id):
+            return await self._record(begun, finish, model)
+
+    async def _record(self, begun: BegunTurn, finish: str, model: str) -> tuple[Turn, ...]:
         saga = self.saga
         live = await saga.live.get(self.session_id)
         made: list[_Made] = []
@@ -53,13 +63,16 @@ class Recording:
         if not made:
             return ()
         entries = [entry for entry, *_ in made]
+        side = begun.kind is TurnKind.SIDE
+        moved = [] if side else follow(live.tree, live.timelines.values(), made[0][1], self.timeline)
         first = self.transcript.words and live.tree.get(self.parent).parent is None
         try:
             live.session = await saga.journal.append(
                 live.session,
                 entries,
-                head="" if begun.kind is TurnKind.SIDE else entries[0].turn.id,
+                head="" if side else entries[0].turn.id,
                 opening=opening_key(self.transcript) if first else "",
+                timelines=moved,
             )
         except StoreError as error:
             saga.counters.degrade("journal.write", str(error))
@@ -67,6 +80,7 @@ class Recording:
         saga.counters.recover("journal.write")
         for entry, node, state in made:
             live.record(entry.turn, node, state)
+        live.timelines.update((timeline.name, timeline) for timeline in moved)
         saga.lanes.submit(self.session_id, [entry.turn.id for entry in entries if not entry.settled])
         saga.counters.add("turns.recorded", len(made))
         return tuple(entry.turn for entry in entries)

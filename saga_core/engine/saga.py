@@ -16,7 +16,6 @@ from saga_core.context.model import Language, ReadRequest, TurnContext
 from saga_core.context.reader import ContextReader, default_reader
 from saga_core.engine.adoption import adopt
 from saga_core.engine.begun import BegunTurn, Reply
-from saga_core.engine.catalog import Catalog
 from saga_core.engine.counters import Counters
 from saga_core.engine.lanes import DrainReport, Lanes
 from saga_core.engine.live import LiveSession, LiveSessions
@@ -24,7 +23,8 @@ from saga_core.engine.open_stores import Stores, open_stores
 from saga_core.engine.projector import Projector, scope_of
 from saga_core.engine.recording import Recording, record_nothing
 from saga_core.engine.sides import classify
-from saga_core.errors import StoreError
+from saga_core.engine.timelines import Timelines
+from saga_core.errors import NotFound, StoreError
 from saga_core.ids import IdSource
 from saga_core.journal.journal import Journal
 from saga_core.journal.matching import Match, Matcher
@@ -32,7 +32,7 @@ from saga_core.journal.transcript import Transcript, read_transcript
 from saga_core.model.turn import Session, Turn, TurnKind
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Clock, Entropy, SystemClock, SystemEntropy
-from saga_core.projection.pages import render_prefix
+from saga_core.projection.pages import render_prefix, render_world
 from saga_core.prompt.build import build_plan, language_of
 from saga_core.prompt.rules import static_rules
 from saga_core.recall.episodes import PathEpisodes
@@ -50,8 +50,8 @@ Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 
 
 @define(eq=False)
-class Saga(Catalog):
-    """The engine over opened stores. Made by ``Saga.open``; ``Catalog`` has what reads sessions, turns and views."""
+class Saga(Timelines):
+    """The engine over opened stores. Made by ``Saga.open``; ``Catalog`` and ``Timelines`` have what is no playing."""
 
     reader: ContextReader
     matcher: Matcher
@@ -78,22 +78,30 @@ class Saga(Catalog):
     ) -> BegunTurn:
         """Read what the request needs and build its prompt. Calls no model.
 
-        ``messages``: OpenAI messages as the client sent them. ``session``: an explicit session, by id or by any name;
-        without one the history itself finds it among those of ``owner``. ``world``: an explicit world. ``choices``:
-        how many replies are asked for. Raises ``BadInput`` for malformed messages and unknown worlds. When the
-        journal cannot be read, the turn is played without memory and says so in ``notices``.
+        ``messages``: OpenAI messages as the client sent them. ``session``: an explicit session, by id or by any name,
+        with or without a named timeline behind it (``session@timeline``), where a history that proves nothing goes
+        on; without one the history itself finds it among those of ``owner``. ``world``: an explicit world.
+        ``choices``: how many replies are asked for. Raises ``BadInput`` for malformed messages and unknown worlds,
+        ``NotFound`` for a timeline that the session does not have. When the journal cannot be read, the turn is
+        played without memory and says so in ``notices``.
         """
         started = self.clock.monotonic()
         transcript = read_transcript(messages)
         chosen = _Choice(self.worlds, world, transcript, self.config.session.default_world)
         if world is not None:
             chosen.world()  # an unknown name is an error also where the session has a world of its own
-        try:
-            return await self._begin(transcript, chosen, session, owner, choices, model, started)
-        except StoreError as error:
-            self.counters.degrade("journal.read", str(error))
-            log.error("the journal cannot be read; this turn is played without memory", exc_info=error)
-            return self._blind(transcript, choices, error, started)
+        while True:
+            changes = self.lanes.gates.changes
+            try:
+                return await self._begin(transcript, chosen, session, owner, choices, model, started)
+            except (StoreError, NotFound) as error:
+                if await self.lanes.gates.changed(changes):
+                    continue  # a session was reset, pruned or deleted under the reading: what is left decides
+                if isinstance(error, NotFound):
+                    raise
+                self.counters.degrade("journal.read", str(error))
+                log.error("the journal cannot be read; this turn is played without memory", exc_info=error)
+                return self._blind(transcript, choices, error, started)
 
     async def _begin(
         self,
@@ -107,24 +115,29 @@ class Saga(Catalog):
     ) -> BegunTurn:
         timings: dict[str, float] = {}
         lap = _Lap(self.clock, started, timings)
-        only = await self.named_session(explicit, owner, chosen.world) if explicit else None
+        only, timeline = await self.named_session(explicit, owner, chosen.world) if explicit else (None, "")
         match = await self.matcher.match(transcript, owner=owner, only=only, world=lambda: chosen.world().name)
         if chosen.explicit is not None and only is None and match.session is not None:
             found = await self.journal.session(match.session)
             if found.world != chosen.world().name:
                 match = Match(None, unknown=transcript.past[len(transcript.greeting) :])
+        if timeline:
+            match = await self.entered(match, timeline, transcript)
         live = await self._session_for(match, transcript, owner, chosen)
         lap("match")
         language = language_of(transcript.player_words or transcript.system_text, live.world.language)
         parent_id = match.parent or live.tree.root
         if match.unknown:
-            try:
-                parent_id, adopted = await adopt(
-                    live, parent_id, match.unknown, self.ids, self.clock.now(), live.world.language
-                )
-            except StoreError:
-                self.live.forget(live.session.id)
-                raise
+            async with self.lanes.gates.writing(live.session.id):
+                live = await self.live.get(live.session.id)
+                live.tree.get(parent_id)
+                try:
+                    parent_id, adopted = await adopt(
+                        live, parent_id, match.unknown, self.ids, self.clock.now(), live.world.language, timeline
+                    )
+                except StoreError:
+                    self.live.forget(live.session.id)
+                    raise
             self.lanes.submit(live.session.id, adopted)
             self.counters.add("turns.adopted", len(adopted))
         state = await live.state(parent_id)
@@ -137,7 +150,13 @@ class Saga(Catalog):
             context = await self._read(live, state, transcript, match, language)
             lap("context")
             pages = await self._pages(live, parent_id, language)
-            plan = build_plan(transcript, rules=static_rules(language), pages=pages, context=context.text)
+            plan = build_plan(
+                transcript,
+                rules=static_rules(language),
+                world=self._world_text(live.world),
+                pages=pages,
+                context=context.text,
+            )
             lap("plan")
         replies = tuple(Reply(self.ids.new("t")) for _ in range(max(1, choices)))
         parent = await live.turn(parent_id)
@@ -152,14 +171,18 @@ class Saga(Catalog):
             replies,
             timings,
             tuple(f"{name}: {reason}" for name, reason in self.counters.degraded.items()),
-            Recording(self, live.session.id, transcript, parent_id, state, model).record,
+            Recording(self, live.session.id, transcript, parent_id, state, model, timeline).record,
         )
         self._explain(begun.id, context)
         return begun
 
     async def _session_for(self, match: Match, transcript: Transcript, owner: str, chosen: _Choice) -> LiveSession:
         if match.session is not None:
-            return await self.live.get(match.session)
+            await self.lanes.gates.opened(match.session)
+            live = await self.live.get(match.session)
+            live.tree.get(match.parent)  # it may have been pruned while it was looked for
+            live.touched = self.clock.now()
+            return live
         greeting = "\n\n".join(utterance.text for utterance in transcript.greeting)
         return await self.new_session(chosen.world(), owner=owner, greeting=greeting)
 
@@ -209,6 +232,14 @@ class Saga(Catalog):
         """
         depth = live.tree.get(turn).depth
         return live.tree.ancestor_at(turn, depth - depth % self.config.prompt_caching.repin_every).id
+
+    def _world_text(self, world: World) -> str:
+        """The author's text of the world: it never changes in a session, and stands before the pages."""
+        found = self._pinned.get((world.digest, ""))
+        if found is None:
+            found = render_world(world, self.stores.counter.count, self.config.token_budget.world_max)
+            self._pinned[world.digest, ""] = found
+        return found
 
     def _pages_pinned(self) -> bool:
         return self.config.prompt_caching.enabled and self.config.prompt_caching.strategy != "none"

@@ -11,6 +11,7 @@ from attrs import define, evolve, frozen
 from saga_core import codec
 from saga_core.errors import NewerSchema, NotFound, StoreCorrupt
 from saga_core.journal import keys
+from saga_core.journal.timelines import Timeline
 from saga_core.journal.transcript import identity, identity_key, prefix_keys
 from saga_core.journal.tree import Node, Tree, node_of
 from saga_core.model.deltas import Delta
@@ -60,7 +61,7 @@ class Journal:
         puts: dict[Key, bytes] = {
             keys.session(session.id): codec.encode(session),
             keys.turn(session.id, root.id): codec.encode(root),
-            keys.node(session.id, root.id): codec.encode(_root_node(root)),
+            keys.node(session.id, root.id): codec.encode(root_node(root)),
             world_key: codec.encode(world),
         }
         expected: dict[Key, bytes | None] = {keys.session(session.id): None}
@@ -69,10 +70,19 @@ class Journal:
             expected[keys.label(session.owner, session.label)] = None
         await self.kv.commit(Batch(puts), expected=expected)
 
-    async def append(self, session: Session, entries: Sequence[Entry], *, head: str = "", opening: str = "") -> Session:
+    async def append(
+        self,
+        session: Session,
+        entries: Sequence[Entry],
+        *,
+        head: str = "",
+        opening: str = "",
+        timelines: Iterable[Timeline] = (),
+    ) -> Session:
         """Record turns; safe when this returns. Gives the session with its new head: ``head``, or the old one.
 
-        ``opening`` is the key of the chat's first words, by which a first turn that comes again is found.
+        ``opening`` is the key of the chat's first words, by which a first turn that comes again is found;
+        ``timelines`` are those that the turns moved.
         """
         puts: dict[Key, bytes] = {}
         for entry in entries:
@@ -80,7 +90,8 @@ class Journal:
         updated = evolve(session, head=head or session.head)
         puts[keys.session(session.id)] = codec.encode(updated)
         if opening:
-            puts[keys.opening(session.owner, opening, session.id)] = b""
+            puts[keys.opening(session.owner, opening, session.id)] = codec.dumps(entries[0].turn.id)
+        puts.update(_timelines(session.id, timelines))
         await self.kv.commit(Batch(puts))
         return updated
 
@@ -213,24 +224,26 @@ class Journal:
         """Cross work off."""
         await self._delete([keys.job(session_id, turn) for turn in turns])
 
-    async def delete_session(self, session: Session) -> None:
-        """Remove everything that is recorded of a session; its record goes last, so that a crash leaves it findable."""
-        turns = [codec.decode(raw, Turn) async for _, raw in self._all(("turn", session.id))]
-        doomed: list[Key] = []
-        for turn in turns:
-            if turn.reply:
-                doomed.append(keys.reply(session.owner, identity_key(turn.reply), turn.id))
-                doomed += [
-                    keys.beginning(session.owner, prefix, turn.id) for prefix in prefix_keys(identity(turn.reply))
-                ]
-        owner = session.owner or "-"
-        doomed += [key async for key, _ in self._all(("open", owner)) if key[-1] == session.id]
-        for name in ("job", "amend", "state", "node", "turn"):
-            doomed += [key async for key, _ in self._all((name, session.id))]
-        doomed.append(keys.session(session.id))
-        if session.label:
-            doomed.append(keys.label(session.owner, session.label))
-        await self._delete(doomed)
+    async def add_jobs(self, session_id: str, turns: Sequence[str]) -> None:
+        """Note that turns need their background work, again."""
+        for start in range(0, len(turns), _PAGE):
+            puts = {keys.job(session_id, turn): b"" for turn in turns[start : start + _PAGE]}
+            await self.kv.commit(Batch(puts))
+
+    async def timelines(self, session_id: str) -> dict[str, Timeline]:
+        """The named timelines of a session, by name."""
+        return {key[2]: codec.decode(raw, Timeline) async for key, raw in self._all(("timeline", session_id))}
+
+    async def change_timelines(
+        self, session_id: str, put: Iterable[Timeline] = (), *, gone: Iterable[str] = (), fresh: str | None = None
+    ) -> None:
+        """Write named timelines and forget those of the names ``gone``, in one commit.
+
+        ``Conflict`` when the name ``fresh`` is taken.
+        """
+        deletes = frozenset(keys.timeline(session_id, name) for name in gone)
+        expected = {} if fresh is None else {keys.timeline(session_id, fresh): None}
+        await self.kv.commit(Batch(_timelines(session_id, put), deletes), expected=expected)
 
     async def _delete(self, doomed: Sequence[Key]) -> None:
         for start in range(0, len(doomed), _PAGE):
@@ -247,7 +260,12 @@ class Journal:
             after = rows[-1][0]
 
 
-def _root_node(root: Turn) -> Node:
+def _timelines(session_id: str, timelines: Iterable[Timeline]) -> dict[Key, bytes]:
+    return {keys.timeline(session_id, each.name): codec.encode(each) for each in timelines}
+
+
+def root_node(root: Turn) -> Node:
+    """The slim form of a session's root."""
     return node_of(root, user_key="", reply_key=identity_key(root.reply) if root.reply else "", episode="")
 
 

@@ -6,6 +6,8 @@ from saga_core.stores.state_kv import Key
 
 FORMAT = 1
 FORMAT_KEY: Key = ("meta", "format")
+BESIDE = ("job", "amend", "state")
+"""What may stand beside a turn, under (name, session, turn, …), and goes with it."""
 
 
 def _or_dash(text: str) -> str:
@@ -65,6 +67,11 @@ def checkpoint(session_id: str, turn_id: str) -> Key:
 def job(session_id: str, turn_id: str) -> Key:
     """Background work that a turn still needs."""
     return ("job", session_id, turn_id)
+
+
+def timeline(session_id: str, name: str) -> Key:
+    """A named timeline."""
+    return ("timeline", session_id, name)
 
 
 def view(scope: str, name: str) -> Key:

@@ -1,0 +1,139 @@
+"""Removal: takes turns, or a whole session, out of the journal.
+
+Children go before their parents, and what belongs to a turn goes with it in one commit. A crash between two commits
+leaves a smaller tree that loads, and the same call once more finishes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Collection
+
+from attrs import define, evolve
+
+from saga_core import codec
+from saga_core.journal import keys
+from saga_core.journal.journal import root_node
+from saga_core.journal.timelines import Timeline
+from saga_core.journal.transcript import identity, prefix_keys
+from saga_core.journal.tree import Node, Tree
+from saga_core.model.turn import Session, Turn
+from saga_core.stores.state_kv import Batch, Key, StateKV
+
+_TURNS = 200
+_PAGE = 2_000
+
+
+@define
+class Removal:
+    """Removes from one session, whose journal nobody else may write meanwhile."""
+
+    kv: StateKV
+    session: Session
+    tree: Tree
+
+    async def prune(self, doomed: Collection[str], timelines: Collection[Timeline], forgotten: Collection[str]) -> None:
+        """Remove the turns ``doomed``, which hold everything below them and neither root nor head.
+
+        First ``timelines`` are written as they are from now on, and those of the names ``forgotten`` go.
+        """
+        puts: dict[Key, bytes] = {keys.timeline(self.session.id, each.name): codec.encode(each) for each in timelines}
+        gone = frozenset(keys.timeline(self.session.id, name) for name in forgotten)
+        if puts or gone:
+            await self.kv.commit(Batch(puts, gone))
+        await self._turns([self.tree.get(turn) for turn in doomed])
+
+    async def begin_anew(self, root: Turn) -> Session:
+        """Remove all turns and begin with ``root`` instead. Gives the session as it is then."""
+        await self._clear()
+        old = self.tree.get(self.tree.root)
+        session = evolve(self.session, root=root.id, head=root.id)
+        deletes = {keys.turn(session.id, old.id), keys.node(session.id, old.id)}
+        puts: dict[Key, bytes] = {
+            keys.turn(session.id, root.id): codec.encode(root),
+            keys.node(session.id, root.id): codec.encode(root_node(root)),
+            keys.session(session.id): codec.encode(session),
+        }
+        await self.kv.commit(Batch(puts, frozenset(deletes)))
+        return session
+
+    async def delete(self) -> None:
+        """Remove the session. Its record goes last, with its root and its name."""
+        await self._clear()
+        session, root = self.session, self.tree.root
+        doomed = [keys.turn(session.id, root), keys.node(session.id, root), keys.session(session.id)]
+        if session.label:
+            doomed.append(keys.label(session.owner, session.label))
+        await self.kv.commit(Batch(deletes=frozenset(doomed)))
+
+    async def _clear(self) -> None:
+        """Remove all but the session's record and its bare root."""
+        rested = evolve(self.session, head=self.tree.root)
+        await self.kv.commit(Batch({keys.session(rested.id): codec.encode(rested)}))
+        await self._turns([node for node in self.tree.nodes.values() if node.parent is not None])
+        rest = [key for name in (*keys.BESIDE, "timeline") async for key, _ in self._all((name, self.session.id))]
+        rest += [key async for key, _ in self._openings()]
+        for start in range(0, len(rest), _PAGE):
+            await self.kv.commit(Batch(deletes=frozenset(rest[start : start + _PAGE])))
+
+    async def _turns(self, doomed: list[Node]) -> None:
+        doomed.sort(key=lambda node: (-node.depth, node.id))
+        beside = await self._beside({node.id for node in doomed})
+        for start in range(0, len(doomed), _TURNS):
+            part = doomed[start : start + _TURNS]
+            records = await self.kv.get([keys.turn(self.session.id, node.id) for node in part])
+            puts: dict[Key, bytes] = {}
+            deletes: set[Key] = set()
+            for node in part:
+                key = keys.turn(self.session.id, node.id)
+                deletes |= {key, keys.node(self.session.id, node.id), *beside.get(node.id, ())}
+                if key in records:
+                    deletes |= self._index(codec.decode(records[key], Turn), node)
+            if part[-1] is doomed[-1]:
+                await self._first_words(doomed, puts, deletes)
+            await self.kv.commit(Batch(puts, frozenset(deletes)))
+
+    def _index(self, turn: Turn, node: Node) -> set[Key]:
+        """The entries by which the turn's reply is found."""
+        if not turn.reply:
+            return set()
+        owner = self.session.owner
+        found = {keys.beginning(owner, prefix, turn.id) for prefix in prefix_keys(identity(turn.reply))}
+        return {keys.reply(owner, node.reply_key, turn.id), *found}
+
+    async def _beside(self, doomed: set[str]) -> dict[str, list[Key]]:
+        found: dict[str, list[Key]] = {}
+        for name in keys.BESIDE:
+            async for key, _ in self._all((name, self.session.id)):
+                if key[2] in doomed:
+                    found.setdefault(key[2], []).append(key)
+        return found
+
+    async def _first_words(self, doomed: list[Node], puts: dict[Key, bytes], deletes: set[Key]) -> None:
+        """Forget the first words that only removed turns answered; those that another answers too are its."""
+        first = {node.id: node for node in doomed if node.depth == 1}
+        if not first:
+            return
+        left = [node for node in map(self.tree.get, self.tree.children[self.tree.root]) if node.id not in first]
+        async for key, raw in self._openings():
+            turn = json.loads(raw) if raw else None
+            if turn is not None and turn not in first:
+                continue
+            heir = next((node.id for node in left if turn is not None and node.user_key == first[turn].user_key), None)
+            if heir is not None:
+                puts[key] = codec.dumps(heir)
+            elif turn is not None or not left:
+                deletes.add(key)
+
+    async def _openings(self) -> AsyncIterator[tuple[Key, bytes]]:
+        """The entries by which a chat that begins like this session finds it."""
+        async for key, raw in self._all(("open", self.session.owner or "-")):
+            if key[-1] == self.session.id:
+                yield key, raw
+
+    async def _all(self, prefix: Key) -> AsyncIterator[tuple[Key, bytes]]:
+        after: Key | None = None
+        while rows := await self.kv.scan(prefix, after=after, limit=_PAGE):
+            for row in rows:
+                yield row
+            after = rows[-1][0]

@@ -1,0 +1,154 @@
+"""Two states side by side: what differs between them, as data and in words, in Korean and in English."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from attrs import frozen
+
+from saga_core.model.world_state import WorldState
+
+K = TypeVar("K")
+
+Value = str | int | None
+
+_KO = {
+    "place": "위치",
+    "hp": "HP",
+    "max_hp": "최대 HP",
+    "mood": "분위기",
+    "item": "소지품",
+    "equipped": "장착",
+    "present": "곁에 있는 인물",
+    "met": "만난 인물",
+    "dead": "죽은 인물",
+    "relation": "관계",
+    "event": "사건",
+}
+_EN = {
+    "place": "Place",
+    "hp": "HP",
+    "max_hp": "Max HP",
+    "mood": "Mood",
+    "item": "Inventory",
+    "equipped": "Equipped",
+    "present": "Present",
+    "met": "Met",
+    "dead": "Dead",
+    "relation": "Relation",
+    "event": "Event",
+}
+
+
+@frozen
+class Difference:
+    """One thing that the two sides do not share."""
+
+    kind: str
+    """``place``, ``hp``, ``max_hp``, ``mood``, ``item``, ``equipped``, ``present``, ``met``, ``dead``, ``relation``
+    or ``event``."""
+    subject: str
+    """Whom or what it is about: the player, an item, a character, ``source → target``, an event."""
+    one: Value
+    other: Value
+    """What is so on either side. Items have quantities, relations read ``hostile (-2)``; of what simply is so or is
+    not, the side where it is has 1 and the other 0; None is nothing known."""
+
+
+def compare_states(one: WorldState, other: WorldState, *, since: int = 0) -> tuple[Difference, ...]:
+    """What differs between two states, by kind, then by subject. Events up to the depth ``since`` are left out: they
+    are the past that both share, as far as the states still hold it.
+    """
+    name = _names(one, other)
+    player = name(one.player or other.player)
+    found = [
+        Difference(kind, player, left, right)
+        for kind, left, right in (
+            ("place", _place(one), _place(other)),
+            ("hp", _of_player(one, "hp"), _of_player(other, "hp")),
+            ("max_hp", _of_player(one, "max_hp"), _of_player(other, "max_hp")),
+            ("mood", _of_player(one, "mood"), _of_player(other, "mood")),
+        )
+        if left != right
+    ]
+    hands = one.belongings.get(one.player, {}), other.belongings.get(other.player, {})
+    counts = [{item: stack.quantity for item, stack in hand.items()} for hand in hands]
+    found += _each("item", counts[0], counts[1], name, 0)
+    worn = [{item: 1 for item, stack in hand.items() if stack.equipped} for hand in hands]
+    found += _each("equipped", worn[0], worn[1], name, 0)
+    found += _each("present", _ones(one.present), _ones(other.present), name, 0)
+    found += _each("met", _ones(one.met), _ones(other.met), name, 0)
+    found += _each("dead", _ones(_dead(one)), _ones(_dead(other)), name, 0)
+    found += _each(
+        "relation",
+        {pair: f"{relation.type} ({relation.strength:+d})" for pair, relation in one.relations.items()},
+        {pair: f"{relation.type} ({relation.strength:+d})" for pair, relation in other.relations.items()},
+        lambda pair: f"{name(pair[0])} → {name(pair[1])}",
+        None,
+    )
+    events = {each.event: each.name for state in (one, other) for each in state.happenings}
+    found += _each("event", _ones(_events(one, since)), _ones(_events(other, since)), events.__getitem__, 0)
+    return tuple(found)
+
+
+def difference_words(difference: Difference, one: str, other: str, language: str) -> str:
+    """A difference as a line; ``one`` and ``other`` are what the two sides are called."""
+    korean = language == "ko"
+    label = (_KO if korean else _EN)[difference.kind]
+    if difference.kind in ("equipped", "present", "met", "dead", "event"):
+        where = one if difference.one else other
+        return (
+            f"{label}: {difference.subject} ({where}에서만)"
+            if korean
+            else f"{label}: {difference.subject}, only in {where}"
+        )
+    if difference.kind in ("item", "relation"):
+        label = f"{label}: {difference.subject}"
+    left, right = (_value(difference, value, korean) for value in (difference.one, difference.other))
+    if korean:
+        return f"{label}: {one}에서는 {left}, {other}에서는 {right}"
+    return f"{label}: {left} in {one}, {right} in {other}"
+
+
+def _value(difference: Difference, value: Value, korean: bool) -> str:
+    if value is None or (difference.kind == "item" and not value):
+        return "없음" if korean else "none"
+    if difference.kind == "item" and korean:
+        return f"{value}개"
+    return str(value)
+
+
+def _names(one: WorldState, other: WorldState) -> Callable[[str], str]:
+    return lambda entity: one.name(entity) if entity in one.entities else other.name(entity)
+
+
+def _place(state: WorldState) -> str | None:
+    return state.name(state.location) if state.location else None
+
+
+def _of_player(state: WorldState, attribute: str) -> Value:
+    player = state.entities.get(state.player)
+    value = player.get(attribute) if player is not None else None
+    return value if isinstance(value, int) or value is None else str(value)
+
+
+def _dead(state: WorldState) -> Iterable[str]:
+    return (entity.id for entity in state.entities.values() if entity.dead)
+
+
+def _events(state: WorldState, since: int) -> Iterable[str]:
+    return (each.event for each in state.happenings if each.depth > since)
+
+
+def _ones(keys: Iterable[K]) -> dict[K, int]:
+    return dict.fromkeys(keys, 1)
+
+
+def _each(
+    kind: str, one: Mapping[K, Value], other: Mapping[K, Value], name: Callable[[K], str], absent: Value
+) -> list[Difference]:
+    """The keys whose values differ, ordered by name; two of one name by key."""
+    keys = sorted({**one, **other}, key=lambda key: (name(key), str(key)))
+    pairs = ((key, one.get(key, absent), other.get(key, absent)) for key in keys)
+    return [Difference(kind, name(key), left, right) for key, left, right in pairs if left != right]
