@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable
 
 from saga_core.config import Config
+from saga_server.narrators import KEY_VARIABLES
 
 _SHORTEST = 6
 _TALKATIVE = ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "aiohttp.access", "asyncio")
@@ -27,9 +29,10 @@ class RedactingFormatter(logging.Formatter):
 
 
 def secrets_of(config: Config) -> list[str]:
-    """Every key that a configuration holds."""
+    """Every key that a configuration or the environment holds."""
     keys = [config.api_keys.anthropic, config.api_keys.openai, config.api_keys.google]
     keys += [provider.api_key for provider in config.providers.values()]
+    keys += [os.environ.get(variable) for variables in KEY_VARIABLES.values() for variable in variables]
     return [*config.server.api_keys, *(key for key in keys if key)]
 
 

@@ -21,11 +21,17 @@ _log = logging.getLogger("saga.server")
 
 OFFLINE = "offline"
 
-_VARIABLES = {
+KEY_VARIABLES = {
     "openai": ("OPENAI_API_KEY",),
     "anthropic": ("ANTHROPIC_API_KEY",),
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
 }
+"""Provider to the environment variables that may hold its key."""
+_OPENAI_DOORS = {
+    "anthropic": ("https://api.anthropic.com", "/v1"),
+    "google": ("https://generativelanguage.googleapis.com", "/v1beta/openai"),
+}
+"""Providers that also speak OpenAI's wire: the host's root, and where on it. Used without a backend of their own."""
 _FAMILIES = {
     "claude": "anthropic",
     "gemini": "google",
@@ -168,23 +174,28 @@ async def _open(provider: Provider) -> ChatModel:
 def _providers(config: Config, environ: Mapping[str, str]) -> list[Provider]:
     known = set(registry.names("chat"))
     found = []
-    for name in dict.fromkeys((*config.providers, *_VARIABLES)):
+    for name in dict.fromkeys((*config.providers, *KEY_VARIABLES)):
         settings = config.providers.get(name, ProviderConfig())
         key = settings.api_key or getattr(config.api_keys, name, None)
         if key is None and settings.base_url is None:  # the environment's key goes to the provider itself alone
-            key = next((environ[variable] for variable in _VARIABLES.get(name, ()) if environ.get(variable)), None)
+            key = next((environ[variable] for variable in KEY_VARIABLES.get(name, ()) if environ.get(variable)), None)
         if key is None and settings.base_url is None and not settings.passthrough_key:
             continue
-        backend = name if name in known or name in _VARIABLES else "openai"
+        backend = name if name in known else "openai"
+        base_url = settings.base_url
+        if backend != name and name in _OPENAI_DOORS:
+            root, door = _OPENAI_DOORS[name]
+            base_url = (base_url or root).rstrip("/")
+            base_url = base_url if base_url.endswith(door) else base_url + door
         options: dict[str, Any] = {
-            "base_url": settings.base_url,
+            "base_url": base_url,
             "api_key": key,
             "timeout": min(settings.timeout, config.server.request_timeout),
             "max_retries": settings.max_retries,
         }
         if backend != name:
             options["name"] = name
-        if key is None and settings.base_url is None and backend == "openai":
+        if key is None and base_url is None and backend == "openai":
             options["base_url"] = "https://api.openai.com/v1"
         found.append(
             Provider(
@@ -192,7 +203,7 @@ def _providers(config: Config, environ: Mapping[str, str]) -> list[Provider]:
                 backend,
                 options,
                 settings.passthrough_key and not config.server.api_keys,
-                settings.base_url or "its own address",
+                base_url or "its own address",
             )
         )
     return found

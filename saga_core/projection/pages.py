@@ -88,6 +88,19 @@ def render_prefix(state: WorldState, world: World, language: str, count: Callabl
     return "\n".join(kept)
 
 
+def render_world(world: World, count: Callable[[str], int], limit: int) -> str:
+    """What the author wrote of the world as a whole, whole lines, at most ``limit`` tokens; the same for ever."""
+    kept: list[str] = []
+    spent = 0
+    for line in world.description.splitlines():
+        cost = count(line) + 1
+        if spent + cost > limit:
+            break
+        kept.append(line)
+        spent += cost
+    return "\n".join(kept).strip()
+
+
 def inventory(state: WorldState, owner: str) -> list[str]:
     """What somebody carries, readable: ``치유 물약 ×2``."""
     hands = state.belongings.get(owner, {})
@@ -141,9 +154,13 @@ def _lore(state: WorldState, world: World, words: dict[str, str]) -> str:
             continue
         about = entity.get("occupation")
         place = state.whereabouts.get(entity.id)
-        detail = "; ".join(
-            part for part in (str(about) if about else "", state.name(place.place) if place else "") if part
+        traits = entity.get("traits")
+        parts = (
+            about,
+            state.name(place.place) if place else "",
+            ", ".join(traits) if isinstance(traits, tuple) else "",
         )
+        detail = "; ".join(str(part) for part in parts if part)
         cast.append(f"- {entity.name}" + (f" ({detail})" if detail else ""))
     if cast:
         lines += [f"## {words['cast']}", *cast]

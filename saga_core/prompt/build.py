@@ -1,4 +1,4 @@
-"""Building the plan: the client's own system as sent, SAGA's rules, pinned pages, history, context, the player's words.
+"""Building the plan: the client's system as sent, SAGA's rules, the world, pinned pages, history, the player's words.
 
 Nothing that changes from turn to turn stands before the player's last words: the context goes into that very message,
 in front of its text. A system message in mid-history is left where the client put it, and none is added there.
@@ -16,15 +16,17 @@ from saga_core.state_block import hide
 _SYSTEM = ("system", "developer")
 
 
-def build_plan(transcript: Transcript, *, rules: str = "", pages: str = "", context: str = "") -> PromptPlan:
-    """The plan for a request. Empty ``rules``, ``pages`` and ``context`` leave the client's prompt as it was."""
+def build_plan(
+    transcript: Transcript, *, rules: str = "", world: str = "", pages: str = "", context: str = ""
+) -> PromptPlan:
+    """The plan for a request. Without ``rules``, ``world``, ``pages`` and ``context`` it is the client's prompt."""
     messages = transcript.messages
     lead = next((i for i, message in enumerate(messages) if message.get("role") not in _SYSTEM), len(messages))
     last_user = max((i for i, message in enumerate(messages) if message.get("role") == "user"), default=None)
     blocks: list[Block] = []
     for index, message in enumerate(messages):
         if index == lead:
-            blocks += _prefix(rules, pages)
+            blocks += _prefix(rules, world, pages)
         if index < lead:
             stability = Stability.STABLE
         elif last_user is not None and index >= last_user:
@@ -33,12 +35,12 @@ def build_plan(transcript: Transcript, *, rules: str = "", pages: str = "", cont
             stability = Stability.HISTORY
         blocks.append(_block(message, stability, context if index == last_user else ""))
     if lead == len(messages):
-        blocks += _prefix(rules, pages)
+        blocks += _prefix(rules, world, pages)
     return PromptPlan(tuple(blocks))
 
 
-def _prefix(rules: str, pages: str) -> list[Block]:
-    return [Block("system", text, Stability.STABLE) for text in (rules, pages) if text]
+def _prefix(*texts: str) -> list[Block]:
+    return [Block("system", text, Stability.STABLE) for text in texts if text]
 
 
 def _block(message: Mapping[str, Any], stability: Stability, lead: str) -> Block:

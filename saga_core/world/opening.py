@@ -75,6 +75,7 @@ def opening_state(world: World, root: str) -> WorldState:
         belongings=belongings,
         relations=relations,
         links=frozenset(link for link in links if link[0] != link[2]),
+        notes=tuple((0, text) for text in world.start_events),
     )
 
 

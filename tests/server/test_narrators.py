@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from saga_core.config import load_config
-from saga_core.errors import UpstreamError
 from saga_server.errors import RequestError
 from saga_server.narrators import Narrators
 from tests.server.client import Client, words
@@ -138,16 +137,23 @@ class TestModels:
 
 
 class TestOpening:
-    async def test_a_provider_whose_backend_is_not_there(self) -> None:
-        narrators = of(api_keys={"google": "k"})
-        try:
-            if "google" in _chat_backends():
-                pytest.skip("this installation speaks to google")
-            with pytest.raises(UpstreamError, match=r"provider google cannot be used: .*no chat backend 'google'"):
-                await narrators.narrator(narrators.route("gemini-3").provider)
-            await narrators.warm()
-        finally:
-            await narrators.aclose()
+    @pytest.mark.parametrize(
+        ("name", "where"),
+        [
+            ("google", "https://generativelanguage.googleapis.com/v1beta/openai"),
+            ("anthropic", "https://api.anthropic.com/v1"),
+        ],
+    )
+    def test_a_provider_without_a_backend_is_asked_through_its_openai_door(self, name: str, where: str) -> None:
+        provider = of(api_keys={name: "k"}).providers[name]
+        if name in _chat_backends():
+            pytest.skip(f"this installation has a backend for {name}")
+        assert (provider.backend, provider.options["base_url"]) == ("openai", where)
+
+    def test_an_openai_door_stands_on_the_configured_host(self) -> None:
+        settings = {"google": {"base_url": "https://proxy.example", "api_key": "k"}}
+        provider = of(providers=settings).providers["google"]
+        assert provider.options["base_url"] == "https://proxy.example/v1beta/openai"
 
     async def test_once(self, upstream: Upstream) -> None:
         narrators = of(providers={"openai": {"base_url": upstream.url}})
