@@ -88,6 +88,7 @@ class TokenBudget:
     total_context_max: int = field(default=128_000, validator=Whole())
     dynamic_context_max: int = field(default=1_500, validator=Whole())
     md_cache_max: int = field(default=600, validator=Whole())
+    world_max: int = field(default=800, validator=Whole())
     lorebook_max: int = field(default=800, validator=Whole())
     state_briefing_max: int = field(default=200, validator=Whole())
     graph_context_max: int = field(default=300, validator=Whole())
@@ -212,7 +213,7 @@ class RecallConfig:
 
     embedder: str = field(default="ngram", validator=Text("an embedder's name"))
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
-    deadline_ms: float = field(default=250.0, validator=Number(zero=True))
+    deadline_ms: float = field(default=250.0, validator=Number())
     """Milliseconds that a source of context may take before it is left out."""
     top_k: int = field(default=6, validator=Whole(1))
 
