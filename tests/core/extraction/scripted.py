@@ -28,7 +28,7 @@ NOTHING = "```state\n```"
 class Scripted:
     """Takes the answers of ``script`` in order, then ``otherwise``."""
 
-    script: deque[Answer] = field(factory=deque, converter=deque)
+    script: deque[Answer] = field(factory=deque)
     otherwise: Answer = NOTHING
     name: str = "small"
     asked: list[ChatRequest] = field(factory=list)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, deque
 
 import pytest
 from hypothesis import given
@@ -43,13 +43,21 @@ STATE = WorldState(
 REPLY = "크룩이 도끼를 휘두른다. 아리아는 피를 흘리며 어둠의 숲으로 달아난다."
 
 
-@pytest.fixture(scope="module")
+async def _open() -> TokenCounter:
+    counter: TokenCounter = await BACKEND.open(OpenOptions())
+    return counter
+
+
+_COUNTER = asyncio.run(_open())
+
+
+@pytest.fixture
 def counter() -> TokenCounter:
-    return asyncio.run(BACKEND.open(OpenOptions()))
+    return _COUNTER
 
 
 def extractor(counter: TokenCounter, *script: Answer) -> tuple[Extractor, Scripted, Counter[str]]:
-    chat = Scripted(script)
+    chat = Scripted(deque(script))
     counts: Counter[str] = Counter()
     return Extractor(chat, "tiny-1", counter, report=lambda name, by: counts.update({name: by})), chat, counts
 
@@ -90,9 +98,6 @@ def test_no_turn_asks_more_than_the_limit(text: str, times: int, language: str) 
     plan = ask(long, long, STATE, language, count)
     assert count(plan.text()) <= LIMIT
     assert count(ask_again(plan, "x y " * 200, language).text()) <= LIMIT
-
-
-_COUNTER = asyncio.run(BACKEND.open(OpenOptions()))
 
 
 def test_a_crowded_state_leaves_room_for_the_reply(counter: TokenCounter) -> None:
