@@ -16,7 +16,7 @@ def excerpt(text: str, words: Sequence[str], limit: int) -> str:
     ``words`` are looked for as parts, in lower case (``tokens.content_words`` gives them). Earlier sentences win ties.
     What is left out at either end is marked with "…". A text that fits is given whole.
     """
-    text = "\n".join(line for part in text.split("\n") if (line := " ".join(part.split())))
+    text = "\n".join(line for part in text.split("\n") if (line := _spaced(part)))
     if len(text) <= limit:
         return text.replace("\n", " ")
     starts, stops = _sentences(text)
@@ -44,6 +44,13 @@ def excerpt(text: str, words: Sequence[str], limit: int) -> str:
     head = f"{_GAP} " if first else ""
     tail = f" {_GAP}" if last + 1 < len(starts) else ""
     return f"{head}{chosen}{tail}"
+
+
+def _spaced(line: str) -> str:
+    """``line`` with single spaces, and none at its ends."""
+    if line.isprintable() and "  " not in line:  # no white space is printable but the space
+        return line.strip(" ")
+    return " ".join(line.split())
 
 
 def _sentences(text: str) -> tuple[list[int], list[int]]:
