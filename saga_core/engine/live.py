@@ -38,7 +38,7 @@ class LiveSession:
     lore_graph: LoreGraph
     tree: Tree
     journal: Journal
-    amendments: dict[str, Delta]
+    amendments: dict[str, tuple[Delta, ...]]
     checkpoint_every: int
     episodes: LexicalIndex = field(factory=LexicalIndex)
     _states: OrderedDict[str, WorldState] = field(factory=OrderedDict)
@@ -90,7 +90,7 @@ class LiveSession:
     def effective(self, turn: Turn) -> Delta:
         """The turn's delta with its later amendments."""
         later = self.amendments.get(turn.id)
-        return turn.delta.then(later) if later else turn.delta
+        return turn.delta.amended(later) if later else turn.delta
 
     async def state(self, turn_id: str) -> WorldState:
         """The state at a turn: at hand, or folded from the nearest checkpoint above it. ``NotFound``."""
@@ -112,7 +112,7 @@ class LiveSession:
             base = opening_state(self.world, root)
             later = self.amendments.get(root)
             if later:
-                base = fold(base, later, turn=root, depth=0)
+                base = fold(base, Delta().amended(later), turn=root, depth=0)
             self.remember(base)
         for turn in await self.journal.turns(self.session.id, chain[::-1]):
             base = fold(base, self.effective(turn), turn=turn.id, depth=turn.depth)

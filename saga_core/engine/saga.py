@@ -367,7 +367,7 @@ class Opening:
             matcher=Matcher(journal, live.tree),
         )
         waiting: dict[str, list[str]] = {}
-        for session_id, turn in await journal.jobs():
+        for session_id, turn, _ in await journal.jobs():
             waiting.setdefault(session_id, []).append(turn)
         for session_id, turns in waiting.items():
             lanes.submit(session_id, turns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 
 from attrs import define, evolve, frozen
@@ -32,6 +32,21 @@ class Entry:
     episode: str = ""
     settled: bool = False
     """Whether it needs no background work of its own."""
+
+
+@frozen
+class Wanted:
+    """What a turn still needs when its views are rendered: the value of its job from then on."""
+
+    extract: bool
+    """Nobody reported what changed in it: an extraction model is to be asked."""
+    tries: int = 0
+    reason: str = ""
+    """Why the last try came to nothing."""
+    failed: bool = False
+    """It is not tried again unless somebody asks."""
+    asked: bool = False
+    """Somebody asked, whether or not a history proves the turn."""
 
 
 @define
@@ -116,13 +131,17 @@ class Journal:
             puts[keys.job(session.id, turn.id)] = b""
         return puts
 
-    async def amend(self, session_id: str, turn_id: str, number: str, delta: Delta) -> None:
-        """Record a later delta of a turn."""
-        await self.kv.commit(
-            Batch(
-                {keys.amendment(session_id, turn_id, number): codec.encode(delta), keys.job(session_id, turn_id): b""}
-            )
-        )
+    async def amend(self, session_id: str, number: str, delta: Delta, node: Node, stale: Iterable[str] = ()) -> None:
+        """Record a later delta of the turn ``node``, which is as it is with that delta.
+
+        The checkpoints of the turns ``stale`` go in the same commit, and the turn's views are noted as work.
+        """
+        puts: dict[Key, bytes] = {
+            keys.amendment(session_id, node.id, number): codec.encode(delta),
+            keys.node(session_id, node.id): codec.encode(node),
+            keys.job(session_id, node.id): b"",
+        }
+        await self.kv.commit(Batch(puts, frozenset(keys.checkpoint(session_id, turn) for turn in stale)))
 
     async def put_session(self, session: Session) -> None:
         """Replace a session's record."""
@@ -175,13 +194,12 @@ class Journal:
             raise StoreCorrupt(f"session {session_id}: the journal lost the turns {', '.join(missing[:3])}")
         return [codec.decode(found[key], Turn) for key in wanted]
 
-    async def amendments(self, session_id: str) -> dict[str, Delta]:
-        """Turn id to its later deltas, composed in their order."""
-        composed: dict[str, Delta] = {}
+    async def amendments(self, session_id: str) -> dict[str, tuple[Delta, ...]]:
+        """Turn id to its later deltas, in their order."""
+        found: dict[str, tuple[Delta, ...]] = {}
         async for key, raw in self._all(("amend", session_id)):
-            delta = codec.decode(raw, Delta)
-            composed[key[2]] = composed[key[2]].then(delta) if key[2] in composed else delta
-        return composed
+            found[key[2]] = (*found.get(key[2], ()), codec.decode(raw, Delta))
+        return found
 
     async def replies(self, owner: str, key: str, limit: int = 64) -> list[tuple[str, str]]:
         """(session id, turn id) of the replies with that identity, oldest first."""
@@ -216,9 +234,19 @@ class Journal:
         """Forget the stored states of a session; they are made anew."""
         await self._delete([key async for key, _ in self._all(("state", session_id))])
 
-    async def jobs(self) -> list[tuple[str, str]]:
-        """(session id, turn id) of all work that is still to be done, oldest first within a session."""
-        return [(key[1], key[2]) async for key, _ in self._all(("job",))]
+    async def jobs(self) -> list[tuple[str, str, Wanted | None]]:
+        """(session id, turn id, what of it) of all work that is still to be done, oldest first within a session.
+
+        None: the turn's views, and whatever it needs after that.
+        """
+        return [(key[1], key[2], codec.decode(raw, Wanted) if raw else None) async for key, raw in self._all(("job",))]
+
+    async def change_jobs(self, session_id: str, done: Iterable[str], wanted: Mapping[str, Wanted]) -> None:
+        """Cross the views of the turns ``done`` off, and note what turns want from now on."""
+        puts = [(keys.job(session_id, turn), codec.encode(each)) for turn, each in wanted.items()]
+        for start in range(0, len(puts), _PAGE):
+            await self.kv.commit(Batch(dict(puts[start : start + _PAGE])))
+        await self._delete([keys.job(session_id, turn) for turn in done if turn not in wanted])
 
     async def finish_jobs(self, session_id: str, turns: Iterable[str]) -> None:
         """Cross work off."""

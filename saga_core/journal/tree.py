@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from attrs import define, field, frozen
 
 from saga_core.errors import NotFound
+from saga_core.model.deltas import Status
 from saga_core.model.turn import Turn, TurnKind
 
 
@@ -24,6 +25,8 @@ class Node:
     jump: str | None = None
     episode: str = ""
     """What recall indexes and shows of the turn."""
+    status: Status = Status.NONE
+    """How well it is known what changed in the turn."""
 
 
 @define
@@ -46,6 +49,11 @@ class Tree:
         else:
             self.get(node.parent)
             self.children.setdefault(node.parent, []).append(node.id)
+        self.nodes[node.id] = node
+
+    def replace(self, node: Node) -> None:
+        """Put another node in the place of the one of its id: what was known of the turn was amended."""
+        self.get(node.id)
         self.nodes[node.id] = node
 
     def get(self, turn: str) -> Node:
@@ -146,4 +154,5 @@ class Tree:
 
 def node_of(turn: Turn, *, user_key: str, reply_key: str, episode: str) -> Node:
     """The slim form of a turn."""
-    return Node(turn.id, turn.parent, turn.depth, turn.at, turn.kind, user_key, reply_key, turn.jump, episode)
+    status = turn.delta.status
+    return Node(turn.id, turn.parent, turn.depth, turn.at, turn.kind, user_key, reply_key, turn.jump, episode, status)

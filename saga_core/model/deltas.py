@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from attrs import field, frozen
@@ -211,6 +211,22 @@ class Delta:
 
     def then(self, other: Delta) -> Delta:
         """This delta followed by ``other``, as one (a continued reply is one turn)."""
-        if not other.events and other.source is Source.NONE:
+        if not other.events and other.source is Source.NONE and other.status is not Status.FALLBACK:
             return self
-        return Delta(self.events + other.events, other.source, other.status, self.problems + other.problems)
+        source = other.source if other.source is not Source.NONE else self.source
+        return Delta(self.events + other.events, source, other.status, self.problems + other.problems)
+
+    def amended(self, later: Sequence[Delta]) -> Delta:
+        """This delta with the ``later`` ones of its turn, in their order.
+
+        The latest extraction takes the place of what this one and earlier extractions report, for it read the same
+        text; edits and curation are added.
+        """
+        found = self
+        for delta in later:
+            if delta.source is Source.EXTRACTION:
+                found = delta
+        for delta in later:
+            if delta.source is not Source.EXTRACTION:
+                found = found.then(delta)
+        return found

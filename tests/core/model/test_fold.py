@@ -236,3 +236,26 @@ def test_a_deltas_own_problems_are_kept() -> None:
     state = fold(START, Delta((), Source.BLOCK, Status.PARTIAL, ("hp_change unreadable",)), turn="t9", depth=9)
     assert state.problems[-1].text == "hp_change unreadable"
     assert state.problems[-1].turn == "t9"
+
+
+def delta(source: Source, *events: Event, status: Status = Status.OK) -> Delta:
+    return Delta(events, source, status)
+
+
+def test_the_latest_extraction_takes_the_place_of_what_was_reported_and_edits_stay() -> None:
+    own = delta(Source.BLOCK, HpChanged("player", -1))
+    early = delta(Source.EXTRACTION, HpChanged("player", -2))
+    edit = delta(Source.EDIT, HpChanged("player", -4))
+    late = delta(Source.EXTRACTION, HpChanged("player", -8), status=Status.PARTIAL)
+    assert own.amended(()) == own
+    assert own.amended((early,)) == early
+    assert own.amended((early, edit, late)) == Delta(late.events + edit.events, Source.EDIT, Status.OK)
+    assert own.amended((edit,)).events == own.events + edit.events
+
+
+def test_a_continuation_that_reports_nothing_leaves_the_whole_unreported() -> None:
+    own = delta(Source.BLOCK, HpChanged("player", -1))
+    nothing = delta(Source.NONE, status=Status.FALLBACK)
+    assert own.then(nothing) == Delta(own.events, Source.BLOCK, Status.FALLBACK)
+    assert own.then(Delta()) == own
+    assert nothing.then(own) == own
