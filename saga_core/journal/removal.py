@@ -68,10 +68,12 @@ class Removal:
 
     async def _clear(self) -> None:
         """Remove all but the session's record and its bare root."""
+        # Head and timelines first: they must not stand at turns that are gone.
         rested = evolve(self.session, head=self.tree.root)
-        await self.kv.commit(Batch({keys.session(rested.id): codec.encode(rested)}))
+        named = frozenset([key async for key, _ in self._all(("timeline", rested.id))])
+        await self.kv.commit(Batch({keys.session(rested.id): codec.encode(rested)}, named))
         await self._turns([node for node in self.tree.nodes.values() if node.parent is not None])
-        rest = [key for name in (*keys.BESIDE, "timeline") async for key, _ in self._all((name, self.session.id))]
+        rest = [key for name in keys.BESIDE async for key, _ in self._all((name, self.session.id))]
         rest += [key async for key, _ in self._openings()]
         for start in range(0, len(rest), _PAGE):
             await self.kv.commit(Batch(deletes=frozenset(rest[start : start + _PAGE])))
@@ -94,12 +96,13 @@ class Removal:
             await self.kv.commit(Batch(puts, frozenset(deletes)))
 
     def _index(self, turn: Turn, node: Node) -> set[Key]:
-        """The entries by which the turn's reply is found."""
-        if not turn.reply:
-            return set()
+        """The entries by which the turn's reply and the player's words are found."""
         owner = self.session.owner
-        found = {keys.beginning(owner, prefix, turn.id) for prefix in prefix_keys(identity(turn.reply))}
-        return {keys.reply(owner, node.reply_key, turn.id), *found}
+        found = {keys.said(owner, node.user_key, turn.id)} if node.user_key else set()
+        if turn.reply:
+            found.add(keys.reply(owner, node.reply_key, turn.id))
+            found |= {keys.beginning(owner, prefix, turn.id) for prefix in prefix_keys(identity(turn.reply))}
+        return found
 
     async def _beside(self, doomed: set[str]) -> dict[str, list[Key]]:
         found: dict[str, list[Key]] = {}
