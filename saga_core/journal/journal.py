@@ -127,6 +127,8 @@ class Journal:
             puts[keys.reply(session.owner, node.reply_key, turn.id)] = found
             for prefix in prefix_keys(identity(turn.reply)):
                 puts[keys.beginning(session.owner, prefix, turn.id)] = found
+        if turn.user and turn.kind is not TurnKind.SIDE:
+            puts[keys.said(session.owner, entry.user_key, turn.id)] = found
         if not entry.settled:
             puts[keys.job(session.id, turn.id)] = b""
         return puts
@@ -208,6 +210,13 @@ class Journal:
     async def beginnings(self, owner: str, prefix_key: str, limit: int = 64) -> list[tuple[str, str]]:
         """(session id, turn id) of the replies that begin so, oldest first."""
         return await self._index(("begin", owner or "-", prefix_key), limit)
+
+    async def said(self, owner: str, key: str, limit: int = 256) -> list[tuple[str, str]]:
+        """(session id, turn id) of the turns in which the player said that, oldest first.
+
+        Turns that an older SAGA recorded are not among them.
+        """
+        return await self._index(("said", owner or "-", key), limit)
 
     async def openings(self, owner: str, key: str, limit: int = 16) -> list[str]:
         """The sessions whose first words these were, oldest first."""

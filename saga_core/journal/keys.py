@@ -54,6 +54,11 @@ def beginning(owner: str, prefix_key: str, turn_id: str) -> Key:
     return ("begin", _or_dash(owner), prefix_key, turn_id)
 
 
+def said(owner: str, key: str, turn_id: str) -> Key:
+    """Fingerprint of the player's words -> session id."""
+    return ("said", _or_dash(owner), key, turn_id)
+
+
 def opening(owner: str, key: str, session_id: str) -> Key:
     """Greeting and first words of a chat -> session id."""
     return ("open", _or_dash(owner), key, session_id)

@@ -3,8 +3,8 @@
 Read from the end. The deepest assistant message that equals a known reply names the parent; one that goes on with a
 known reply, or is the beginning of one, names its place as well, and becomes a sibling with the text that the player
 kept. Among several candidates the longest verified run backwards wins, then the one whose path the history
-shows most of, then the newest. System messages are never
-part of it: notes, world info and macros change them at every turn.
+shows most of, then the newest. Where no reply is known, the player's words tell the place (``witness``). System
+messages are never part of it: notes, world info and macros change them at every turn.
 """
 
 from __future__ import annotations
@@ -13,15 +13,22 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from attrs import define, field, frozen
 
+from saga_core.journal import voices
 from saga_core.journal.journal import Journal
-from saga_core.journal.transcript import Transcript, Utterance, fingerprint, identity, prefix_keys
+from saga_core.journal.transcript import Transcript, Utterance, fingerprint, identity, identity_key, prefix_keys
 from saga_core.journal.tree import Node, Tree
-from saga_core.model.turn import Session
+from saga_core.journal.witness import SHORT as SHORT
+from saga_core.journal.witness import Testimony, Witness
+from saga_core.journal.witness import words_key as words_key
+from saga_core.model.turn import Session, TurnKind
 
-SHORT = 24
-"""Characters of identity below which a reply proves nothing by itself: "OK." is said in many chats."""
 _LEVELS = 256
 """Ancestors that verification looks at."""
+_ASKED = 12
+"""Quoted utterances that are looked up."""
+_CHILDREN = 32
+_NAME = 42
+"""Characters that a name and its colon take at most."""
 
 
 @frozen
@@ -37,7 +44,7 @@ class Match:
     shown: frozenset[str] = frozenset()
     """Turns of the path whose reply stands in the history."""
     how: str = "none"
-    """``reply``, ``grown``, ``cut``, ``opening``, ``session`` or ``none``."""
+    """``reply``, ``grown``, ``cut``, ``words``, ``opening``, ``session`` or ``none``."""
 
 
 @frozen
@@ -69,7 +76,7 @@ class Matcher:
     ) -> Match:
         """Where ``transcript`` stands among the turns of ``owner``, or of the session ``only``.
 
-        ``world`` gives a world's name: a chat that begins again is found only among sessions of that world.
+        ``world`` gives a world's name: a chat of which no reply is known is found only among sessions of that world.
         """
         past = transcript.past
         greeting = len(transcript.greeting) if len(transcript.greeting) <= len(past) else len(past)
@@ -77,16 +84,58 @@ class Matcher:
             if past[position].role != "assistant" or (position < greeting and transcript.words):
                 continue
             found = await self._at(past, position, owner, only)
-            if found is not None:
-                return self._matched(found, past)
+            if found is not None and not (transcript.prefilled and _stray(found, past)):
+                return await self._matched(found, past)
+
+        async def accepts(session_id: str) -> bool:
+            if only is not None:
+                return session_id == only.id
+            return world is None or (await self.journal.session(session_id)).world == world()
+
+        said = await Witness(self.journal, self.tree, accepts).testify(past, owner)
+        if said is not None and said.proven:
+            return _told(said, past)
         rest = past[greeting:] if transcript.words or greeting < len(past) else ()
+        if only is None:
+            for session_id in reversed(await self.journal.openings(owner, opening_key(transcript))):
+                if await accepts(session_id):
+                    session = await self.journal.session(session_id)
+                    return Match(session.id, session.root, rest, how="opening")
+        if said is not None:
+            return _told(said, past)
         if only is not None:
             return Match(only.id, only.root, rest, how="session")
-        for session_id in reversed(await self.journal.openings(owner, opening_key(transcript))):
-            session = await self.journal.session(session_id)
-            if world is None or session.world == world():
-                return Match(session.id, session.root, rest, how="opening")
         return Match(None, unknown=rest)
+
+    async def cast(self, transcript: Transcript, owner: str) -> Transcript:
+        """Tell who is who where only names tell the speakers: those with a known reply are characters."""
+        quoted = [each for each in transcript.utterances if each.quoted]
+        chat = transcript
+        if not quoted and len(transcript.utterances) == 1:
+            chat = transcript.told_apart()
+            quoted = list(chat.utterances)
+        characters = {
+            each.speaker for each in quoted[-_ASKED:] if each.speaker and await self.journal.replies(owner, each.key, 1)
+        }
+        if not characters:
+            return transcript
+        return chat.cast(characters) if len({each.speaker for each in quoted}) > 1 else chat
+
+    async def quotes(self, transcript: Transcript, owner: str) -> bool:
+        """Whether the request's last message shows the model a reply of a story, in a chat that tells none.
+
+        So do requests that translate a reply or name its mood.
+        """
+        if transcript.greeting or not transcript.words:
+            return False
+        for text in voices.excerpts(transcript.words[-1].text):
+            if len(identity(text)) < SHORT:
+                continue
+            for session_id, turn_id in await self.journal.replies(owner, identity_key(text), 1):
+                tree = await self.tree(session_id)
+                if turn_id in tree and tree.get(turn_id).kind is not TurnKind.SIDE:
+                    return True
+        return False
 
     async def _at(
         self, past: Sequence[Utterance], position: int, owner: str, only: Session | None
@@ -128,10 +177,12 @@ class Matcher:
                 break
         return list(kin.values())
 
-    def _matched(self, found: _Candidate, past: Sequence[Utterance]) -> Match:
+    async def _matched(self, found: _Candidate, past: Sequence[Utterance]) -> Match:
         tree, node, position = found.tree, found.node, found.position
-        if found.how == "reply":
-            shown = _shown(tree, node, past, position)
+        last = await self._last_of_merged(found, past) if found.how == "grown" else None
+        if found.how == "reply" or last is not None:
+            node = last or node
+            shown = _shown(tree, node, past, position) | ({node.id, found.node.id} if last else set())
             return Match(tree.session, node.id, tuple(past[position + 1 :]), shown, "reply")
         # The reply stands there with another text: its parent is sure, the rest is a sibling to be.
         assert node.parent is not None
@@ -140,6 +191,38 @@ class Matcher:
             start -= 1
         parent = tree.get(node.parent)
         return Match(tree.session, parent.id, tuple(past[start:]), _shown(tree, parent, past, start), found.how)
+
+    async def _last_of_merged(self, found: _Candidate, past: Sequence[Utterance]) -> Node | None:
+        """The last of several turns whose replies stand in one message, as strict clients send those of a group."""
+        tree, node = found.tree, found.node
+        (turn,) = await self.journal.turns(tree.session, [node.id])
+        rest = identity(past[found.position].text)[len(identity(turn.reply)) :]
+        while rest:
+            children = [tree.get(each) for each in tree.children.get(node.id, ())[-_CHILDREN:]]
+            children = [each for each in children if each.user_key == _NO_WORDS]
+            for child, turn in zip(
+                children, await self.journal.turns(tree.session, [each.id for each in children]), strict=True
+            ):
+                reply = identity(turn.reply)
+                at = rest.find(reply, 0, _NAME + len(reply)) if reply else -1
+                if at == 0 or (at > 0 and rest[at - 1] == ":"):
+                    rest, node = rest[at + len(reply) :], child
+                    break
+            else:
+                return None
+        return node
+
+
+def _told(said: Testimony, past: Sequence[Utterance]) -> Match:
+    return Match(said.tree.session, said.parent.id, tuple(past[said.start :]), said.agreeing, "words")
+
+
+def _stray(found: _Candidate, past: Sequence[Utterance]) -> bool:
+    """Whether the last message merely looks like a part of a known reply, to other words: it begins one yet to come."""
+    return found.position == len(past) - 1 and found.how != "reply" and not _verify(found, past).users
+
+
+_NO_WORDS = words_key(())
 
 
 def opening_key(transcript: Transcript) -> str:
@@ -151,11 +234,6 @@ def opening_key(transcript: Transcript) -> str:
             break
         first.append(utterance.key)
     return fingerprint("\0".join((*greeting, "\1", *first)))
-
-
-def words_key(utterances: Sequence[Utterance]) -> str:
-    """The fingerprint of what the player said in one turn, one message or several."""
-    return fingerprint("\0".join(utterance.key for utterance in utterances))
 
 
 def _words_before(past: Sequence[Utterance], position: int) -> str:

@@ -5,42 +5,51 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from saga_core.errors import BadInput
+from saga_core.journal import voices
 from saga_core.prompt.plan import flatten
 from saga_core.state_block import hide
 from saga_core.text.normal import nfc
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+_SYSTEM = ("system", "developer")
 _DIALOGUE = ("user", "assistant")
-_IGNORED = re.compile(r"[\s*_\"“”„«»]+")
+_IGNORED = ("*", "_", '"', "“", "”", "„", "«", "»")
 _SPEAKER = re.compile(r"\s*[^\W\d_][^\n:：.!?\"“*。]{0,39}[:：]\s+")
 LADDER = (192, 48, 12)
 """Lengths of the beginnings by which a grown or cut reply is found, longest first."""
 
 
-@frozen
-class Utterance:
-    """One user or assistant message."""
+class Utterance(NamedTuple):
+    """One user or assistant message, or a part of one. A history has thousands, hence no attrs class."""
 
     role: str
-    text: str
-    """NFC, state blocks taken out."""
-    index: int
-    """Its place in the request's messages."""
+    sent: str
+    """The text as the client sent it."""
+    at: int
+    """The place of its message in the request."""
     speaker: str = ""
-    """The ``name`` field, if the client sent one."""
+    """The ``name`` field, or the name in a wrapper."""
     images: tuple[str, ...] = ()
     """Fingerprints of its pictures and other parts that are no text."""
+    quoted: bool = False
+    """Whether it was told apart by marks in a text, so that the role is a guess."""
+
+    @property
+    def text(self) -> str:
+        """NFC, state blocks taken out."""
+        return clean(self.sent)
 
     @property
     def key(self) -> str:
         """The identity: equal for texts that differ in decoration only."""
-        return identity_key(self.text, self.images)
+        return identity_key(self.sent, self.images)
 
 
 @frozen
@@ -49,14 +58,18 @@ class Transcript:
 
     messages: tuple[Mapping[str, Any], ...]
     utterances: tuple[Utterance, ...]
+    asked: tuple[Utterance, ...] = ()
+    """Instructions of the frontend in the role of the user, after all utterances: no words of the player."""
+    prefill: str = ""
+    """What the client put into the mouth of the reply that is to come."""
 
-    @property
+    @cached_property
     def greeting(self) -> tuple[Utterance, ...]:
         """The assistant's messages before the player's first words."""
         count = next((i for i, u in enumerate(self.utterances) if u.role == "user"), len(self.utterances))
         return self.utterances[:count]
 
-    @property
+    @cached_property
     def words(self) -> tuple[Utterance, ...]:
         """The player's words that this request answers: the user messages after the last reply."""
         count = len(self.utterances)
@@ -64,7 +77,7 @@ class Transcript:
             count -= 1
         return self.utterances[count:]
 
-    @property
+    @cached_property
     def past(self) -> tuple[Utterance, ...]:
         """Everything before ``words``."""
         return self.utterances[: len(self.utterances) - len(self.words)]
@@ -76,45 +89,126 @@ class Transcript:
 
     @property
     def system_text(self) -> str:
-        """All system messages, for the choice of a world. Never part of identity."""
-        parts = (flatten(m.get("content") or "") for m in self.messages if m.get("role") in ("system", "developer"))
-        return nfc("\n".join(parts))
+        """All system messages, for the choice of a world: never part of identity. Without any, the first message."""
+        parts = [flatten(m.get("content") or "") for m in self.messages if m.get("role") in _SYSTEM]
+        return nfc("\n".join(parts or [flatten(self.messages[0].get("content") or "")]))
 
     @property
     def trailing_system(self) -> str:
-        """The system messages after the last utterance: nudges, quiet prompts, post-history notes."""
-        last = self.utterances[-1].index if self.utterances else -1
-        tail = (m for m in self.messages[last + 1 :] if m.get("role") in ("system", "developer"))
-        return "\n".join(flatten(m.get("content") or "") for m in tail)
+        """What the client says after the last utterance: nudges, quiet prompts, post-history notes."""
+        last = self.utterances[-1].at if self.utterances else -1
+        tail = (m for m in self.messages[last + 1 :] if m.get("role") in _SYSTEM)
+        return "\n".join([*(flatten(m.get("content") or "") for m in tail), *(each.sent for each in self.asked)])
 
     @property
     def prefilled(self) -> bool:
         """Whether the very last message is an unfinished reply of the assistant."""
-        return bool(self.messages) and self.messages[-1].get("role") == "assistant"
+        last = self.utterances[-1] if self.utterances else None
+        return last is not None and last.role == "assistant" and last.at == len(self.messages) - 1 and not self.asked
+
+    def without_prefill(self) -> Transcript:
+        """The last utterance is no reply of the story, but words put into the mouth of the next one."""
+        return evolve(self, utterances=self.utterances[:-1], prefill=self.utterances[-1].text)
+
+    def told_apart(self) -> Transcript:
+        """With the parts of the only message, told apart by ``Name: `` at the beginnings of its lines."""
+        (only,) = self.utterances
+        return evolve(self, utterances=tuple(_quoted([(only.at, part) for part in voices.named(only.sent)])))
+
+    def cast(self, characters: Collection[str]) -> Transcript:
+        """With the quoted utterances of ``characters`` as replies and those of others as the player's words."""
+        told = (
+            each._replace(role="assistant" if each.speaker in characters else "user") if each.quoted else each
+            for each in self.utterances
+        )
+        return evolve(self, utterances=tuple(told))
 
 
 def read_transcript(messages: Sequence[Mapping[str, Any]]) -> Transcript:
     """Check a request's messages and read them. Raises ``BadInput`` naming the message at fault."""
     if not messages:
         raise BadInput("messages: the list is empty; send at least one message")
-    utterances = []
+    utterances: list[Utterance] = []
     for index, message in enumerate(messages):
-        if not isinstance(message, Mapping):
+        if type(message) is not dict and not isinstance(message, Mapping):
             raise BadInput(f"messages[{index}]: {type(message).__name__} given; a message is an object")
         role = message.get("role")
         if role not in ROLES:
             raise BadInput(f"messages[{index}].role: {role!r} is not known; use one of {', '.join(ROLES)}")
         content = message.get("content")
-        _check_content(content, index)
-        if role in _DIALOGUE:
-            text, images = _read_content(content)
-            utterances.append(Utterance(role, text, index, nfc(str(message.get("name") or "")), images))
-    return Transcript(tuple(messages), tuple(utterances))
+        images: tuple[str, ...] = ()
+        if content is None:
+            content = ""
+        elif type(content) is not str:
+            _check_content(content, index)
+            images = _fingerprints(content)
+            content = flatten(content)
+        if role in _DIALOGUE and (images or (content and not content.isspace())):
+            name = message.get("name")
+            said = Utterance(role, content, index, nfc(str(name)) if name else "", images)
+            if voices.WRAPPER in content:
+                utterances += _unwrapped(said)
+            elif role == "assistant" or not content.startswith(voices.SYSTEM_MARK):
+                utterances.append(said)
+    if not utterances:
+        utterances = _whole_chat(messages)
+    return _without_notes(tuple(messages), utterances)
+
+
+def _unwrapped(said: Utterance) -> list[Utterance]:
+    """The parts of a message with wrappers. What stands around several is the frontend's text."""
+    parts = voices.wrapped(said.sent)
+    if said.role == "assistant":
+        if len(parts) < 2:
+            return [said._replace(sent=voices.unwrap(said.sent))]
+        return [said._replace(sent=part.text, speaker=part.speaker) for part in parts]
+    if not parts:
+        return [said]
+    if len(parts) == 1:
+        return [said._replace(sent=parts[0].text, speaker=parts[0].speaker, quoted=True)]
+    return _quoted([(said.at, part) for part in parts], said.images)
+
+
+def _whole_chat(messages: Sequence[Mapping[str, Any]]) -> list[Utterance]:
+    """The dialogue of a request that has system messages only."""
+    parts: list[tuple[int, voices.Said]] = []
+    for index, message in enumerate(messages):
+        text = flatten(message.get("content") or "")
+        parts += [(index, part) for part in (voices.wrapped(text) or voices.marked(text)) if part.text]
+    if not any(role == "user" for role in voices.roles([part for _, part in parts])):
+        return []
+    return _quoted(parts)
+
+
+def _quoted(parts: list[tuple[int, voices.Said]], images: tuple[str, ...] = ()) -> list[Utterance]:
+    guessed = voices.roles([part for _, part in parts])
+    found = [
+        Utterance(role, part.text, index, part.speaker, quoted=not part.role)
+        for (index, part), role in zip(parts, guessed, strict=True)
+    ]
+    found[-1] = found[-1]._replace(images=images)
+    return found
+
+
+def _without_notes(messages: tuple[Mapping[str, Any], ...], utterances: list[Utterance]) -> Transcript:
+    """Set a frontend's instructions after the last reply apart from the player's words."""
+    asked: list[Utterance] = []
+    at = len(utterances)
+    # Where nothing was replied yet, a message may hold the whole system prompt, and an instruction belongs to that.
+    replied = any(each.role == "assistant" for each in utterances)
+    while at and (utterances[at - 1].role == "user" or utterances[at - 1].quoted):
+        at -= 1
+        said = utterances[at]
+        words, note = voices.split_note(said.sent)
+        if note and (replied or not words):
+            asked.insert(0, said._replace(role="user", sent=note, images=()))
+            utterances[at : at + 1] = [said._replace(sent=words)] if words or said.images else []
+        if said.role != "user":
+            break
+    return Transcript(messages, tuple(utterances), tuple(asked))
 
 
 def _check_content(content: Any, index: int) -> None:
-    if content is None or isinstance(content, str):
-        return
     if not isinstance(content, list):
         raise BadInput(f"messages[{index}].content: {type(content).__name__} given; send text or a list of parts")
     for number, part in enumerate(content):
@@ -125,41 +219,52 @@ def _check_content(content: Any, index: int) -> None:
             raise BadInput(f'{where}.text: a part of type "text" needs a text')
 
 
-def _read_content(content: Any) -> tuple[str, tuple[str, ...]]:
-    text = nfc(flatten(content or ""))
-    if "`" in text or "~" in text:
-        text = hide(text).visible
-    if content is None or isinstance(content, str):
-        return text, ()
+def _fingerprints(content: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     others = (repr(part) for part in content if part.get("type") != "text")
-    return text, tuple(hashlib.blake2b(other.encode(), digest_size=8).hexdigest() for other in others)
+    return tuple(hashlib.blake2b(other.encode(), digest_size=8).hexdigest() for other in others)
+
+
+def clean(text: str) -> str:
+    """A text as the journal has it: NFC, state blocks taken out."""
+    text = nfc(text)
+    return hide(text).visible if "`" in text or "~" in text else text
 
 
 def identity(text: str) -> str:
-    """What counts of a text when it is compared: NFKC, without white space, emphasis, quotes and ``Name:`` in front."""
+    """What counts of a text when it is compared: NFKC, without white space, emphasis, quotation marks, wrappers of a
+    speaker's words and ``Name:`` in front.
+    """
+    text = voices.unwrap(text)
     speaker = _SPEAKER.match(text)
     if speaker and speaker.end() < len(text):
         text = text[speaker.end() :]
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    return _IGNORED.sub("", text)
+    text = "".join(text.split())
+    for mark in _IGNORED:
+        text = text.replace(mark, "")
+    return text
 
 
 @define
 class _KeyCache:
-    """Identity keys by the hash of the text, so that a long history is normalised once, not at every turn."""
+    """Identity keys by the hash of the text, so that a long history is normalised once and not at every turn.
+
+    The texts themselves are not kept. Two generations of ``limit`` entries each, of about 250 bytes: 33 MB at most.
+    """
 
     limit: int = 65_536
-    known: dict[tuple[int, int], str] = field(factory=dict)
+    young: dict[tuple[int, int], str] = field(factory=dict)
+    old: dict[tuple[int, int], str] = field(factory=dict)
 
     def key(self, text: str) -> str:
         handle = (hash(text), len(text))
-        found = self.known.get(handle)
+        found = self.young.get(handle)
         if found is None:
-            found = fingerprint(identity(text))
-            if len(self.known) >= self.limit:
-                self.known.clear()
-            self.known[handle] = found
+            found = self.old.get(handle) or fingerprint(identity(clean(text)))
+            if len(self.young) >= self.limit:
+                self.old, self.young = self.young, {}
+            self.young[handle] = found
         return found
 
 

@@ -1,0 +1,103 @@
+"""What else stands in a message: other people's words under marks of who speaks, and a frontend's own instructions.
+
+Some frontends put each message into a wrapper (``<Mina's Message>…</Mina's Message>``), some send the whole chat as
+one message, and some have no system role left for what they ask of the model. All of it is read here, from text alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+from attrs import frozen
+
+WRAPPER = "s Message>"
+"""Stands in every text that has a wrapper: a quick test."""
+SYSTEM_MARK = "system: "
+"""Before a system text that is sent in the role of the user."""
+
+_WRAPPED = re.compile(r"<([^<>\n]{1,60})['’]s Message>\s*(.*?)\s*</\1['’]s Message>", re.S)
+_TAG = re.compile(r"</?[^<>\n]{1,60}['’]s Message>")
+_ROLE = re.compile(r"^(user|assistant)[:：][ \t]?", re.M)
+_NAME = re.compile(r"^([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]", re.M)
+
+_ASKS = (
+    r"continue (?:the|your|from) (?:following|last|previous|above)\b",
+    r"write (?:the next|your next|1|one) repl(?:y|ies)\b",
+    r"in (?:the|your) next (?:response|reply)\b",
+    r"(?:summari[sz]e|translate|classify)\b",
+    r"generate (?:a|an|the) (?:[\w-]+ ){0,4}(?:title|image prompt|summary|list)\b",
+    r"(?:이전|마지막|앞선|위) ?(?:응답|답변|메시지|대사)[을를]? ?이어",
+    r"다음 ?(?:응답|답변|대사)[은는을를]?\s",
+    r"(?:롤플레이|역할극)[을를]? ?(?:잠시 |잠깐 )?(?:멈추|중단)",
+    r"[^\]\n]{0,60}(?:요약|번역)(?:해|하)(?:줘|주세요|라|시오|십시오|세요)?[.!]?\s*\]",
+)
+_STOPS = (
+    r"(?:pause|stop) (?:your|the|this) role-?play\b",
+    r"ignore (?:all )?(?:the )?previous instructions\W+(?:and |please )*(?:summari[sz]e|classify|describe|provide)\b",
+)
+_NOTE = re.compile(rf"(?:\A|\n)[ \t]*(?:\[\s*(?:{'|'.join(_ASKS)})|\[?\s*(?:{'|'.join(_STOPS)}))", re.I)
+
+
+_EXCERPTS = 3
+
+
+@frozen
+class Said:
+    """A part of a message that says who speaks: by name, or by role where only that is told."""
+
+    speaker: str
+    role: str
+    text: str
+
+
+def unwrap(text: str) -> str:
+    """``text`` without wrappers' tags."""
+    return _TAG.sub("", text) if WRAPPER in text else text
+
+
+def wrapped(text: str) -> list[Said]:
+    """The wrapped parts of a text, in order."""
+    return [Said(found[1].strip(), "", found[2]) for found in _WRAPPED.finditer(text)]
+
+
+def marked(text: str) -> list[Said]:
+    """The parts behind ``user: `` and ``assistant: `` at the beginning of a line. What stands before is no part."""
+    return [Said("", found[1], part) for found, part in _behind(_ROLE, text)]
+
+
+def named(text: str) -> list[Said]:
+    """The parts behind a ``Name: `` at the beginning of a line. Many a text has such lines and is no chat."""
+    return [Said(found[1].strip(), "", part) for found, part in _behind(_NAME, text)]
+
+
+def _behind(mark: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str]]:
+    marks = list(mark.finditer(text))
+    ends = [found.start() for found in marks[1:]] + [len(text)]
+    return [(found, text[found.end() : end].strip()) for found, end in zip(marks, ends, strict=True)]
+
+
+def roles(parts: list[Said]) -> list[str]:
+    """Who is the player among the speakers, as far as names tell: the one who spoke last, as in most requests."""
+    names = {part.speaker for part in parts}
+    if len(names) == 1:
+        # One name for both: they take turns.
+        guessed = ["user" if (len(parts) - at) % 2 else "assistant" for at in range(len(parts))]
+    else:
+        guessed = ["user" if part.speaker == parts[-1].speaker else "assistant" for part in parts]
+    return [part.role or guess for part, guess in zip(parts, guessed, strict=True)]
+
+
+def excerpts(text: str) -> list[str]:
+    """The whole text, and what is left of it without an instruction's line above or below."""
+    lines = [line for line in text.strip().split("\n") if line.strip()]
+    cuts = ((at, len(lines)) for at in range(1, min(len(lines), 1 + _EXCERPTS)))
+    found = [text, *("\n".join(lines[start:end]) for start, end in (*cuts, (0, len(lines) - 1)))]
+    return [each for each in found if each]
+
+
+def split_note(text: str) -> tuple[str, str]:
+    """A text and the instruction of a frontend that stands at its end, either of which may be empty."""
+    found = _NOTE.search(text)
+    if found is None:
+        return text, ""
+    return text[: found.start()].rstrip(), text[found.start() :].strip()
