@@ -12,10 +12,11 @@ import time
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from attrs import define, field, frozen
 
-from saga_core.journal.journal import Entry, Journal
+from saga_core.journal.journal import Journal
 from saga_core.model.turn import Session
 from saga_core.ports import Embedder, Mode
 
@@ -127,10 +128,10 @@ class MeteredJournal(Journal):
 
     appends: Samples = field(factory=Samples, init=False)
 
-    async def append(self, session: Session, entries: Sequence[Entry], *, head: str = "", opening: str = "") -> Session:
+    async def append(self, *about: Any, **options: Any) -> Session:
         """As ``Journal.append``."""
         with Stopwatch() as watch:
-            updated = await super().append(session, entries, head=head, opening=opening)
+            updated = await super().append(*about, **options)
         self.appends.add(watch.taken)
         return updated
 
