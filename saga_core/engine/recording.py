@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from attrs import define, evolve
@@ -13,7 +14,7 @@ from saga_core.extraction.writer import mention_event, read_delta
 from saga_core.journal.journal import Entry
 from saga_core.journal.matching import opening_key, words_key
 from saga_core.journal.timelines import follow
-from saga_core.journal.transcript import Transcript, identity_key
+from saga_core.journal.transcript import Transcript, Utterance, identity_key
 from saga_core.journal.tree import Node, node_of
 from saga_core.model.deltas import Delta
 from saga_core.model.fold import fold
@@ -87,16 +88,18 @@ class Recording:
 
     async def _readings(self, live: LiveSession, kind: TurnKind, reply: Reply, finish: str, model: str) -> list[_Made]:
         """The turn that a reply is. A side reply has two readings, and the next history shows which of them it was:
-        a turn of its own (another speaker's), or the rest of the reply before it.
+        a turn of its own (another speaker's), or the rest of the reply before it. So has a continuation that was asked
+        for in the player's role: the player may have said that.
         """
         above = live.tree.get(self.parent)
+        asked = self.transcript.asked
         child = Turn(
             reply.turn_id,
             self.session_id,
             self.parent,
             above.depth + 1,
             self.saga.clock.now(),
-            user=self.transcript.player_words,
+            user=self.transcript.player_words if kind is TurnKind.NARRATION else _said(asked),
             reply=nfc(reply.text),
             delta=self._delta(live, kind, reply, finish),
             kind=kind,
@@ -118,9 +121,12 @@ class Recording:
             jump=live.tree.jump_for(above.parent),
         )
         joined = self._made(live, whole, above.user_key, await live.state(above.parent))
-        if kind is TurnKind.CONTINUATION:
+        if kind is TurnKind.CONTINUATION and not asked:
             return [joined]
-        return [self._made(live, child, words_key(()), self.state), joined]
+        if kind is TurnKind.CONTINUATION:
+            own = self._made(live, evolve(child, id=self.saga.ids.new("t")), words_key(asked), self.state)
+            return [joined, own]
+        return [self._made(live, child, words_key(asked), self.state), joined]
 
     def _delta(self, live: LiveSession, kind: TurnKind, reply: Reply, finish: str) -> Delta:
         if kind is TurnKind.SIDE:
@@ -138,6 +144,10 @@ class Recording:
         episode = "" if side else render_episode(turn.delta, state, turn.user, turn.reply, live.world.language)
         node = node_of(turn, user_key=user_key, reply_key=identity_key(turn.reply), episode=episode)
         return Entry(turn, user_key, episode, settled=side), node, state
+
+
+def _said(utterances: Sequence[Utterance]) -> str:
+    return "\n".join(utterance.text for utterance in utterances)
 
 
 def _join(one: str, other: str) -> str:

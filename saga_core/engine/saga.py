@@ -20,9 +20,9 @@ from saga_core.engine.counters import Counters
 from saga_core.engine.lanes import DrainReport, Lanes
 from saga_core.engine.live import LiveSession, LiveSessions
 from saga_core.engine.open_stores import Stores, open_stores
+from saga_core.engine.placing import place
 from saga_core.engine.projector import Projector, scope_of
 from saga_core.engine.recording import Recording, record_nothing
-from saga_core.engine.sides import classify
 from saga_core.engine.timelines import Timelines
 from saga_core.errors import NotFound, StoreError
 from saga_core.ids import IdSource
@@ -101,7 +101,7 @@ class Saga(Timelines):
                     raise
                 self.counters.degrade("journal.read", str(error))
                 log.error("the journal cannot be read; this turn is played without memory", exc_info=error)
-                return self._blind(transcript, choices, error, started)
+                return self._alone(transcript, choices, started, f"journal.read: {error}")
 
     async def _begin(
         self,
@@ -116,7 +116,11 @@ class Saga(Timelines):
         timings: dict[str, float] = {}
         lap = _Lap(self.clock, started, timings)
         only, timeline = await self.named_session(explicit, owner, chosen.world) if explicit else (None, "")
-        match = await self.matcher.match(transcript, owner=owner, only=only, world=lambda: chosen.world().name)
+        placed = await place(self.matcher, transcript, owner=owner, only=only, world=lambda: chosen.world().name)
+        transcript, match, kind = placed.transcript, placed.match, placed.kind
+        self.counters.add(f"begun.{kind.value}")
+        if placed.outside:
+            return self._alone(transcript, choices, started)
         if chosen.explicit is not None and only is None and match.session is not None:
             found = await self.journal.session(match.session)
             if found.world != chosen.world().name:
@@ -142,8 +146,6 @@ class Saga(Timelines):
             self.counters.add("turns.adopted", len(adopted))
         state = await live.state(parent_id)
         lap("state")
-        kind = classify(transcript)
-        self.counters.add(f"begun.{kind.value}")
         if kind is TurnKind.SIDE:
             context, plan = NOTHING, build_plan(transcript)
         else:
@@ -258,8 +260,8 @@ class Saga(Timelines):
                 self._pinned.popitem(last=False)
         return found
 
-    def _blind(self, transcript: Transcript, choices: int, error: StoreError, started: float) -> BegunTurn:
-        """A turn without memory: the client's own prompt, nothing recorded."""
+    def _alone(self, transcript: Transcript, choices: int, started: float, *notices: str) -> BegunTurn:
+        """A turn without memory, of no session: the client's own prompt, nothing recorded."""
         replies = tuple(Reply(self.ids.new("t")) for _ in range(max(1, choices)))
         session = Session("", "")
         total = (self.clock.monotonic() - started) * 1_000
@@ -272,7 +274,7 @@ class Saga(Timelines):
             TurnKind.SIDE,
             replies,
             {"total": total},
-            (f"journal.read: {error}",),
+            notices,
             record_nothing,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
@@ -21,6 +22,8 @@ from saga_core.stores.state_kv import Batch, Key, StateKV
 from saga_core.world.model import World
 
 _PAGE = 2_000
+_AT_ONCE = 256
+"""Rows that are read between two chances for others to run."""
 
 
 @frozen
@@ -290,8 +293,10 @@ class Journal:
         after: Key | None = None
         while True:
             rows = await self.kv.scan(prefix, after=after, limit=_PAGE)
-            for row in rows:
+            for number, row in enumerate(rows, 1):
                 yield row
+                if number % _AT_ONCE == 0:
+                    await asyncio.sleep(0)  # reading a row takes the reader time
             if len(rows) < _PAGE:
                 return
             after = rows[-1][0]

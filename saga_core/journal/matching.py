@@ -113,7 +113,7 @@ class Matcher:
         chat = transcript
         if not quoted and len(transcript.utterances) == 1:
             chat = transcript.told_apart()
-            quoted = list(chat.utterances)
+            quoted = [each for each in chat.utterances if each.quoted]
         characters = {
             each.speaker for each in quoted[-_ASKED:] if each.speaker and await self.journal.replies(owner, each.key, 1)
         }

@@ -113,7 +113,8 @@ class Transcript:
     def told_apart(self) -> Transcript:
         """With the parts of the only message, told apart by ``Name: `` at the beginnings of its lines."""
         (only,) = self.utterances
-        return evolve(self, utterances=tuple(_quoted([(only.at, part) for part in voices.named(only.sent)])))
+        parts = [(only.at, part) for part in voices.named(only.sent)]
+        return evolve(self, utterances=tuple(_quoted(parts))) if parts else self
 
     def cast(self, characters: Collection[str]) -> Transcript:
         """With the quoted utterances of ``characters`` as replies and those of others as the player's words."""

@@ -20,24 +20,35 @@ _TAG = re.compile(r"</?[^<>\n]{1,60}['’]s Message>")
 _ROLE = re.compile(r"^(user|assistant)[:：][ \t]?", re.M)
 _NAME = re.compile(r"^([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]", re.M)
 
-_ASKS = (
+_NUDGES = (
     r"continue (?:the|your|from) (?:following|last|previous|above)\b",
-    r"write (?:the next|your next|1|one) repl(?:y|ies)\b",
+    r"write (?:the next|1|one) repl(?:y|ies)\b",
+    r"(?:이전|마지막|앞선|위) ?(?:응답|답변|메시지|대사)[을를]? ?이어",
+    r"다음 ?(?:응답|답변|대사)[은는을를]?\s",
+)
+"""In brackets: go on, or pass the word."""
+_ERRANDS = (
+    r"write your next reply from the point of view of\b",
     r"in (?:the|your) next (?:response|reply)\b",
     r"(?:summari[sz]e|translate|classify)\b",
     r"generate (?:a|an|the) (?:[\w-]+ ){0,4}(?:title|image prompt|summary|list)\b",
-    r"(?:이전|마지막|앞선|위) ?(?:응답|답변|메시지|대사)[을를]? ?이어",
-    r"다음 ?(?:응답|답변|대사)[은는을를]?\s",
-    r"(?:롤플레이|역할극)[을를]? ?(?:잠시 |잠깐 )?(?:멈추|중단)",
     r"[^\]\n]{0,60}(?:요약|번역)(?:해|하)(?:줘|주세요|라|시오|십시오|세요)?[.!]?\s*\]",
 )
+"""In brackets: something that is no part of the story."""
 _STOPS = (
     r"(?:pause|stop) (?:your|the|this) role-?play\b",
     r"ignore (?:all )?(?:the )?previous instructions\W+(?:and |please )*(?:summari[sz]e|classify|describe|provide)\b",
+    r"(?:롤플레이|역할극)[을를]? ?(?:잠시 |잠깐 )?(?:멈추|중단)",
 )
-_NOTE = re.compile(rf"(?:\A|\n)[ \t]*(?:\[\s*(?:{'|'.join(_ASKS)})|\[?\s*(?:{'|'.join(_STOPS)}))", re.I)
+"""With brackets or without: the same."""
 
 
+def _opening(bracketed: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?:\A|\n)[ \t]*(?:\[\s*(?:{'|'.join(bracketed)})|\[?\s*(?:{'|'.join(_STOPS)}))", re.I)
+
+
+_NOTE = _opening((*_NUDGES, *_ERRANDS))
+_ERRAND = _opening(_ERRANDS)
 _EXCERPTS = 3
 
 
@@ -72,8 +83,8 @@ def named(text: str) -> list[Said]:
 
 def _behind(mark: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str]]:
     marks = list(mark.finditer(text))
-    ends = [found.start() for found in marks[1:]] + [len(text)]
-    return [(found, text[found.end() : end].strip()) for found, end in zip(marks, ends, strict=True)]
+    ends = (*(found.start() for found in marks[1:]), len(text))
+    return [(found, text[found.end() : end].strip()) for found, end in zip(marks, ends, strict=False)]
 
 
 def roles(parts: list[Said]) -> list[str]:
@@ -101,3 +112,8 @@ def split_note(text: str) -> tuple[str, str]:
     if found is None:
         return text, ""
     return text[: found.start()].rstrip(), text[found.start() :].strip()
+
+
+def is_errand(text: str) -> bool:
+    """Whether a frontend's instruction asks for something besides the story: a summary, a title, the player's line."""
+    return _ERRAND.search(text) is not None
