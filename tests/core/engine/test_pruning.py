@@ -220,7 +220,7 @@ async def reopened(saga: Saga) -> Saga:
     for session in await saga.journal.sessions():
         await saga.lanes.cancel(session.id)
         saga.live.forget(session.id)
-    for session_id, turn in await saga.journal.jobs():
+    for session_id, turn, _ in await saga.journal.jobs():
         saga.lanes.submit(session_id, [turn])
     assert (await saga.drain(10)).waiting == ()
     return saga
