@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 
 _END = re.compile(r"[.!?。…！？][\"'”’」』)]*\s+|\n+")
 _GAP = "…"
@@ -16,11 +17,10 @@ def excerpt(text: str, words: Sequence[str], limit: int) -> str:
     ``words`` are looked for as parts, in lower case (``tokens.content_words`` gives them). Earlier sentences win ties.
     What is left out at either end is marked with "…". A text that fits is given whole.
     """
-    text = "\n".join(line for part in text.split("\n") if (line := _spaced(part)))
+    text, folded, starts, stops = _laid_out(text)
     if len(text) <= limit:
         return text.replace("\n", " ")
-    starts, stops = _sentences(text)
-    worth = _worth(_folded(text), starts, words)
+    worth = _worth(folded, starts, words)
     first = last = worth.index(max(worth))
     room = limit - 2 * (len(_GAP) + 1)
     length = stops[first] - starts[first]
@@ -44,6 +44,16 @@ def excerpt(text: str, words: Sequence[str], limit: int) -> str:
     head = f"{_GAP} " if first else ""
     tail = f" {_GAP}" if last + 1 < len(starts) else ""
     return f"{head}{chosen}{tail}"
+
+
+@lru_cache(maxsize=256)
+def _laid_out(text: str) -> tuple[str, str, list[int], list[int]]:
+    """``text`` with single spaces, the same in lower case, and where its sentences begin and end.
+
+    What one turn recalls the next most often recalls as well: the latest are kept.
+    """
+    text = "\n".join(line for part in text.split("\n") if (line := _spaced(part)))
+    return text, _folded(text), *_sentences(text)
 
 
 def _spaced(line: str) -> str:

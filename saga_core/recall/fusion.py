@@ -8,6 +8,7 @@ z-scores and added. Everything here is a pure function; sums are exact (``fsum``
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from math import fsum, sqrt
 from typing import Generic, TypeVar
 
@@ -73,8 +74,11 @@ class Fused(Generic[D]):
     """Kind of score to the score before it was brought to scale; a kind that did not find the document is missing."""
 
 
-def fuse(kinds: Mapping[str, Mapping[D, float]], *, most: int | None = None) -> list[Fused[D]]:
-    """One ranking of the documents of all ``kinds`` of scores, best first, ties by id; the first ``most``.
+def fuse(
+    kinds: Mapping[str, Mapping[D, float]], *, most: int | None = None, accept: Callable[[D], bool] | None = None
+) -> list[Fused[D]]:
+    """One ranking of the documents of all ``kinds`` of scores, best first, ties by id; the first ``most`` that
+    ``accept`` lets pass.
 
     A document that one kind did not find has its lowest score there: 0, or less if there are negative ones. A kind
     without any score has no say.
@@ -88,12 +92,13 @@ def fuse(kinds: Mapping[str, Mapping[D, float]], *, most: int | None = None) -> 
         for document in total:
             total[document] += scaled.get(document, rest)
     total = {document: round(score, 9) for document, score in total.items()}
-    best = sorted(total, key=lambda document: (-total[document], document))[:most]
+    best = sorted(total, key=lambda document: (-total[document], document))
+    chosen = islice((document for document in best if accept is None or accept(document)), most)
     return [
         Fused(
             document,
             total[document],
             {name: scores[document] for name, scores in found.items() if document in scores},
         )
-        for document in best
+        for document in chosen
     ]

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from attrs import frozen
 
-from saga_core.text.korean import PARTICLES, is_hangul, mentions
+from saga_core.text.korean import PARTICLES, is_hangul, mentions_folded
 from saga_core.text.normal import nfc
 
 _WORD = re.compile(r"[^\W_]+")
@@ -93,11 +93,10 @@ class NameIndex(Generic[K]):
                     found.update(short[word[0]])
         for first in self._several.keys() & passage.words:
             for name, keys in self._several[first].items():
-                # The plain search is far cheaper than the full rule, and most often says no.
-                if name in passage.folded and mentions(passage.folded, name):
+                if mentions_folded(passage.folded, name):
                     found.update(keys)
         for name, keys in self._odd.items():
-            if mentions(passage.folded, name):
+            if mentions_folded(passage.folded, name):
                 found.update(keys)
         return found
 

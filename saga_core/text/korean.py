@@ -83,18 +83,19 @@ def mentions(text: str, name: str) -> bool:
     '성' is not mentioned by '여성' nor by '성문'; '크룩' is by '크룩이' and '크룩에게서', 'Mara' by 'Mara가'. Both
     sides are expected in NFC; case is ignored.
     """
-    if not name:
-        return False
-    haystack, needle = text.casefold(), name.casefold()
-    start = haystack.find(needle)
+    return mentions_folded(text.casefold(), name.casefold())
+
+
+def mentions_folded(text: str, name: str) -> bool:
+    """``mentions`` for a text and a name whose case is folded already."""
+    start = text.find(name) if name else -1
     while start >= 0:
-        end = start + len(needle)
-        left = start == 0 or not haystack[start - 1].isalnum() or not needle[0].isalnum()
-        if left:
-            tail = _WORD.match(haystack, end)
+        end = start + len(name)
+        if start == 0 or not text[start - 1].isalnum() or not name[0].isalnum():
+            tail = _WORD.match(text, end)
             if tail is None or is_particle(tail.group()):
                 return True
-        start = haystack.find(needle, start + 1)
+        start = text.find(name, start + 1)
     return False
 
 

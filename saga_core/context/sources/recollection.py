@@ -15,7 +15,7 @@ from saga_core.recall.episodes import Episodes
 from saga_core.recall.excerpt import excerpt
 from saga_core.recall.fusion import Fused, fuse, lift, smooth
 from saga_core.recall.tokens import content_words
-from saga_core.text.korean import mentions
+from saga_core.text.korean import mentions_folded
 
 _CANDIDATES = 24
 _SMOOTHED = 32
@@ -86,18 +86,17 @@ def rank_episodes(
             turn = episodes.at(depth)
             text = episodes.text(turn) if turn is not None else ""
             text = text.casefold() if has_case else text
-            return any(name in text and mentions(text, name) for name in folded)
+            return any(mentions_folded(text, name) for name in folded)
 
         near = lift(near, has_named)
     far = _best(smooth(_by_depth(dense, episodes), last))
-    ranked: list[tuple[str, Fused[int]]] = []
-    for entry in fuse({"lexical": near, "dense": far}, most=most + _SMOOTHED):
-        if entry.score < 0 or len(ranked) == most:
-            break
-        turn = episodes.at(entry.document)
-        if turn is not None and turn not in shown:
-            ranked.append((turn, entry))
-    return ranked
+
+    def is_new(depth: int) -> bool:
+        turn = episodes.at(depth)
+        return turn is not None and turn not in shown
+
+    fused = fuse({"lexical": near, "dense": far}, most=most, accept=is_new)
+    return [(turn, entry) for entry in fused if entry.score >= 0 and (turn := episodes.at(entry.document)) is not None]
 
 
 def _by_depth(scores: dict[str, float], episodes: Episodes) -> dict[int, float]:
