@@ -6,6 +6,7 @@ a turn whose changes nobody reported.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
@@ -25,6 +26,10 @@ INHERIT = 0.8
 """Likeness (0 to 1) of the texts from which on an edited reply keeps its delta."""
 _COMPARED = 4_000
 _SIBLINGS = 32
+_AT_ONCE = 32
+"""Turns that are adopted between two chances for others to run."""
+_COMMITTED = 256
+"""Turns that are recorded in one commit, about."""
 
 
 def likeness(one: str, other: str) -> float:
@@ -58,15 +63,22 @@ async def adopt(
     language: str,
     timeline: str = "",
 ) -> tuple[str, list[str]]:
-    """Record the turns of ``unknown`` below ``parent``, in one commit. ``timeline``: the one that the request named.
+    """Record the turns of ``unknown`` below ``parent``. ``timeline``: the one that the request named.
 
     Gives the turn that the history ends with (``parent`` if there is none) and the turns that are new. One that is
-    there already with these very texts is taken as it is.
+    there already with these very texts is taken as it is. A long history is recorded in several commits, from its
+    beginning on; its episodes are indexed with its views.
     """
     entries: list[Entry] = []
+    fresh: list[str] = []
     twins: list[str] = []
     moved: dict[str, Timeline] = {}
-    for words, reply in pairs(unknown):
+    told = pairs(unknown)
+    for number, (words, reply) in enumerate(told):
+        if number and number % _AT_ONCE == 0:
+            if len(entries) >= _COMMITTED:
+                fresh += await _append(live, entries, parent, moved)
+            await asyncio.sleep(0)
         user_key = words_key(words)
         # Where the turn before was edited too, what came after it hangs under its twin, the turn as it was.
         children = [child for each in (parent, *twins) for child in live.tree.children.get(each, ())]
@@ -97,16 +109,24 @@ async def adopt(
         state = fold(before, delta, turn=turn.id, depth=turn.depth)
         episode = render_episode(delta, state, turn.user, turn.reply, language)
         node = node_of(turn, user_key=user_key, reply_key=key, episode=episode)
-        live.record(turn, node, state)
+        live.record(turn, node, state, indexed=len(told) <= _AT_ONCE)
         moved.update(
             (each.name, each) for each in follow(live.tree, {**live.timelines, **moved}.values(), node, timeline)
         )
         entries.append(Entry(turn, user_key, episode))
         parent = turn.id
-    if entries:
-        live.session = await live.journal.append(live.session, entries, head=parent, timelines=moved.values())
-        live.timelines.update(moved)
-    return parent, [entry.turn.id for entry in entries]
+    return parent, fresh + await _append(live, entries, parent, moved)
+
+
+async def _append(live: LiveSession, entries: list[Entry], head: str, moved: dict[str, Timeline]) -> list[str]:
+    """Record ``entries`` and empty the list; the turns that are recorded."""
+    if not entries:
+        return []
+    live.session = await live.journal.append(live.session, entries, head=head, timelines=moved.values())
+    live.timelines.update(moved)
+    turns = [entry.turn.id for entry in entries]
+    entries.clear()
+    return turns
 
 
 async def _inherited(live: LiveSession, siblings: Sequence[str], text: str) -> tuple[Delta, list[str]]:

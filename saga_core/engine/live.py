@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, Sequence
 
 from attrs import define, field
 
@@ -12,7 +12,7 @@ from saga_core.engine.counters import Counters
 from saga_core.journal.journal import Journal
 from saga_core.journal.timelines import Timeline
 from saga_core.journal.tree import Node, Tree
-from saga_core.model.deltas import Delta
+from saga_core.model.deltas import Delta, Source
 from saga_core.model.fold import fold
 from saga_core.model.turn import Session, Turn
 from saga_core.model.world_state import WorldState
@@ -26,6 +26,10 @@ from saga_core.world.opening import opening_state
 _STATES = 64
 _TURNS = 16
 _IMAGES = 4
+_FOLDED = 128
+"""Turns that are folded between two chances for others to run."""
+_INDEXED = 32
+"""Episodes that are indexed between two chances for others to run."""
 
 
 @define(eq=False)
@@ -50,15 +54,53 @@ class LiveSession:
     """The named ones, by name."""
     touched: float = 0.0
     """When a request read it last, in seconds since the epoch."""
+    revision: int = 0
+    """Grows with each amendment: what was folded before one may no longer be so."""
+    _unindexed: deque[str] = field(factory=deque)
+    """Turns whose episodes are not in the index yet, oldest first."""
 
-    def record(self, turn: Turn, node: Node, state: WorldState | None) -> None:
-        """Take in a turn that the journal has."""
+    def record(self, turn: Turn, node: Node, state: WorldState | None, *, indexed: bool = True) -> None:
+        """Take in a turn that the journal has. With ``indexed`` false, or others waiting, ``index`` indexes it."""
         self.tree.add(node)
         self._keep(turn)
         if node.episode:
-            self.episodes.add(node.id, node.episode)
+            if indexed and not self._unindexed:
+                self.episodes.add(node.id, node.episode)
+            else:
+                self._unindexed.append(node.id)
         if state is not None:
             self.remember(state)
+
+    async def index(self, turns: Sequence[str]) -> None:
+        """Index all episodes that wait for it, a few at a time, if ``turns`` are among them."""
+        if not set(turns).isdisjoint(self._unindexed):
+            await self._index()
+
+    async def index_all(self) -> None:
+        """Index the episodes of the whole tree, which was just read."""
+        self._unindexed.extend(self.tree.nodes)
+        await self._index()
+
+    async def _index(self) -> None:
+        while self._unindexed:
+            for _ in range(min(_INDEXED, len(self._unindexed))):
+                node = self.tree.nodes.get(self._unindexed.popleft())
+                if node is not None and node.episode:
+                    self.episodes.add(node.id, node.episode)
+            await asyncio.sleep(0)
+
+    def amend(self, node: Node, later: tuple[Delta, ...]) -> None:
+        """Take in that a turn has ``later`` deltas, and is ``node`` with them; forget what was folded below it."""
+        old = self.tree.get(node.id)
+        self.amendments[node.id] = later
+        self.tree.replace(node)
+        if node.id in self.episodes and old.episode != node.episode:
+            self.episodes.remove(node.id, old.episode)
+            self.episodes.add(node.id, node.episode)
+        self.revision += 1
+        for kept in (self._states, self._images):
+            for turn in [each for each in kept if self.tree.is_ancestor(node.id, each)]:
+                del kept[turn]
 
     async def turn(self, turn_id: str) -> Turn:
         """A turn, whole: at hand when it was asked for or recorded lately. ``NotFound``."""
@@ -82,11 +124,6 @@ class LiveSession:
         while len(self._states) > _STATES:
             self._states.popitem(last=False)
 
-    def forget_states(self) -> None:
-        """Drop what was folded: a delta in the past was amended."""
-        self._states.clear()
-        self._images.clear()
-
     def effective(self, turn: Turn) -> Delta:
         """The turn's delta with its later amendments."""
         later = self.amendments.get(turn.id)
@@ -98,6 +135,42 @@ class LiveSession:
         if found is not None:
             self._states.move_to_end(turn_id)
             return found
+        while True:
+            revision = self.revision
+            states = await self._folded(turn_id)
+            if revision == self.revision:  # else a turn above was amended meanwhile
+                for state in states:
+                    self.remember(state)
+                return states[-1]
+
+    async def _folded(self, turn_id: str) -> deque[WorldState]:
+        """The state at a turn, after those of the last few turns above it that had to be folded for it."""
+        chain, base = await self._base(turn_id)
+        states = deque((base,), maxlen=_STATES)
+        for start in range(0, len(chain), _FOLDED):
+            part = chain[start : start + _FOLDED]
+            for turn, delta in zip(part, await self._deltas(part), strict=True):
+                base = fold(base, delta, turn=turn, depth=self.tree.get(turn).depth)
+                states.append(base)
+            if start + _FOLDED < len(chain):
+                await asyncio.sleep(0)
+        return states
+
+    async def _deltas(self, turns: Sequence[str]) -> list[Delta]:
+        """The effective deltas of turns. One that was extracted is at hand; the others are read."""
+        found = {turn: self._turns[turn] for turn in turns if turn in self._turns}
+        missing = [turn for turn in turns if turn not in found and not self.extracted(turn)]
+        found |= {turn.id: turn for turn in await self.journal.turns(self.session.id, missing)}
+        return [
+            self.effective(found[turn]) if turn in found else Delta().amended(self.amendments[turn]) for turn in turns
+        ]
+
+    def extracted(self, turn: str) -> bool:
+        """Whether an extraction model reported what the turn changed."""
+        return any(delta.source is Source.EXTRACTION for delta in self.amendments.get(turn, ()))
+
+    async def _base(self, turn_id: str) -> tuple[list[str], WorldState]:
+        """The nearest state at hand or checkpoint above a turn, or the opening, and the turns from there to it."""
         chain: list[str] = []
         base: WorldState | None = None
         for node in self.tree.upwards(turn_id):
@@ -113,11 +186,7 @@ class LiveSession:
             later = self.amendments.get(root)
             if later:
                 base = fold(base, Delta().amended(later), turn=root, depth=0)
-            self.remember(base)
-        for turn in await self.journal.turns(self.session.id, chain[::-1]):
-            base = fold(base, self.effective(turn), turn=turn.id, depth=turn.depth)
-            self.remember(base)
-        return base
+        return chain[::-1], base
 
     async def image(self, turn_id: str) -> GraphImage:
         """The graph at a turn, rendered from its state; the last few are kept."""
@@ -214,9 +283,7 @@ class LiveSessions:
         tree = await self.journal.tree(session_id)
         amendments = await self.journal.amendments(session_id)
         live = LiveSession(session, world, lore, lore_graph, tree, self.journal, amendments, self.checkpoint_every)
-        for node in tree.nodes.values():
-            if node.episode:
-                live.episodes.add(node.id, node.episode)
+        await live.index_all()
         live.timelines = await self.journal.timelines(session_id)
         self.counters.add("sessions.loaded")
         self.admit(live)

@@ -65,29 +65,69 @@ class Projector:
     _ready_lore: set[str] = field(factory=set)
 
     async def project(self, live: LiveSession, turns: Sequence[str]) -> None:
-        """Do what ``turns`` still need: their episodes, and the scope of the newest that is the head or leads to it."""
+        """Do what ``turns`` still need (see ``render``), and cross it off."""
+        await self.render(live, turns)
+        await live.journal.finish_jobs(live.session.id, turns)
+
+    async def render(self, live: LiveSession, turns: Sequence[str]) -> None:
+        """Render the episodes of ``turns``, and the scope of the newest that is the head or leads to it.
+
+        Of those that were amended, the scopes that show them or what is below them.
+        """
         known = [turn for turn in turns if turn in live.tree]
+        amended = [turn for turn in known if turn in live.amendments]
+        await live.index(known)
         await self.ensure_lore(live)
         await self._episodes(live, known)
-        for turn in _tips(live, known):
+        if amended:
+            await self._correct(live, amended)
+        for turn in _tips(live, [turn for turn in known if turn not in live.amendments]):
             await self.show(live, turn)
         for turn in known:
             node = live.tree.get(turn)
             if node.depth and node.depth % live.checkpoint_every == 0:
                 await live.journal.put_checkpoint(live.session.id, await live.state(turn))
-        await live.journal.finish_jobs(live.session.id, turns)
 
     async def show(self, live: LiveSession, turn: str) -> int:
         """Bring one live timeline's scope to ``turn`` and say which slot it is."""
         slot = await self._slot(live, turn)
+        await self._show_in(live, slot, turn)
+        return slot
+
+    async def _show_in(self, live: LiveSession, slot: int, turn: str, *, shown: GraphImage | None = None) -> None:
+        """Bring a slot to ``turn``. ``shown``: what its graph shows now, when its watermark does not tell that."""
         scope = scope_of(live.session.id, slot)
         state = await live.state(turn)
-        await self._graph(live, scope, state)
+        await self._graph(live, scope, state, shown)
         await self._view(scope, state)
         await self._pages(live, scope, state)
         live.slots[slot] = self.clock.monotonic()
         self.counters.add("projected")
-        return slot
+
+    async def _correct(self, live: LiveSession, amended: Sequence[str]) -> None:
+        """Render again what shows amended turns, or turns below them: it was rendered from what is no longer so.
+
+        The graphs are compared as the store has them, for no state tells any more what they show.
+        """
+
+        def concerned(turn: str) -> bool:
+            return any(live.tree.is_ancestor(each, turn) for each in amended)
+
+        shown: set[str] = set()
+        for slot in range(self.slots):
+            mark = await self.graph.watermark(scope_of(live.session.id, slot))
+            if mark is not None and mark in live.tree and concerned(mark):
+                stored = await self._stored(scope_of(live.session.id, slot))
+                await self._show_in(live, slot, mark, shown=stored)
+                shown.add(mark)
+        if live.head not in shown and concerned(live.head):
+            # An empty graph after a start: pages and view may still show what was so.
+            await self.show(live, live.head)
+
+    async def _stored(self, scope: str) -> GraphImage:
+        """A scope's graph as it lies in the store."""
+        nodes = {node.id: node for node in await self._all_nodes(scope)}
+        return GraphImage(nodes, {edge.identity: edge for edge in await self.graph.neighbors(scope, sorted(nodes))})
 
     async def current_slot(self, live: LiveSession, turn: str) -> int | None:
         """The slot whose graph shows ``turn`` right now, if one does."""
@@ -111,12 +151,12 @@ class Projector:
             return free
         return min(range(self.slots), key=lambda slot: (live.slots.get(slot, 0.0), slot))
 
-    async def _graph(self, live: LiveSession, scope: str, state: WorldState) -> None:
+    async def _graph(self, live: LiveSession, scope: str, state: WorldState, shown: GraphImage | None = None) -> None:
         mark = await self.graph.watermark(scope)
-        if mark == state.turn:
+        if mark == state.turn and shown is None:
             return
         target = await live.image(state.turn)
-        base = await self._image_at(live, mark)
+        base = shown if shown is not None else await self._image_at(live, mark)
         if base is None:
             await self.graph.drop(scope)
             base = GraphImage()
@@ -248,12 +288,11 @@ class Projector:
         state = await live.state(mark)
         found: list[str] = []
         image = render_graph(state, live.world)
-        nodes = {node.id: node for node in await self._all_nodes(scope)}
-        edges = {edge.identity: edge for edge in await self.graph.neighbors(scope, sorted(nodes))}
-        if nodes != image.nodes:
-            found.append(f"graph {scope}: {len(nodes)} nodes, the journal gives {len(image.nodes)}")
-        if edges != image.edges:
-            found.append(f"graph {scope}: {len(edges)} edges, the journal gives {len(image.edges)}")
+        stored = await self._stored(scope)
+        if stored.nodes != image.nodes:
+            found.append(f"graph {scope}: {len(stored.nodes)} nodes, the journal gives {len(image.nodes)}")
+        if stored.edges != image.edges:
+            found.append(f"graph {scope}: {len(stored.edges)} edges, the journal gives {len(image.edges)}")
         view = {key[-1]: value.decode() for key, value in await self.kv.scan(("view", scope))}
         if view != render_kv(state):
             found.append(f"view {scope}: {view} is not {render_kv(state)}")
@@ -305,7 +344,12 @@ class Projector:
 
 def _tips(live: LiveSession, turns: Sequence[str]) -> list[str]:
     """Of some turns those that no other of them continues: showing these shows all. Only the newest few matter."""
-    tips = [turn for turn in turns if not any(turn != other and live.tree.is_ancestor(turn, other) for other in turns)]
+    deepest = sorted(turns, key=lambda turn: -live.tree.get(turn).depth)
+    ends: list[str] = []
+    for turn in deepest:
+        if not any(live.tree.is_ancestor(turn, end) for end in ends):
+            ends.append(turn)
+    tips = [turn for turn in turns if turn in ends]
     if live.head in tips:
         tips = [turn for turn in tips if turn != live.head] + [live.head]
     return tips[-2:]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from heapq import nlargest
 from math import log
 
@@ -89,14 +89,21 @@ class LexicalIndex:
         self._ids.append(doc_id)
         self._hashes.append(mark)
 
-    def remove(self, doc_id: str) -> None:
-        """Forget a document; an unknown one is no error. Goes through the whole vocabulary: for rare use."""
-        number = self._numbers.pop(doc_id, None)
+    def remove(self, doc_id: str, text: str | None = None) -> None:
+        """Forget a document; an unknown one is no error.
+
+        Without its ``text`` this goes through the whole vocabulary: for rare use.
+        """
+        number = self._numbers.get(doc_id)
         if number is None:
             return
+        vocabulary: Iterable[tuple[str, int | _Postings]] = self._postings.items()
+        if text is not None and hash(text) == self._hashes[number]:
+            vocabulary = [(term, self._postings[term]) for term in dict.fromkeys(terms(text))]
+        del self._numbers[doc_id]
         self._ids[number] = ""
         gone: list[str] = []
-        for term, known in self._postings.items():
+        for term, known in vocabulary:
             if isinstance(known, int):
                 if known >> 16 == number:
                     gone.append(term)

@@ -69,7 +69,7 @@ def test_what_was_removed_was_never_there(texts: list[str], query: str, data: st
     gone = data.draw(st.sets(st.sampled_from(sorted(everything)))) if everything else set()
     index = index_of(everything)
     for id_ in sorted(gone):
-        index.remove(id_)
+        index.remove(id_, data.draw(st.sampled_from((None, everything[id_], "another text"))))
         index.remove(id_)
     rest = {id_: text for id_, text in everything.items() if id_ not in gone}
     assert index.search(query, k=50) == index_of(rest).search(query, k=50)
