@@ -151,6 +151,7 @@ class ResidentGraph:
         return await cast(RawQuery, self.inner).query(text, timeout=timeout, limit=limit)
 
     async def _fetch(self, scope: str) -> Adjacency | None:
+        self.cache.ensure_open()
         check_scope(scope, self._limits)
         return await self.cache.fetch(scope)
 

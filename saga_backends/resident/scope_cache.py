@@ -99,7 +99,7 @@ class ScopeCache(Generic[D]):
 
     def find(self, scope: str) -> D | None:
         """The image, if it is there now; the fast path of every read."""
-        found = self._images.get(scope)
+        found = self._images.get(scope) if type(scope) is str else None  # what is no name is refused further on
         if found is None:
             return None
         self._images.move_to_end(scope)

@@ -190,6 +190,7 @@ class ResidentVectors:
         self.cache.forget(scope)
 
     async def _fetch(self, scope: str) -> _Image | None:
+        self.cache.ensure_open()
         check_scope(scope, self._limits)
         return await self.cache.fetch(scope)
 

@@ -1,0 +1,84 @@
+"""The command ``conformance``: run a harness, list the clauses, make the matrix."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from conformance.case import PROFILES
+from conformance.harness import load_harness
+from conformance.matrix import matrix_page
+from conformance.report import Outcome, Status, Verdict, summary, to_json, to_junit
+from conformance.runner import DEFAULT_SEED, run
+from conformance.spec import clauses
+from saga_core.errors import BadInput
+
+EXIT = {Verdict.CONFORMANT: 0, Verdict.PARTIAL: 0, Verdict.NONCONFORMANT: 1, Verdict.INVALID: 3}
+"""Exit codes; 2 is for a wrong command line."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Prove that a store keeps the contract of its protocol."""
+
+
+@main.command("run")
+@click.argument("harness")
+@click.option("--profile", type=click.Choice(list(PROFILES)), default="default", show_default=True)
+@click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="The searches begin with it.")
+@click.option("--only", multiple=True, metavar="CLAUSE", help="Only this clause or check; may be given again.")
+@click.option("--report", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write a JSON report.")
+@click.option("--junit", "junit_file", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
+@click.option("--verbose", "-v", is_flag=True, help="A line for each check.")
+def run_command(
+    harness: str,
+    profile: str,
+    seed: int,
+    only: tuple[str, ...],
+    json_file: Path | None,
+    junit_file: Path | None,
+    verbose: bool,
+) -> None:
+    """Run the suite on HARNESS, given as package.module:NAME. Exit code 0: conformant or partial, 1: nonconformant,
+    2: the harness cannot be had, 3: the run says nothing."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+
+    def watch(outcome: Outcome) -> None:
+        if verbose or outcome.status in (Status.FAIL, Status.STALE):
+            click.echo(f"{outcome.status:>12}  {outcome.check} ({', '.join(outcome.clauses[:4])})", err=True)
+
+    try:
+        report = run(load_harness(harness), profile=profile, seed=seed, only=only, watch=watch)
+    except BadInput as error:
+        raise click.UsageError(str(error)) from error
+    if json_file is not None:
+        json_file.write_text(to_json(report), encoding="utf-8")
+    if junit_file is not None:
+        junit_file.write_text(to_junit(report), encoding="utf-8")
+    click.echo(summary(report))
+    sys.exit(EXIT[report.verdict])
+
+
+@main.command("clauses")
+@click.argument("wanted", nargs=-1)
+def clauses_command(wanted: tuple[str, ...]) -> None:
+    """Print the clauses, all of them or those WANTED."""
+    for name, clause in clauses().items():
+        if not wanted or name in wanted:
+            click.echo(f"{name} {clause.level}. {clause.text}")
+
+
+@main.command("matrix")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the page there, not to stdout.")
+def matrix_command(folder: Path, out: Path | None) -> None:
+    """Make the Markdown matrix of the JSON reports in FOLDER."""
+    text = matrix_page(sorted(folder.glob("*.json")))
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        out.write_text(text, encoding="utf-8")

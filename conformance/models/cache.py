@@ -1,0 +1,37 @@
+"""MdCache as a list of generations."""
+
+from __future__ import annotations
+
+from conformance.models.refusal import points
+from saga_core.stores.md_cache import Pages
+
+
+class CacheModel:
+    """The last generation of each scope."""
+
+    def __init__(self) -> None:
+        self.held: list[tuple[str, Pages]] = []
+
+    def read(self, scope: str) -> Pages | None:
+        """See ``MdCache.read``."""
+        for name, pages in self.held:
+            if name == scope:
+                return pages
+        return None
+
+    def write(self, scope: str, pages: Pages) -> None:
+        """See ``MdCache.write``."""
+        self.drop(scope)
+        self.held.append((scope, Pages(dict(pages.files), pages.watermark)))
+
+    def scopes(self) -> list[str]:
+        """See ``MdCache.scopes``."""
+        return sorted((name for name, _ in self.held), key=points)
+
+    def drop(self, scope: str) -> None:
+        """See ``MdCache.drop``."""
+        self.held = [(name, pages) for name, pages in self.held if name != scope]
+
+    def image(self) -> object:
+        """All that it holds."""
+        return dict(self.held)

@@ -1,0 +1,185 @@
+"""VectorStore as lists of items, with a filter and a cosine of its own."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, localcontext
+from typing import Any
+
+from attrs import define, evolve, field
+
+from conformance.models.refusal import Refusal, points
+from saga_core.stores.filters import And, Compare, Exists, Filter, Or, Within
+from saga_core.stores.filters import Not as Negation
+from saga_core.stores.graph import Scalar
+from saga_core.stores.vector import Hit, ScopeSpec, VectorItem
+
+_DIGITS = 60
+_ABSENT = object()
+
+
+def score(left: Sequence[float], right: Sequence[float]) -> float:
+    """The cosine of two vectors of 32-bit numbers in many digits, cut to six places; halves go to the even digit."""
+    with localcontext() as context:
+        context.prec = _DIGITS
+        context.Emax, context.Emin = 999_999, -999_999
+        a = [Decimal(part) for part in array("f", left)]
+        b = [Decimal(part) for part in array("f", right)]
+        lengths = sum((x * x for x in a), Decimal()) * sum((y * y for y in b), Decimal())
+        if lengths == 0:
+            return 0.0
+        cosine = sum((x * y for x, y in zip(a, b, strict=True)), Decimal()) / lengths.sqrt()
+        rounded = float(cosine.quantize(Decimal("0.000001")))
+        return 0.0 if rounded == 0 else rounded
+
+
+def _sort_of(value: object) -> str:
+    return {"bool": "truth", "int": "number", "float": "number", "str": "text", "NoneType": "null"}[
+        type(value).__name__
+    ]
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return _sort_of(one) == _sort_of(other) and one == other
+
+
+def _in_order(one: Any, other: Any) -> tuple[bool, bool] | None:
+    """Whether ``one`` is (below, equal to) ``other``; None when they have no order."""
+    if _sort_of(one) == _sort_of(other) == "number":
+        return one < other, one == other
+    if _sort_of(one) == _sort_of(other) == "text":
+        return points(one) < points(other), one == other
+    return None
+
+
+def passes(where: Filter | None, metadata: Mapping[str, Scalar]) -> bool:
+    """Whether ``metadata`` passes the filter, case by case from the grammar's words."""
+    if where is None:
+        return True
+    if isinstance(where, And):
+        return not [part for part in where.parts if not passes(part, metadata)]
+    if isinstance(where, Or):
+        return bool([part for part in where.parts if passes(part, metadata)])
+    if isinstance(where, Negation):
+        return not passes(where.part, metadata)
+    found = metadata.get(where.name, _ABSENT)
+    if found is _ABSENT:
+        return False
+    if isinstance(where, Exists):
+        return True
+    if isinstance(where, Within):
+        hit = bool([value for value in where.values if _equal(found, value)])
+        return not hit if where.negate else hit
+    return _compares(where, found)
+
+
+def _compares(where: Compare, found: Any) -> bool:
+    if where.op == "eq":
+        return _equal(found, where.value)
+    if where.op == "ne":
+        return found is not None and where.value is not None and not _equal(found, where.value)
+    order = _in_order(found, where.value)
+    if order is None:
+        return False
+    below, equal = order
+    return {"lt": below, "le": below or equal, "gt": not below and not equal, "ge": not below}[where.op]
+
+
+@define
+class _Scope:
+    spec: ScopeSpec
+    items: list[VectorItem] = field(factory=list)
+
+
+class VectorModel:
+    """Looks through everything at every call."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, _Scope] = {}
+
+    def _items(self, scope: str) -> list[VectorItem]:
+        return self.held[scope].items if scope in self.held else []
+
+    def create(self, scope: str, spec: ScopeSpec) -> None:
+        """See ``VectorStore.create``."""
+        if scope not in self.held:
+            self.held[scope] = _Scope(spec)
+        elif self.held[scope].spec != spec:
+            raise Refusal("ScopeMismatch")
+
+    def describe(self, scope: str) -> ScopeSpec | None:
+        """See ``VectorStore.describe``."""
+        return self.held[scope].spec if scope in self.held else None
+
+    def upsert(self, scope: str, items: Sequence[VectorItem]) -> None:
+        """See ``VectorStore.upsert``."""
+        if scope not in self.held:
+            raise Refusal("NotFound")
+        held = self.held[scope]
+        if any(len(item.vector) != held.spec.dimension for item in items):
+            raise Refusal("ScopeMismatch")
+        kept = held.items
+        for item in items:
+            own = evolve(item, vector=array("f", item.vector), metadata=dict(item.metadata))
+            kept = [other for other in kept if other.id != item.id] + [own]
+        held.items = kept
+
+    def get(self, scope: str, ids: Sequence[str]) -> dict[str, VectorItem]:
+        """See ``VectorStore.get``."""
+        return {item.id: item for item in self._items(scope) if item.id in ids}
+
+    def scan(self, scope: str, *, after: str | None = None, limit: int = 1_000) -> list[VectorItem]:
+        """See ``VectorStore.scan``."""
+        order = sorted(self._items(scope), key=lambda item: points(item.id))
+        return [item for item in order if after is None or points(item.id) > points(after)][:limit]
+
+    def query(
+        self, scopes: Sequence[str], vector: Sequence[float], k: int, *, where: Filter | None = None
+    ) -> list[Hit]:
+        """See ``VectorStore.query``."""
+        asked: list[str] = []
+        for scope in scopes:
+            if scope in self.held and scope not in asked:
+                asked.append(scope)
+        if any(self.held[scope].spec.dimension != len(vector) for scope in asked):
+            raise Refusal("ScopeMismatch")
+        ranked = []
+        for place, scope in enumerate(asked):
+            for item in self._items(scope):
+                if passes(where, item.metadata):
+                    ranked.append((-score(vector, item.vector), points(item.id), place, item))
+        ranked.sort(key=lambda entry: entry[:3])
+        return [Hit(item.id, 0.0 - negative, item.text, item.metadata) for negative, _, _, item in ranked[:k]]
+
+    def delete(self, scope: str, *, ids: Sequence[str] | None = None, where: Filter | None = None) -> int:
+        """See ``VectorStore.delete``."""
+        if scope not in self.held:
+            return 0
+        held = self.held[scope]
+        if ids is not None:
+            kept = [item for item in held.items if item.id not in ids]
+        else:
+            kept = [item for item in held.items if not passes(where, item.metadata)]
+        removed = len(held.items) - len(kept)
+        held.items = kept
+        return removed
+
+    def count(self, scope: str, *, where: Filter | None = None) -> int:
+        """See ``VectorStore.count``."""
+        return len([item for item in self._items(scope) if passes(where, item.metadata)])
+
+    def scopes(self) -> list[str]:
+        """See ``VectorStore.scopes``."""
+        return sorted(self.held, key=points)
+
+    def drop(self, scope: str) -> None:
+        """See ``VectorStore.drop``."""
+        self.held = {name: held for name, held in self.held.items() if name != scope}
+
+    def image(self) -> object:
+        """All that it holds."""
+        return {
+            name: ((held.spec.embedder, held.spec.dimension), self.scan(name, limit=len(held.items) + 1))
+            for name, held in self.held.items()
+        }

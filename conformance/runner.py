@@ -1,0 +1,121 @@
+"""Running checks: on a loop of the suite's own, each in a directory of its own, each within a time."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import tempfile
+import traceback
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from time import perf_counter
+
+from conformance.case import PROFILES, Case
+from conformance.check import Check, CheckFailed, registered
+from conformance.harness import Harness
+from conformance.report import Outcome, Report, Status, report_on
+from saga_core.errors import BadInput
+
+DEFAULT_SEED = 20_260_101
+_PATIENCE = 300.0
+"""Seconds for a check, beyond which it hangs."""
+
+
+def applicable(harness: Harness) -> tuple[Check, ...]:
+    """The checks that concern such a store: run, or "not provided"."""
+    return tuple(found for found in registered() if found.concerns(harness.kind, harness.provides))
+
+
+def run(
+    harness: Harness,
+    *,
+    profile: str = "default",
+    seed: int = DEFAULT_SEED,
+    only: Iterable[str] = (),
+    watch: Callable[[Outcome], None] | None = None,
+) -> Report:
+    """Everything that concerns the store, or the clauses and checks named in ``only``; the rest is "not run".
+
+    ``watch`` is told each outcome as it comes. Raises ``BadInput`` for an unknown profile, clause or check.
+    """
+    if profile not in PROFILES:
+        raise BadInput(f"profile: {profile!r}; there are {', '.join(PROFILES)}")
+    chosen = frozenset(only)
+    checks = applicable(harness)
+    known = {name for found in registered() for name in (found.id, *found.clauses)}
+    for name in chosen - known:
+        raise BadInput(f"only: no clause or check {name!r}")
+    outcomes: list[Outcome] = []
+    for found in checks:
+        if chosen and found.id not in chosen and not chosen.intersection(found.clauses):
+            outcomes.append(Outcome(found.id, found.clauses, Status.NOT_RUN, extended=found.extended, must=found.must))
+        else:
+            outcomes.append(run_check(harness, found, profile=profile, seed=seed))
+        if watch is not None:
+            watch(outcomes[-1])
+    return report_on(harness, outcomes, profile=profile, seed=seed, engine=_engine(harness))
+
+
+def _engine(harness: Harness) -> str:
+    """The version that the store gives."""
+
+    async def version(case: Case) -> str:
+        try:
+            return str((await case.open()).info.version)
+        finally:
+            await case.close()
+
+    with tempfile.TemporaryDirectory(prefix="saga-conformance-") as folder, asyncio.Runner() as runner:
+        try:
+            return runner.run(version(Case(harness, Path(folder), PROFILES["quick"], 0, runner)))
+        except Exception as error:  # noqa: BLE001 - every check has failed for it already, and says so
+            return f"cannot be opened: {error}"
+
+
+def run_check(harness: Harness, check: Check, *, profile: str = "default", seed: int = DEFAULT_SEED) -> Outcome:
+    """One check. Whatever the store does becomes an outcome, never an exception."""
+    start = perf_counter()
+    if check.given - harness.provides:
+        status, detail = Status.NOT_PROVIDED, ", ".join(sorted(check.given - harness.provides))
+    else:
+        broken, detail = _broken(harness, check, profile, seed)
+        status = Status.PASS if broken is None else Status.FAIL
+        about = broken or ()
+        if broken is not None and set(about or check.clauses) & set(harness.deviations):
+            status = Status.DEVIATION
+    seconds = round(perf_counter() - start, 3)
+    return Outcome(check.id, check.clauses, status, detail, seconds, extended=check.extended, must=check.must)
+
+
+def _broken(harness: Harness, check: Check, profile: str, seed: int) -> tuple[tuple[str, ...] | None, str]:
+    """The clauses that a failure names (none: those of the check) and what was wrong; None when all is well."""
+    with tempfile.TemporaryDirectory(prefix="saga-conformance-") as folder, asyncio.Runner() as runner:
+        case = Case(harness, Path(folder), PROFILES[profile], seed, runner)
+        try:
+            _perform(case, check)
+        except CheckFailed as failed:
+            return tuple(failed.clause.split()), str(failed)
+        except TimeoutError:
+            return (), f"the check took longer than {_PATIENCE:.0f} seconds: something hangs"
+        except Exception as error:  # noqa: BLE001 - whatever escapes from a store is an outcome too
+            where = "".join(traceback.format_exception(error)[-6:])
+            return (), f"{type(error).__name__} came out: {error}\n{where}"
+    return None, ""
+
+
+def _perform(case: Case, check: Check) -> None:
+    try:
+        if inspect.iscoroutinefunction(check.run):
+            case.runner.run(_within(case, check))
+        else:
+            check.run(case)
+    finally:
+        case.runner.run(case.close())
+
+
+async def _within(case: Case, check: Check) -> None:
+    async with asyncio.timeout(_PATIENCE):
+        case.store = await case.open()
+        made = check.run(case)
+        if isinstance(made, Awaitable):
+            await made

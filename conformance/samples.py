@@ -1,0 +1,82 @@
+"""One well-formed call of every method of each kind of store, in an order in which all of them work."""
+
+from __future__ import annotations
+
+from conformance.calls import Call, call
+from conformance.plans import pages
+from saga_core.model.deltas import Delta
+from saga_core.model.entities import Entity, Kind
+from saga_core.model.turn import Turn, TurnKind
+from saga_core.model.world_state import WorldState
+from saga_core.stores.curator import CurationView
+from saga_core.stores.filters import Compare, Exists
+from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
+from saga_core.stores.state_kv import Batch
+from saga_core.stores.vector import ScopeSpec, VectorItem
+
+_NODES = (Node("아리아", "Character", {"hp": 100}), Node("숲", "Location"))
+
+
+def samples(kind: str) -> list[Call]:
+    """The first two write."""
+    return {
+        "state": [
+            call("commit", Batch({("세션", "s1"): b"1", ("head",): b"t1"})),
+            call("commit", Batch({("head",): b"t2"}, frozenset({("세션", "s1")})), expected={("head",): b"t1"}),
+            call("get", [("head",), ("absent",)]),
+            call("scan", ("세션",), after=("세션", "a"), limit=5),
+        ],
+        "graph": [
+            call("apply", "s", Mutation(_NODES, (Edge("아리아", "LOCATED_AT", "숲"),), watermark="t1")),
+            call("apply", "s", Mutation(delete_edges=(EdgeKey("아리아", "LOCATED_AT", "숲"),), watermark="t2")),
+            call("get", "s", ["아리아"]),
+            call("neighbors", "s", ["아리아"], types=["LOCATED_AT"], direction="out", limit=3),
+            call("scan", "s", label="Character", after="a", limit=3),
+            call("watermark", "s"),
+            call("scopes"),
+            call("drop", "gone"),
+            call("expand", "s", ["아리아"], hops=1),
+            call("query", "MATCH (n) RETURN n", timeout=1.0, limit=1),
+        ],
+        "vector": [
+            call("create", "s", ScopeSpec("ngram-1/2", 2)),
+            call("upsert", "s", [VectorItem("a", (1.0, 0.0), "하나", {"turn": 1}), VectorItem("b", (0.0, 1.0))]),
+            call("describe", "s"),
+            call("get", "s", ["a"]),
+            call("scan", "s", after="a", limit=3),
+            call("query", ["s"], (1.0, 0.0), 1, where=Compare("turn", "ge", 1)),
+            call("count", "s", where=Exists("turn")),
+            call("delete", "s", ids=["b"]),
+            call("scopes"),
+            call("drop", "gone"),
+        ],
+        "cache": [
+            call("write", "s", pages("one", "t1")),
+            call("write", "s", pages("two", "t2")),
+            call("read", "s"),
+            call("scopes"),
+            call("locate", "s"),
+            call("drop", "gone"),
+        ],
+        "curator": [call("review", view()), call("review", empty_view())],
+    }[kind]
+
+
+def view() -> CurationView:
+    """A short story with a contradiction in it, and a long one to compress."""
+    people = {
+        "e1": Entity("e1", Kind.CHARACTER, "아리아"),
+        "e2": Entity("e2", Kind.CHARACTER, "크룩"),
+        "e3": Entity("e3", Kind.LOCATION, "어둠의 숲"),
+    }
+    texts = [("숲으로 간다.", "크룩이 숲에서 죽었다."), ("크룩을 부른다.", "크룩이 웃으며 다가왔다.")]
+    turns = tuple(
+        Turn(f"t{n + 1}", "s", f"t{n}", n + 1, float(n), *texts[n % 2], Delta(), TurnKind.NARRATION) for n in range(12)
+    )
+    state = WorldState(turn="t12", depth=12, player="e1", entities=people, present=("e2",), met=("e2",))
+    return CurationView("s", state, turns, since=0)
+
+
+def empty_view() -> CurationView:
+    """Nothing happened, and nobody is there."""
+    return CurationView("s", WorldState(), ())

@@ -1,0 +1,137 @@
+"""The values that the checks use: names that look alike, numbers at their edges, texts of every kind."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+NFC = unicodedata.normalize("NFC", "각")
+NFD = unicodedata.normalize("NFD", "각")
+
+NAMES: tuple[str, ...] = (
+    NFC,
+    NFD,
+    "어둠의 숲",
+    "어둠의숲",
+    "a",
+    "ab",
+    "A",
+    "a_b",
+    "aXb",
+    "a%",
+    "a:b",
+    "a.b",
+    "a/b",
+    "..",
+    ".",
+    "../a",
+    "/a",
+    " ",
+    "a ",
+    "\n",
+    "'; DROP TABLE nodes; --",
+    '"',
+    "\\",
+    "*",
+    "$x",
+    "{}",
+    "null",
+    "0",
+    "6f9619ff-8b86-d011-b42d-00c04fc964ff",
+    "6F9619FF-8B86-D011-B42D-00C04FC964FF",
+    "é",
+    "e\u0301",
+    "\uff41",
+    "\uffff",
+    "\U0001f5e1",
+    "\U0010ffff",
+)
+"""Scopes, ids, labels, types and keys of edges: each different from all others."""
+
+SEGMENTS: tuple[str, ...] = (
+    *NAMES,
+    "\0",
+    "\0\x01",
+    "\x01",
+    "a\0",
+    "a\0b",
+    "a\x01",
+    "\x7f",
+    "\xff",
+    "x" * 300,
+)
+"""Segments of keys, which may hold NUL."""
+
+SURROGATE = "\ud800"
+
+BAD_NAMES: tuple[Any, ...] = ("", "a\0b", SURROGATE, "a" + SURROGATE, 1, None, b"a", ("a",))
+
+TEXTS: tuple[str, ...] = (
+    "",
+    "크룩이 말했다.\n\u201c통행료!\u201d",
+    unicodedata.normalize("NFD", "각각 갂"),
+    "\U0001f5e1\ufe0f\U0010ffff",
+    'it\'s "so" \\ `$x` {y} % _ : . /\r\n\t\x7f\u2028',
+    "x" * 100_000,
+)
+
+SCALARS: dict[str, Any] = {
+    "one": 1,
+    "one point": 1.0,
+    "true": True,
+    "false": False,
+    "zero": 0,
+    "zero point": 0.0,
+    "minus zero": -0.0,
+    "none": None,
+    "empty": "",
+    "most": 2**63 - 1,
+    "least": -(2**63),
+    "beyond doubles": 2**53 + 1,
+    "big": 1.7976931348623157e308,
+    "tiny": 5e-324,
+    "tenth": 0.1,
+    "text one": "1",
+    "text null": "null",
+    "text date": "2024-01-01",
+    "text json": '{"a": [1]}',
+    "signs": TEXTS[4],
+    "한글": "어둠의 숲",
+    "composed": NFC,
+    "decomposed": NFD,
+    "a_b%c:d.e/f": "이름",
+    NFC: 1,
+    NFD: 2,
+}
+
+TUPLES: dict[str, Any] = {
+    "no tags": (),
+    "tags": ("하나", "둘"),
+    "mixed": (1, 1.0, True, None, "", "1"),
+    "numbers": (0, -0.0, 2**63 - 1),
+}
+
+
+class _Text(str):
+    __slots__ = ()
+
+
+class _Number(int):
+    pass
+
+
+BAD_SCALARS: tuple[Any, ...] = (
+    float("nan"),
+    float("inf"),
+    -float("inf"),
+    2**63,
+    -(2**63) - 1,
+    SURROGATE,
+    "nul\0",
+    b"bytes",
+    ["list"],
+    {"a": 1},
+    1j,
+    _Text("text"),
+    _Number(1),
+)

@@ -1,0 +1,27 @@
+"""Every store engine that runs in this process keeps its contract."""
+
+from __future__ import annotations
+
+import os
+
+from conformance import conforms
+from tests.conformance.harnesses import HARNESSES
+
+PROFILE = os.environ.get("SAGA_CONFORMANCE", "quick")
+
+
+def _test(name: str) -> object:
+    return conforms(HARNESSES[name], profile=PROFILE)
+
+
+test_state_memory = _test("state-memory")
+test_state_sqlite = _test("state-sqlite")
+test_graph_memory = _test("graph-memory")
+test_graph_networkx = _test("graph-networkx")
+test_graph_resident_networkx = _test("graph-resident-networkx")
+test_vector_memory = _test("vector-memory")
+test_vector_sqlite = _test("vector-sqlite")
+test_vector_resident_sqlite = _test("vector-resident-sqlite")
+test_cache_memory = _test("cache-memory")
+test_cache_files = _test("cache-files")
+test_curator_memory = _test("curator-memory")

@@ -1,0 +1,74 @@
+"""The clauses and the checks belong together, both ways."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from itertools import groupby
+
+import pytest
+
+import conformance.spec
+from conformance.check import Check, registered
+from conformance.machines.life import _about
+from conformance.plans import PLANS
+from conformance.spec import KINDS, PAGES, clauses
+
+EXAMPLES = [check for check in registered() if not check.search]
+
+
+def test_every_clause_has_a_check_of_its_own() -> None:
+    tied = {name for check in EXAMPLES for name in check.clauses}
+    assert [name for name in clauses() if name not in tied] == []
+
+
+def test_every_check_names_known_clauses_that_bind_its_kinds() -> None:
+    for check in registered():
+        assert check.clauses, check.id
+        for name in check.clauses:
+            assert name in clauses(), (check.id, name)
+            assert set(check.kinds) & set(clauses()[name].kinds), (check.id, name)
+        assert check.kinds, f"{check.id} applies to no kind of store"
+
+
+def test_every_clause_is_checked_on_every_kind_that_it_binds() -> None:
+    """A curator holds nothing: the clauses about what is stored say nothing of it."""
+    stored = {"L-6", "L-7", "L-9", "L-10", "L-11", "L-12", "L-13", "L-14", "L-15"}
+    for name, clause in clauses().items():
+        for kind in clause.kinds:
+            if kind == "curator" and name in stored:
+                continue
+            assert any(name in check.clauses and kind in check.kinds for check in EXAMPLES), (name, kind)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_pages_hold_nothing_but_clauses_numbered_in_order(page: str) -> None:
+    text = files(conformance.spec).joinpath(f"{page}.md").read_text(encoding="utf-8")
+    bold = re.findall(r"^\*\*(.+?)\*\*", text, re.MULTILINE)
+    mine = [clause.id for clause in clauses().values() if clause.page == page]
+    assert bold == mine, "a clause that cannot be read would be promised and not checked"
+    letters = {name[0] for name in mine}
+    assert len(letters) == 1
+    assert mine == [f"{letters.copy().pop()}-{number}" for number in range(1, len(mine) + 1)]
+
+
+def test_ids_of_the_pages_do_not_meet() -> None:
+    by_page = [next(iter(group)).id[0] for _, group in groupby(clauses().values(), key=lambda clause: clause.page)]
+    assert len(set(by_page)) == len(PAGES) == len(by_page)
+
+
+def test_checks_are_data() -> None:
+    ids = [check.id for check in registered()]
+    assert len(set(ids)) == len(ids) > 100
+    for check in registered():
+        assert isinstance(check, Check)
+        assert callable(check.run)
+        if check.extended and not check.search:
+            assert all(clauses()[name].given in check.given for name in check.clauses)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "curator"])
+def test_searches_speak_of_clauses_of_their_kind(kind: str) -> None:
+    letters = {clause.id[0] for clause in clauses().values() if clause.page == kind}
+    assert {name[0] for name in _about(kind)} == letters
+    assert set(PLANS[kind].about) >= {*PLANS[kind].writes, *PLANS[kind].reads}
