@@ -248,12 +248,13 @@ class Catalog:
 
     async def regenerate_pages(self, session_id: str) -> Pages:
         """Render the active head's pages anew from the journal. ``NotSupported`` when pages are switched off."""
-        live = await self._live(session_id)
+        session = await self.session(session_id)
         if self.stores.cache is None:
             raise NotSupported("md_cache.enabled is false: there are no pages to render")
-        async with self.lanes.exclusive(live.session.id):
-            await self.projector.show(live, live.head)
-        pages, _ = await self.pages(live.session.id)
+        async with self.lanes.exclusive(session.id):
+            live = await self.live.get(session.id)
+            slot = await self.projector.show(live, live.head)
+            pages = await self.stores.cache.read(scope_of(session.id, slot))
         assert pages is not None
         return pages
 
@@ -331,6 +332,6 @@ class Catalog:
 
         Work that waits is done afterwards, as ever.
         """
-        live = await self._live(session_id)
-        async with self.lanes.exclusive(live.session.id):
-            await self.projector.rebuild(live)
+        session = await self.session(session_id)
+        async with self.lanes.exclusive(session.id):
+            await self.projector.rebuild(await self.live.get(session.id))

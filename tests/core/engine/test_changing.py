@@ -37,7 +37,8 @@ async def chat(saga: Saga) -> Frontend:
 
 
 async def turn_of(saga: Saga, words: str) -> str:
-    return next(node["id"] for node in (await saga.tree("나의 모험"))["nodes"] if node["user"] == words)
+    nodes = (await saga.tree("나의 모험"))["nodes"]
+    return str(next(node["id"] for node in nodes if node["user"] == words))
 
 
 async def keys_of(saga: Saga, session: str) -> list[Any]:
@@ -257,6 +258,8 @@ async def test_everything_at_once(seed: int, monkeypatch: pytest.MonkeyPatch) ->
             for timeline in live.timelines.values():
                 assert live.tree.is_ancestor(timeline.fork, timeline.head)
         known = {summary.session.id for summary in await saga.sessions()}
+        scopes = {name.removeprefix("episodes:") for name in await saga.stores.vector.scopes() if "episodes:" in name}
+        assert scopes <= known, "nothing was made for a session that is gone"
         for key, _ in await saga.stores.state.scan((), limit=100_000):
             if key[0] in ("turn", "node", "job", "amend", "state", "timeline"):
                 assert key[1] in known, key
