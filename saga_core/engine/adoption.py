@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 
 from saga_core.engine.live import LiveSession
 from saga_core.ids import IdSource
 from saga_core.journal.journal import Entry
+from saga_core.journal.likeness import INHERIT as INHERIT
+from saga_core.journal.likeness import likeness
 from saga_core.journal.matching import words_key
 from saga_core.journal.timelines import Timeline, follow
 from saga_core.journal.transcript import Utterance, identity, identity_key
@@ -22,23 +23,11 @@ from saga_core.model.fold import fold
 from saga_core.model.turn import Turn, TurnKind
 from saga_core.projection.episodes import render_episode
 
-INHERIT = 0.8
-"""Likeness (0 to 1) of the texts from which on an edited reply keeps its delta."""
-_COMPARED = 4_000
 _SIBLINGS = 32
 _AT_ONCE = 32
 """Turns that are adopted between two chances for others to run."""
 _COMMITTED = 256
 """Turns that are recorded in one commit, about."""
-
-
-def likeness(one: str, other: str) -> float:
-    """How alike two replies are, 0 to 1, decoration left out."""
-    left, right = identity(one)[:_COMPARED], identity(other)[:_COMPARED]
-    matcher = SequenceMatcher(None, left, right, autojunk=False)
-    if matcher.real_quick_ratio() < INHERIT or matcher.quick_ratio() < INHERIT:
-        return 0.0
-    return matcher.ratio()
 
 
 def pairs(unknown: Sequence[Utterance]) -> list[tuple[list[Utterance], Utterance]]:
@@ -130,14 +119,15 @@ async def _append(live: LiveSession, entries: list[Entry], head: str, moved: dic
 
 
 async def _inherited(live: LiveSession, siblings: Sequence[str], text: str) -> tuple[Delta, list[str]]:
-    """The delta of the sibling whose reply this is with small changes or a longer end, and that sibling.
+    """The delta of the sibling whose reply this is with small changes or more text around it, and that sibling.
 
     Without one: a delta that says nothing, for nobody reported what the new text changed.
     """
     best, twin, score = Delta(status=Status.FALLBACK), "", INHERIT
     for turn in await live.journal.turns(live.session.id, siblings):
         known, now = identity(turn.reply), identity(text)
-        alike = 1.0 if known and now.startswith(known) else likeness(turn.reply, text)
+        grown = known and (now.startswith(known) or now.endswith(known))
+        alike = 1.0 if grown else likeness(turn.reply, text)
         if alike > score or (not twin and alike == score):
             best, twin, score = live.effective(turn), turn.id, alike
     return best, [twin] if twin else list(siblings)

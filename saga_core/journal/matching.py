@@ -290,15 +290,25 @@ def _last_before(places: list[int] | None, before: int) -> int | None:
 
 def _shown(tree: Tree, node: Node, past: Sequence[Utterance], position: int) -> frozenset[str]:
     """The turns from ``node`` upwards whose reply the history shows."""
-    places = _places(past, position + 1)
-    first = min((found[0] for found in places.values()), default=0)
-    shown, before = set(), position + 1
-    for level, ancestor in enumerate(tree.upwards(node.id)):
+    keys = [said.key for said in past[: position + 1] if said.role == "assistant"]
+    shown: list[str] = []
+    places: dict[str, list[int]] | None = None
+    at = len(keys)
+    for level, turn in enumerate(reversed(tree.followed(node.id))):
         # Hidden messages leave gaps, but not endless ones: the walk is bounded by the history, not by the tree.
-        if before <= first or level > 2 * len(past) + _LEVELS:
+        if not at or level > 2 * len(past) + _LEVELS:
             break
-        place = _last_before(places.get(ancestor.reply_key), before) if ancestor.reply_key else None
-        if place is not None:
-            shown.add(ancestor.id)
-            before = place
+        reply = tree.nodes[turn].reply_key
+        if reply == keys[at - 1]:
+            at -= 1
+            shown.append(turn)
+        elif reply:
+            if places is None:
+                places = {}
+                for place, key in enumerate(keys):
+                    places.setdefault(key, []).append(place)
+            before = _last_before(places.get(reply), at)
+            if before is not None:
+                at = before
+                shown.append(turn)
     return frozenset(shown)
