@@ -188,6 +188,14 @@ class Journal:
             tree.add(node)
         return tree
 
+    async def node(self, session_id: str, turn_id: str) -> Node:
+        """One turn of a session, slim. ``NotFound``."""
+        key = keys.node(session_id, turn_id)
+        raw = (await self.kv.get([key])).get(key)
+        if raw is None:
+            raise NotFound(f"session {session_id} has no turn {turn_id!r}")
+        return codec.decode(raw, Node)
+
     async def turns(self, session_id: str, ids: Sequence[str]) -> list[Turn]:
         """The turns of those ids, in that order. ``StoreCorrupt`` when one is missing."""
         wanted = [keys.turn(session_id, turn_id) for turn_id in ids]

@@ -15,7 +15,15 @@ from attrs import define, field, frozen
 
 from saga_core.journal import voices
 from saga_core.journal.journal import Journal
-from saga_core.journal.transcript import Transcript, Utterance, fingerprint, identity, identity_key, prefix_keys
+from saga_core.journal.transcript import (
+    Transcript,
+    Utterance,
+    fingerprint,
+    identity,
+    identity_key,
+    identity_keys,
+    prefix_keys,
+)
 from saga_core.journal.tree import Node, Tree
 from saga_core.journal.witness import SHORT as SHORT
 from saga_core.journal.witness import Testimony, Witness
@@ -290,7 +298,7 @@ def _last_before(places: list[int] | None, before: int) -> int | None:
 
 def _shown(tree: Tree, node: Node, past: Sequence[Utterance], position: int) -> frozenset[str]:
     """The turns from ``node`` upwards whose reply the history shows."""
-    keys = [said.key for said in past[: position + 1] if said.role == "assistant"]
+    keys = identity_keys([said for said in past[: position + 1] if said.role == "assistant"])
     shown: list[str] = []
     places: dict[str, list[int]] | None = None
     at = len(keys)

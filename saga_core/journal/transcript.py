@@ -22,6 +22,8 @@ _SYSTEM = ("system", "developer")
 _DIALOGUE = ("user", "assistant")
 _IGNORED = ("*", "_", '"', "“", "”", "„", "«", "»")
 _SPEAKER = re.compile(r"\s*[^\W\d_][^\n:：.!?\"“*。]{0,39}[:：]\s+")
+_MARKED = voices.SYSTEM_MARK[0]
+_new = tuple.__new__
 LADDER = (192, 48, 12)
 """Lengths of the beginnings by which a grown or cut reply is found, longest first."""
 
@@ -133,27 +135,35 @@ def read_transcript(messages: Sequence[Mapping[str, Any]]) -> Transcript:
     for index, message in enumerate(messages):
         if type(message) is not dict and not isinstance(message, Mapping):
             raise BadInput(f"messages[{index}]: {type(message).__name__} given; a message is an object")
-        role = message.get("role")
-        if role not in ROLES:
-            raise BadInput(f"messages[{index}].role: {role!r} is not known; use one of {', '.join(ROLES)}")
-        content = message.get("content")
-        images: tuple[str, ...] = ()
-        if content is None:
-            content = ""
-        elif type(content) is not str:
-            _check_content(content, index)
-            images = _fingerprints(content)
-            content = flatten(content)
-        if role in _DIALOGUE and (images or (content and not content.isspace())):
-            name = message.get("name")
-            said = Utterance(role, content, index, nfc(str(name)) if name else "", images)
-            if voices.WRAPPER in content:
-                utterances += _unwrapped(said)
-            elif role == "assistant" or not content.startswith(voices.SYSTEM_MARK):
-                utterances.append(said)
+        role, content = message.get("role"), message.get("content")
+        plain = (role == "assistant" or role == "user") and type(content) is str and "name" not in message
+        if plain and content and voices.WRAPPER not in content and content[0] != _MARKED and not content[0].isspace():
+            # Nearly all of a long history: made without the detour over the class's own constructor.
+            utterances.append(_new(Utterance, (role, content, index, "", (), False)))
+        else:
+            utterances += _read(message, index)
     if not utterances:
         utterances = _whole_chat(messages)
     return _without_notes(tuple(messages), utterances)
+
+
+def _read(message: Mapping[str, Any], index: int) -> list[Utterance]:
+    """What a message adds to the dialogue."""
+    role, content = message.get("role"), message.get("content")
+    if role not in ROLES:
+        raise BadInput(f"messages[{index}].role: {role!r} is not known; use one of {', '.join(ROLES)}")
+    images: tuple[str, ...] = ()
+    if content is not None and type(content) is not str:
+        _check_content(content, index)
+        images = _fingerprints(content)
+    text = flatten(content or "")
+    if role not in _DIALOGUE or not (images or text.strip()):
+        return []
+    if role == "user" and text.startswith(voices.SYSTEM_MARK):
+        return []
+    name = message.get("name")
+    said = Utterance(role, text, index, nfc(str(name)) if name else "", images)
+    return _unwrapped(said) if voices.WRAPPER in text else [said]
 
 
 def _unwrapped(said: Utterance) -> list[Utterance]:
@@ -268,6 +278,11 @@ class _KeyCache:
             self.young[handle] = found
         return found
 
+    def keys(self, texts: Sequence[str]) -> list[str]:
+        """The keys of many texts, most of them known."""
+        young, key = self.young, self.key
+        return [young.get((hash(text), len(text))) or key(text) for text in texts]
+
 
 def fingerprint(text: str) -> str:
     """A short hash of an identity text."""
@@ -281,6 +296,12 @@ def identity_key(text: str, images: tuple[str, ...] = ()) -> str:
     """The fingerprint of a text's identity, pictures included."""
     key = _KEYS.key(text)
     return fingerprint("\0".join((key, *images))) if images else key
+
+
+def identity_keys(utterances: Sequence[Utterance]) -> list[str]:
+    """The identities of many utterances."""
+    keys = _KEYS.keys([each.sent for each in utterances])
+    return [each.key if each.images else key for each, key in zip(utterances, keys, strict=True)]
 
 
 def prefix_keys(text: str) -> list[str]:
