@@ -101,6 +101,7 @@ async def _serve(config: Config) -> None:
     import logging
 
     from saga_server.announce import announce, farewell, leaving
+    from saga_server.collector import settle
     from saga_server.wiring import Server
 
     for warning in config.warnings:
@@ -116,6 +117,7 @@ async def _serve(config: Config) -> None:
 
     server = Server(config)
     await server.start()
+    settle()
     if os.name == "posix":
         for number in signals:
             loop.add_signal_handler(number, ask)

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import chain
 
 from saga_core.recall.particles import LONGEST, stripped
 from saga_core.recall.stemmer import stem
 from saga_core.text.korean import PARTICLES, bigrams, is_hangul
 from saga_core.text.normal import nfc
+
+_KEPT = 64
+"""Characters beyond which a text without a space is nothing to remember."""
 
 _RUN = re.compile(
     r"[가-힣]+"
@@ -26,10 +30,9 @@ _RUN = re.compile(
 
 def terms(text: str) -> list[str]:
     """The index terms of ``text``, in order, repeats included. NFC and case folding are done here."""
-    found: list[str] = []
-    for run in _RUN.findall(nfc(text).casefold()):
-        found.extend(_terms_of(run))
-    return found
+    parts = nfc(text).casefold().split()
+    known = _terms_in if not parts or len(max(parts, key=len)) <= _KEPT else _terms_in.__wrapped__
+    return list(chain.from_iterable(map(known, parts)))
 
 
 def content_words(text: str) -> list[str]:
@@ -46,7 +49,12 @@ def content_words(text: str) -> list[str]:
     return list(found)
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
+def _terms_in(part: str) -> tuple[str, ...]:
+    """The terms of what stands between two spaces. Most of it comes again and again, punctuation and all."""
+    return tuple(chain.from_iterable(map(_terms_of, _RUN.findall(part))))
+
+
 def _terms_of(run: str) -> tuple[str, ...]:
     first = run[0]
     if is_hangul(first):
