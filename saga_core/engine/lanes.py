@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from attrs import define, field, frozen
@@ -100,6 +100,11 @@ class Lanes:
             if stop:
                 await self.cancel(session)
             yield
+
+    def queued(self, session: str) -> Collection[str]:
+        """The session's turns whose work is queued or under way."""
+        lane = self._lanes.get(session)
+        return lane.turns if lane is not None else ()
 
     def depth(self) -> int:
         """Turns whose work is not done."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from attrs import define, field
 
@@ -25,7 +25,14 @@ _SHOWN = 120
 
 
 class ExtractionFailed(SagaError):
-    """The model gave no answer that can be read; the message says why."""
+    """The model gave no answer that can be read; the message says why.
+
+    ``answered``: it did answer, so that asking the same again would be paid for the same.
+    """
+
+    def __init__(self, message: str, *, answered: bool) -> None:
+        self.answered = answered
+        super().__init__(message)
 
 
 def _uncounted(name: str, amount: int = 1) -> None:
@@ -49,25 +56,38 @@ class Extractor:
     """What the provider calls the limit of an answer; learned from its refusal."""
 
     async def extract(
-        self, turn_user: str, turn_reply: str, state: WorldState, language: str, *, names: tuple[str, ...] = ()
+        self,
+        turn_user: str,
+        turn_reply: str,
+        state: WorldState,
+        language: str,
+        *,
+        names: tuple[str, ...] = (),
+        before_call: Callable[[], Awaitable[None]] | None = None,
     ) -> StateReading:
         """What the turn changed, on the ``state`` before it: ``OK`` or ``PARTIAL``. Nothing is a valid answer.
 
         One answer that cannot be read is asked for again. ``language``: "ko" or "en". ``names``: further names that
-        the story knows. Raises ``ExtractionFailed``, and ``UpstreamError`` as the provider does.
+        the story knows. ``before_call`` is awaited right before each call. Raises ``ExtractionFailed``, and
+        ``UpstreamError`` as the provider does.
         """
         plan = ask(turn_user, turn_reply, state, language, self.counter.count, names=names)
-        reading = read_answer(await self._answer(plan))
+        reading = read_answer(await self._answer(plan, before_call))
         if reading.status is BlockStatus.FALLBACK:
             self.report("extraction.repairs", 1)
-            reading = read_answer(await self._answer(ask_again(plan, reading.problems[-1], language)))
+            repair = ask_again(plan, reading.problems[-1], language)
+            reading = read_answer(await self._answer(repair, before_call))
         if reading.status is BlockStatus.FALLBACK:
             said = " ".join(reading.visible.split())[:_SHOWN]
             shown = f"; it says {said!r}" if said else ""
-            raise ExtractionFailed(f"the answer has no state block that can be read: {reading.problems[-1]}{shown}")
+            raise ExtractionFailed(
+                f"the answer has no state block that can be read: {reading.problems[-1]}{shown}", answered=True
+            )
         return reading
 
-    async def _answer(self, plan: PromptPlan) -> str:
+    async def _answer(self, plan: PromptPlan, before_call: Callable[[], Awaitable[None]] | None) -> str:
+        if before_call is not None:
+            await before_call()
         self.report("extraction.calls", 1)
         try:
             return await self._call(plan)
@@ -84,9 +104,11 @@ class Extractor:
             async with asyncio.timeout(self.timeout):
                 await self._listen(request, said)
         except TimeoutError:
-            raise ExtractionFailed(f"{self.chat.name} gave no answer within {self.timeout:g} s") from None
+            raise ExtractionFailed(
+                f"{self.chat.name} gave no answer within {self.timeout:g} s", answered=False
+            ) from None
         if said.refused:
-            raise ExtractionFailed(f"{self.chat.name} refused the turn (content_filter)")
+            raise ExtractionFailed(f"{self.chat.name} refused the turn (content_filter)", answered=True)
         return "".join(said.pieces)
 
     async def _listen(self, request: ChatRequest, said: _Answer) -> None:

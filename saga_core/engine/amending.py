@@ -1,0 +1,33 @@
+"""Amending: a later delta of a turn is recorded, and what was known from the turn on is known anew."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from saga_core.engine.live import LiveSession
+from saga_core.model.deltas import Delta
+from saga_core.model.fold import fold
+from saga_core.projection.episodes import render_episode
+
+
+async def amend(live: LiveSession, turn_id: str, delta: Delta, number: str) -> None:
+    """Record ``delta`` as a later one of a turn; ``number`` orders it behind those before.
+
+    In one commit with it: the turn's episode as it reads now, the end of the checkpoints below, and the turn's views
+    as work to do. The session must be held and closed to others, and the turn's views queued, by the caller.
+    Raises ``NotFound`` and ``StoreError``; then nothing changed.
+    """
+    turn = await live.turn(turn_id)
+    later = (*live.amendments.get(turn_id, ()), delta)
+    whole = turn.delta.amended(later)
+    node = evolve(live.tree.get(turn_id), status=whole.status)
+    if node.episode and turn.parent is not None:
+        after = fold(await live.state(turn.parent), whole, turn=turn.id, depth=turn.depth)
+        node = evolve(node, episode=render_episode(whole, after, turn.user, turn.reply, live.world.language))
+    stale = [
+        below.id
+        for below in live.tree.nodes.values()
+        if below.depth % live.checkpoint_every == 0 and live.tree.is_ancestor(turn_id, below.id)
+    ]
+    await live.journal.amend(live.session.id, number, delta, node, stale)
+    live.amend(node, later)
