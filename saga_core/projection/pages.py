@@ -158,7 +158,7 @@ def _lore(state: WorldState, world: World, words: dict[str, str]) -> str:
         parts = (
             about,
             state.name(place.place) if place else "",
-            ", ".join(traits) if isinstance(traits, tuple) else "",
+            ", ".join(map(str, traits)) if isinstance(traits, tuple) else "",
         )
         detail = "; ".join(str(part) for part in parts if part)
         cast.append(f"- {entity.name}" + (f" ({detail})" if detail else ""))
