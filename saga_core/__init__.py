@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from saga_core.config import Config, load_config
     from saga_core.context import TurnContext
     from saga_core.engine.begun import BegunTurn, Reply
-    from saga_core.engine.catalog import SessionSummary
+    from saga_core.engine.summaries import SessionSummary
     from saga_core.engine.lanes import DrainReport, Waiting
     from saga_core.engine.saga import Saga
     from saga_core.model.deltas import Delta
@@ -61,7 +61,7 @@ _LAZY = {
     "Reply": "saga_core.engine.begun",
     "Saga": "saga_core.engine.saga",
     "Session": "saga_core.model.turn",
-    "SessionSummary": "saga_core.engine.catalog",
+    "SessionSummary": "saga_core.engine.summaries",
     "TokenCounter": "saga_core.ports",
     "Turn": "saga_core.model.turn",
     "TurnContext": "saga_core.context",

@@ -13,9 +13,9 @@ from aiohttp import web
 from attrs import evolve
 
 from saga_core.codec import to_plain
-from saga_core.engine.catalog import SessionSummary
 from saga_core.engine.lanes import DrainReport, Waiting
 from saga_core.engine.saga import Saga
+from saga_core.engine.summaries import SessionSummary
 from saga_core.errors import NotFound, NotSupported, StoreUnavailable
 from saga_core.model.turn import Session, Turn
 from saga_core.stores.md_cache import Pages

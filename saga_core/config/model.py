@@ -165,6 +165,8 @@ class SessionConfig:
     live_timelines: int = field(default=4, validator=Whole(1))
     """Timelines of one session whose graph and pages are kept rendered."""
     checkpoint_every: int = field(default=32, validator=Whole(1))
+    collect_after_days: int = field(default=7, validator=Whole())
+    """Age at which a session without a name that never got a second turn is deleted; 0: never."""
 
 
 @frozen

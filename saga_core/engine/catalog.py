@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from saga_core.capabilities import Capability
 from saga_core.config import Config
@@ -35,19 +35,6 @@ from saga_core.world.model import World
 
 _EXCERPT = 80
 _LISTED = 50
-
-
-@frozen
-class SessionSummary:
-    """A session as lists show it."""
-
-    session: Session
-    turns: int
-    """Turns in its tree, the root left out."""
-    depth: int
-    """Turns on the path to the active head."""
-    updated: float
-    """Seconds since the epoch of the newest turn."""
 
 
 @define(eq=False)
@@ -119,18 +106,6 @@ class Catalog:
         chosen = self.worlds.choose(world, "", self.config.session.default_world)
         return (await self.new_session(chosen, owner=owner, label=label)).session
 
-    async def sessions(self, *, owner: str | None = None) -> list[SessionSummary]:
-        """All sessions, or those of one owner, oldest first."""
-        found = [session for session in await self.journal.sessions() if owner is None or session.owner == owner]
-        return [await self._summary(session) for session in found]
-
-    async def _summary(self, session: Session) -> SessionSummary:
-        live = self.live.peek(session.id)
-        tree = live.tree if live is not None else await self.journal.tree(session.id)
-        head = session.head or tree.root
-        newest = max((node.at for node in tree.nodes.values()), default=session.created)
-        return SessionSummary(session, len(tree) - 1, tree.get(head).depth, newest)
-
     async def session(self, session_id: str) -> Session:
         """A session by id, or by label where no owner has another of that label. ``NotFound``."""
         try:
@@ -157,8 +132,11 @@ class Catalog:
     async def delete(self, session_id: str) -> None:
         """Remove a session from the journal and from every store. ``NotFound``."""
         async with self._changing(session_id) as live:
-            await self.projector.drop(live)
-            await self._removal(live).delete()
+            await self._delete(live)
+
+    async def _delete(self, live: LiveSession) -> None:
+        await self.projector.drop(live)
+        await self._removal(live).delete()
 
     @asynccontextmanager
     async def _changing(self, session_id: str, *, stop: bool = True) -> AsyncIterator[LiveSession]:

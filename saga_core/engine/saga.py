@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections import OrderedDict
@@ -57,14 +58,18 @@ class Saga(Timelines):
     matcher: Matcher
     _pinned: OrderedDict[tuple[str, str], str] = field(factory=OrderedDict)
     _closed: bool = False
+    _collecting: asyncio.Task[None] | None = None
 
     @staticmethod
-    def open(config: Source = None, *, clock: Clock | None = None, entropy: Entropy | None = None) -> Opening:
+    def open(
+        config: Source = None, *, clock: Clock | None = None, entropy: Entropy | None = None, resume: bool = True
+    ) -> Opening:
         """Open what ``config`` names (a ``Config``, a mapping, or a YAML file's path).
 
-        ``saga = await Saga.open(…)`` needs an ``aclose`` later; ``async with Saga.open(…) as saga`` does it.
+        ``saga = await Saga.open(…)`` needs an ``aclose`` later; ``async with Saga.open(…) as saga`` does it. Without
+        ``resume`` the work that waits is left to the next engine, and no session is collected: for who only looks.
         """
-        return Opening(config, clock or SystemClock(), entropy or SystemEntropy())
+        return Opening(config, clock or SystemClock(), entropy or SystemEntropy(), resume)
 
     async def begin(
         self,
@@ -292,6 +297,9 @@ class Saga(Timelines):
         if self._closed:
             return DrainReport(0)
         self._closed = True
+        if self._collecting is not None:
+            self._collecting.cancel()
+            await asyncio.gather(self._collecting, return_exceptions=True)
         timeout = self.config.server.drain_timeout if drain is None else drain
         report = await self.lanes.drain(timeout)
         await self.lanes.aclose()
@@ -308,6 +316,7 @@ class Opening:
     source: Source
     clock: Clock
     entropy: Entropy
+    resume: bool = True
     _saga: Saga | None = field(default=None, init=False)
 
     def __await__(self) -> Generator[Any, None, Saga]:
@@ -368,6 +377,8 @@ class Opening:
             ),
             matcher=Matcher(journal, live.tree),
         )
+        if not self.resume:
+            return saga
         waiting: dict[str, list[str]] = {}
         for session_id, turn, _ in await journal.jobs():
             waiting.setdefault(session_id, []).append(turn)
@@ -375,6 +386,8 @@ class Opening:
             lanes.submit(session_id, turns)
         if waiting:
             log.info("resuming the work of %d turns in %d sessions", sum(map(len, waiting.values())), len(waiting))
+        if config.session.collect_after_days:
+            saga._collecting = asyncio.create_task(saga.keep_collecting(), name="saga-collect")
         return saga
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from saga_core.context.model import Language
-from saga_core.engine.catalog import Catalog
 from saga_core.engine.live import LiveSession
 from saga_core.engine.projector import scope_of
+from saga_core.engine.summaries import Summaries
 from saga_core.errors import BadInput, Conflict, NotFound
 from saga_core.journal import keys
 from saga_core.journal.matching import Match, words_key
@@ -63,7 +63,7 @@ class Pruned:
 
 
 @define(eq=False)
-class Timelines(Catalog):
+class Timelines(Summaries):
     """What can be done with a session's tree."""
 
     async def timelines(self, session_id: str) -> list[dict[str, Any]]:
