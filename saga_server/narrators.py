@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import Any, cast
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from saga_core import registry
 from saga_core.config import Config
 from saga_core.config.model import ProviderConfig
 from saga_core.errors import BadInput, SagaError, UpstreamError
-from saga_core.ports import ChatModel
+from saga_core.ports import ChatModel, ChatPart, ChatRequest
 from saga_core.registry import OpenOptions
 from saga_server.errors import RequestError
 
@@ -97,6 +98,9 @@ class Narrators:
         wanted = self.model or model
         if not wanted:
             raise RequestError("model: missing; name one, or set models.narration", param="model")
+        return self._route(wanted)
+
+    def _route(self, wanted: str) -> Route:
         prefix, slash, rest = wanted.partition("/")
         if slash and rest and prefix in self.providers:
             return Route(self.providers[prefix], rest)
@@ -105,6 +109,12 @@ class Narrators:
             if name is not None and name in self.providers:
                 return Route(self.providers[name], wanted)
         return Route(next(iter(self.providers.values())), wanted)
+
+    def extraction(self, model: str | None) -> ChatModel | None:
+        """The chat model for ``models.extraction``. None: it is not set, or there is only the offline narrator."""
+        if model is None or model == OFFLINE or self.offline:
+            return None
+        return Routed(self, self._route(model))
 
     async def narrator(self, provider: Provider) -> ChatModel:
         """The provider's chat model, opened at the first call. Raises ``UpstreamError`` when it cannot be."""
@@ -158,6 +168,34 @@ class Narrators:
         for opened in await asyncio.gather(*tasks, return_exceptions=True):
             if not isinstance(opened, BaseException):
                 await opened.aclose()
+
+
+@define(eq=False)
+class Routed:
+    """A chat model at the end of a route: opened at the first call, and asked under the route's own model."""
+
+    narrators: Narrators
+    route: Route
+
+    @property
+    def name(self) -> str:
+        """The provider's name."""
+        return self.route.provider.name
+
+    async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
+        """The reply in parts. Raises ``UpstreamError``."""
+        model = await self.narrators.narrator(self.route.provider)
+        stream = model.stream(evolve(request, model=self.route.model), streaming=streaming)
+        async with aclosing(cast("AsyncGenerator[ChatPart, None]", stream)) as parts:
+            async for part in parts:
+                yield part
+
+    async def models(self) -> list[str]:
+        """The model of the route."""
+        return [self.route.model]
+
+    async def aclose(self) -> None:
+        """The connections are those of the narrators, and closed with them."""
 
 
 async def _open(provider: Provider) -> ChatModel:

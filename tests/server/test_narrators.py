@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from saga_core.config import load_config
+from saga_core.ports import ChatRequest, TextPart
+from saga_core.prompt.plan import Block, PromptPlan, Stability
 from saga_server.errors import RequestError
 from saga_server.narrators import Narrators
 from tests.server.client import Client, words
@@ -167,3 +169,34 @@ def _chat_backends() -> list[str]:
     from saga_core import registry
 
     return registry.names("chat")
+
+
+class TestExtraction:
+    @pytest.mark.parametrize(
+        ("sections", "model"),
+        [
+            ({}, "tiny-1"),
+            ({"models": {"narration": "offline"}, "providers": {"openai": LOCAL}}, "tiny-1"),
+            ({"providers": {"openai": LOCAL}}, None),
+            ({"providers": {"openai": LOCAL}}, "offline"),
+        ],
+    )
+    def test_nothing_is_paid_for_where_no_model_is_configured(
+        self, sections: dict[str, Any], model: str | None
+    ) -> None:
+        assert of(**sections).extraction(model) is None
+
+    async def test_the_model_is_asked_under_its_own_name(self, upstream: Upstream) -> None:
+        narrators = of(
+            models={"narration": "big-1"},
+            providers={"openai": LOCAL, "cheap": {"base_url": upstream.url, "max_retries": 0}},
+        )
+        model = narrators.extraction("cheap/tiny-1")
+        assert model is not None
+        assert (model.name, await model.models()) == ("cheap", ["tiny-1"])
+        plan = PromptPlan((Block("user", "What changed?", Stability.VOLATILE),))
+        parts = [part async for part in model.stream(ChatRequest(plan, "other", {"max_tokens": 5}), streaming=False)]
+        assert "".join(part.text for part in parts if isinstance(part, TextPart)) == "The rain stops."
+        assert (upstream.requests[-1].body["model"], upstream.requests[-1].body["max_tokens"]) == ("tiny-1", 5)
+        await model.aclose()
+        await narrators.aclose()
