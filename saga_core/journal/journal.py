@@ -14,7 +14,7 @@ from saga_core.errors import NewerSchema, NotFound, StoreCorrupt
 from saga_core.journal import keys
 from saga_core.journal.timelines import Timeline
 from saga_core.journal.transcript import identity, identity_key, prefix_keys
-from saga_core.journal.tree import Node, Tree, node_of
+from saga_core.journal.tree import Node, Tree, node_of, read_nodes
 from saga_core.model.deltas import Delta
 from saga_core.model.turn import Session, Turn, TurnKind
 from saga_core.model.world_state import WorldState
@@ -22,6 +22,7 @@ from saga_core.stores.state_kv import Batch, Key, StateKV
 from saga_core.world.model import World
 
 _PAGE = 2_000
+_READ = 256
 _AT_ONCE = 256
 """Rows that are read between two chances for others to run."""
 
@@ -178,9 +179,13 @@ class Journal:
 
     async def tree(self, session_id: str) -> Tree:
         """All turns of a session, slim. ``NotFound`` for a session without any."""
-        nodes = [codec.decode(raw, Node) async for _, raw in self._all(("node", session_id))]
-        if not nodes:
+        records = [raw async for _, raw in self._all(("node", session_id))]
+        if not records:
             raise NotFound(f"there is no session {session_id!r}")
+        nodes: list[Node] = []
+        for start in range(0, len(records), _READ):
+            nodes += read_nodes(records[start : start + _READ])
+            await asyncio.sleep(0)  # others have their turn in between
         # Ids sort by age unless the clock was set back between two starts; depth always puts parents first.
         nodes.sort(key=lambda node: node.depth)
         tree = Tree(session_id)

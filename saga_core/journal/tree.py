@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from attrs import define, field, frozen
 
-from saga_core.errors import NotFound
+from saga_core.errors import NotFound, StoreCorrupt
 from saga_core.model.deltas import Status
 from saga_core.model.turn import Turn, TurnKind
 
@@ -27,6 +29,40 @@ class Node:
     """What recall indexes and shows of the turn."""
     status: Status = Status.NONE
     """How well it is known what changed in the turn."""
+
+
+_KINDS = {kind.value: kind for kind in TurnKind}
+_STATUSES = {status.value: status for status in Status}
+
+
+def read_nodes(records: Sequence[bytes]) -> list[Node]:
+    """The nodes that ``codec.encode`` wrote, read by hand: a session's whole tree is read before its first turn.
+
+    Raises ``StoreCorrupt``.
+    """
+    try:
+        plains = json.loads(b"[%b]" % b",".join(records))
+        if len(plains) == len(records):
+            return [_node(plain) for plain in plains]
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise StoreCorrupt(f"a stored {Node.__name__} cannot be read: {error!r}") from error
+    raise StoreCorrupt(f"a stored {Node.__name__} cannot be read: {len(records)} records hold {len(plains)}")
+
+
+def _node(plain: dict[str, Any]) -> Node:
+    get = plain.get
+    return Node(
+        str(plain["id"]),
+        get("parent"),
+        int(plain["depth"]),
+        float(plain["at"]),
+        _KINDS[plain["kind"]],
+        get("user_key", ""),
+        get("reply_key", ""),
+        get("jump"),
+        get("episode", ""),
+        _STATUSES[get("status", Status.NONE.value)],
+    )
 
 
 @define

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.errors import NotFound
-from saga_core.journal.tree import Node, Tree
+from saga_core import codec
+from saga_core.errors import NotFound, StoreCorrupt
+from saga_core.journal.tree import Node, Tree, read_nodes
+from saga_core.model.deltas import Status
 from saga_core.model.turn import TurnKind
 
 
@@ -101,6 +103,47 @@ def test_a_long_line_is_climbed_in_few_steps() -> None:
     tree.nodes = Counting(tree.nodes)
     assert tree.ancestor_at("t4999", 17).depth == 17
     assert steps < 100
+
+
+texts = st.text(max_size=8)
+nodes = st.builds(
+    Node,
+    texts,
+    st.none() | texts,
+    st.integers(0, 10**6),
+    st.floats(0, 1e12),
+    st.sampled_from(list(TurnKind)),
+    texts,
+    texts,
+    st.none() | texts,
+    texts,
+    st.sampled_from(list(Status)),
+)
+
+
+@given(st.lists(nodes, max_size=4))
+def test_nodes_read_by_hand_are_those_that_were_written(written: list[Node]) -> None:
+    records = [codec.encode(node) for node in written]
+    assert read_nodes(records) == written == [codec.decode(raw, Node) for raw in records]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"null",
+        b"\xff",
+        b'{"id":"t1","parent":null,"depth":"x","at":1,"kind":"root"}',
+        b'{"id":"t1","parent":null,"depth":0,"at":1,"kind":"unheard"}',
+        b'{"id":"t1","parent":null,"depth":0,"at":1,"kind":"root"},{"id":"t2","parent":"t1"}',
+    ],
+)
+def test_a_damaged_node_is_said_to_be_so(record: bytes) -> None:
+    whole = codec.encode(Node("t0", None, 0, 0.0, TurnKind.ROOT))
+    with pytest.raises(StoreCorrupt, match="Node"):
+        read_nodes([whole, record])
 
 
 def test_unknown_turns_and_leaves() -> None:
