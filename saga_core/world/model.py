@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, TypeVar
 
-from attrs import NOTHING, Attribute, field, fields, frozen, has
+from attrs import NOTHING, Attribute, field, fields, frozen
 
 from saga_core.errors import BadInput
 from saga_core.text.normal import clean_name, fold_name, nfc
@@ -183,19 +183,24 @@ def _index(values: tuple[_Named, ...]) -> dict[str, _Named]:
 def _said(value: Any) -> dict[str, Any]:
     """The fields of an attrs value that differ from their default; of nested values likewise."""
     said: dict[str, Any] = {}
-    for attribute in fields(type(value)):
-        item = getattr(value, attribute.name)
-        if attribute.default is NOTHING or item != attribute.default:
-            said[attribute.name] = _plain(item)
+    for name, default in _FIELDS[type(value)]:
+        item = getattr(value, name)
+        if default is NOTHING or item != default:
+            said[name] = _plain(item)
     return said
 
 
 def _plain(value: Any) -> Any:
-    if has(type(value)):
-        return _said(value)
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    return value
+    return _said(value) if type(value) in _FIELDS else value
+
+
+_FIELDS = {
+    kind: tuple((attribute.name, attribute.default) for attribute in fields(kind))
+    for kind in (World, CharacterSheet, LoreEntry, ItemStack, SheetRelation)
+}
+"""The fields of each kind of value and their defaults."""
 
 
 EMPTY_WORLD = World(name="empty", title="")
