@@ -218,6 +218,8 @@ class RecallConfig:
     deadline_ms: float = field(default=250.0, validator=Number())
     """Milliseconds that a source of context may take before it is left out."""
     top_k: int = field(default=6, validator=Whole(1))
+    extraction_wait_ms: float = field(default=1_500.0, validator=Number(zero=True))
+    """Milliseconds that a request waits when the turn that it continues is being read by the extraction model."""
 
 
 @frozen

@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from saga_core.capabilities import Capability
 from saga_core.config import Config
 from saga_core.context.model import TurnContext
 from saga_core.engine.counters import Counters
 from saga_core.engine.explain import explain_context
+from saga_core.engine.extracting import Extractions
 from saga_core.engine.lanes import Lanes
 from saga_core.engine.live import LiveSession, LiveSessions
 from saga_core.engine.open_stores import Stores
@@ -51,6 +52,7 @@ class Catalog:
     live: LiveSessions
     lanes: Lanes
     projector: Projector
+    extractions: Extractions
     _contexts: OrderedDict[str, TurnContext] = field(factory=OrderedDict, kw_only=True)
 
     async def new_session(self, world: World, *, owner: str = "", label: str = "", greeting: str = "") -> LiveSession:
@@ -174,7 +176,8 @@ class Catalog:
         live = await self._live(session_id)
         low, high = from_turn or 0, to_turn if to_turn is not None else 2**62
         ids = [node.id for node in live.tree.path(head or live.head) if low <= node.depth <= high]
-        return await self.journal.turns(live.session.id, ids)
+        turns = await self.journal.turns(live.session.id, ids)
+        return [evolve(turn, delta=live.effective(turn)) for turn in turns]
 
     async def tree(self, session_id: str) -> dict[str, Any]:
         """The whole tree, slim, with the beginning of what was said."""
@@ -190,6 +193,7 @@ class Catalog:
                 "at": turn.at,
                 "user": turn.user[:_EXCERPT],
                 "reply": turn.reply[:_EXCERPT],
+                "status": live.effective(turn).status.value,
             }
             for turn in turns
         ]
@@ -286,9 +290,11 @@ class Catalog:
                 "queued": self.lanes.depth(),
                 "waiting": [
                     {"session": each.session, "turn": each.turn, "kind": each.kind, "reason": each.reason}
-                    for each in self.lanes.waiting()[:_LISTED]
+                    for each in (*self.lanes.waiting(), *self.extractions.waiting())[:_LISTED]
                 ],
+                "failed": self.extractions.failed()[:_LISTED],
             },
+            "backfill": dict(list(self.extractions.progress().items())[-_LISTED:]),
             "counters": dict(sorted(self.counters.counts.items())),
             "degraded": dict(self.counters.degraded),
             "worlds": self.worlds.names(),

@@ -142,6 +142,11 @@ class Extractions:
 
     # -- what others ask ---------------------------------------------------------------------------------------
 
+    @property
+    def done(self) -> int:
+        """Turns that were read since the start."""
+        return sum(backlog.done for backlog in self._backlogs.values())
+
     def busy(self, session: str) -> bool:
         """Whether a turn of the session is being read."""
         backlog = self._backlogs.get(session)
@@ -355,7 +360,7 @@ class Extractions:
 
         Ends when everything is read or rests. It may take as long as the model does: bound it from outside.
         """
-        before = sum(backlog.done for backlog in self._backlogs.values())
+        before = self.done
         retried: set[str] = set()
         for session, backlog in list(self._backlogs.items()):
             if backlog.wanted and self.extractor is not None:
@@ -371,7 +376,7 @@ class Extractions:
                     backlog.rest_until = 0.0
                     backlog.wake.set()
             if all(each.task is None or (each.resting and not each.wake.is_set()) for each in self._backlogs.values()):
-                return sum(backlog.done for backlog in self._backlogs.values()) - before
+                return self.done - before
             await self._idle.wait()
 
     async def aclose(self) -> None:

@@ -54,6 +54,8 @@ class Recording:
     async def _record(self, begun: BegunTurn, finish: str, model: str) -> tuple[Turn, ...]:
         saga = self.saga
         live = await saga.live.get(self.session_id)
+        # What is known of the turns above may have been amended since the turn began.
+        self.state = await live.state(self.parent)
         made: list[_Made] = []
         for reply in begun.replies:
             reply.finish()
@@ -83,6 +85,7 @@ class Recording:
             live.record(entry.turn, node, state)
         live.timelines.update((timeline.name, timeline) for timeline in moved)
         saga.lanes.submit(self.session_id, [entry.turn.id for entry in entries if not entry.settled])
+        saga.extractions.kick(self.session_id)
         saga.counters.add("turns.recorded", len(made))
         return tuple(entry.turn for entry in entries)
 

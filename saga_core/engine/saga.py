@@ -16,23 +16,25 @@ from saga_core.config import Config, load_config
 from saga_core.context.model import Language, ReadRequest, TurnContext
 from saga_core.context.reader import ContextReader, default_reader
 from saga_core.engine.adoption import adopt
+from saga_core.engine.backfill import Backfill
 from saga_core.engine.begun import BegunTurn, Reply
 from saga_core.engine.counters import Counters
+from saga_core.engine.extracting import Extractions
 from saga_core.engine.lanes import DrainReport, Lanes
 from saga_core.engine.live import LiveSession, LiveSessions
 from saga_core.engine.open_stores import Stores, open_stores
 from saga_core.engine.placing import place
 from saga_core.engine.projector import Projector, scope_of
 from saga_core.engine.recording import Recording, record_nothing
-from saga_core.engine.timelines import Timelines
 from saga_core.errors import NotFound, StoreError
+from saga_core.extraction.extractor import Extractor
 from saga_core.ids import IdSource
-from saga_core.journal.journal import Journal
+from saga_core.journal.journal import Journal, Wanted
 from saga_core.journal.matching import Match, Matcher
 from saga_core.journal.transcript import Transcript, read_transcript
 from saga_core.model.turn import Session, Turn, TurnKind
 from saga_core.model.world_state import WorldState
-from saga_core.ports import Clock, Entropy, SystemClock, SystemEntropy
+from saga_core.ports import ChatModel, Clock, Entropy, SystemClock, SystemEntropy
 from saga_core.projection.pages import render_prefix, render_world
 from saga_core.prompt.build import build_plan, language_of
 from saga_core.prompt.rules import static_rules
@@ -51,25 +53,34 @@ Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 
 
 @define(eq=False)
-class Saga(Timelines):
-    """The engine over opened stores. Made by ``Saga.open``; ``Catalog`` and ``Timelines`` have what is no playing."""
+class Saga(Backfill):
+    """The engine over opened stores. Made by ``Saga.open``; its bases have what is no playing."""
 
     reader: ContextReader
     matcher: Matcher
-    _pinned: OrderedDict[tuple[str, str], str] = field(factory=OrderedDict)
+    _pinned: OrderedDict[tuple[str, str], tuple[str, WorldState]] = field(factory=OrderedDict)
+    _authored: dict[str, str] = field(factory=dict)
+    """World digest -> its text in the prefix."""
     _closed: bool = False
     _collecting: asyncio.Task[None] | None = None
 
     @staticmethod
     def open(
-        config: Source = None, *, clock: Clock | None = None, entropy: Entropy | None = None, resume: bool = True
+        config: Source = None,
+        *,
+        extractor: ChatModel | None = None,
+        clock: Clock | None = None,
+        entropy: Entropy | None = None,
+        resume: bool = True,
     ) -> Opening:
         """Open what ``config`` names (a ``Config``, a mapping, or a YAML file's path).
 
-        ``saga = await Saga.open(…)`` needs an ``aclose`` later; ``async with Saga.open(…) as saga`` does it. Without
-        ``resume`` the work that waits is left to the next engine, and no session is collected: for who only looks.
+        ``saga = await Saga.open(…)`` needs an ``aclose`` later; ``async with Saga.open(…) as saga`` does it.
+        ``extractor`` is asked in the background what changed in turns whose changes nobody reported, under the name
+        of ``models.extraction``; closing it is the caller's. Without ``resume`` the work that waits is left to the
+        next engine, and no session is collected: for who only looks.
         """
-        return Opening(config, clock or SystemClock(), entropy or SystemEntropy(), resume)
+        return Opening(config, extractor, clock or SystemClock(), entropy or SystemEntropy(), resume)
 
     async def begin(
         self,
@@ -149,6 +160,11 @@ class Saga(Timelines):
                     raise
             self.lanes.submit(live.session.id, adopted)
             self.counters.add("turns.adopted", len(adopted))
+            match = evolve(match, shown=match.shown | frozenset(adopted))
+        notices = tuple(f"{name}: {reason}" for name, reason in self.counters.degraded.items())
+        if kind is not TurnKind.SIDE:
+            notices += await self.await_extraction(live, parent_id)
+        self.extractions.prove(live.session.id, parent_id)
         state = await live.state(parent_id)
         lap("state")
         if kind is TurnKind.SIDE:
@@ -177,7 +193,7 @@ class Saga(Timelines):
             kind,
             replies,
             timings,
-            tuple(f"{name}: {reason}" for name, reason in self.counters.degraded.items()),
+            notices,
             Recording(self, live.session.id, transcript, parent_id, state, model, timeline).record,
         )
         self._explain(begun.id, context)
@@ -205,7 +221,7 @@ class Saga(Timelines):
             lore=live.lore,
             player_words=transcript.player_words,
             recent=tuple(utterance.text for utterance in transcript.utterances[-2:]),
-            pinned=await live.state(self._pin(live, turn)) if self._pages_pinned() else None,
+            pinned=(await self._pinned_at(live, turn, language))[1] if self._pages_pinned() else None,
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, turn),
             shown=match.shown,
@@ -242,24 +258,26 @@ class Saga(Timelines):
 
     def _world_text(self, world: World) -> str:
         """The author's text of the world: it never changes in a session, and stands before the pages."""
-        found = self._pinned.get((world.digest, ""))
+        found = self._authored.get(world.digest)
         if found is None:
             found = render_world(world, self.stores.counter.count, self.config.token_budget.world_max)
-            self._pinned[world.digest, ""] = found
+            self._authored[world.digest] = found
         return found
 
     def _pages_pinned(self) -> bool:
         return self.config.prompt_caching.enabled and self.config.prompt_caching.strategy != "none"
 
     async def _pages(self, live: LiveSession, turn: str, language: Language) -> str:
-        if not self._pages_pinned():
-            return ""
+        return (await self._pinned_at(live, turn, language))[0] if self._pages_pinned() else ""
+
+    async def _pinned_at(self, live: LiveSession, turn: str, language: Language) -> tuple[str, WorldState]:
+        """The pages in the prefix, and the state that they show. What is learned of it later is told as a change."""
         pin = self._pin(live, turn)
         found = self._pinned.get((pin, language))
         if found is None:
             state = await live.state(pin)
             limit = self.config.token_budget.md_cache_max
-            found = render_prefix(state, live.world, language, self.stores.counter.count, limit)
+            found = render_prefix(state, live.world, language, self.stores.counter.count, limit), state
             self._pinned[pin, language] = found
             while len(self._pinned) > _PREFIXES:
                 self._pinned.popitem(last=False)
@@ -289,8 +307,21 @@ class Saga(Timelines):
             self._contexts.popitem(last=False)
 
     async def drain(self, timeout: float) -> DrainReport:
-        """Run all background work that is due, resting retries included; what still waits is in the report."""
-        return await self.lanes.drain(timeout)
+        """Run all background work that is due: resting retries, and the extraction of the active heads, included.
+
+        What still waits is in the report.
+        """
+        ends = asyncio.get_running_loop().time() + timeout
+        report, read = await self.lanes.drain(timeout), self.extractions.done
+        try:
+            async with asyncio.timeout_at(ends):
+                while await self.extractions.drain():
+                    more = await self.lanes.drain(timeout)
+                    report = DrainReport(report.done + more.done)
+        except TimeoutError:
+            log.info("draining did not finish within %.1f s; turns wait for the extraction model", timeout)
+        done = report.done + self.extractions.done - read
+        return DrainReport(done, (*self.lanes.waiting(), *self.extractions.waiting()))
 
     async def aclose(self, *, drain: float | None = None) -> DrainReport:
         """Drain for at most ``drain`` seconds (the config's ``server.drain_timeout``), then close every store."""
@@ -301,6 +332,7 @@ class Saga(Timelines):
             self._collecting.cancel()
             await asyncio.gather(self._collecting, return_exceptions=True)
         timeout = self.config.server.drain_timeout if drain is None else drain
+        await self.extractions.aclose()
         report = await self.lanes.drain(timeout)
         await self.lanes.aclose()
         await self.reader.aclose()
@@ -314,6 +346,7 @@ class Opening:
     """A ``Saga`` that is about to open: await it, or use it in ``async with``."""
 
     source: Source
+    extractor: ChatModel | None
     clock: Clock
     entropy: Entropy
     resume: bool = True
@@ -357,21 +390,29 @@ class Opening:
         )
 
         async def work(session_id: str, turns: Sequence[str]) -> None:
-            await projector.project(await live.get(session_id), turns)
+            session = await live.get(session_id)
+            await projector.render(session, turns)
+            await extractions.settle(session, turns)
+
+        def busy(session_id: str) -> bool:
+            return lanes.busy(session_id) or extractions.busy(session_id)
 
         lanes = Lanes(work, counters)
-        live = LiveSessions(journal, counters, lanes.busy, config.session.checkpoint_every)
+        live = LiveSessions(journal, counters, busy, config.session.checkpoint_every)
+        ids = IdSource(self.clock, self.entropy)
+        extractions = Extractions(self._extractor(config, stores, counters), live, lanes, journal, ids, counters)
         saga = Saga(
             config=config,
             stores=stores,
             worlds=WorldLibrary(default_roots(config.base)),
             clock=self.clock,
-            ids=IdSource(self.clock, self.entropy),
+            ids=ids,
             counters=counters,
             journal=journal,
             live=live,
             lanes=lanes,
             projector=projector,
+            extractions=extractions,
             reader=default_reader(
                 config, stores.counter, clock=self.clock, vectors=stores.vector, embedder=stores.embedder
             ),
@@ -380,15 +421,27 @@ class Opening:
         if not self.resume:
             return saga
         waiting: dict[str, list[str]] = {}
-        for session_id, turn, _ in await journal.jobs():
-            waiting.setdefault(session_id, []).append(turn)
+        wanted: dict[str, dict[str, Wanted]] = {}
+        for session_id, turn, wants in await journal.jobs():
+            if wants is None:
+                waiting.setdefault(session_id, []).append(turn)
+            else:
+                wanted.setdefault(session_id, {})[turn] = wants
         for session_id, turns in waiting.items():
             lanes.submit(session_id, turns)
+        for session_id, each in wanted.items():
+            extractions.resume(session_id, each)
         if waiting:
             log.info("resuming the work of %d turns in %d sessions", sum(map(len, waiting.values())), len(waiting))
         if config.session.collect_after_days:
             saga._collecting = asyncio.create_task(saga.keep_collecting(), name="saga-collect")
         return saga
+
+    def _extractor(self, config: Config, stores: Stores, counters: Counters) -> Extractor | None:
+        if self.extractor is None:
+            return None
+        model = config.models.extraction or self.extractor.name
+        return Extractor(self.extractor, model, stores.counter, report=counters.add)
 
 
 @define
