@@ -32,8 +32,8 @@ _PAYLOAD = re.compile(
 _TASK = re.compile(
     r"(?:please )?(?:translate|summari[sz]e|classify|proofread|paraphrase)\b"
     r"|(?:please )?(?:generate|create|write|suggest) (?:a|an|the) (?:[\w-]+ ){0,4}(?:title|image prompt|tags?)\b"
-    r"|제목[을를]? [^\n]{0,20}(?:지어|만들|생성|붙여|추천)"
-    r"|[^\n]*(?:요약|번역)(?:해|하)(?:줘|주세요|라|시오|십시오|세요)?[.:!]?[ \t]*(?:\n|\Z)",
+    r"|[^\n]{0,20}제목[을를]? [^\n]{0,20}(?:지어|만들|생성|붙여|추천)"
+    r"|[^\n]*(?:요약|번역)(?:해|하) ?(?:줘|주세요|라|시오|십시오|세요)?[.:!]?[ \t]*(?:\n|\Z)",
     re.I,
 )
 """The beginning of words that, all alone, are a task."""
@@ -65,6 +65,6 @@ def _is_bare_task(transcript: Transcript) -> bool:
     words = transcript.player_words.lstrip()
     if _PAYLOAD.match(words):
         return True
-    if any(message.get("role") in ("system", "developer") for message in transcript.messages):
+    if len(transcript.messages) > 1:
         return _TOOL.match(transcript.system_text.lstrip("[ \n")) is not None
-    return len(transcript.utterances) == 1 and _TASK.match(words) is not None
+    return _TASK.match(words) is not None

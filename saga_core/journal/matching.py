@@ -227,7 +227,8 @@ def _told(said: Testimony, past: Sequence[Utterance]) -> Match:
 
 def _stray(found: _Candidate, past: Sequence[Utterance]) -> bool:
     """Whether the last message merely looks like a part of a known reply, to other words: it begins one yet to come."""
-    return found.position == len(past) - 1 and found.how != "reply" and not _verify(found, past).users
+    last = found.position == len(past) - 1
+    return last and found.how != "reply" and _words_before(past, found.position) != found.node.user_key
 
 
 _NO_WORDS = words_key(())

@@ -92,14 +92,14 @@ class Transcript:
     @property
     def system_text(self) -> str:
         """All system messages, for the choice of a world: never part of identity. Without any, the first message."""
-        parts = [flatten(m.get("content") or "") for m in self.messages if m.get("role") in _SYSTEM]
+        parts = [flatten(m.get("content") or "") for m in self.messages if _is_system(m)]
         return nfc("\n".join(parts or [flatten(self.messages[0].get("content") or "")]))
 
     @property
     def trailing_system(self) -> str:
         """What the client says after the last utterance: nudges, quiet prompts, post-history notes."""
         last = self.utterances[-1].at if self.utterances else -1
-        tail = (m for m in self.messages[last + 1 :] if m.get("role") in _SYSTEM)
+        tail = (m for m in self.messages[last + 1 :] if _is_system(m))
         return "\n".join([*(flatten(m.get("content") or "") for m in tail), *(each.sent for each in self.asked)])
 
     @property
@@ -159,11 +159,17 @@ def _read(message: Mapping[str, Any], index: int) -> list[Utterance]:
     text = flatten(content or "")
     if role not in _DIALOGUE or not (images or text.strip()):
         return []
-    if role == "user" and text.startswith(voices.SYSTEM_MARK):
+    if _is_system(message):
         return []
     name = message.get("name")
     said = Utterance(role, text, index, nfc(str(name)) if name else "", images)
     return _unwrapped(said) if voices.WRAPPER in text else [said]
+
+
+def _is_system(message: Mapping[str, Any]) -> bool:
+    """Whether a message is the frontend's text, also where the user's role stands in for the system's."""
+    role, content = message.get("role"), message.get("content")
+    return role in _SYSTEM or (role == "user" and flatten(content or "").startswith(voices.SYSTEM_MARK))
 
 
 def _unwrapped(said: Utterance) -> list[Utterance]:

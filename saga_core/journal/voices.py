@@ -32,7 +32,7 @@ _ERRANDS = (
     r"in (?:the|your) next (?:response|reply)\b",
     r"(?:summari[sz]e|translate|classify)\b",
     r"generate (?:a|an|the) (?:[\w-]+ ){0,4}(?:title|image prompt|summary|list)\b",
-    r"[^\]\n]{0,60}(?:요약|번역)(?:해|하)(?:줘|주세요|라|시오|십시오|세요)?[.!]?\s*\]",
+    r"(?!ooc\b)[^\]\n]{0,60}(?:요약|번역)(?:해|하) ?(?:줘|주세요|라|시오|십시오|세요)?[.!]?\s*\]",
 )
 """In brackets: something that is no part of the story."""
 _STOPS = (
