@@ -6,10 +6,11 @@ from aiohttp import web
 
 from saga_core.config import Config
 from saga_core.engine.saga import Saga
-from saga_server.admin import SAGA, admin_routes, prepare
+from saga_server.admin import admin_routes, prepare
 from saga_server.chat import CONFIG, EXCHANGES, NARRATORS, chat_routes
 from saga_server.errors import errors_as_json
 from saga_server.exchange import Exchanges
+from saga_server.handlers import SAGA
 from saga_server.health import METRICS, health_routes
 from saga_server.metrics import Metrics
 from saga_server.narrators import Narrators

@@ -55,7 +55,7 @@ def _settings(config: Config, say: Say) -> bool:
 
 async def _stores(config: Config, say: Say) -> bool:
     try:
-        saga = await Saga.open(config)
+        saga = await Saga.open(config, resume=False)
     except (SagaError, OSError) as error:
         return _told(say, False, f"stores: {error}")
     good = True

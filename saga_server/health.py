@@ -10,7 +10,8 @@ from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from saga_core.errors import StoreError
-from saga_server.admin import SAGA, engine_status
+from saga_server.admin import engine_status
+from saga_server.handlers import SAGA
 from saga_server.metrics import Metrics
 
 METRICS: Final = web.AppKey("metrics", Metrics)

@@ -39,6 +39,14 @@ def whole(request: web.Request, name: str, *, least: int = 0, most: int = 2**31)
     return number
 
 
+def flag(request: web.Request, name: str) -> bool:
+    """``1`` or ``0``; absent is ``0``."""
+    value = request.query.get(name, "0")
+    if value not in ("0", "1"):
+        raise RequestError(f"{name}: {value!r} is not allowed; give 1 or 0", param=name)
+    return value == "1"
+
+
 def seconds(request: web.Request, name: str, default: float, *, most: float) -> float:
     """A number of seconds from 0 on."""
     value = request.query.get(name)

@@ -64,6 +64,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
     assert f"(`session.live_timelines`, {config.session.live_timelines})" in PROSE
     assert f"Every {config.session.checkpoint_every}nd turn (`session.checkpoint_every`)" in PROSE
     assert f"`prompt_caching.repin_every` ({config.prompt_caching.repin_every})" in PROSE
+    assert f"a week (`session.collect_after_days`, {config.session.collect_after_days})" in PROSE
     most = (world_state.MAX_HAPPENINGS, world_state.MAX_NOTES, world_state.MAX_PROBLEMS)
     assert "the latest {} events, {} notes and {} problems".format(*most) in PROSE
     assert f"the format's version, {keys.FORMAT};" in PROSE

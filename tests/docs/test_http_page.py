@@ -75,10 +75,14 @@ async def test_answers_have_the_fields_that_the_page_says(client: ClientSession)
         method, path = request.split(" ")
         if not path.startswith("/api"):
             continue
-        filled = path.replace("{id}", session).replace("TURN", turn).replace("TEXT", "look")
-        if method == "DELETE" or path.endswith("/reset"):
+        filled = path.replace("{id}", session).replace("TURN", turn).replace("TEXT", "look").replace("{name}", "dark")
+        if path.endswith("/reset") or (method == "DELETE" and path.endswith("{id}")):
             filled = filled.replace(session, (await chat(client, "/s/doomed/v1")).headers["X-SAGA-Session"])
-        async with client.request(method, filled) as response:
+        if path.endswith("/prune"):
+            await chat(client, f"/s/{session}/v1", "I look away.")
+        bodies = {"fork": {"name": "dark"}, "{name}": {"name": "dark"}, "prune": {"turn": turn}}
+        body = bodies.get(path.rpartition("/")[2]) if method == "POST" else None
+        async with client.request(method, filled, json=body) as response:
             answer = await response.json()
             if path.startswith("/api/graph/query"):
                 assert response.status == 501

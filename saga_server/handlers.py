@@ -1,0 +1,46 @@
+"""What the handlers of the admin API have in common."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Coroutine
+from typing import Any, Final, TypeVar
+
+from aiohttp import web
+
+from saga_core.engine.saga import Saga
+
+SAGA: Final = web.AppKey("saga", Saga)
+_WORK: Final = web.AppKey("work", set[asyncio.Task[Any]])
+
+T = TypeVar("T")
+
+
+def prepare(app: web.Application) -> None:
+    """What they keep in the application."""
+    app[_WORK] = set()
+
+
+def as_json(value: Any, status: int = 200) -> web.Response:
+    """An answer."""
+    body = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    return web.Response(body=body, status=status, content_type="application/json", charset="utf-8")
+
+
+async def to_its_end(request: web.Request, work: Coroutine[Any, Any, T]) -> T:
+    """Run what changes something: it is not left half done when the client goes away."""
+    task = asyncio.create_task(work)
+    request.app[_WORK].add(task)
+    task.add_done_callback(request.app[_WORK].discard)
+    return await asyncio.shield(task)
+
+
+def saga_of(request: web.Request) -> Saga:
+    """The engine."""
+    return request.app[SAGA]
+
+
+def id_of(request: web.Request) -> str:
+    """The session that the path names, by id or label."""
+    return request.match_info["id"]
