@@ -188,25 +188,26 @@ class Exchange:
 
     async def _play(self) -> str:
         call = self.call
-        begun = await self.saga.begin(
-            call.messages,
-            session=call.session,
-            owner=call.owner,
-            world=call.world,
-            choices=call.choices,
-            model=call.route.model,
-        )
-        self.metrics.context_ms.observe(begun.timings["total"])
-        kind = StreamedAnswer if call.stream else WholeAnswer
-        answer: Answer = kind(self, begun, call.model, call.wants_usage)
-        if self._is_stopped():
-            await answer.aborted()
-            return "aborted"
-        self._reading = asyncio.create_task(self._read(begun, answer), name=f"saga-read-{begun.id}")
-        try:
-            await asyncio.wait({self._reading})
-        finally:
-            self._reading.cancel()
+        async with self.saga.narrating(call.route.provider.name):
+            begun = await self.saga.begin(
+                call.messages,
+                session=call.session,
+                owner=call.owner,
+                world=call.world,
+                choices=call.choices,
+                model=call.route.model,
+            )
+            self.metrics.context_ms.observe(begun.timings["total"])
+            kind = StreamedAnswer if call.stream else WholeAnswer
+            answer: Answer = kind(self, begun, call.model, call.wants_usage)
+            if self._is_stopped():
+                await answer.aborted()
+                return "aborted"
+            self._reading = asyncio.create_task(self._read(begun, answer), name=f"saga-read-{begun.id}")
+            try:
+                await asyncio.wait({self._reading})
+            finally:
+                self._reading.cancel()
         failure = None if self._reading.cancelled() else self._reading.exception()
         if self._reading.cancelled() or (self._is_stopped() and (failure is not None or not call.stream)):
             await answer.aborted()

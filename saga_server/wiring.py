@@ -90,8 +90,9 @@ class Server:
         listening = _listen(self.config.server.host, self.config.server.port)
         try:
             self.port = int(listening[0].getsockname()[1])
-            self._saga = await Saga.open(self.config)
             self._narrators = Narrators.from_config(self.config, self.environ)
+            extractor = self._narrators.extraction(self.config.models.extraction)
+            self._saga = await Saga.open(self.config, extractor=extractor)
             self._runner = web.AppRunner(
                 make_app(self._saga, self._narrators, self.config),
                 handler_cancellation=True,
@@ -139,11 +140,12 @@ class Server:
             await self._runner.app[EXCHANGES].aclose(seconds)
             await self._runner.cleanup()
             self._runner = None
-        if self._narrators is not None:
-            await self._narrators.aclose()
         saga, self._saga = self._saga, None
         rest = max(0.0, seconds - (time.monotonic() - started))
-        return DrainReport(0) if saga is None else await saga.aclose(drain=rest)
+        report = DrainReport(0) if saga is None else await saga.aclose(drain=rest)
+        if self._narrators is not None:  # the engine asks the extraction model until it is closed
+            await self._narrators.aclose()
+        return report
 
 
 def _listen(host: str, port: int) -> list[socket.socket]:
