@@ -109,6 +109,7 @@ class ChatMachine(RuleBasedStateMachine):
     def expect(self, turn: BegunTurn, beat: Beat | None) -> None:
         """The turn was begun on what is true after ``beat``, and its prompt tells nothing of other paths."""
         wanted = truth(beat)
+        assert turn.session.id, "a request that goes on with a chat belongs to a session"
         state = self.runner.run(self.saga.describe(turn.session.id, turn.parent.id))
         found = (state["hp"], frozenset(item["name"] for item in state["inventory"]), state["location"] or "")
         if found != (wanted.hp, wanted.items, wanted.place):
