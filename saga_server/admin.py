@@ -121,7 +121,7 @@ async def list_sessions(request: web.Request) -> web.Response:
     known_only(request, "fleeting")
     wanted = flag(request, "fleeting")
     found = await saga_of(request).sessions()
-    listed = [_summary_json(each) for each in found if each.fleeting == wanted]
+    listed = [summary_json(each) for each in found if each.fleeting == wanted]
     return as_json({"sessions": listed, "fleeting": sum(each.fleeting for each in found)})
 
 
@@ -140,7 +140,7 @@ async def create_session(request: web.Request) -> web.Response:
 async def show_session(request: web.Request) -> web.Response:
     """``GET /api/sessions/{id}``."""
     known_only(request)
-    return as_json(_summary_json(await saga_of(request).summary(id_of(request))))
+    return as_json(summary_json(await saga_of(request).summary(id_of(request))))
 
 
 async def delete_session(request: web.Request) -> web.Response:
@@ -169,7 +169,8 @@ def _session_json(session: Session) -> dict[str, Any]:
     }
 
 
-def _summary_json(summary: SessionSummary) -> dict[str, Any]:
+def summary_json(summary: SessionSummary) -> dict[str, Any]:
+    """A session as lists show it, as data."""
     return {
         **_session_json(summary.session),
         "turns": summary.turns,

@@ -6,65 +6,22 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
 
 import click
 from attrs import evolve
 
-from saga_core.config import Config, load_config
-from saga_core.errors import BadInput, ConfigError, SagaError
+from saga_core.config import Config
+from saga_core.errors import SagaError
+from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
+from saga_server.cli_sessions import compare, sessions, timelines
 from saga_server.demo.command import demo
-
-USAGE = 2
-"""Exit code: the configuration or the command line is at fault."""
-SURROUNDINGS = 1
-"""Exit code: the machine is at fault: a port in use, a folder that cannot be written, damaged data."""
-
-_DEFAULT_FILE = "saga.yaml"
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="saga-rp", prog_name="saga")
 def main() -> None:
     """Memory for long role-play: a proxy between a chat frontend and its model."""
-
-
-def settings(command: F) -> F:
-    """The options by which every command finds its configuration: ``--config`` and ``--data``."""
-    command = click.option(
-        "--data",
-        type=click.Path(file_okay=False, path_type=Path),
-        help="The data directory, instead of storage.path.",
-    )(command)
-    return click.option(
-        "--config",
-        "file",
-        type=click.Path(path_type=Path),
-        envvar="SAGA_CONFIG",
-        help=f"The settings file. SAGA_CONFIG names it too; without either ./{_DEFAULT_FILE} is used if it is there.",
-    )(command)
-
-
-def find_config(file: Path | None, data: Path | None) -> Config:
-    """The configuration for a command. Raises ``ConfigError``."""
-    if file is None and Path(_DEFAULT_FILE).is_file():
-        file = Path(_DEFAULT_FILE)
-    config = load_config(file)
-    if data is not None:
-        config = evolve(config, storage=evolve(config.storage, path=str(Path.cwd() / data)))
-    return config
-
-
-def fail(error: BaseException) -> NoReturn:
-    """Say on stderr what is wrong, a line for each culprit, and end with the exit code for it."""
-    lines = [f"{error.source}: {problem}" for problem in error.problems] if isinstance(error, ConfigError) else [error]
-    for line in lines:
-        click.echo(f"saga: {line}", err=True)
-    sys.exit(USAGE if isinstance(error, BadInput) else SURROUNDINGS)
 
 
 @main.command()
@@ -148,7 +105,10 @@ def doctor(file: Path | None, data: Path | None) -> None:
 
 # -- further commands are added here, each from its own module: main.add_command(...) ----------------------------
 
+main.add_command(compare)
 main.add_command(demo)
+main.add_command(sessions)
+main.add_command(timelines)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,57 @@
+"""How every command finds its configuration, and how it says what is wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import click
+from attrs import evolve
+
+from saga_core.config import Config, load_config
+from saga_core.errors import BadInput, ConfigError, NotFound
+
+USAGE = 2
+"""Exit code: the configuration or the command line is at fault."""
+SURROUNDINGS = 1
+"""Exit code: the machine is at fault: a port in use, a folder that cannot be written, damaged data."""
+
+_DEFAULT_FILE = "saga.yaml"
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def settings(command: F) -> F:
+    """The options by which every command finds its configuration: ``--config`` and ``--data``."""
+    command = click.option(
+        "--data",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="The data directory, instead of storage.path.",
+    )(command)
+    return click.option(
+        "--config",
+        "file",
+        type=click.Path(path_type=Path),
+        envvar="SAGA_CONFIG",
+        help=f"The settings file. SAGA_CONFIG names it too; without either ./{_DEFAULT_FILE} is used if it is there.",
+    )(command)
+
+
+def find_config(file: Path | None, data: Path | None) -> Config:
+    """The configuration for a command. Raises ``ConfigError``."""
+    if file is None and Path(_DEFAULT_FILE).is_file():
+        file = Path(_DEFAULT_FILE)
+    config = load_config(file)
+    if data is not None:
+        config = evolve(config, storage=evolve(config.storage, path=str(Path.cwd() / data)))
+    return config
+
+
+def fail(error: BaseException) -> NoReturn:
+    """Say on stderr what is wrong, a line for each culprit, and end with the exit code for it."""
+    lines = [f"{error.source}: {problem}" for problem in error.problems] if isinstance(error, ConfigError) else [error]
+    for line in lines:
+        click.echo(f"saga: {line}", err=True)
+    sys.exit(USAGE if isinstance(error, BadInput | NotFound) else SURROUNDINGS)

@@ -1,0 +1,160 @@
+"""``saga sessions``, ``saga timelines`` and ``saga compare``: what lies in a data directory, without a server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import unicodedata
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from saga_core.config import Config
+from saga_core.errors import BadInput, SagaError
+from saga_server.cli_config import fail, find_config, settings
+
+if TYPE_CHECKING:
+    from saga_core.engine.saga import Saga
+
+T = TypeVar("T")
+
+_as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, as the admin API answers it.")
+
+
+@click.command()
+@settings
+@_as_json
+def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
+    """List the sessions in the data directory."""
+    from saga_server.admin import summary_json
+
+    found = _looked(file, data, lambda saga: saga.sessions())
+    rows = [summary_json(each) for each in found]
+    if plain:
+        _print_json({"sessions": rows})
+        return
+    _print_table(
+        ("ID", "NAME", "WORLD", "TURNS", "DEPTH", "UPDATED", ""),
+        [
+            (
+                row["id"],
+                row["label"] or "-",
+                row["world"] or "-",
+                str(row["turns"]),
+                str(row["depth"]),
+                _when(row["updated"]),
+                "fleeting" if row["fleeting"] else "",
+            )
+            for row in rows
+        ],
+    )
+
+
+@click.command()
+@click.argument("session")
+@settings
+@_as_json
+def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -> None:
+    """List a session's timelines: the named ones and the ends of all other paths.
+
+    SESSION is an id or a name. The turn recorded last is marked with a star.
+    """
+    rows = _looked(file, data, lambda saga: saga.timelines(session))
+    if plain:
+        _print_json({"timelines": rows})
+        return
+    _print_table(
+        ("", "NAME", "HEAD", "DEPTH", "FORKED AT", "UPDATED"),
+        [
+            (
+                "*" if row["active"] else "",
+                row["name"] or "-",
+                row["head"],
+                str(row["depth"]),
+                row["fork"] or "-",
+                _when(row["updated"]),
+            )
+            for row in rows
+        ],
+    )
+
+
+@click.command()
+@click.argument("session")
+@click.argument("one")
+@click.argument("other")
+@settings
+@click.option("--language", type=click.Choice(["ko", "en"]), help="Of the words; the world's own without it.")
+@_as_json
+def compare(
+    file: Path | None, data: Path | None, session: str, one: str, other: str, language: str | None, plain: bool
+) -> None:
+    """Say where two turns or named timelines of a session parted, and what differs.
+
+    SESSION is an id or a name; ONE and OTHER are turns by id, or timelines by name.
+    """
+    from saga_server.timelines import comparison_json
+
+    found = _looked(file, data, lambda saga: saga.compare(session, one, other, language=language))
+    if plain:
+        _print_json(comparison_json(found))
+        return
+    click.echo(f"parted at turn {found.depth} ({found.ancestor})")
+    for side in (found.one, found.other):
+        click.echo(f"{side.name}: turn {side.depth} ({side.turn}), {len(side.since)} since then")
+    click.echo("\n".join(found.words) or "nothing differs")
+
+
+def _looked(file: Path | None, data: Path | None, look: Callable[[Saga], Coroutine[Any, Any, T]]) -> T:
+    """What ``look`` finds in the data directory. Ends the program when it cannot be opened or asked."""
+    from saga_server.logs import secrets_of, set_up_logging
+
+    try:
+        config = find_config(file, data)
+        set_up_logging("error", secrets_of(config))
+        _check_there(config)
+        return asyncio.run(_look(config, look))
+    except (SagaError, OSError) as error:
+        fail(error)
+
+
+async def _look(config: Config, look: Callable[[Saga], Coroutine[Any, Any, T]]) -> T:
+    from saga_core.engine.saga import Saga
+
+    saga = await Saga.open(config, resume=False)
+    try:
+        return await look(saga)
+    finally:
+        await saga.aclose(drain=0.0)
+
+
+def _check_there(config: Config) -> None:
+    """Who only looks makes no new data directory."""
+    state = config.storage.state
+    if state.path is None and state.url is None and not config.data_dir.is_dir():
+        raise BadInput(f"storage.path: there is nothing at {config.data_dir}; name the data directory with --data")
+
+
+def _print_json(value: Any) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns, as wide as a terminal shows their texts."""
+    lines = [head, *rows]
+    widths = [max(_width(line[at]) for line in lines) for at in range(len(head))]
+    for line in lines:
+        padded = (cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True))
+        click.echo("  ".join(padded).rstrip())
+
+
+def _width(text: str) -> int:
+    """Cells of a terminal that ``text`` takes: Hangul and other wide letters take two."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def _when(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
