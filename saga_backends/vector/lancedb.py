@@ -1,0 +1,26 @@
+"""Vectors in LanceDB, an embedded database of columnar files.
+
+What was acknowledged survives the end of the process, a kill included; the engine does not wait for the disk, so the
+last writes may be lost with the power. A query reads the scopes that it asks and scores them exactly: the engine's
+own search, in 32 bits and without ids for ties, takes as long.
+"""
+
+from __future__ import annotations
+
+from saga_backends.vector.lancedb_tables import LanceTables
+from saga_backends.vector.threaded import open_threaded
+from saga_core.registry import Backend, OpenOptions
+from saga_core.stores.vector import VectorStore
+
+
+async def _open(options: OpenOptions) -> VectorStore:
+    return await open_threaded("lancedb", options, LanceTables)
+
+
+BACKEND = Backend(
+    kind="vector",
+    name="lancedb",
+    open=_open,
+    summary="LanceDB tables in a directory, exact search",
+    extra="lancedb",
+)

@@ -1,0 +1,62 @@
+"""An item as an engine without types of its own keeps it: 32-bit components, and metadata as canonical JSON."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+
+from attrs import frozen
+
+from saga_core.stores.graph import Scalar
+from saga_core.stores.validate import check_dimension
+from saga_core.stores.vector import ScopeSpec, VectorItem
+
+
+@frozen
+class PackedItem:
+    """A checked item. JSON keeps 1, 1.0, true and null apart, which engines do not."""
+
+    id: str
+    vector: array[float]
+    text: str
+    metadata: str
+
+    @classmethod
+    def of(cls, item: VectorItem, vector: array[float]) -> PackedItem:
+        """``item`` with its vector in 32 bits."""
+        metadata = json.dumps(dict(item.metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return cls(item.id, vector, item.text, metadata)
+
+
+def read_metadata(
+    ids: Sequence[str], texts: Sequence[str], damaged: Callable[[str], Exception]
+) -> list[Mapping[str, Scalar]]:
+    """The metadata of the items ``ids``; raises what ``damaged`` makes of the words about one that is no JSON object.
+
+    Read in one go, so that the items share the names of their fields.
+    """
+    try:
+        found = json.loads(f"[{','.join(texts)}]")
+    except ValueError:
+        found = []
+    if len(found) == len(texts) and all(type(fields) is dict for fields in found):
+        return found  # type: ignore[no-any-return]
+    return [_fields(item_id, text, damaged) for item_id, text in zip(ids, texts, strict=True)]
+
+
+def _fields(item_id: str, text: str, damaged: Callable[[str], Exception]) -> Mapping[str, Scalar]:
+    try:
+        fields = json.loads(text)
+    except ValueError as error:
+        raise damaged(f"item {item_id!r} is damaged: its metadata is no JSON: {error}") from error
+    if type(fields) is not dict:
+        raise damaged(f"item {item_id!r} is damaged: its metadata is no JSON object")
+    return fields
+
+
+def latest(items: Sequence[PackedItem], scope: str, spec: ScopeSpec) -> list[PackedItem]:
+    """What an upsert into ``scope`` puts there: of one id the last. Raises ``ScopeMismatch`` for a wrong dimension."""
+    for index, item in enumerate(items):
+        check_dimension(f"items[{index}].vector", item.vector, scope, spec)
+    return list({item.id: item for item in items}.values())

@@ -1,0 +1,203 @@
+"""A vector store whose engine blocks: it checks what it is given, and asks the engine on a thread of its own."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from saga_backends.vector.packed_item import PackedItem
+from saga_backends.worker import Worker
+from saga_core.errors import BadInput, Closed, NotFound, ScopeMismatch
+from saga_core.registry import OpenOptions
+from saga_core.stores.filters import Filter, Predicate, predicate
+from saga_core.stores.lifecycle import Health, StoreInfo
+from saga_core.stores.validate import (
+    as_float32,
+    check_delete,
+    check_item_scan,
+    check_items,
+    check_names,
+    check_query,
+    check_scope,
+    check_spec,
+    check_where,
+)
+from saga_core.stores.vector import Hit, ScopeSpec, Vector, VectorItem, VectorStore
+
+
+class VectorEngine(Protocol):
+    """What is asked of an engine: the operations of ``VectorStore``, blocking, on one thread, with checked arguments.
+
+    It raises the errors of the contract and none of its own. ``info`` is asked for once, after ``open``.
+    """
+
+    path: Path
+
+    def info(self) -> StoreInfo: ...
+
+    def open(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def check(self, thorough: bool) -> Health: ...
+
+    def create(self, name: str, spec: ScopeSpec) -> None: ...
+
+    def describe(self, name: str) -> ScopeSpec | None: ...
+
+    def upsert(self, name: str, items: Sequence[PackedItem]) -> None: ...
+
+    def get(self, name: str, ids: Sequence[str]) -> dict[str, VectorItem]: ...
+
+    def scan(self, name: str, after: str | None, limit: int) -> list[VectorItem]: ...
+
+    def query(self, names: Sequence[str], asked: array[float], k: int, wanted: Predicate | None) -> list[Hit]: ...
+
+    def delete(self, name: str, ids: Sequence[str] | None, wanted: Predicate | None) -> int: ...
+
+    def count(self, name: str, wanted: Predicate | None) -> int: ...
+
+    def scopes(self) -> list[str]: ...
+
+    def drop(self, name: str) -> None: ...
+
+
+class ThreadedVectors:
+    """Made by ``open_threaded``. One call is one trip to the thread, and calls are answered in the order they came.
+
+    A write completes also when the task that awaits it is cancelled.
+    """
+
+    def __init__(self, engine: VectorEngine, worker: Worker) -> None:
+        self._engine = engine
+        self._worker = worker
+        self._closed = False
+        self._info = engine.info()
+        self._limits = self._info.limits
+
+    @property
+    def info(self) -> StoreInfo:
+        """Engine version, limits and the directory."""
+        return self._info
+
+    async def check(self, *, thorough: bool = False) -> Health:
+        """Whether the engine answers, and the size on disk; thorough: every item is read."""
+        self._alive()
+        return await self._worker.run(self._engine.check, thorough)
+
+    async def aclose(self) -> None:
+        """Finish what was given, close the engine and unlock its directory."""
+        self._closed = True
+        if not self._worker.closed:
+            await _shut(self._engine, self._worker)
+        await self._worker.aclose()
+
+    async def create(self, scope: str, spec: ScopeSpec) -> None:
+        """See ``VectorStore.create``."""
+        self._check_scope(scope)
+        check_spec(spec, self._limits)
+        await self._worker.run(self._engine.create, scope, spec)
+
+    async def describe(self, scope: str) -> ScopeSpec | None:
+        """See ``VectorStore.describe``."""
+        self._check_scope(scope)
+        return await self._worker.run(self._engine.describe, scope)
+
+    async def upsert(self, scope: str, items: Sequence[VectorItem]) -> None:
+        """See ``VectorStore.upsert``."""
+        self._check_scope(scope)
+        check_items(items, self._limits)
+        packed = [
+            PackedItem.of(item, as_float32(f"items[{index}].vector", item.vector)) for index, item in enumerate(items)
+        ]
+        await self._worker.run(self._engine.upsert, scope, packed)
+
+    async def get(self, scope: str, ids: Sequence[str]) -> dict[str, VectorItem]:
+        """See ``VectorStore.get``."""
+        self._check_scope(scope)
+        check_names("ids", ids, self._limits)
+        return await self._worker.run(self._engine.get, scope, list(dict.fromkeys(ids)))
+
+    async def scan(self, scope: str, *, after: str | None = None, limit: int = 1_000) -> list[VectorItem]:
+        """See ``VectorStore.scan``."""
+        self._check_scope(scope)
+        check_item_scan(after, limit, self._limits)
+        return await self._worker.run(self._engine.scan, scope, after, limit)
+
+    async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
+        """See ``VectorStore.query``."""
+        self._alive()
+        check_query(scopes, k, where, self._limits)
+        asked = as_float32("vector", vector)
+        wanted = predicate(where) if where is not None else None
+        return await self._worker.run(self._engine.query, list(dict.fromkeys(scopes)), asked, k, wanted)
+
+    async def delete(self, scope: str, *, ids: Sequence[str] | None = None, where: Filter | None = None) -> int:
+        """See ``VectorStore.delete``."""
+        self._check_scope(scope)
+        check_delete(ids, where, self._limits)
+        own = list(dict.fromkeys(ids)) if ids is not None else None
+        wanted = predicate(where) if where is not None else None
+        return await self._worker.run(self._engine.delete, scope, own, wanted)
+
+    async def count(self, scope: str, *, where: Filter | None = None) -> int:
+        """See ``VectorStore.count``."""
+        self._check_scope(scope)
+        check_where(where, self._limits)
+        return await self._worker.run(self._engine.count, scope, predicate(where) if where is not None else None)
+
+    async def scopes(self) -> list[str]:
+        """See ``VectorStore.scopes``."""
+        self._alive()
+        return await self._worker.run(self._engine.scopes)
+
+    async def drop(self, scope: str) -> None:
+        """See ``VectorStore.drop``."""
+        self._check_scope(scope)
+        await self._worker.run(self._engine.drop, scope)
+
+    def _alive(self) -> None:
+        if self._closed:
+            raise Closed(f"{self._engine.path}: the vector store is closed")
+
+    def _check_scope(self, scope: str) -> None:
+        self._alive()
+        check_scope(scope, self._limits)
+
+
+async def open_threaded(name: str, options: OpenOptions, engine: Callable[[Path], VectorEngine]) -> VectorStore:
+    """The store that ``engine`` makes of the path in ``options``, opened on its thread."""
+    options.take()
+    if options.path is None:
+        raise BadInput(f"storage.vector.path: the {name} backend keeps its data in a directory; give its path")
+    made = engine(options.path.absolute())
+    worker = Worker(f"vector.{name} {made.path}")
+    try:
+        await worker.run(made.open)
+    except BaseException:
+        await _shut(made, worker)  # a cancelled opening may have succeeded all the same
+        raise
+    return ThreadedVectors(made, worker)
+
+
+async def _shut(engine: VectorEngine, worker: Worker) -> None:
+    try:
+        await worker.run(engine.close)
+    finally:
+        await worker.aclose()
+
+
+def unknown_scope(name: str) -> NotFound:
+    """What an upsert into no scope raises."""
+    return NotFound(f"vector scope {name!r} does not exist; create it with its embedder's id first")
+
+
+def check_same(name: str, found: ScopeSpec, spec: ScopeSpec) -> None:
+    """Raise ``ScopeMismatch`` when the scope was made with another spec."""
+    if found != spec:
+        raise ScopeMismatch(
+            f"scope {name!r} was made by {found.embedder!r} with dimension {found.dimension}, not by "
+            f"{spec.embedder!r} with {spec.dimension}; drop it and rebuild"
+        )
