@@ -17,6 +17,7 @@ from saga_core.engine.saga import Saga
 from saga_server.bench.meters import MeteredEmbedder, MeteredJournal, Samples, Stopwatch, collections, percentile
 from saga_server.bench.play import Play
 from saga_server.bench.storyteller import Storyteller, Told
+from saga_server.collector import settle
 
 READS = 400
 TURNS = 240
@@ -33,6 +34,7 @@ async def measure_cold(play: Play) -> dict[str, Any]:
     """The first request after opening: what loading the session takes."""
     with Stopwatch() as opening:
         saga = await Saga.open(play.config)
+    settle()  # as ``saga serve`` does
     embedder = _meter(saga)
     try:
         with Stopwatch() as first:
@@ -52,6 +54,7 @@ async def measure_cold(play: Play) -> dict[str, Any]:
 async def measure_turns(play: Play, reads: int = READS, turns: int = TURNS) -> dict[str, Any]:
     """Everything of a warm session: ``reads`` reads at its last turn, then ``turns`` more turns of play."""
     async with Saga.open(play.config) as saga:
+        settle()
         bench = _Bench(saga, play, _meter(saga))
         await bench.warm_up()
         with collections() as collected:

@@ -1,0 +1,30 @@
+"""One measurement in a process of its own: ``python -m saga_server.bench.child cold|turns FOLDER …`` prints JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from saga_server.bench.meters import calibrate
+from saga_server.bench.play import read_play
+from saga_server.bench.turn import measure_cold, measure_turns
+
+
+def measure(what: str, folder: Path, numbers: Sequence[int]) -> dict[str, Any]:
+    """``cold``, or ``turns`` with how many reads and how many turns of play."""
+    play = read_play(folder)
+    before = calibrate()
+    if what == "cold":
+        found = asyncio.run(measure_cold(play))
+    else:
+        reads, turns = numbers
+        found = asyncio.run(measure_turns(play, reads, turns))
+    return {**found, "calibration": [before, calibrate()]}
+
+
+if __name__ == "__main__":
+    json.dump(measure(sys.argv[1], Path(sys.argv[2]), list(map(int, sys.argv[3:]))), sys.stdout)

@@ -1,0 +1,70 @@
+"""``saga bench``."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+_LEAST = 30
+"""Turns of the shortest play: a branch goes 20 turns back."""
+
+
+@click.group()
+def bench() -> None:
+    """Measure what SAGA costs on this machine."""
+
+
+def _lengths(_context: click.Context, _parameter: click.Parameter, value: str) -> list[int]:
+    parts = [part.strip() for part in value.split(",")]
+    if not all(part.isdecimal() and int(part) >= _LEAST for part in parts):
+        raise click.BadParameter(f"{value!r}: give numbers of turns from {_LEAST} up, separated by commas")
+    return sorted({int(part) for part in parts})
+
+
+@bench.command()
+@click.option(
+    "--turns", callback=_lengths, default="100,1000,10000", show_default=True, help="The lengths of the plays."
+)
+@click.option("--entities", type=click.IntRange(10, 10_000), default=200, show_default=True, help="At the end.")
+@click.option("--lore", type=click.IntRange(8, 10_000), default=500, show_default=True, help="Entries of the world.")
+@click.option("--profile", default="lite", show_default=True, help="The stores: storage.profile of a configuration.")
+@click.option("--lang", type=click.Choice(["ko", "en"]), default="ko", show_default=True, help="Most of the text.")
+@click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
+@click.option(
+    "--keep",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Make the plays in this folder, new or empty, and leave them there.",
+)
+def turn(turns: list[int], entities: int, lore: int, profile: str, lang: str, as_json: bool, keep: Path | None) -> None:
+    """Measure reading, recording and loading on made-up plays of several lengths.
+
+    Each play is written to disk as a real one would leave it, then opened afresh. docs/performance.md says what each
+    figure means and how it is taken. Ten thousand turns take some minutes.
+    """
+    from saga_core.errors import SagaError
+    from saga_server.bench.play import PlayOptions
+    from saga_server.bench.processes import ProcessFailed
+    from saga_server.bench.report import figures, print_table
+    from saga_server.bench.run import run_bench
+
+    if profile == "memory":
+        raise click.BadParameter("memory keeps nothing that could be opened afresh", param_hint="--profile")
+    if keep is not None and keep.exists() and any(keep.iterdir()):
+        raise click.BadParameter(f"{keep} is not empty; name a new folder", param_hint="--keep")
+    options = PlayOptions(0, entities, lore, profile, lang)
+    with ExitStack() as stack:
+        folder = keep or Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="saga-bench-", ignore_cleanup_errors=True))
+        )
+        try:
+            result = run_bench(options, turns, folder.resolve(), lambda line: click.echo(line, err=True))
+        except (SagaError, ProcessFailed) as error:
+            raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps({**result, "figures": figures(result)}, ensure_ascii=False, indent=1))
+    else:
+        print_table(result)

@@ -1,0 +1,133 @@
+"""What whole processes cost: imports, a server's start, and the memory of a server that holds a long session."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from saga_server.announce import READY
+from saga_server.bench.meters import percentile
+from saga_server.bench.play import Play
+
+REPEATS = 5
+_SECONDS = 120.0
+_IMPORT = "import time; began = time.process_time(); import {}; print(time.process_time() - began)"
+
+
+class ProcessFailed(Exception):
+    """A process that was to be measured did not do its part; the message holds what it said."""
+
+
+def import_cpu(module: str, repeats: int = REPEATS) -> float:
+    """Milliseconds of CPU that importing ``module`` takes in a fresh interpreter, its own start left out."""
+    return percentile([float(_output(["-c", _IMPORT.format(module)])) * 1_000 for _ in range(repeats)], 50)
+
+
+def child(what: str, folder: Path, *numbers: int) -> dict[str, Any]:
+    """What ``saga_server.bench.child`` measures of the play in ``folder``."""
+    found: dict[str, Any] = json.loads(
+        _output(["-m", "saga_server.bench.child", what, str(folder), *map(str, numbers)])
+    )
+    return found
+
+
+def _output(arguments: Sequence[str]) -> str:
+    done = subprocess.run(
+        [sys.executable, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise ProcessFailed(f"python {' '.join(arguments)} ended with code {done.returncode}:\n{done.stderr}")
+    return done.stdout
+
+
+def server_figures(play: Play, repeats: int = REPEATS) -> dict[str, Any]:
+    """Start the server on the play's data, several times: until it is ready (milliseconds), and its memory (bytes).
+
+    Memory is measured after the last start, when one turn was played over HTTP and shown in every store.
+    """
+    ready: list[float] = []
+    for _ in range(repeats - 1):
+        process, _, taken = _start(play)
+        ready.append(taken)
+        _stop(process)
+    process, base, taken = _start(play)
+    try:
+        ready.append(taken)
+        _play_one(play, base)
+        memory = resident_bytes(process.pid)
+    finally:
+        _stop(process)
+    return {"ready": percentile(ready, 50), "rss": memory}
+
+
+def _start(play: Play) -> tuple[subprocess.Popen[str], str, float]:
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "saga_server", "serve", "--config", str(play.config), "--port", "0"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONUTF8": "1"},
+    )
+    assert process.stdout is not None
+    said: list[str] = []
+    for line in process.stdout:
+        said.append(line)
+        if line.startswith(READY):
+            return process, line.removeprefix(READY).strip(), (time.perf_counter() - began) * 1_000
+    raise ProcessFailed(f"the server did not start (code {process.wait()}):\n{''.join(said)}")
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.communicate(timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+
+
+def _play_one(play: Play, base: str) -> None:
+    body = {"model": "offline", "messages": play.messages(play.chat, play.wishes[0])}
+    reply = _post(f"{base}/chat/completions", body)
+    if not reply["choices"][0]["message"]["content"]:
+        raise ProcessFailed(f"the server narrated nothing: {reply}")
+    drained = _post(f"{base.removesuffix('/v1')}/api/drain?timeout=60", {})
+    if drained.get("waiting"):
+        raise ProcessFailed(f"the server's background work did not end: {drained}")
+
+
+def _post(url: str, body: Any) -> Any:
+    request = urllib.request.Request(
+        url, json.dumps(body).encode(), {"content-type": "application/json"}, method="POST"
+    )
+    with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
+        return json.load(answer)
+
+
+def resident_bytes(pid: int) -> int | None:
+    """The memory of a process that is not swapped out; None where neither the system nor psutil tells it."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except FileNotFoundError:
+        pass
+    try:
+        import psutil
+    except ImportError:
+        return None
+    return int(psutil.Process(pid).memory_info().rss)
+
+
+def bytes_on_disk(folder: Path) -> int:
+    """What the files below ``folder`` take."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
