@@ -134,6 +134,11 @@ def test_the_page_lists_every_capability() -> None:
     assert {capability.value for capability in Capability} <= listed
 
 
-def test_the_page_is_right_that_there_is_no_conformance_suite() -> None:
-    assert "conformance suite for third-party backends is not part of this version" in BACKEND_PAGE.text
-    assert [path.name for path in (ROOT / "conformance").glob("*.py")] == ["__init__.py"]
+def test_the_page_names_the_suites_commands_and_verdicts() -> None:
+    from conformance import Verdict
+    from conformance.cli import main
+
+    for name in main.commands:
+        assert f"python -m conformance {name}" in BACKEND_PAGE.text
+    for verdict in Verdict:
+        assert f"`{verdict.value}`" in BACKEND_PAGE.text
