@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from saga_core.config import Config, load_config
     from saga_core.context import TurnContext
     from saga_core.engine.begun import BegunTurn, Reply
-    from saga_core.engine.summaries import SessionSummary
     from saga_core.engine.lanes import DrainReport, Waiting
     from saga_core.engine.saga import Saga
+    from saga_core.engine.summaries import SessionSummary
     from saga_core.model.deltas import Delta
     from saga_core.model.turn import Session, Turn, TurnKind
     from saga_core.model.world_state import WorldState
