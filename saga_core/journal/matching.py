@@ -101,7 +101,7 @@ class Matcher:
             return world is None or (await self.journal.session(session_id)).world == world()
 
         said = await Witness(self.journal, self.tree, accepts).testify(past, owner)
-        if said is not None and said.proven:
+        if said is not None and said.certain:
             return _told(said, past)
         rest = past[greeting:] if transcript.words or greeting < len(past) else ()
         if only is None:

@@ -1,13 +1,14 @@
 """The player's words as witness: where a history stands when none of its replies is known as it is.
 
 Regex scripts and translators change every reply on its way back, and leave the player's words alone. Words that are
-long, or that agree with the words above them, name the turn that they were said in; its parent is the place. That it
-is the place counts as proven when the reply before the words is still like the parent's, and as a guess otherwise.
+long, or that agree with the words above them, name the turn that they were said in; its parent is the place. It
+is certain when the replies above the words are still like those that were told; otherwise a person may have rewritten
+them. Nobody rewrites many replies in a row: where all are unlike, a machine did that, and the place is certain, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from attrs import define, frozen
 
@@ -23,7 +24,11 @@ _LOOKED_UP = 8
 """Words, from the end backwards, that are looked up."""
 _READ = 4
 """Candidates whose texts are read, the best first."""
+_COMPARED = 8
+"""Replies above the words that are compared."""
 _LEVELS = 256
+_MANY = 6
+"""Words that agree, from which on unlike replies are a machine's doing."""
 
 
 def words_key(utterances: Sequence[Utterance]) -> str:
@@ -40,7 +45,8 @@ class Testimony:
     start: int
     agreeing: frozenset[str]
     """Turns whose words stand in the history."""
-    proven: bool
+    certain: bool
+    """Whether nothing else could explain the words."""
 
 
 @frozen
@@ -56,7 +62,8 @@ class _Group:
 class _Candidate:
     tree: Tree
     node: Node
-    agreeing: frozenset[str]
+    agreeing: Mapping[str, _Group]
+    """Turns whose words stand in the history, and where: ``node`` and ancestors of it, deepest first."""
 
 
 @define
@@ -69,36 +76,33 @@ class Witness:
     """Whether a session may be the one."""
 
     async def testify(self, past: Sequence[Utterance], owner: str) -> Testimony | None:
-        """The deepest place that is proven, or else the deepest that several words agree on."""
+        """The deepest place that is certain, or else the deepest that several words agree on."""
         groups = _groups(past)
         guess: Testimony | None = None
+        compared: dict[tuple[int, str], bool] = {}
         for at in range(len(groups) - 1, max(-1, len(groups) - 1 - _LOOKED_UP), -1):
             group = groups[at]
             length = sum(len(identity(said.text)) for said in past[group.start : group.end])
             for candidate in (await self._candidates(groups[: at + 1], owner))[:_READ]:
-                run = len(candidate.agreeing)
-                if run < 2 and length < SHORT:
+                if len(candidate.agreeing) < 2 and length < SHORT:
                     continue
-                proven = await self._proven(candidate, past, group, run)
-                assert candidate.node.parent is not None
+                node = candidate.node
+                assert node.parent is not None
                 found = Testimony(
                     candidate.tree,
-                    candidate.tree.get(candidate.node.parent),
+                    candidate.tree.get(node.parent),
                     group.start,
-                    candidate.agreeing - {candidate.node.id},
-                    proven,
+                    frozenset(candidate.agreeing) - {node.id},
+                    await self._is_certain(candidate, past, groups[:at], compared),
                 )
-                if proven:
+                if found.certain:
                     return found
-                if guess is None and run > 1:
+                if guess is None and len(candidate.agreeing) > 1:
                     guess = found
         return guess
 
     async def _candidates(self, groups: Sequence[_Group], owner: str) -> list[_Candidate]:
         """The turns in which the last of ``groups`` was said, one for each parent; the most agreeing first."""
-        above: dict[str, list[int]] = {}
-        for at, group in enumerate(groups[:-1]):
-            above.setdefault(group.key, []).append(at)
         found: dict[str, _Candidate] = {}
         for session_id, turn_id in reversed(await self.journal.said(owner, groups[-1].key)):
             if not await self.accepts(session_id):
@@ -107,21 +111,37 @@ class Witness:
             node = tree.nodes.get(turn_id)
             if node is None or node.parent is None or node.parent in found or node.kind is TurnKind.SIDE:
                 continue
-            found[node.parent] = _Candidate(tree, node, _agreeing(tree, node, above, len(groups) - 1))
+            found[node.parent] = _Candidate(tree, node, _agreeing(tree, node, groups))
         return sorted(found.values(), key=lambda each: -len(each.agreeing))
 
-    async def _proven(self, candidate: _Candidate, past: Sequence[Utterance], group: _Group, run: int) -> bool:
-        tree, node = candidate.tree, candidate.node
+    async def _is_certain(
+        self,
+        candidate: _Candidate,
+        past: Sequence[Utterance],
+        above: Sequence[_Group],
+        compared: dict[tuple[int, str], bool],
+    ) -> bool:
+        """Whether the replies above the words are like those told, or so many unlike that no person rewrote them.
+
+        ``compared`` keeps what was compared: a place in the history, a turn, and whether they are alike.
+        """
+        tree, node, agreeing = candidate.tree, candidate.node, candidate.agreeing
         assert node.parent is not None
-        parent = tree.get(node.parent)
-        before = past[group.start - 1] if group.start else None
-        if parent.parent is None:
-            # The chat's first words. Other replies before them would belie that.
-            return before is None or all(said.role == "assistant" for said in past[: group.start])
-        said, above = await self.journal.turns(tree.session, [node.id, parent.id])
-        if before is not None and not resembles(before.text, above.reply):
+        if tree.get(node.parent).parent is None:
+            return not above  # the chat's first words
+        pairs = [(place.end, turn) for turn, place in agreeing.items() if turn != node.id][:_COMPARED]
+        if len(pairs) < min(len(above), _COMPARED):
             return False
-        return run > 1 or resembles(past[group.end].text, said.reply)
+        start = agreeing[node.id].start
+        if start and (start - 1, node.parent) not in pairs:
+            pairs.insert(0, (start - 1, node.parent))
+        pairs = pairs or [(agreeing[node.id].end, node.id)]
+        fresh = [pair for pair in pairs if pair not in compared]
+        turns = await self.journal.turns(tree.session, [turn for _, turn in fresh])
+        for (at, turn_id), turn in zip(fresh, turns, strict=True):
+            compared[at, turn_id] = resembles(past[at].text, turn.reply)
+        alike = {compared[pair] for pair in pairs}
+        return alike == {True} or (alike == {False} and len(agreeing) >= _MANY)
 
 
 def _groups(past: Sequence[Utterance]) -> list[_Group]:
@@ -136,14 +156,18 @@ def _groups(past: Sequence[Utterance]) -> list[_Group]:
     return groups
 
 
-def _agreeing(tree: Tree, node: Node, above: dict[str, list[int]], before: int) -> frozenset[str]:
-    """``node`` and its ancestors whose words stand in the history, in order, gaps allowed."""
-    agreeing = {node.id}
+def _agreeing(tree: Tree, node: Node, groups: Sequence[_Group]) -> dict[str, _Group]:
+    """``node``, which answers the last of ``groups``, and its ancestors that answer others of them, in order."""
+    places: dict[str, list[int]] = {}
+    before = len(groups) - 1
+    for at, group in enumerate(groups[:before]):
+        places.setdefault(group.key, []).append(at)
+    agreeing = {node.id: groups[-1]}
     for level, ancestor in enumerate(tree.upwards(node.id)):
         if level > _LEVELS or not before:
             break
-        place = next((at for at in reversed(above.get(ancestor.user_key, ())) if at < before), None) if level else None
+        place = next((at for at in reversed(places.get(ancestor.user_key, ())) if at < before), None) if level else None
         if place is not None:
-            agreeing.add(ancestor.id)
+            agreeing[ancestor.id] = groups[place]
             before = place
-    return frozenset(agreeing)
+    return agreeing
