@@ -12,6 +12,7 @@ from attrs import define, frozen
 from saga_core.engine.catalog import Catalog
 from saga_core.errors import NotFound, StoreError
 from saga_core.journal.tree import Tree
+from saga_core.model.deltas import Source
 from saga_core.model.turn import Session
 
 log = logging.getLogger("saga.sessions")
@@ -77,7 +78,10 @@ class Summaries(Catalog):
         if self.clock.now() - newest < age:
             return False
         # A name or a correction by hand is somebody who came back.
-        return not await self.journal.timelines(session.id) and not await self.journal.amendments(session.id)
+        if await self.journal.timelines(session.id):
+            return False
+        later = await self.journal.amendments(session.id)
+        return not any(delta.source is Source.EDIT for deltas in later.values() for delta in deltas)
 
     async def collect(self) -> int:
         """Delete the fleeting sessions and say how many there were. What cannot be deleted is left for next time."""

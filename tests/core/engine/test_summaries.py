@@ -108,6 +108,16 @@ async def test_somebody_came_back(saga: Saga, clock: Calendar, why: str) -> None
     assert (await saga.state(session)).depth == 1 or why == "second"
 
 
+async def test_what_a_model_read_in_it_is_nobody_who_came_back(saga: Saga, clock: Calendar) -> None:
+    turn = await chat_of(saga).say("간다.", "길이 열린다. 바람이 분다.")
+    live = await saga.live.get(turn.session.id)
+    await saga.journal.amend(turn.session.id, "1", Delta((), Source.EXTRACTION), live.tree.get(turn.id))
+    await saga.drain(10)
+    clock.at += WEEK
+    assert await fleeting(saga) == {turn.session.id: True}
+    assert await saga.collect() == 1
+
+
 async def test_never_when_it_is_switched_off(clock: Calendar) -> None:
     async with Saga.open(memory_config(collect_after_days=0), clock=clock) as saga:
         turn = await chat_of(saga).say("간다.", "길이 열린다. 바람이 분다.")
