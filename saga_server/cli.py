@@ -13,7 +13,9 @@ from attrs import evolve
 
 from saga_core.config import Config
 from saga_core.errors import SagaError
+from saga_server.bench.command import bench
 from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
+from saga_server.cli_rebuild import rebuild
 from saga_server.cli_sessions import compare, sessions, timelines
 from saga_server.demo.command import demo
 
@@ -105,8 +107,10 @@ def doctor(file: Path | None, data: Path | None) -> None:
 
 # -- further commands are added here, each from its own module: main.add_command(...) ----------------------------
 
+main.add_command(bench)
 main.add_command(compare)
 main.add_command(demo)
+main.add_command(rebuild)
 main.add_command(sessions)
 main.add_command(timelines)
 
