@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 from attrs import frozen
 
-from saga_backends.graph import networkx
+from saga_backends.graph import kuzu, networkx
 from saga_backends.memory import GRAPH, VECTOR
 from saga_backends.resident.graph import ResidentGraph
 from saga_backends.resident.vectors import ResidentVectors
@@ -16,6 +17,11 @@ from saga_backends.vector import sqlite
 from saga_core.registry import OpenOptions
 
 ROOMY = 64 * 1_024 * 1_024
+
+ENGINE = os.environ.get("SAGA_TEST_GRAPH", "kuzu")
+"""``kuzu`` or ``ladybug``: one process cannot load both. ``test_graph_kuzu_ladybug`` runs these tests for the other."""
+
+ON_DISK = {"kuzu": kuzu.KUZU, "ladybug": kuzu.LADYBUG}[ENGINE]
 
 
 @frozen
@@ -25,6 +31,10 @@ class Opener:
     name: str
     open: Callable[[Path], Awaitable[Any]]
     reopen: Callable[[Any, Path], Awaitable[Any]] | None = None
+    resident: bool = True
+    """Whether it answers from memory."""
+    lives: int = 15
+    """At least so many random lives; a search that is longer has more of them in proportion."""
 
     def __str__(self) -> str:
         return self.name
@@ -56,6 +66,18 @@ def _resident_networkx() -> Opener:
     return Opener("resident-networkx", opened)
 
 
+def _on_disk(name: str, wrap: Callable[[Any], Any], *, resident: bool) -> Opener:
+    async def opened(path: Path) -> Any:
+        options = {"buffer_pool_mb": 32, "max_db_mb": 1_024}
+        return wrap(await ON_DISK.open(OpenOptions(path=path / "graph", options=options)))
+
+    async def again(store: Any, path: Path) -> Any:
+        await store.aclose()
+        return await opened(path)
+
+    return Opener(name, opened, again, resident, lives=5)
+
+
 GRAPHS = (
     Opener("memory", _memory_graph),
     Opener("networkx", _networkx),
@@ -63,7 +85,14 @@ GRAPHS = (
     # One scope of a few nodes fits; two evict each other, and a larger one is bypassed.
     _resident_graph(9_000, 6_000),
     _resident_networkx(),
+    _on_disk(ENGINE, lambda store: store, resident=False),
 )
+
+LIVING_GRAPHS = (
+    *GRAPHS,
+    _on_disk(f"resident-{ENGINE}", lambda store: ResidentGraph(store, limit_bytes=ROOMY), resident=True),
+)
+"""For the random lives: those of ``GRAPHS``, and one whose every sentence the others have said already."""
 
 
 async def _memory_vector(path: Path) -> Any:

@@ -18,8 +18,13 @@ from tests.naming import named
 
 
 @pytest.fixture(params=GRAPHS, ids=str)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Any]:
-    opener: Opener = request.param
+def opener(request: pytest.FixtureRequest) -> Opener:
+    found: Opener = request.param
+    return found
+
+
+@pytest.fixture
+async def store(opener: Opener, tmp_path: Path) -> AsyncIterator[Any]:
     opened = await opener.open(tmp_path)
     yield opened
     await opened.aclose()
@@ -436,12 +441,13 @@ async def test_raw_query_is_not_supported(store: Any) -> None:
         await store.query("MATCH (n) RETURN n", timeout=1.0, limit=1)
 
 
-async def test_info_and_check(store: Any) -> None:
+async def test_info_and_check(store: Any, opener: Opener) -> None:
     assert store.info.kind == "graph"
     assert store.info == store.info
-    assert Capability.RESIDENT in store.info.capabilities
+    assert (Capability.RESIDENT in store.info.capabilities) == opener.resident
     await store.apply("s", TRIANGLE)
     assert (await store.check()).ok
+    assert (await store.check(thorough=True)).ok
 
 
 async def test_everything_after_the_end_is_refused(store: Any) -> None:

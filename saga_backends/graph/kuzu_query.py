@@ -1,0 +1,147 @@
+"""Questions that people ask in Cypher: understood here, answered from a copy by a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from saga_backends.graph import kuzu_query_child
+from saga_backends.graph.kuzu_database import KuzuDatabase
+from saga_backends.graph.kuzu_grammar import Question, understand
+from saga_backends.worker import Worker
+from saga_core.errors import BadInput, Closed, StoreError, StoreUnavailable
+from saga_core.stores.graph import Value
+from saga_core.stores.validate import check_limit, shown
+
+_MEMORY = 256 * 1_024 * 1_024
+_LONGEST = 60.0
+_LEAST_SPACE = 1 << 30
+_KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "LBUG_PYTHON_BACKEND", "LBUG_C_API_LIB_PATH")
+
+
+class QueryDoor:
+    """One query at a time. A process costs some 0.2 s of CPU; the copy is made between two writes, which wait for it.
+
+    The engines' own ``read_only`` keeps nobody from reading and writing files with ``LOAD``, ``COPY`` and ``EXPORT``,
+    or from taking all memory. So a query is first understood (see ``kuzu_grammar``), and then run where it can do no
+    harm.
+    """
+
+    def __init__(self, database: KuzuDatabase, worker: Worker) -> None:
+        self._database = database
+        self._worker = worker
+        self._turn = asyncio.Lock()
+        self._process: asyncio.subprocess.Process | None = None
+        self._closed = False
+
+    async def query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Value]]:
+        """At most ``limit`` rows, by column. A node or edge as a whole becomes a column for each of its own
+        (``c.id``, ``c.name``); what is no scalar, as a list of nodes, becomes JSON.
+
+        Raises ``BadInput`` for a query that is not in the grammar, that the engine refuses (an unknown column), or
+        that takes more than ``timeout`` seconds or 256 MB; ``StoreError`` when its process fails.
+        """
+        if type(text) is not str:
+            raise BadInput(f"cypher: {shown(text)} is a {type(text).__name__}; give a text")
+        if type(timeout) not in (int, float) or not 0 < timeout <= _LONGEST:
+            raise BadInput(f"timeout: {shown(timeout)}; give seconds above 0, at most {_LONGEST:g}")
+        check_limit("limit", limit)
+        question = understand(text, limit)
+        deadline = asyncio.get_running_loop().time() + timeout
+        try:
+            async with asyncio.timeout_at(deadline), self._turn:
+                return await self._answer(question, deadline)
+        except TimeoutError:
+            raise _late(timeout) from None
+        except _Late:
+            raise _late(timeout) from None
+
+    async def close(self) -> None:
+        """End the query that runs; it raises ``Closed``."""
+        self._closed = True
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+        async with self._turn:
+            pass
+
+    async def _answer(self, question: Question, deadline: float) -> list[dict[str, Value]]:
+        self._alive()
+        try:
+            copy = await self._worker.run(self._database.copy)
+            self._alive()
+            request = {
+                "engine": self._database.engine.name,
+                "packages": str(self._database.location),
+                "database": str(copy),
+                "text": question.text,
+                "columns": question.columns,
+                "seconds": max(0.001, deadline - asyncio.get_running_loop().time()),
+                "memory": _MEMORY,
+                "address_space": _address_space(copy),
+            }
+            return self._rows(await self._ask(request))
+        finally:
+            if not self._worker.closed:
+                await self._worker.run(self._database.remove_copy)
+
+    async def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+        pipe = asyncio.subprocess.PIPE
+        try:
+            self._process = process = await asyncio.create_subprocess_exec(
+                sys.executable, "-I", "-S", "-X", "utf8", kuzu_query_child.__file__,
+                stdin=pipe, stdout=pipe, stderr=pipe, env=environment,
+            )  # fmt: skip
+        except OSError as error:
+            raise StoreUnavailable(f"{self._database.file}: no process can be started for a query: {error}") from error
+        try:
+            said, complaint = await process.communicate(json.dumps(request).encode())
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+            self._process = None
+        self._alive()
+        if process.returncode != 0:
+            last = complaint.decode("utf-8", "replace").strip()[-200:]
+            raise StoreError(
+                f"{self._database.file}: the process of the query ended with status {process.returncode} ({last}); "
+                "ask for less"
+            )
+        reply: dict[str, Any] = json.loads(said)
+        return reply
+
+    def _rows(self, reply: dict[str, Any]) -> list[dict[str, Value]]:
+        kind = reply.get("error")
+        if kind == "timeout":
+            raise _Late
+        if kind == "memory":
+            raise BadInput(f"cypher: the query takes more than {_MEMORY >> 20} MB of memory; narrow it")
+        if kind == "open":
+            raise StoreError(f"{self._database.file}: a copy of it cannot be read: {reply['message']}")
+        if kind is not None:
+            raise BadInput(f"cypher: {' '.join(str(reply['message']).split())}")
+        return [
+            {name: tuple(value) if type(value) is list else value for name, value in row.items()}
+            for row in reply["rows"]
+        ]
+
+    def _alive(self) -> None:
+        if self._closed:
+            raise Closed(f"{self._database.file}: the graph store is closed")
+
+
+class _Late(Exception):
+    """The engine itself found that its time was over."""
+
+
+def _late(timeout: float) -> BadInput:
+    return BadInput(f"timeout: the query took longer than {timeout:g} s; narrow it, or give it more time")
+
+
+def _address_space(file: Path) -> int:
+    return max(_LEAST_SPACE, 1 << (2 * file.stat().st_size).bit_length())

@@ -1,0 +1,252 @@
+"""The graph in the tables of a Kuzu or Ladybug database, and what is asked of them. It runs on the worker's thread.
+
+Nodes of every label are rows of ``Entity``, edges of every type rows of ``Tie``. The primary key of ``Entity`` is made
+of scope and id, since only a primary key has an index; each statement finds its nodes by it, one at a time. Two nodes
+looked up by a list are joined over the whole table: at 50,000 nodes that does not fit into 128 MB. Ties repeat the
+ids of their ends, so that reading them needs no join. Properties are JSON with sorted keys, which keeps their types.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from saga_backends.graph import kuzu_engine
+from saga_backends.graph.kuzu_database import KuzuDatabase, Statement
+from saga_core.errors import StoreCorrupt, StoreError
+from saga_core.stores.graph import Direction, Edge, EdgeKey, Mutation, Node, Value
+from saga_core.stores.lifecycle import Health
+from saga_core.stores.validate import check_endpoints, endpoints
+
+_MANY = 100
+"""Ids from which on one pass over all of a scope that lies between them costs less than a statement for each."""
+
+_Row: TypeAlias = list[Any]
+
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+
+_NODE = "RETURN e.id, e.label, e.properties"
+_TIE = "RETURN t.source, t.type, t.target, t.key, t.properties"
+_BETWEEN = "WHERE e.scope = $scope AND e.id >= $first AND e.id <= $last"
+
+_GET = Statement(f"MATCH (e:Entity {{pk: $pk}}) {_NODE}")
+_GET_BETWEEN = Statement(f"MATCH (e:Entity) {_BETWEEN} {_NODE}")
+_IS_THERE = Statement("MATCH (e:Entity {pk: $pk}) RETURN e.id")
+_ARROWS = {"out": "-[t:Tie]->", "in": "<-[t:Tie]-", "both": "-[t:Tie]-"}
+_TIES = {way: Statement(f"MATCH (e:Entity {{pk: $pk}}){arrow}(:Entity) {_TIE}") for way, arrow in _ARROWS.items()}
+_TIES_BETWEEN = {
+    way: Statement(f"MATCH (e:Entity){arrow}(:Entity) {_BETWEEN} {_TIE}") for way, arrow in _ARROWS.items()
+}
+
+_CREATE_NODE = Statement(
+    "CREATE (:Entity {pk: $pk, scope: $scope, id: $id, label: $label, name: $name, properties: $properties})"
+)
+_SET_NODE = Statement("MATCH (e:Entity {pk: $pk}) SET e.label = $label, e.name = $name, e.properties = $properties")
+_DELETE_NODE = Statement("MATCH (e:Entity {pk: $pk}) DETACH DELETE e")
+_KEYS_FROM = Statement("MATCH (:Entity {pk: $pk})-[t:Tie]->(:Entity) RETURN t.type, t.target, t.key")
+_CREATE_TIE = Statement(
+    "MATCH (a:Entity {pk: $source_pk}), (b:Entity {pk: $target_pk}) CREATE (a)-[:Tie {source: $source, type: $type, "
+    "target: $target, key: $key, properties: $properties}]->(b)"
+)
+_THE_TIE = "MATCH (:Entity {pk: $source_pk})-[t:Tie]->(:Entity {pk: $target_pk}) WHERE t.type = $type AND t.key = $key"
+_SET_TIE = Statement(f"{_THE_TIE} SET t.properties = $properties")
+_DELETE_TIE = Statement(f"{_THE_TIE} DELETE t")
+
+_SCOPES = Statement("MATCH (s:Scope) RETURN s.name")
+_WATERMARK = Statement("MATCH (s:Scope {name: $name}) RETURN s.watermark")
+_CREATE_SCOPE = Statement("CREATE (:Scope {name: $name})")
+_SET_WATERMARK = Statement("MATCH (s:Scope {name: $name}) SET s.watermark = $watermark")
+_DELETE_SCOPE = Statement("MATCH (s:Scope {name: $name}) DELETE s")
+_DELETE_NODES = Statement("MATCH (e:Entity) WHERE e.scope = $scope DETACH DELETE e")
+_COUNT = Statement("MATCH (s:Scope) RETURN count(*)")
+_ALL_NODES = Statement(f"MATCH (e:Entity) WHERE e.scope = $scope {_NODE}")
+_ALL_TIES = Statement(f"MATCH (e:Entity)-[t:Tie]->(:Entity) WHERE e.scope = $scope {_TIE}")
+
+
+class KuzuTables:
+    """Arguments are taken as checked, except for the nodes that edges need. Raises ``StoreError``."""
+
+    def __init__(self, database: KuzuDatabase) -> None:
+        self.database = database
+
+    def check(self, thorough: bool) -> Health:
+        """Counts the scopes, or reads every node and edge."""
+        file = self.database.file
+        try:
+            ((scopes,),) = self.database.rows(_COUNT)
+            detail = f"{file}: readable, {scopes} scopes"
+            if thorough:
+                nodes, edges = self._read_all()
+                detail = f"{file}: {nodes} nodes and {edges} edges of {scopes} scopes read"
+            return Health(ok=True, detail=detail, bytes=self.database.bytes_on_disk())
+        except (StoreError, OSError) as error:
+            return Health(ok=False, detail=str(error))
+
+    def _read_all(self) -> tuple[int, int]:
+        nodes = edges = 0
+        for scope in self.scopes():
+            here = {self._node(row).id for row in self.database.rows(_ALL_NODES, scope=scope)}
+            ties = [self._edge(row) for row in self.database.rows(_ALL_TIES, scope=scope)]
+            for tie in ties:
+                if tie.source not in here or tie.target not in here:
+                    raise self._corrupt(f"the edge {tie.identity} of scope {scope!r} lacks a node")
+            nodes += len(here)
+            edges += len(ties)
+        return nodes, edges
+
+    # --- writing --------------------------------------------------------------------------------------------------
+
+    def apply(self, scope: str, mutation: Mutation) -> None:
+        """See ``GraphStore.apply``."""
+        begun = bool(self.database.rows(_WATERMARK, name=scope))
+        wanted = endpoints(mutation).union(node.id for node in mutation.put_nodes)
+        here = {node_id for node_id in wanted if begun and self.database.rows(_IS_THERE, pk=_pk(scope, node_id))}
+        check_endpoints(mutation, here)
+        if not mutation:
+            return
+        here.difference_update(mutation.delete_nodes)
+        with self.database.writing():
+            for key in dict.fromkeys(mutation.delete_edges):
+                self.database.rows(_DELETE_TIE, **_identity(scope, key))
+            for node_id in dict.fromkeys(mutation.delete_nodes):
+                self.database.rows(_DELETE_NODE, pk=_pk(scope, node_id))
+            for node in {node.id: node for node in mutation.put_nodes}.values():
+                self._put_node(scope, node, node.id in here)
+            self._put_edges(scope, {edge.identity: edge for edge in mutation.put_edges}.values(), here)
+            if not begun:
+                self.database.rows(_CREATE_SCOPE, name=scope)
+            if mutation.watermark is not None:
+                self.database.rows(_SET_WATERMARK, name=scope, watermark=mutation.watermark)
+
+    def _put_node(self, scope: str, node: Node, old: bool) -> None:
+        name = node.properties.get("name")
+        values = {
+            "pk": _pk(scope, node.id),
+            "label": node.label,
+            "name": name if isinstance(name, str) else "",
+            "properties": _to_json(node.properties),
+        }
+        if old:
+            self.database.rows(_SET_NODE, **values)
+        else:
+            self.database.rows(_CREATE_NODE, **values, scope=scope, id=node.id)
+
+    def _put_edges(self, scope: str, edges: Iterable[Edge], old: set[str]) -> None:
+        """``old``: the nodes that were there before; only between two of them there may be an edge already."""
+        known: dict[str, set[tuple[str, str, str]]] = {}
+        for edge in edges:
+            values = {**_identity(scope, edge), "properties": _to_json(edge.properties)}
+            if edge.source in old and edge.target in old:
+                if edge.source not in known:
+                    rows = self.database.rows(_KEYS_FROM, pk=values["source_pk"])
+                    known[edge.source] = {(row[0], row[1], row[2]) for row in rows}
+                if (edge.type, edge.target, edge.key) in known[edge.source]:
+                    self.database.rows(_SET_TIE, **values)
+                    continue
+            self.database.rows(_CREATE_TIE, **values, source=edge.source, target=edge.target)
+
+    def drop(self, scope: str) -> None:
+        """See ``GraphStore.drop``."""
+        if not self.database.rows(_WATERMARK, name=scope):
+            return
+        with self.database.writing():
+            self.database.rows(_DELETE_NODES, scope=scope)
+            self.database.rows(_DELETE_SCOPE, name=scope)
+
+    # --- reading --------------------------------------------------------------------------------------------------
+
+    def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
+        """See ``GraphStore.get``."""
+        asked = dict.fromkeys(ids)
+        if len(asked) < _MANY:
+            rows = [row for node_id in asked for row in self.database.rows(_GET, pk=_pk(scope, node_id))]
+        else:
+            rows = self._between(_GET_BETWEEN, scope, asked)
+        found = {node.id: node for node in map(self._node, (row for row in rows if row[0] in asked))}
+        return {node_id: found[node_id] for node_id in asked if node_id in found}
+
+    def neighbors(
+        self, scope: str, ids: Sequence[str], types: Sequence[str] | None, direction: Direction, limit: int | None
+    ) -> list[Edge]:
+        """See ``GraphStore.neighbors``. Order and filter are ours: both engines do worse with them."""
+        asked = dict.fromkeys(ids)
+        if len(asked) < _MANY:
+            rows = [row for node_id in asked for row in self.database.rows(_TIES[direction], pk=_pk(scope, node_id))]
+        else:
+            rows = self._between(_TIES_BETWEEN[direction], scope, asked)
+        found: dict[tuple[str, str, str, str], _Row] = {}
+        for row in rows:
+            source, type_, target, key, _ = row
+            touches = (direction != "in" and source in asked) or (direction != "out" and target in asked)
+            if touches and (types is None or type_ in types):
+                found[source, type_, target, key] = row
+        return [self._edge(found[identity]) for identity in sorted(found)[:limit]]
+
+    def scan(self, scope: str, label: str | None, after: str | None, limit: int) -> list[Node]:
+        """See ``GraphStore.scan``."""
+        where = "e.scope = $scope"
+        parameters = {"scope": scope}
+        if label is not None:
+            where += " AND e.label = $label"
+            parameters["label"] = label
+        if after is not None:
+            where += " AND e.id > $after"
+            parameters["after"] = after
+        # A power of two, so that few different statements have to be planned.
+        most = min(1 << (limit - 1).bit_length(), 1 << 30)
+        rows = self.database.rows(
+            Statement(f"MATCH (e:Entity) WHERE {where} {_NODE} ORDER BY e.id LIMIT {most}"), **parameters
+        )
+        return [self._node(row) for row in rows[:limit]]
+
+    def watermark(self, scope: str) -> str | None:
+        """See ``GraphStore.watermark``."""
+        rows = self.database.rows(_WATERMARK, name=scope)
+        return rows[0][0] if rows else None
+
+    def scopes(self) -> list[str]:
+        """See ``GraphStore.scopes``."""
+        return sorted(name for (name,) in self.database.rows(_SCOPES))
+
+    def _between(self, statement: Statement, scope: str, ids: Iterable[str]) -> list[_Row]:
+        return self.database.rows(statement, scope=scope, first=min(ids), last=max(ids))
+
+    def _node(self, row: _Row) -> Node:
+        node_id, label, properties = row
+        return Node(node_id, label, self._properties(properties, f"node {node_id!r}"))
+
+    def _edge(self, row: _Row) -> Edge:
+        source, type_, target, key, properties = row
+        return Edge(source, type_, target, key, self._properties(properties, f"an edge of {source!r}"))
+
+    def _properties(self, text: Any, owner: str) -> dict[str, Value]:
+        try:
+            found = json.loads(text)
+        except (ValueError, TypeError) as error:
+            raise self._corrupt(f"the properties of {owner} are no JSON: {error}") from error
+        if type(found) is not dict:
+            raise self._corrupt(f"the properties of {owner} are no JSON object")
+        return {name: tuple(value) if type(value) is list else value for name, value in found.items()}
+
+    def _corrupt(self, what: str) -> StoreCorrupt:
+        file = self.database.file
+        return StoreCorrupt(f"{file}: {what}; {kuzu_engine.remedy(file)}")
+
+
+def _pk(scope: str, node_id: str) -> str:
+    """Different for each pair, whatever the two hold."""
+    return f"{len(scope)}:{scope}{node_id}"
+
+
+def _identity(scope: str, key: Edge | EdgeKey) -> dict[str, str]:
+    return {
+        "source_pk": _pk(scope, key.source),
+        "target_pk": _pk(scope, key.target),
+        "type": key.type,
+        "key": key.key,
+    }
+
+
+def _to_json(properties: Mapping[str, Value]) -> str:
+    return _JSON.encode(dict(properties))
