@@ -11,10 +11,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from heapq import nlargest
 from math import log
 
+from saga_core.recall.segments import Segment, mark_of, pack
 from saga_core.recall.tokens import terms
 
 POSTINGS = 1_000
@@ -50,6 +51,9 @@ class LexicalIndex:
         # A term of one document is kept as one integer (most terms are); more become two arrays.
         self._postings: dict[str, int | _Postings] = {}
         self._count = 0
+        # Of documents that came in segments, a term's postings are brought together when it is first asked for.
+        self._segments: list[tuple[int, Segment]] = []
+        self._gathered: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -89,6 +93,52 @@ class LexicalIndex:
         self._ids.append(doc_id)
         self._hashes.append(mark)
 
+    def take(self, segment: Segment, texts: Sequence[str]) -> None:
+        """Add the documents of a segment, none of which is here, at once. ``texts``: what it was made of."""
+        self._segments.append((len(self._ids), segment))
+        self._numbers.update(zip(segment.ids, range(len(self._ids), len(self._ids) + len(texts)), strict=True))
+        self._ids.extend(segment.ids)
+        self._hashes.extend(map(hash, texts))
+
+    def packed(self, texts: Sequence[str]) -> bytes:
+        """The documents as a segment. ``texts`` are theirs, in order; none was removed, or came in a segment itself."""
+        marks = [(id_, mark_of(text)) for id_, text in zip(self._ids, texts, strict=True)]
+        postings = (
+            (term, (known >> 16,), (known & 0xFFFF,)) if isinstance(known, int) else (term, *known)
+            for term, known in self._postings.items()
+        )
+        return pack(marks, postings)
+
+    def _find(self, term: str) -> int | _Postings | None:
+        """The term's postings, those of segments among them."""
+        if self._segments and term not in self._gathered:
+            self._gather(term)
+        return self._postings.get(term)
+
+    def _gather(self, term: str) -> None:
+        self._gathered.add(term)
+        found: list[tuple[int, int]] = []
+        for base, segment in self._segments:
+            where = segment.find(term)
+            if where is not None:
+                numbers = (base + number for number in segment.numbers[where])
+                found += zip(numbers, segment.weights[where], strict=True)
+        if not found:
+            return
+        known = self._postings.get(term)
+        if isinstance(known, int):
+            found.append((known >> 16, known & 0xFFFF))
+        elif known is not None:
+            found += zip(*known, strict=True)
+        found.sort()
+        if len(found) == 1:
+            self._postings[term] = found[0][0] << 16 | found[0][1]
+        else:
+            self._postings[term] = (
+                array("I", (number for number, _ in found)),
+                array("H", (weight for _, weight in found)),
+            )
+
     def remove(self, doc_id: str, text: str | None = None) -> None:
         """Forget a document; an unknown one is no error.
 
@@ -97,13 +147,17 @@ class LexicalIndex:
         number = self._numbers.get(doc_id)
         if number is None:
             return
-        vocabulary: Iterable[tuple[str, int | _Postings]] = self._postings.items()
         if text is not None and hash(text) == self._hashes[number]:
-            vocabulary = [(term, self._postings[term]) for term in dict.fromkeys(terms(text))]
+            vocabulary: Iterable[str] = dict.fromkeys(terms(text))
+        else:
+            vocabulary = {*self._postings, *(term for _, segment in self._segments for term in segment.terms)}
         del self._numbers[doc_id]
         self._ids[number] = ""
         gone: list[str] = []
-        for term, known in vocabulary:
+        for term in vocabulary:
+            known = self._find(term)
+            if known is None:
+                continue
             if isinstance(known, int):
                 if known >> 16 == number:
                     gone.append(term)
@@ -141,10 +195,9 @@ class LexicalIndex:
 
     def _query(self, query: str) -> list[tuple[int, str]]:
         """(documents, term) of the query's known terms, rarest first."""
-        postings = self._postings
         found: list[tuple[int, str]] = []
         for term in dict.fromkeys(terms(query)):
-            known = postings.get(term)
+            known = self._find(term)
             if known is not None:
                 found.append((1 if isinstance(known, int) else len(known[0]), term))
         found.sort()
@@ -200,5 +253,6 @@ class LexicalIndex:
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory the index takes: 7 bytes a posting, 210 a term, 180 a document."""
-        return 7 * self._count + 210 * len(self._postings) + 180 * len(self._ids)
+        """About how much memory the index takes: 7 bytes a posting, 210 a term, 180 a document, and the segments."""
+        segments = sum(segment.size_bytes for _, segment in self._segments)
+        return 7 * self._count + 210 * len(self._postings) + 180 * len(self._ids) + segments
