@@ -79,7 +79,7 @@ def test_a_segment_says_what_it_was_made_of(found: list[str]) -> None:
     assert segment.ids == tuple(documents)
     assert list(segment.marks) == [mark_of(text) for text in documents.values()]
     assert list(segment.terms) == sorted({term for text in found for term in terms(text)})
-    assert index_of(documents).size_bytes > 0 and segment.size_bytes >= 3 * len(segment.numbers)
+    assert segment.size_bytes >= 3 * len(segment.numbers) + 100 * len(found)
 
 
 @given(st.binary(max_size=80) | st.integers(0, 200).map(lambda cut: segment_of(named(WORDS))[:cut]))
@@ -89,7 +89,7 @@ def test_what_is_no_segment_is_refused(raw: bytes) -> None:
 
 
 def test_a_run_that_is_too_long_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"byte must be in range|add up"):
+    with pytest.raises(ValueError, match=r"range\(0, 256\)"):
         unpack(pack([(str(number), 0) for number in range(SIZE + 1)], [("a", [SIZE], [1])]))
 
 
@@ -106,4 +106,4 @@ def test_terms_and_weights_are_those_of_this_version() -> None:
         "b": "The goblins' keys were hidden; Maren's running horses stopped! Straße naïve 漢字かな кот 3.14",
         "c": "에르겐이 에르겐이 the the forest",
     }
-    assert hashlib.blake2b(segment_of(sample), digest_size=8).hexdigest() == "6da4b3cfe6f1b1cb"
+    assert hashlib.blake2b(segment_of(sample), digest_size=8).hexdigest() == "1bea332e735af9f6"
