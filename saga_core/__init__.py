@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from saga_core.engine.lanes import DrainReport, Waiting
     from saga_core.engine.saga import Saga
     from saga_core.engine.summaries import SessionSummary
+    from saga_core.engine.timelines import Comparison, Pruned
+    from saga_core.journal.timelines import Timeline
     from saga_core.model.deltas import Delta
     from saga_core.model.turn import Session, Turn, TurnKind
     from saga_core.model.world_state import WorldState
@@ -51,6 +53,7 @@ _LAZY = {
     "ChatModel": "saga_core.ports",
     "ChatRequest": "saga_core.ports",
     "Clock": "saga_core.ports",
+    "Comparison": "saga_core.engine.timelines",
     "Config": "saga_core.config",
     "Delta": "saga_core.model.deltas",
     "DrainReport": "saga_core.engine.lanes",
@@ -58,10 +61,12 @@ _LAZY = {
     "Entropy": "saga_core.ports",
     "OpenOptions": "saga_core.registry",
     "PromptPlan": "saga_core.prompt.plan",
+    "Pruned": "saga_core.engine.timelines",
     "Reply": "saga_core.engine.begun",
     "Saga": "saga_core.engine.saga",
     "Session": "saga_core.model.turn",
     "SessionSummary": "saga_core.engine.summaries",
+    "Timeline": "saga_core.journal.timelines",
     "TokenCounter": "saga_core.ports",
     "Turn": "saga_core.model.turn",
     "TurnContext": "saga_core.context",
@@ -86,6 +91,7 @@ __all__ = [
     "ChatRequest",
     "Clock",
     "Closed",
+    "Comparison",
     "Config",
     "ConfigError",
     "Conflict",
@@ -98,6 +104,7 @@ __all__ = [
     "NotSupported",
     "OpenOptions",
     "PromptPlan",
+    "Pruned",
     "Reply",
     "Saga",
     "SagaError",
@@ -108,6 +115,7 @@ __all__ = [
     "StoreError",
     "StoreLocked",
     "StoreUnavailable",
+    "Timeline",
     "TokenCounter",
     "Turn",
     "TurnContext",

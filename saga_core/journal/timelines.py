@@ -29,12 +29,10 @@ def follow(tree: Tree, timelines: Iterable[Timeline], node: Node, named: str = "
     A turn of a request that names a timeline moves that one alone, wherever it stands below the fork. Any other turn
     moves the timelines whose head it continues, or is another reply to the same words of.
     """
-    if node.parent is None:
-        return []
     moved = []
     for timeline in timelines:
         if named:
-            goes = timeline.name == named and tree.is_ancestor(timeline.fork, node.parent)
+            goes = timeline.name == named and tree.is_ancestor(timeline.fork, node.parent or "")
         else:
             goes = _follows(tree, timeline, node)
         if goes:

@@ -13,7 +13,7 @@ from saga_core.engine.saga import Saga
 from saga_core.errors import BadInput, NotFound, StoreUnavailable
 from saga_core.journal import keys
 from saga_core.journal.transcript import identity, identity_key, prefix_keys
-from saga_core.model.deltas import Delta, HpChanged
+from saga_core.model.deltas import Delta, HpChanged, Source
 from saga_core.model.turn import TurnKind
 from saga_core.stores.state_kv import Batch, Key
 from tests.core.engine.play import Frontend, memory_config
@@ -198,6 +198,32 @@ class TestPruning:
         assert residue(await everything(saga), branches.bad_ids) == []
         kept = await saga.stores.state.scan(("amend", branches.session))
         assert [key[2] for key, _ in kept] == [branches.good[2].id]
+
+
+class TestLeftovers:
+    """What stands beside the root, and what a crash left of turns that are gone."""
+
+    @pytest.mark.parametrize("way", ["reset", "delete"])
+    async def test_they_go_with_the_session(self, saga: Saga, way: str) -> None:
+        (turn,) = await walk(Frontend(saga), 1)
+        await saga.drain(10)
+        session, root = turn.session.id, turn.parent.id
+        live = await saga.live.get(session)
+        edit = Delta((HpChanged((await live.state(root)).player, -5),), Source.EDIT)
+        await saga.journal.amend(session, "1", edit, live.tree.get(root))
+        await saga.journal.add_jobs(session, ["t-gone"])
+        await saga.stores.state.commit(Batch({("open", "-", "old words", session): b""}))
+        await getattr(saga, way)(session)
+        assert residue(await everything(saga), {root, turn.id, "t-gone", "old words"}) == []
+        if way == "reset":
+            assert (await saga.describe(session))["hp"] == 100
+
+    async def test_a_turn_whose_record_is_lost_can_be_pruned(self, saga: Saga, branches: Branches) -> None:
+        lost = branches.bad[2].id
+        await saga.stores.state.commit(Batch(deletes=frozenset({keys.turn(branches.session, lost)})))
+        assert (await saga.prune("나의 모험", branches.bad[0].id)).turns == 9
+        assert lost not in (await saga.live.get(branches.session)).tree
+        assert await saga.stores.state.get([keys.node(branches.session, lost)]) == {}
 
 
 class Failing:
