@@ -123,11 +123,13 @@ async def _inherited(live: LiveSession, siblings: Sequence[str], text: str) -> t
 
     Without one: a delta that says nothing, for nobody reported what the new text changed.
     """
-    best, twin, score = Delta(status=Status.FALLBACK), "", INHERIT
+    best, twin, score = Delta(status=Status.FALLBACK), "", (0.0, 0)
+    now = identity(text)
     for turn in await live.journal.turns(live.session.id, siblings):
-        known, now = identity(turn.reply), identity(text)
-        grown = known and (now.startswith(known) or now.endswith(known))
-        alike = 1.0 if grown else likeness(turn.reply, text)
-        if alike > score or (not twin and alike == score):
-            best, twin, score = live.effective(turn), turn.id, alike
+        known = identity(turn.reply)
+        grown = known != "" and (now.startswith(known) or now.endswith(known))
+        # An edit of a continued reply is the whole's, though the first part stands in it unchanged.
+        alike = likeness(turn.reply, text)
+        if (grown or alike >= INHERIT) and (alike, len(known)) > score:
+            best, twin, score = live.effective(turn), turn.id, (alike, len(known))
     return best, [twin] if twin else list(siblings)
