@@ -32,6 +32,8 @@ from saga_core.model.turn import Session, TurnKind
 
 _LEVELS = 256
 """Ancestors that verification looks at."""
+_NEAR_END = 64
+"""Messages from the end among which a reply may have grown or been cut; far behind it nobody touches one alone."""
 _ASKED = 12
 """Quoted utterances that are looked up."""
 _CHILDREN = 32
@@ -153,7 +155,7 @@ class Matcher:
         rows = await self.journal.replies(owner, utterance.key)
         candidates = [(session, turn, "reply") for session, turn in rows]
         text = identity(utterance.text)
-        if not candidates:
+        if not candidates and position >= len(past) - _NEAR_END:
             candidates = await self._kin(text, owner)
         found: list[_Candidate] = []
         for session_id, turn_id, how in candidates:
@@ -172,15 +174,16 @@ class Matcher:
         """Replies that ``text`` goes on with, or is the beginning of."""
         kin: dict[str, tuple[str, str, str]] = {}
         for prefix in prefix_keys(text):
+            rows: dict[str, list[str]] = {}
             for session_id, turn_id in (await self.journal.beginnings(owner, prefix))[::-1]:
-                if turn_id in kin:
-                    continue
-                (turn,) = await self.journal.turns(session_id, [turn_id])
-                known = identity(turn.reply)
-                if text.startswith(known):
-                    kin[turn_id] = (session_id, turn_id, "grown")
-                elif known.startswith(text):
-                    kin[turn_id] = (session_id, turn_id, "cut")
+                rows.setdefault(session_id, []).append(turn_id)
+            for session_id, ids in rows.items():
+                for turn in await self.journal.turns(session_id, ids):
+                    known = identity(turn.reply)
+                    if text.startswith(known):
+                        kin[turn.id] = (session_id, turn.id, "grown")
+                    elif known.startswith(text):
+                        kin[turn.id] = (session_id, turn.id, "cut")
             if kin:
                 break
         return list(kin.values())
