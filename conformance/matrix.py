@@ -12,7 +12,8 @@ _HEAD = """\
 # Conformance of the included engines
 
 Made from the reports beside this page by
-`python -m conformance matrix docs/conformance --out docs/conformance/README.md`. The clauses stand in `conformance/spec/`; how to run the suite on a backend of your own is told in
+`python -m conformance matrix docs/conformance --out docs/conformance/README.md`.
+The clauses stand in `conformance/spec/`; how to run the suite on a backend of your own is told in
 [Write a backend](../write-a-backend.md#testing-it).
 
 *Base* is what every store of a kind owes, *extended* what it declares beyond that; what is not declared counts as not

@@ -36,6 +36,12 @@ def _chance(random: Random, of: int) -> bool:
     return random.randint(1, of) == 1
 
 
+def _scope(random: Random, model: Model) -> str:
+    """Most often one that exists."""
+    known: list[str] = [scope for scope in _SCOPES if scope in dict(model.held)]
+    return random.choice(known if known and not _chance(random, 4) else _SCOPES)
+
+
 # --- StateKV -------------------------------------------------------------------------------------------------
 
 _SEGMENTS = ("a", "ab", "a\0", "\0", "\x01", "\xff", NFC, NFD, "_", "%", "a:b", ".", "/", "\uffff", "\U0001f600")
@@ -106,7 +112,7 @@ def _apply(random: Random, model: Model) -> Call:
     gone = tuple(EdgeKey(edge.source, edge.type, edge.target, edge.key) for edge in _known_edges(random, model))
     watermark = random.choice((None, None, "t1", "턴 2"))
     mutation = Mutation(nodes, edges, _some(random, _IDS, 1), gone, watermark)
-    return call("apply", random.choice(_SCOPES), mutation)
+    return call("apply", _scope(random, model), mutation)
 
 
 def _known_edges(random: Random, model: Model) -> list[Edge]:
@@ -117,13 +123,13 @@ def _known_edges(random: Random, model: Model) -> list[Edge]:
 
 
 def _graph_get(random: Random, model: Model) -> Call:
-    return call("get", random.choice(_SCOPES), _some(random, _IDS, 4))
+    return call("get", _scope(random, model), _some(random, _IDS, 4))
 
 
 def _neighbors(random: Random, model: Model) -> Call:
     return call(
         "neighbors",
-        random.choice(_SCOPES),
+        _scope(random, model),
         _some(random, _IDS, 4),
         types=random.choice((None, None, _some(random, _TYPES, 2))),
         direction=random.choice(("in", "out", "both")),
@@ -134,12 +140,12 @@ def _neighbors(random: Random, model: Model) -> Call:
 def _node_scan(random: Random, model: Model) -> Call:
     after = random.choice((None, random.choice(_IDS), "a!", "가"))
     label = random.choice((None, random.choice(_LABELS)))
-    return call("scan", random.choice(_SCOPES), label=label, after=after, limit=random.randint(1, 9))
+    return call("scan", _scope(random, model), label=label, after=after, limit=random.randint(1, 9))
 
 
 def _expand(random: Random, model: Model) -> Call:
     types = random.choice((None, _some(random, _TYPES, 2)))
-    return call("expand", random.choice(_SCOPES), _some(random, _IDS, 3), hops=random.randint(0, 4), types=types)
+    return call("expand", _scope(random, model), _some(random, _IDS, 3), hops=random.randint(0, 4), types=types)
 
 
 # --- VectorStore ---------------------------------------------------------------------------------------------
@@ -153,7 +159,7 @@ def _vector(random: Random, dimension: int = 3) -> tuple[float, ...]:
 
 
 def _create(random: Random, model: Model) -> Call:
-    return call("create", random.choice(_SCOPES), random.choice(_SPECS))
+    return call("create", _scope(random, model), random.choice(_SPECS))
 
 
 def _item(random: Random, dimension: int) -> VectorItem:
@@ -163,8 +169,10 @@ def _item(random: Random, dimension: int) -> VectorItem:
 
 
 def _upsert(random: Random, model: Model) -> Call:
-    scope = random.choice(_SCOPES)
+    scope = _scope(random, model)
     spec = model.describe(scope)
+    if spec is None and not _chance(random, 4):
+        return call("create", scope, random.choice(_SPECS))
     dimension = random.choice((2, 3)) if spec is None or _chance(random, 8) else spec.dimension
     return call("upsert", scope, [_item(random, dimension) for _ in range(random.randint(0, 4))])
 
@@ -199,17 +207,17 @@ def _query(random: Random, model: Model) -> Call:
 
 def _delete(random: Random, model: Model) -> Call:
     if _chance(random, 2):
-        return call("delete", random.choice(_SCOPES), where=filters(random))
-    return call("delete", random.choice(_SCOPES), ids=_some(random, _IDS, 3))
+        return call("delete", _scope(random, model), where=filters(random))
+    return call("delete", _scope(random, model), ids=_some(random, _IDS, 3))
 
 
 def _count(random: Random, model: Model) -> Call:
-    return call("count", random.choice(_SCOPES), where=_where(random))
+    return call("count", _scope(random, model), where=_where(random))
 
 
 def _item_scan(random: Random, model: Model) -> Call:
     after = random.choice((None, random.choice(_IDS), "a!", "가"))
-    return call("scan", random.choice(_SCOPES), after=after, limit=random.randint(1, 9))
+    return call("scan", _scope(random, model), after=after, limit=random.randint(1, 9))
 
 
 # --- MdCache -------------------------------------------------------------------------------------------------
@@ -224,14 +232,14 @@ def _write(random: Random, model: Model) -> Call:
     marks: Mapping[str, str] = {
         name: random.choice(("", "\r\n", "하나\n", NFD, "\0", "x" * 3_000)) for name in PAGE_NAMES
     }
-    return call("write", random.choice(_SCOPES), Pages(marks, random.choice(("", "t1", "턴 2"))))
+    return call("write", _scope(random, model), Pages(marks, random.choice(("", "t1", "턴 2"))))
 
 
 # --- all -----------------------------------------------------------------------------------------------------
 
 
 def _of_scope(method: str) -> Maker:
-    return lambda random, model: call(method, random.choice(_SCOPES))
+    return lambda random, model: call(method, _scope(random, model))
 
 
 def _bare(method: str) -> Maker:
@@ -248,9 +256,9 @@ class Plan:
     """The clauses that a wrong answer of a method speaks of."""
 
     def write(self, random: Random, model: Model) -> Call:
-        """Any call that may change something; the first kind of them most often."""
-        first = next(iter(self.writes))
-        name = first if _chance(random, 2) else random.choice(list(self.writes))
+        """Any call that may change something; the first kind of them most often, the last, which drops, seldom."""
+        names = list(self.writes)
+        name = random.choice([*names[:1] * 3, *names[1:-1], names[0] if _chance(random, 2) else names[-1]])
         return self.writes[name](random, model)
 
     def any(self, random: Random, model: Model) -> Call:

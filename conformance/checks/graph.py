@@ -77,8 +77,8 @@ async def scopes_in_order(case: Case) -> None:
 async def a_put_replaces_the_node(case: Case) -> None:
     store = case.store
     await store.apply("s", TRIANGLE)
-    await store.apply("s", Mutation(put_nodes=(Node("아리아", "Character", {"hp": 85, "mood": "tense"}),)))
     before = await edges_of(store, "아리아")
+    await store.apply("s", Mutation(put_nodes=(Node("아리아", "Character", {"hp": 85, "mood": "tense"}),)))
     ghost = Node("아리아", "Ghost", {"mood": "calm"})
     await store.apply("s", Mutation(put_nodes=(ghost,)))
     same(await store.get("s", ["아리아"]), {"아리아": ghost}, "the node")

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 from random import Random
-from typing import Any
 
-from hypothesis import HealthCheck, Verbosity, seed, settings
+from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from conformance.calls import Call, answer, typed
 from conformance.case import Case
-from conformance.check import CheckFailed, check
-from conformance.images import image
-from conformance.models import MODELS, expected
+from conformance.check import check
+from conformance.machines.pair import LOOK, REOPEN, Disagreement, Pair, shortest
 from conformance.plans import EXPAND, PLANS
 from saga_core.capabilities import Capability
 
-randoms = st.randoms(use_true_random=False)
+_BURST = 4
 
 
 class Life(RuleBasedStateMachine):
@@ -30,88 +26,75 @@ class Life(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         type(self).lives += 1
-        self.folder = f"life-{self.lives}"
-        self.kind = self.case.harness.kind
-        self.plan = PLANS[self.kind]
-        self.model = MODELS[self.kind]()
-        self.story: list[str] = []
-        self.store: Any = self.case.run(self.case.open(self.folder))
+        self.pair = Pair(self.case, f"life-{self.lives}")
+        self.plan = self.pair.plan
+        self.random = Random(0)
 
-    def put(self, made: Call) -> None:
-        """Give ``made`` to both and compare."""
-        self.story.append(str(made))
-        wanted = expected(self.model, made)
-        found = self.case.run(answer(self.store, made))
-        if typed(found) != typed(wanted):
-            names = self.plan.about.get(made.method, ())
-            raise CheckFailed(self.tell(f"gave {found!r}, expected {wanted!r}", names), clause=" ".join(names))
+    @initialize(number=st.integers(0, 2**64 - 1))
+    def begin(self, number: int) -> None:
+        """One draw for the whole life: drawn piece by piece the values would be small and alike."""
+        self.random = Random(number)
 
-    def look(self) -> None:
-        """Compare everything."""
-        if typed(self.case.run(image(self.store))) != typed(self.model.image()):
-            raise CheckFailed(self.tell("and then the store holds other than it was given", ()))
+    @rule()
+    def calls(self) -> None:
+        """A few calls of any sort."""
+        for _ in range(_BURST):
+            self.pair.step(self.plan.any(self.random, self.pair.model))
 
-    def tell(self, what: str, names: tuple[str, ...]) -> str:
-        """The calls up to here, and what was wrong."""
-        about = f" ({', '.join(names)})" if names else ""
-        return "\n".join([*self.story[-40:], f"{what}{about}"])
+    @rule()
+    def writes(self) -> None:
+        """A few writes, one of them twice in a row."""
+        for _ in range(_BURST):
+            made = self.plan.write(self.random, self.pair.model)
+            self.pair.step(made)
+        self.pair.step(made)
 
-    @rule(random=randoms)
-    def write(self, random: Random) -> None:
-        self.put(self.plan.write(random, self.model))
-
-    @rule(random=randoms)
-    def write_again(self, random: Random) -> None:
-        made = self.plan.write(random, self.model)
-        self.put(made)
-        self.put(made)
-
-    @rule(random=randoms)
-    def read(self, random: Random) -> None:
-        self.put(self.plan.reads[random.choice(list(self.plan.reads))](random, self.model))
-
-    @rule(random=randoms)
-    def ask(self, random: Random) -> None:
-        self.put(next(iter(self.plan.reads.values()))(random, self.model))
+    @rule()
+    def reads(self) -> None:
+        """A read of each sort."""
+        for make in self.plan.reads.values():
+            self.pair.step(make(self.random, self.pair.model))
 
     @precondition(lambda self: Capability.NATIVE_EXPAND in self.case.harness.provides)
-    @rule(random=randoms)
-    def expand(self, random: Random) -> None:
-        self.put(EXPAND(random, self.model))
+    @rule()
+    def expand(self) -> None:
+        self.pair.step(EXPAND(self.random, self.pair.model))
 
     @precondition(lambda self: Capability.DURABLE in self.case.harness.provides)
     @rule()
     def reopen(self) -> None:
-        self.story.append("close and open again")
-        self.store = self.case.run(self.case.reopen(self.store, self.folder))
-        self.look()
+        self.pair.step(REOPEN)
 
     @rule()
     def everything(self) -> None:
-        self.look()
+        self.pair.step(LOOK)
 
     def teardown(self) -> None:
-        self.case.run(self.case.close())
-        shutil.rmtree(self.case.path / self.folder, ignore_errors=True)
+        self.pair.end()
 
 
 def live(case: Case) -> None:
-    """Many lives. Raises ``CheckFailed`` with the shortest story found that goes wrong."""
+    """Many lives. Raises ``Disagreement`` with a short story that goes wrong."""
     machine = seed(case.seed)(type("SeededLife", (Life,), {"case": case}))
-    run_state_machine_as_test(
-        machine,
-        settings=settings(
-            max_examples=case.profile.examples,
-            stateful_step_count=case.profile.steps,
-            deadline=None,
-            database=None,
-            derandomize=False,
-            report_multiple_bugs=False,
-            print_blob=False,
-            verbosity=Verbosity.quiet,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    try:
+        run_state_machine_as_test(
+            machine,
+            settings=settings(
+                max_examples=case.profile.examples,
+                stateful_step_count=case.profile.steps,
+                # What fails is cut short by telling it again, which takes seconds where hypothesis takes minutes.
+                phases=[Phase.generate],
+                deadline=None,
+                database=None,
+                derandomize=False,
+                report_multiple_bugs=False,
+                print_blob=False,
+                verbosity=Verbosity.quiet,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
+    except Disagreement as failed:
+        raise shortest(case, failed) from None
 
 
 def _about(kind: str) -> tuple[str, ...]:
