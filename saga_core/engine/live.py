@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from attrs import define, field
 
 from saga_core.engine.counters import Counters
+from saga_core.engine.sealing import restore
 from saga_core.journal.journal import Journal
 from saga_core.journal.timelines import Timeline
 from saga_core.journal.tree import Node, Tree
@@ -58,6 +59,10 @@ class LiveSession:
     """Grows with each amendment: what was folded before one may no longer be so."""
     _unindexed: deque[str] = field(factory=deque)
     """Turns whose episodes are not in the index yet, oldest first."""
+    unsealed: list[str] = field(factory=list)
+    """Turns whose episodes are in the index and in no stored part of it."""
+    stale: list[str] = field(factory=list)
+    """First turns of stored parts of the index that are no longer right."""
 
     def record(self, turn: Turn, node: Node, state: WorldState | None, *, indexed: bool = True) -> None:
         """Take in a turn that the journal has. With ``indexed`` false, or others waiting, ``index`` indexes it."""
@@ -65,7 +70,7 @@ class LiveSession:
         self._keep(turn)
         if node.episode:
             if indexed and not self._unindexed:
-                self.episodes.add(node.id, node.episode)
+                self._add(node)
             else:
                 self._unindexed.append(node.id)
         if state is not None:
@@ -77,8 +82,8 @@ class LiveSession:
             await self._index()
 
     async def index_all(self) -> None:
-        """Index the episodes of the whole tree, which was just read."""
-        self._unindexed.extend(self.tree.nodes)
+        """Index the episodes of the whole tree, which was just read: those that are not in the index by now."""
+        self._unindexed.extend(sorted(turn for turn in self.tree.nodes if turn not in self.episodes))
         await self._index()
 
     async def _index(self) -> None:
@@ -86,8 +91,12 @@ class LiveSession:
             for _ in range(min(_INDEXED, len(self._unindexed))):
                 node = self.tree.nodes.get(self._unindexed.popleft())
                 if node is not None and node.episode:
-                    self.episodes.add(node.id, node.episode)
+                    self._add(node)
             await asyncio.sleep(0)
+
+    def _add(self, node: Node) -> None:
+        self.episodes.add(node.id, node.episode)
+        self.unsealed.append(node.id)
 
     def amend(self, node: Node, later: tuple[Delta, ...]) -> None:
         """Take in that a turn has ``later`` deltas, and is ``node`` with them; forget what was folded below it."""
@@ -96,7 +105,7 @@ class LiveSession:
         self.tree.replace(node)
         if node.id in self.episodes and old.episode != node.episode:
             self.episodes.remove(node.id, old.episode)
-            self.episodes.add(node.id, node.episode)
+            self._add(node)
         self.revision += 1
         for kept in (self._states, self._images):
             for turn in [each for each in kept if self.tree.is_ancestor(node.id, each)]:
@@ -283,6 +292,7 @@ class LiveSessions:
         tree = await self.journal.tree(session_id)
         amendments = await self.journal.amendments(session_id)
         live = LiveSession(session, world, lore, lore_graph, tree, self.journal, amendments, self.checkpoint_every)
+        await restore(live)
         await live.index_all()
         live.timelines = await self.journal.timelines(session_id)
         self.counters.add("sessions.loaded")

@@ -16,6 +16,7 @@ from attrs import define, field
 from saga_core import codec
 from saga_core.engine.counters import Counters
 from saga_core.engine.live import LiveSession
+from saga_core.engine.sealing import seal
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
 from saga_core.model.world_state import WorldState
@@ -87,6 +88,7 @@ class Projector:
             node = live.tree.get(turn)
             if node.depth and node.depth % live.checkpoint_every == 0:
                 await live.journal.put_checkpoint(live.session.id, await live.state(turn))
+        await seal(live)
 
     async def show(self, live: LiveSession, turn: str) -> int:
         """Bring one live timeline's scope to ``turn`` and say which slot it is."""

@@ -23,6 +23,7 @@ from saga_core.world.model import World
 
 _PAGE = 2_000
 _READ = 256
+_SEGMENTS = 16
 _AT_ONCE = 256
 """Rows that are read between two chances for others to run."""
 
@@ -254,6 +255,20 @@ class Journal:
     async def put_checkpoint(self, session_id: str, state: WorldState) -> None:
         """Store the state at its turn."""
         await self.kv.commit(Batch({keys.checkpoint(session_id, state.turn): codec.encode(state)}))
+
+    async def segments(self, session_id: str) -> list[tuple[str, bytes]]:
+        """The packed indexes of runs of episodes, each by its first turn, oldest first."""
+        found: list[tuple[str, bytes]] = []
+        after: Key | None = None
+        while rows := await self.kv.scan(("terms", session_id), after=after, limit=_SEGMENTS):
+            found += [(key[2], raw) for key, raw in rows]
+            after = rows[-1][0]
+        return found
+
+    async def put_segment(self, session_id: str, first: str, raw: bytes, stale: Iterable[str] = ()) -> None:
+        """Store the packed index of a run of episodes; those of the first turns ``stale`` go."""
+        gone = frozenset(keys.segment(session_id, turn) for turn in stale if turn != first)
+        await self.kv.commit(Batch({keys.segment(session_id, first): raw}, gone))
 
     async def drop_checkpoints(self, session_id: str) -> None:
         """Forget the stored states of a session; they are made anew."""

@@ -6,7 +6,7 @@ from saga_core.stores.state_kv import Key
 
 FORMAT = 1
 FORMAT_KEY: Key = ("meta", "format")
-BESIDE = ("job", "amend", "state")
+BESIDE = ("job", "amend", "state", "terms")
 """What may stand beside a turn, under (name, session, turn, …), and goes with it."""
 
 
@@ -67,6 +67,11 @@ def opening(owner: str, key: str, session_id: str) -> Key:
 def checkpoint(session_id: str, turn_id: str) -> Key:
     """The whole state at a turn."""
     return ("state", session_id, turn_id)
+
+
+def segment(session_id: str, first: str) -> Key:
+    """The index of a run of episodes, by its first turn."""
+    return ("terms", session_id, first)
 
 
 def job(session_id: str, turn_id: str) -> Key:
