@@ -47,6 +47,7 @@ def admin_routes() -> list[web.RouteDef]:
         web.get(f"{one}/turns", list_turns),
         web.get(f"{one}/tree", show_tree),
         web.get(f"{one}/context", show_context),
+        web.post(f"{one}/reextract", reextract),
         web.post(f"{one}/reset", reset_session),
         web.get("/api/memory/search", search_memory),
         web.get("/api/graph/query", query_graph),
@@ -149,6 +150,18 @@ async def delete_session(request: web.Request) -> web.Response:
     session = await saga_of(request).session(id_of(request))
     await to_its_end(request, saga_of(request).delete(session.id))
     return as_json({"deleted": session.id})
+
+
+async def reextract(request: web.Request) -> web.Response:
+    """``POST /api/sessions/{id}/reextract?only=0`` with ``{"turn": ID}``: ask the extraction model anew.
+
+    Also in the turns below, unless ``only`` is 1; without a turn, in all of the active path that nobody reported.
+    """
+    known_only(request, "only")
+    given = await body_object(request, {"turn"})
+    session = await saga_of(request).session(id_of(request))
+    asking = saga_of(request).reextract(session.id, given.get("turn") or None, below=not flag(request, "only"))
+    return as_json({"asked": await to_its_end(request, asking)})
 
 
 async def reset_session(request: web.Request) -> web.Response:

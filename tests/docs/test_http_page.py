@@ -84,8 +84,8 @@ async def test_answers_have_the_fields_that_the_page_says(client: ClientSession)
         body = bodies.get(path.rpartition("/")[2]) if method == "POST" else None
         async with client.request(method, filled, json=body) as response:
             answer = await response.json()
-            if path.startswith("/api/graph/query"):
-                assert response.status == 501
+            if path.startswith("/api/graph/query") or path.rpartition("/")[2].startswith("reextract"):
+                assert response.status == 501, "the page says that it is not always there"
                 continue
             assert response.status == (201 if "Answers 201" in row[1] else 200), answer
             assert set(answer) == fields(row[0]), request
