@@ -34,6 +34,8 @@ _LEVELS = 256
 """Ancestors that verification looks at."""
 _NEAR_END = 64
 """Messages from the end among which a reply may have grown or been cut; far behind it nobody touches one alone."""
+_UNKNOWN = 64
+"""Replies from the end that are looked up before the player's words are asked."""
 _ASKED = 12
 """Quoted utterances that are looked up."""
 _CHILDREN = 32
@@ -90,21 +92,31 @@ class Matcher:
         """
         past = transcript.past
         greeting = len(transcript.greeting) if len(transcript.greeting) <= len(past) else len(past)
-        for position in range(len(past) - 1, -1, -1):
-            if past[position].role != "assistant" or (position < greeting and transcript.words):
-                continue
-            found = await self._at(past, position, owner, only)
-            if found is not None and not (transcript.prefilled and _stray(found, past)):
-                return await self._matched(found, past)
 
         async def accepts(session_id: str) -> bool:
             if only is not None:
                 return session_id == only.id
             return world is None or (await self.journal.session(session_id)).world == world()
 
-        said = await Witness(self.journal, self.tree, accepts).testify(past, owner)
-        if said is not None and said.certain:
-            return _told(said, past)
+        witness = Witness(self.journal, self.tree, accepts)
+        said: Testimony | None = None
+        unknown = 0
+        for position in range(len(past) - 1, greeting - 1 if transcript.words else -1, -1):
+            if past[position].role != "assistant":
+                continue
+            found = await self._at(past, position, owner, only)
+            if found is not None and not (transcript.prefilled and _stray(found, past)):
+                return await self._matched(found, past)
+            unknown += 1
+            if unknown == _UNKNOWN:
+                # Most likely a script changes every reply.
+                said = await witness.testify(past, owner)
+                if said is not None and said.certain:
+                    return _told(said, past)
+        if unknown < _UNKNOWN:
+            said = await witness.testify(past, owner)
+            if said is not None and said.certain:
+                return _told(said, past)
         rest = past[greeting:] if transcript.words or greeting < len(past) else ()
         if only is None:
             for session_id in reversed(await self.journal.openings(owner, opening_key(transcript))):
@@ -154,9 +166,10 @@ class Matcher:
         utterance = past[position]
         rows = await self.journal.replies(owner, utterance.key)
         candidates = [(session, turn, "reply") for session, turn in rows]
+        if not candidates and position < len(past) - _NEAR_END:
+            return None
         text = identity(utterance.text)
-        if not candidates and position >= len(past) - _NEAR_END:
-            candidates = await self._kin(text, owner)
+        candidates = candidates or await self._kin(text, owner)
         found: list[_Candidate] = []
         for session_id, turn_id, how in candidates:
             if only is not None and session_id != only.id:

@@ -132,14 +132,15 @@ def read_transcript(messages: Sequence[Mapping[str, Any]]) -> Transcript:
     if not messages:
         raise BadInput("messages: the list is empty; send at least one message")
     utterances: list[Utterance] = []
+    wrapper, append = voices.WRAPPER, utterances.append
     for index, message in enumerate(messages):
         if type(message) is not dict and not isinstance(message, Mapping):
             raise BadInput(f"messages[{index}]: {type(message).__name__} given; a message is an object")
         role, content = message.get("role"), message.get("content")
         plain = (role == "assistant" or role == "user") and type(content) is str and "name" not in message
-        if plain and content and voices.WRAPPER not in content and content[0] != _MARKED and not content[0].isspace():
+        if plain and content and wrapper not in content and content[0] != _MARKED and not content[0].isspace():
             # Nearly all of a long history: made without the detour over the class's own constructor.
-            utterances.append(_new(Utterance, (role, content, index, "", (), False)))
+            append(_new(Utterance, (role, content, index, "", (), False)))
         else:
             utterances += _read(message, index)
     if not utterances:
