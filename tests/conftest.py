@@ -12,5 +12,3 @@ settings.register_profile("quick", max_examples=20, deadline=None, suppress_heal
 settings.register_profile("default", max_examples=100, deadline=None, suppress_health_check=_SLOW)
 settings.register_profile("deep", max_examples=2_000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
-
-

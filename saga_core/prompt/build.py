@@ -36,6 +36,10 @@ def build_plan(
         blocks.append(_block(message, stability, context if index == last_user else ""))
     if lead == len(messages):
         blocks += _prefix(rules, world, pages)
+    if last_user is None and context:
+        # The client has the whole chat in other roles. An unfinished reply stays the last message.
+        end = len(blocks) - (blocks[-1].role == "assistant")
+        blocks.insert(end, Block("system", context, Stability.VOLATILE))
     return PromptPlan(tuple(blocks))
 
 
