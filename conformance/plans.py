@@ -21,7 +21,7 @@ T = TypeVar("T")
 Maker = Callable[[Random, Model], Call]
 
 _SCOPES = ("s", "s/2", "숲", NFD)
-_IDS = ("아리아", NFC, NFD, "a", "ab", "a_", "a%", "A", "b:c", "\U0001f5e1")
+_IDS = ("아리아", NFC, NFD, "a", "ab", "a_", "a%", "A", "b:c", "\uffff", "\U0001f5e1")
 _SCALARS: tuple[Any, ...] = (
     *(None, True, False, 0, 1, 2, -1, 0.0, -0.0, 1.0, 1.5, 0.1, 1e300),
     *(2**63 - 1, -(2**63), 2**53 + 1, "", "1", "t1", "크룩", NFC, NFD, "\U0001f5e1"),
@@ -155,7 +155,7 @@ _FIELDS = ("turn", "깊이", "a.b")
 
 
 def _vector(random: Random, dimension: int = 3) -> tuple[float, ...]:
-    return tuple(float(random.randint(-3, 3)) for _ in range(dimension))
+    return tuple(float(random.choice((-1, 0, 1, 1, 2))) for _ in range(dimension))
 
 
 def _create(random: Random, model: Model) -> Call:

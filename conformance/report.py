@@ -81,11 +81,6 @@ class Report:
     versions: dict[str, str]
     deviations: dict[str, str]
 
-    @property
-    def again(self) -> str:
-        """How to see it again."""
-        return f"python -m conformance run {self.name} --profile {self.profile} --seed {self.seed}"
-
 
 def report_on(harness: Harness, outcomes: Sequence[Outcome], *, profile: str, seed: int, engine: str = "") -> Report:
     """Count, find stale deviations, and judge."""
@@ -186,7 +181,10 @@ def _versions(engine: str) -> dict[str, str]:
 
 def to_json(report: Report) -> str:
     """The report as JSON text."""
-    return json.dumps({"format": FORMAT, **asdict(report)}, ensure_ascii=False, indent=1, default=str) + "\n"
+    head = {"format": FORMAT, **asdict(report)}
+    lines = [json.dumps(entry, ensure_ascii=False, default=str) for entry in head.pop("outcomes")]
+    text = json.dumps(head, ensure_ascii=False, indent=1, default=str).removesuffix("\n}")
+    return f'{text},\n "outcomes": [\n  ' + ",\n  ".join(lines) + "\n ]\n}\n"
 
 
 def from_json(text: str) -> Report:

@@ -6,32 +6,59 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from conformance import Capability, Harness
+from conformance import Capability, Harness, RawRead
 from saga_core.registry import OpenOptions, load
+from saga_core.stores import Limits
 
-DURABLE, RESIDENT, EXPAND = Capability.DURABLE, Capability.RESIDENT, Capability.NATIVE_EXPAND
+DURABLE, RESIDENT = Capability.DURABLE, Capability.RESIDENT
+EXPAND, RAW = Capability.NATIVE_EXPAND, Capability.RAW_QUERY
+
+_DEFAULT = Limits()
+_KUZU = Limits(value_bytes=1_024 * 1_024)
+_CHROMA = Limits(value_bytes=1_024 * 1_024, batch=5_461)
+
+_CYPHER = RawRead(
+    rows="MATCH (n) RETURN n.id",
+    writes=(
+        "CREATE (n:Entity {id: 'x'})",
+        "MATCH (n) DETACH DELETE n",
+        "MATCH (n) SET n.label = 'x'",
+        "MATCH (n) RETURN n; MATCH (n) DETACH DELETE n",
+        "COPY (MATCH (n) RETURN n) TO '/tmp/saga-conformance.csv'",
+        "DROP TABLE Entity",
+        "CALL timeout=0",
+    ),
+)
 
 
-async def opened(kind: str, name: str, path: Path) -> Any:
+async def opened(kind: str, name: str, options: tuple[tuple[str, Any], ...], path: Path) -> Any:
     """The registered backend, on a path of its own in ``path``."""
-    return await load(kind, name).open(OpenOptions(path=path / name))
+    return await load(kind, name).open(OpenOptions(path=path / name, options=dict(options)))
 
 
 async def resident(kind: str, name: str, path: Path) -> Any:
     """The resident layer over it."""
-    inner = await opened(kind, name, path)
+    inner = await opened(kind, name, (), path)
     return await load("resident", kind).open(OpenOptions(options={"inner": inner}))
 
 
-def _plain(kind: str, name: str, *provides: Capability) -> Harness:
-    return Harness(f"{kind}-{name}", kind, partial(opened, kind, name), frozenset(provides))
+def _plain(kind: str, name: str, *provides: Capability, limits: Limits = _DEFAULT) -> Harness:
+    return Harness(f"{kind}-{name}", kind, partial(opened, kind, name, ()), provides, limits)
 
 
-def _resident(kind: str, name: str, *provides: Capability) -> Harness:
-    return Harness(f"{kind}-resident-{name}", kind, partial(resident, kind, name), frozenset({RESIDENT, *provides}))
+def _resident(kind: str, name: str, *provides: Capability, limits: Limits = _DEFAULT) -> Harness:
+    return Harness(
+        f"{kind}-resident-{name}", kind, partial(resident, kind, name), frozenset({RESIDENT, *provides}), limits
+    )
 
 
-HARNESSES = {
+def _cypher(name: str) -> Harness:
+    """With the door for queries open."""
+    opener = partial(opened, "graph", name, (("raw_query", True),))
+    return Harness(f"graph-{name}-raw", "graph", opener, frozenset({DURABLE, RAW}), _KUZU, raw=_CYPHER)
+
+
+IN_THIS_PROCESS = {
     harness.name: harness
     for harness in (
         *(_plain(kind, "memory", RESIDENT) for kind in ("state", "graph", "vector", "cache", "curator")),
@@ -43,3 +70,26 @@ HARNESSES = {
         _resident("vector", "sqlite", DURABLE),
     )
 }
+
+IN_THEIR_OWN = {
+    harness.name: harness
+    for harness in (
+        _plain("graph", "kuzu", DURABLE, limits=_KUZU),
+        _plain("graph", "ladybug", DURABLE, limits=_KUZU),
+        _cypher("ladybug"),
+        _resident("graph", "ladybug", DURABLE, limits=_KUZU),
+        _plain("vector", "chroma", DURABLE, limits=_CHROMA),
+        _plain("vector", "lancedb", DURABLE),
+    )
+}
+"""Engines that bear no other in their process, or that are slow to import."""
+
+HARNESSES = {**IN_THIS_PROCESS, **IN_THEIR_OWN}
+
+
+def __getattr__(name: str) -> Harness:
+    """``GRAPH_KUZU`` for ``graph-kuzu``, so that the command line can name it."""
+    try:
+        return HARNESSES[name.lower().replace("_", "-")]
+    except KeyError:
+        raise AttributeError(name) from None

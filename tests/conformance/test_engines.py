@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 
 from conformance import conforms
-from tests.conformance.harnesses import HARNESSES
+from tests.conformance.harnesses import IN_THIS_PROCESS
 
 PROFILE = os.environ.get("SAGA_CONFORMANCE", "quick")
 
 
 def _test(name: str) -> object:
-    return conforms(HARNESSES[name], profile=PROFILE)
+    return conforms(IN_THIS_PROCESS[name], profile=PROFILE)
 
 
 test_state_memory = _test("state-memory")
@@ -25,3 +25,8 @@ test_vector_resident_sqlite = _test("vector-resident-sqlite")
 test_cache_memory = _test("cache-memory")
 test_cache_files = _test("cache-files")
 test_curator_memory = _test("curator-memory")
+
+
+def test_no_engine_is_forgotten() -> None:
+    tested = {name for name in globals() if name.startswith("test_") and hasattr(globals()[name], "pytestmark")}
+    assert tested == {f"test_{name.replace('-', '_')}" for name in IN_THIS_PROCESS}

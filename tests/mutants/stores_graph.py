@@ -202,7 +202,7 @@ class TearsAMutation(MemoryGraph):
 @breaks("G-12")
 class ListsARefusedScope(MemoryGraph):
     async def apply(self, scope: str, mutation: Mutation) -> None:
-        if isinstance(scope, str) and scope and not self._closed:
+        if scope and scope == str(scope) and not self._closed:
             self._scopes.setdefault(scope, _Scope())
         await super().apply(scope, mutation)
 
@@ -366,7 +366,7 @@ class DropLeavesEdges(MemoryGraph):
 
 @breaks("G-26")
 class ReadingMakesAScope(MemoryGraph):
-    async def scan(self, scope: str, **options: Any) -> list[Node]:  # type: ignore[override]
+    async def scan(self, scope: str, **options: Any) -> list[Node]:
         found = await super().scan(scope, **options)
         self._scopes.setdefault(scope, _Scope())
         return found

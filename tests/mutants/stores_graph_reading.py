@@ -27,7 +27,7 @@ class InventsNodes(MemoryGraph):
 class Near(MemoryGraph):
     """Changes what neighbors gives."""
 
-    async def neighbors(self, scope: str, ids: Sequence[str], **options: Any) -> list[Edge]:  # type: ignore[override]
+    async def neighbors(self, scope: str, ids: Sequence[str], **options: Any) -> list[Edge]:
         return await self.near(scope, ids, **options)
 
     async def near(self, scope: str, ids: Sequence[str], **options: Any) -> list[Edge]:
@@ -93,9 +93,7 @@ class LimitsBeforeTypes(Near):
 class Scanning(MemoryGraph):
     """Scans in a way of its own."""
 
-    async def scan(  # type: ignore[override]
-        self, scope: str, *, label: Any = None, after: Any = None, limit: Any = 1_000
-    ) -> list[Node]:
+    async def scan(self, scope: str, *, label: Any = None, after: Any = None, limit: Any = 1_000) -> list[Node]:
         await super().scan(scope, label=label, after=after, limit=limit)
         nodes = list(self._scopes[scope].nodes.values()) if scope in self._scopes else []
         return self.page(nodes, label, after, limit)

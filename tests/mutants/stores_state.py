@@ -119,7 +119,8 @@ class GivesTheKeyAfterAgain(MemoryState):
 @breaks("S-6")
 class StartsAnewBehindAnUnknownKey(MemoryState):
     async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
-        known = after is None or not isinstance(after, tuple) or after in self._values or "" in after or not after
+        given: Any = after
+        known = given is None or not isinstance(given, tuple) or given in self._values or "" in given or not given
         return await super().scan(prefix, after=after if known else None, limit=limit)
 
 
@@ -173,7 +174,7 @@ class IgnoresExpectations(MemoryState):
 @breaks("S-10")
 class TakesAbsentForEmpty(MemoryState):
     async def commit(self, batch: Batch, *, expected: Expected = None) -> None:
-        eased = dict(expected) if expected else expected
+        eased: dict[Key, bytes | None] | None = None if expected is None else dict(expected)
         for key, wanted in (expected or {}).items():
             if wanted == b"" and key not in self._values and eased is not None:
                 eased[key] = None

@@ -74,7 +74,7 @@ class MissesAnUnknownScope(MemoryVector):
 
 @breaks("V-5")
 class FoldsCase(MemoryVector):
-    async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
+    async def query(self, scopes: Any, vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
         folded = scopes if isinstance(scopes, str) else [s.casefold() if isinstance(s, str) else s for s in scopes]
         return await super().query(folded, vector, k, where=where)
 
@@ -95,7 +95,7 @@ class Rewriting(MemoryVector):
     def rewritten(self, scope: str, items: list[VectorItem]) -> list[VectorItem]:
         return items
 
-    async def upsert(self, scope: str, items: Sequence[VectorItem]) -> None:
+    async def upsert(self, scope: str, items: Any) -> None:
         plain = not isinstance(items, str) and all(isinstance(item, VectorItem) for item in items)
         await super().upsert(scope, self.rewritten(scope, list(items)) if plain else items)
 
@@ -158,8 +158,10 @@ class StoresNanAsZero(Rewriting):
 @breaks("V-9")
 class LeavesOutBadMetadata(Rewriting):
     def rewritten(self, scope: str, items: list[VectorItem]) -> list[VectorItem]:
-        plain = (str, int, float, bool, type(None))
-        return [evolve(i, metadata={n: v for n, v in i.metadata.items() if isinstance(v, plain)}) for i in items]
+        def plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
+            return {n: v for n, v in metadata.items() if isinstance(v, str | int | float | bool | None)}
+
+        return [evolve(item, metadata=plain(item.metadata)) for item in items]
 
 
 @breaks("V-10")
@@ -318,7 +320,7 @@ class Filtering(MemoryVector):
 @breaks("V-18")
 class TakesTrueForOne(Filtering):
     def where(self, where: Filter) -> Filter:
-        if isinstance(where, Compare) and where.op == "eq" and where.value in (0, 1) and type(where.value) is not str:
+        if isinstance(where, Compare) and where.op == "eq" and where.value in (0, 1):
             return Within(where.name, (int(where.value or 0), bool(where.value)))
         return where
 
@@ -462,7 +464,11 @@ class TakesAWordForALetterList(MemoryVector):
 class CutsLongTexts(Rewriting):
     def rewritten(self, scope: str, items: list[VectorItem]) -> list[VectorItem]:
         most = self.info.limits.value_bytes
-        return [evolve(item, text=item.text[:most]) if isinstance(item.text, str) else item for item in items]
+
+        def cut(text: Any) -> Any:
+            return text[:most] if isinstance(text, str) else text
+
+        return [evolve(item, text=cut(item.text)) for item in items]
 
 
 @breaks("V-26")

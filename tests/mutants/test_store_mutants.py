@@ -83,3 +83,28 @@ def test_optimised_python_catches_it_too() -> None:
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, "-O", "-c", program], cwd=root, capture_output=True, text=True, check=False)
     assert done.stdout == "False [] True\n", done.stderr
+
+
+SEARCHED = (
+    "state.LosesADelete",
+    "state.MatchesPartsOfSegments",
+    "state.IgnoresExpectations",
+    "graph.MakesFloatsOfInts",
+    "graph.DropLeavesTheWatermark",
+    "graph.GivesAnEdgeForEachEnd",
+    "graph.WalksOneWay",
+    "vector.LosesNullMetadata",
+    "vector.ScoresByTheProduct",
+    "vector.FiltersAfterTheCut",
+    "vector.TakesMissingForNotIn",
+    "cache.KeepsPagesThatBecameEmpty",
+    "cache.DropsNothing",
+)
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_the_random_search_alone_finds_it_too(name: str) -> None:
+    (search,) = (check for check in applicable(MUTANTS[name].harness) if check.search)
+    outcome = run_check(MUTANTS[name].harness, search, profile="default", seed=SEEDS[1])
+    assert outcome.status is Status.FAIL
+    assert outcome.detail.count("\n") <= 12, f"the story is not short:\n{outcome.detail}"

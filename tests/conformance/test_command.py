@@ -1,0 +1,56 @@
+"""The command line: ``python -m conformance`` and ``saga conformance``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from conformance.cli import main
+from saga_server.cli import main as saga
+
+PLACE = "tests.conformance.harnesses:CURATOR_MEMORY"
+
+
+def test_run_tells_the_verdict_and_writes_reports(tmp_path: Path) -> None:
+    files = ["--report", str(tmp_path / "r.json"), "--junit", str(tmp_path / "r.xml")]
+    done = CliRunner().invoke(main, ["run", PLACE, "--profile", "quick", "-v", *files])
+    assert done.exit_code == 0, done.output
+    assert "curator-memory (curator): conformant" in done.output
+    assert "curator.the_view_is_left_alone (U-4)" in done.output
+    assert '"verdict": "conformant"' in (tmp_path / "r.json").read_text(encoding="utf-8")
+    assert "<testsuite" in (tmp_path / "r.xml").read_text(encoding="utf-8")
+    page = CliRunner().invoke(main, ["matrix", str(tmp_path)])
+    assert "| U-4 | pass |" in page.output
+
+
+def test_a_wrong_store_ends_with_one() -> None:
+    place = "tests.conformance.test_verdicts:FORGETFUL"
+    done = CliRunner().invoke(main, ["run", place, "--profile", "quick", "--only", "S-1"])
+    assert done.exit_code == 1
+    assert "forgetful (state): nonconformant" in done.output
+
+
+def test_a_run_that_says_nothing_ends_with_three() -> None:
+    options = ["--profile", "quick", "--only", "G-31"]
+    assert CliRunner().invoke(main, ["run", "tests.conformance.harnesses:GRAPH_NETWORKX", *options]).exit_code == 3
+
+
+def test_what_cannot_be_found_ends_with_two() -> None:
+    for place, told in {"nowhere": "package.module:NAME", "no_such_module:X": "cannot be imported"}.items():
+        done = CliRunner().invoke(main, ["run", place])
+        assert done.exit_code == 2
+        assert told in done.output
+
+
+def test_clauses_are_listed() -> None:
+    assert "S-12 MUST. Two commits" in CliRunner().invoke(main, ["clauses", "S-12"]).output
+    assert CliRunner().invoke(main, ["clauses"]).output.count("\n") > 100
+
+
+def test_saga_has_it_too() -> None:
+    done = CliRunner().invoke(saga, ["conformance", "run", PLACE, "--profile", "quick"])
+    assert done.exit_code == 0, done.output
+    assert "curator-memory (curator): conformant" in done.output
+    assert "Usage: saga conformance" in CliRunner().invoke(saga, ["conformance"]).output
+    assert "conformance" in CliRunner().invoke(saga, ["--help"]).output

@@ -1,0 +1,182 @@
+"""What a run says: verdicts, deviations, and lies that it is not taken in by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from conformance import Capability, CheckFailed, Harness, Status, Verdict, load_harness, run
+from conformance import check as checking
+from conformance.calls import typed
+from conformance.check import refused, require, same
+from conformance.report import Outcome, from_json, suite_digest, summary, to_json, to_junit
+from conformance.runner import run_check
+from saga_backends.memory import MemoryState
+from saga_core.errors import BadInput, NotFound
+from tests.conformance.harnesses import HARNESSES
+
+MEMORY = HARNESSES["state-memory"]
+
+
+class Forgetful(MemoryState):
+    """Answers nothing."""
+
+    async def get(self, keys: Any) -> Any:
+        await super().get(keys)
+        return {}
+
+
+async def forgetful(path: Path) -> Forgetful:
+    return Forgetful()
+
+
+async def nothing(path: Path) -> Any:
+    raise NotFound("no engine here")
+
+
+FORGETFUL = Harness("forgetful", "state", forgetful, {Capability.RESIDENT})
+
+
+def statuses(report: Any) -> dict[str, Status]:
+    return {outcome.check: outcome.status for outcome in report.outcomes}
+
+
+def test_what_was_not_run_makes_a_run_partial() -> None:
+    report = run(MEMORY, profile="quick", only=["S-1"])
+    assert report.verdict is Verdict.PARTIAL
+    assert statuses(report)["state.get_gives_those_that_exist"] is Status.PASS
+    assert statuses(report)["state.values_byte_for_byte"] is Status.NOT_RUN
+    assert report.base[0] < report.base[1]
+
+
+def test_a_failure_is_told_with_its_clause() -> None:
+    report = run(FORGETFUL, profile="quick", only=["S-1"])
+    assert report.verdict is Verdict.NONCONFORMANT
+    assert "S-1 MUST. `get` gives the value" in summary(report)
+    assert "state.get_gives_those_that_exist (S-1): fail" in report.reasons
+
+
+def test_a_store_that_does_not_open_is_nonconformant_and_nothing_is_raised() -> None:
+    report = run(evolve(FORGETFUL, open=nothing), profile="quick", only=["S-1", "S-2"])
+    assert report.verdict is Verdict.NONCONFORMANT
+    assert "no engine here" in report.versions["engine"]
+
+
+def test_no_base_check_is_no_verdict() -> None:
+    report = run(HARNESSES["graph-networkx"], profile="quick", only=["G-30"])
+    assert report.verdict is not Verdict.INVALID, "the search for graphs speaks of G-30 as well, and is a base check"
+    report = run(HARNESSES["graph-networkx"], profile="quick", only=["G-31"])
+    assert report.verdict is Verdict.INVALID
+    assert report.reasons == ("no base check was run",)
+
+
+def test_a_suite_with_a_check_missing_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    checking.registered()
+    left = {name: check for name, check in checking._checks.items() if "S-12" not in check.clauses}
+    monkeypatch.setattr(checking, "_checks", left)
+    report = run(MEMORY, profile="quick", only=["S-1"])
+    assert report.verdict is Verdict.INVALID
+    assert report.reasons == ("clause S-12 has no check of its own",)
+
+
+def test_a_known_deviation_is_no_failure_and_is_shown() -> None:
+    harness = evolve(FORGETFUL, deviations={"S-1": "it forgets"})
+    report = run(harness, profile="quick", only=["S-1"])
+    assert statuses(report)["state.get_gives_those_that_exist"] is Status.DEVIATION
+    assert report.verdict is Verdict.PARTIAL
+    assert report.deviations == {"S-1": "it forgets"}
+
+
+def test_a_deviation_that_is_not_there_is_red() -> None:
+    report = run(evolve(MEMORY, deviations={"S-12": "it loses updates"}), profile="quick", only=["S-12"])
+    assert report.verdict is Verdict.NONCONFORMANT
+    assert statuses(report)["deviation.S-12"] is Status.STALE
+
+
+@pytest.mark.parametrize("deviations", [{"S-99": "why"}, {"S-1": " "}])
+def test_deviations_need_a_clause_and_a_reason(deviations: dict[str, str]) -> None:
+    with pytest.raises(BadInput, match=r"deviations"):
+        evolve(MEMORY, deviations=deviations)
+
+
+def test_a_store_that_hides_a_capability_is_caught() -> None:
+    report = run(evolve(HARNESSES["graph-networkx"], provides=frozenset({Capability.RESIDENT})), profile="quick")
+    broken = {name for outcome in report.outcomes if outcome.status is Status.FAIL for name in outcome.clauses}
+    assert broken == {"L-2", "G-32"}
+
+
+def test_a_verdict_repeats() -> None:
+    first, second = (run(FORGETFUL, profile="quick", seed=7) for _ in range(2))
+    told = [[(o.check, o.status, o.detail) for o in report.outcomes] for report in (first, second)]
+    assert told[0] == told[1]
+    assert first.suite == second.suite == suite_digest()
+
+
+def test_reports_are_read_as_they_were_written() -> None:
+    report = run(FORGETFUL, profile="quick", only=["S-1", "S-3"])
+    assert from_json(to_json(report)) == report
+    assert 'failures="' in to_junit(report)
+    odd = evolve(report, outcomes=(Outcome("x", ("S-1",), Status.FAIL, "control \0 \x1b signs, \ud800"),))
+    assert "control \\x00 \\x1b signs, \\ud800" in to_junit(odd)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"), [({"profile": "slow"}, "profile"), ({"only": ["Z-1"]}, "no clause or check 'Z-1'")]
+)
+def test_unknown_profiles_and_clauses_are_refused(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(BadInput, match=told):
+        run(MEMORY, **options)
+
+
+@pytest.mark.parametrize("place", ["conformance", "no.such.module:X", "conformance:NOTHING", "conformance:run", ":X"])
+def test_a_harness_that_is_none_is_refused(place: str) -> None:
+    with pytest.raises(BadInput, match="harness"):
+        load_harness(place)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (0, 0.0),
+        (0, False),
+        (0.0, -0.0),
+        (1, True),
+        ("1", 1),
+        (None, "None"),
+        ((), []),
+        ({"a": 1}, {"a": 1.0}),
+        (b"", ""),
+        ("\u1100\u1161", "\uac00"),
+    ],
+)
+def test_values_of_two_types_are_two_values(one: Any, other: Any) -> None:
+    assert typed(one) == typed(one)
+    assert typed(one) != typed(other)
+    with pytest.raises(CheckFailed):
+        same(one, other, "it")
+
+
+async def test_refused_wants_the_very_error() -> None:
+    async def raises(error: Exception) -> None:
+        raise error
+
+    async def gives() -> int:
+        return 0
+
+    assert isinstance(await refused(BadInput, raises(BadInput("x")), "it"), BadInput)
+    for made in (raises(NotFound("x")), gives()):
+        with pytest.raises(CheckFailed, match="expected BadInput"):
+            await refused(BadInput, made, "it")
+    with pytest.raises(KeyError):
+        await refused(BadInput, raises(KeyError("x")), "it")
+    with pytest.raises(CheckFailed, match="because"):
+        require(False, "because")
+
+
+def test_a_check_that_is_not_provided_is_not_run() -> None:
+    (durable,) = (check for check in checking.registered() if check.id == "durability.killed")
+    outcome = run_check(MEMORY, durable)
+    assert (outcome.status, outcome.detail) == (Status.NOT_PROVIDED, "durable")

@@ -1,0 +1,27 @@
+"""Our own engines' reports and their page: ``python -m tests.conformance.write_reports [NAME …]``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.conformance.harnesses import HARNESSES
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "conformance"
+
+
+def main(names: list[str]) -> int:
+    """Each engine in a process of its own. The worst exit code is given."""
+    FOLDER.mkdir(exist_ok=True)
+    worst = 0
+    for name in names or list(HARNESSES):
+        place = f"tests.conformance.harnesses:{name.upper().replace('-', '_')}"
+        command = [sys.executable, "-m", "conformance", "run", place, "--report", str(FOLDER / f"{name}.json")]
+        worst = max(worst, subprocess.run(command, check=False).returncode)
+    page = [sys.executable, "-m", "conformance", "matrix", str(FOLDER), "--out", str(FOLDER / "README.md")]
+    return max(worst, subprocess.run(page, check=False).returncode)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
