@@ -42,7 +42,7 @@ _BLOCK = 2_048
 """Rows in memory at a time while a query reads a scope."""
 
 _OPEN_TABLES = 64
-_METADATA_CACHE = 64 * 1_024 * 1_024
+_METADATA_CACHE = 8 * 1_024 * 1_024
 _INDEX_CACHE = 1_024 * 1_024
 
 _WRITES = 32

@@ -13,8 +13,8 @@ from saga_backends.graph import kuzu, networkx
 from saga_backends.memory import GRAPH, VECTOR
 from saga_backends.resident.graph import ResidentGraph
 from saga_backends.resident.vectors import ResidentVectors
-from saga_backends.vector import sqlite
-from saga_core.registry import OpenOptions
+from saga_backends.vector import chroma, lancedb, sqlite
+from saga_core.registry import Backend, OpenOptions
 
 ROOMY = 64 * 1_024 * 1_024
 
@@ -125,6 +125,18 @@ def _on_sqlite(name: str, wrap: Callable[[Any], Any]) -> Opener:
     return Opener(name, opened, again)
 
 
+def _in_folder(backend: Backend, *, resident: bool = False, lives: int = 12) -> Opener:
+    async def opened(path: Path) -> Any:
+        store = await backend.open(OpenOptions(path=path / backend.name))
+        return ResidentVectors(store, limit_bytes=ROOMY) if resident else store
+
+    async def again(store: Any, path: Path) -> Any:
+        await store.aclose()
+        return await opened(path)
+
+    return Opener(f"resident-{backend.name}" if resident else backend.name, opened, again, lives=lives)
+
+
 VECTORS = (
     Opener("memory", _memory_vector),
     _on_sqlite("sqlite", lambda store: store),
@@ -132,4 +144,8 @@ VECTORS = (
     _resident_vectors(9_000, 5_500),
     _on_sqlite("resident-sqlite", lambda store: ResidentVectors(store, limit_bytes=ROOMY)),
     _on_sqlite("resident-sqlite-9000", lambda store: ResidentVectors(store, limit_bytes=9_000, scope_bytes=5_500)),
+    _in_folder(lancedb.BACKEND),
+    _in_folder(lancedb.BACKEND, resident=True),
+    _in_folder(chroma.BACKEND, lives=6),
+    _in_folder(chroma.BACKEND, resident=True, lives=6),
 )

@@ -201,5 +201,5 @@ class VectorMachine(RuleBasedStateMachine):
 @pytest.mark.parametrize("opener", VECTORS, ids=str)
 def test_random_lives(opener: Opener) -> None:
     machine = type("Machine", (VectorMachine,), {"opener": opener})
-    examples = max(12, settings().max_examples // 6)
+    examples = max(opener.lives, settings().max_examples * opener.lives // 75)
     run_state_machine_as_test(machine, settings=settings(max_examples=examples, stateful_step_count=30))

@@ -1,0 +1,441 @@
+"""Chroma collections, one for each scope, and what is asked of them. All of it runs on the worker's thread.
+
+An item is kept whole in one metadata value, its vector in 32 bits, its text and its metadata: Chroma has no null,
+brings vectors to length 1, and keeps them in index files that a kill can tear (see ``chroma_index``). What Chroma
+calls the embedding is the same vector at length 1. Its index is approximate, and a query does not use it: it reads
+the scopes that it asks.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from saga_backends.vector import chroma_index
+from saga_backends.vector.engine_folder import EngineFolder, Layout, import_engine
+from saga_backends.vector.nearest import Nearest
+from saga_backends.vector.packed_item import PackedItem, latest
+from saga_backends.vector.scoring import Singles, as_rows, squared_norms
+from saga_backends.vector.threaded import check_same, unknown_scope
+from saga_core.capabilities import Capability
+from saga_core.errors import Closed, SagaError
+from saga_core.stores.filters import Predicate
+from saga_core.stores.lifecycle import Health, Limits, StoreInfo
+from saga_core.stores.validate import check_dimension
+from saga_core.stores.vector import Hit, ScopeSpec, VectorItem
+
+LAYOUT = Layout(
+    name="chroma",
+    version=1,
+    damage=(
+        "malformed",
+        "corrupt",
+        "not a database",
+        "hnsw",
+        "pickle",
+        "hash",
+        "backfill",
+        "no such table",
+        "does not exist",
+    ),
+)
+
+_SCOPE, _EMBEDDER, _DIMENSION, _ITEM = "saga_scope", "saga_embedder", "saga_dimension", "item"
+
+_BLOCK = 2_000
+"""Items in memory at a time while a query reads a scope."""
+
+_LOADED = 32
+"""Collections in use at a time. Each takes four open files and some megabytes, and Chroma lets go of none of them
+before the process has hardly any files left."""
+
+_SAVED = 32
+"""Writes after which Chroma saves a collection's index. Until then every write reads what was written since; a save
+writes the index whole."""
+
+_TEXT_BYTES = 1_024 * 1_024
+"""Chroma keeps every metadata value in an index too, and takes a second for a megabyte of it."""
+
+
+@frozen(eq=False)
+class _Block:
+    """Some items of a scope. ``rests`` are text and metadata, as JSON."""
+
+    ids: list[str]
+    vectors: Singles
+    rests: list[str]
+
+
+class ChromaCollections:
+    """The directory at ``path`` as Chroma keeps it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._folder = EngineFolder(path, LAYOUT)
+        self._mark = chroma_index.WriteMark(path)
+        self._specs: dict[str, ScopeSpec] = {}
+        self._loaded: dict[str, Any] = {}
+        self._order: tuple[str, list[str]] | None = None
+        self._batch = Limits().batch
+        self._chroma: Any = None
+        self._client: Any = None
+        self._open = False
+
+    def info(self) -> StoreInfo:
+        """The engine's version, what it can do and how much at once."""
+        return StoreInfo(
+            kind="vector",
+            name=LAYOUT.name,
+            version=self._chroma.__version__,
+            capabilities=frozenset({Capability.DURABLE}),
+            limits=Limits(value_bytes=_TEXT_BYTES, batch=self._batch),
+            location=str(self.path),
+        )
+
+    def open(self) -> None:
+        """Import the engine, lock the directory, mend what a killed process left, read which scopes there are."""
+        self._chroma = import_engine("chromadb", LAYOUT.name)
+        notes = self._folder.open()
+        with self._folder.translated("opening"):
+            if notes.get("made") and not (self.path / chroma_index.DATABASE).exists():
+                raise self._folder.corrupt(f"{chroma_index.DATABASE} is missing")
+            torn = self._mark.left()
+            chroma_index.throw_away(self.path, torn)
+            chroma_index.sweep(self.path)
+            self._client = self._connect()
+            self._batch = min(self._batch, self._client.get_max_batch_size())
+            self._read_scopes(torn)
+        if not notes.get("made"):
+            self._folder.note({"made": True})
+        self._open = True
+
+    def close(self) -> None:
+        """Let go of whatever ``open`` got hold of. A second call does nothing."""
+        self._open = False
+        try:
+            with self._folder.translated("closing"):
+                self._disconnect()
+        finally:
+            self._folder.close()
+
+    def check(self, thorough: bool) -> Health:
+        """Asks the engine something, or reads all of all."""
+        try:
+            client = self._alive()
+            with self._folder.translated("a check"):
+                client.count_collections()
+            if thorough:
+                for name in self._specs:
+                    for block in self._blocks(name):
+                        self._items(block)
+            size = self._folder.size()
+        except Closed:
+            raise
+        except (SagaError, OSError) as error:
+            return Health(ok=False, detail=str(error))
+        return Health(ok=True, detail=f"{self.path}: {'every item was read' if thorough else 'readable'}", bytes=size)
+
+    # --- scopes --------------------------------------------------------------------------------------------------
+
+    def create(self, name: str, spec: ScopeSpec) -> None:
+        """See ``VectorStore.create``."""
+        client = self._alive()
+        found = self._specs.get(name)
+        if found is not None:
+            check_same(name, found, spec)
+            return
+        with self._folder.translated(f"making scope {name!r}"):
+            client.create_collection(
+                _collection_name(name),
+                embedding_function=None,
+                metadata={_SCOPE: name, _EMBEDDER: spec.embedder, _DIMENSION: spec.dimension},
+                configuration={"hnsw": {"space": "cosine", "sync_threshold": _SAVED, "batch_size": _SAVED}},
+            )
+        self._specs[name] = spec
+
+    def describe(self, name: str) -> ScopeSpec | None:
+        """See ``VectorStore.describe``."""
+        self._alive()
+        return self._specs.get(name)
+
+    def scopes(self) -> list[str]:
+        """See ``VectorStore.scopes``."""
+        self._alive()
+        return sorted(self._specs)
+
+    def drop(self, name: str) -> None:
+        """See ``VectorStore.drop``. The files of its index go when the store is opened again."""
+        client = self._alive()
+        if name not in self._specs:
+            return
+        with self._folder.translated(f"dropping scope {name!r}"):
+            client.delete_collection(_collection_name(name))
+        del self._specs[name]
+        self._loaded.pop(name, None)
+        self._order = None
+
+    # --- items ---------------------------------------------------------------------------------------------------
+
+    def upsert(self, name: str, items: Sequence[PackedItem]) -> None:
+        """See ``VectorStore.upsert``."""
+        self._alive()
+        spec = self._specs.get(name)
+        if spec is None:
+            raise unknown_scope(name)
+        rows = latest(items, name, spec)
+        if rows:
+            with self._writing(name) as collection:
+                collection.upsert(
+                    ids=[item.id for item in rows],
+                    embeddings=_units(as_rows([item.vector for item in rows])),
+                    metadatas=[{_ITEM: _pack(item)} for item in rows],
+                )
+
+    def get(self, name: str, ids: Sequence[str]) -> dict[str, VectorItem]:
+        """See ``VectorStore.get``."""
+        self._alive()
+        if name not in self._specs:
+            return {}
+        items: dict[str, VectorItem] = {}
+        for start in range(0, len(ids), self._batch):
+            block = self._read(name, ids=list(ids[start : start + self._batch]))
+            items.update((item.id, item) for item in self._items(block))
+        return {item_id: items[item_id] for item_id in ids if item_id in items}
+
+    def scan(self, name: str, after: str | None, limit: int) -> list[VectorItem]:
+        """See ``VectorStore.scan``."""
+        self._alive()
+        if name not in self._specs:
+            return []
+        if self._order is None or self._order[0] != name:
+            self._order = (name, sorted(self._ids(name)))
+        ids = self._order[1]
+        start = 0 if after is None else bisect_right(ids, after)
+        return list(self.get(name, ids[start : start + limit]).values())
+
+    def query(self, names: Sequence[str], asked: array[float], k: int, wanted: Predicate | None) -> list[Hit]:
+        """See ``VectorStore.query``. Holds ``k`` candidates and some thousand items at a time."""
+        self._alive()
+        nearest = Nearest(asked, k)
+        places = {place: name for place, name in enumerate(names) if name in self._specs}
+        for name in places.values():
+            check_dimension("vector", asked, name, self._specs[name])
+        for place, name in places.items():
+            for block in self._blocks(name):
+                chosen = list(range(len(block.ids))) if wanted is None else self._passing(block, wanted)
+                nearest.show(place, [block.ids[index] for index in chosen], chosen, block.vectors[chosen])
+        items = {
+            place: self.get(name, [item_id for _, item_id, at, _ in nearest.best if at == place])
+            for place, name in places.items()
+        }
+        best = [(score, items[place][item_id]) for score, item_id, place, _ in nearest.best]
+        return [Hit(item.id, score, item.text, item.metadata) for score, item in best]
+
+    def delete(self, name: str, ids: Sequence[str] | None, wanted: Predicate | None) -> int:
+        """See ``VectorStore.delete``."""
+        self._alive()
+        if name not in self._specs:
+            return 0
+        gone = self._ids(name, wanted) if wanted is not None else self._ids(name, ids=ids or ())
+        for start in range(0, len(gone), self._batch):
+            with self._writing(name) as collection:
+                collection.delete(ids=gone[start : start + self._batch])
+        return len(gone)
+
+    def count(self, name: str, wanted: Predicate | None) -> int:
+        """See ``VectorStore.count``."""
+        self._alive()
+        if name not in self._specs:
+            return 0
+        if wanted is not None:
+            return len(self._ids(name, wanted))
+        collection = self._collection(name)
+        with self._folder.translated(f"counting scope {name!r}"):
+            number = collection.count()
+        assert isinstance(number, int)
+        return number
+
+    # --- collections ---------------------------------------------------------------------------------------------
+
+    def _alive(self) -> Any:
+        if not self._open:
+            raise Closed(f"{self.path}: is closed")
+        if self._client is None:
+            with self._folder.translated("opening"):
+                self._client = self._connect()
+        return self._client
+
+    def _connect(self) -> Any:
+        settings = self._chroma.config.Settings(
+            _env_file=None,
+            anonymized_telemetry=False,
+            chroma_api_impl="chromadb.api.rust.RustBindingsAPI",
+            chroma_otel_collection_endpoint="",
+        )
+        try:
+            return self._chroma.PersistentClient(path=str(self.path), settings=settings)
+        except BaseException:
+            # Chroma keeps what it could not start, and would give it to the next who opens the path.
+            shared = import_engine("chromadb.api.shared_system_client", LAYOUT.name)
+            shared.SharedSystemClient._identifier_to_system.pop(str(self.path), None)
+            raise
+
+    def _disconnect(self) -> None:
+        client, self._client = self._client, None
+        self._loaded = {}
+        self._order = None
+        if client is not None:
+            client.close()
+
+    def _read_scopes(self, torn: Sequence[str]) -> None:
+        """Which scopes there are; those whose index was thrown away get a new one."""
+        for collection in self._client.list_collections():
+            fields = collection.metadata or {}
+            if _SCOPE in fields:
+                self._specs[fields[_SCOPE]] = ScopeSpec(str(fields[_EMBEDDER]), int(fields[_DIMENSION]))
+                if collection.name in torn:
+                    self._index_again(fields[_SCOPE])
+        if torn:
+            self._mark.clear()
+
+    def _index_again(self, name: str) -> None:
+        collection = self._client.get_collection(_collection_name(name), embedding_function=None)
+        ids = collection.get(include=[])["ids"]
+        for start in range(0, len(ids), _BLOCK):
+            found = collection.get(ids=ids[start : start + _BLOCK], include=["metadatas"])
+            block = self._split(name, found)
+            collection.upsert(ids=block.ids, embeddings=_units(block.vectors), metadatas=found["metadatas"])
+
+    def _collection(self, name: str) -> Any:
+        found = self._loaded.get(name)
+        if found is None:
+            with self._folder.translated(f"opening scope {name!r}"):
+                if len(self._loaded) >= _LOADED:
+                    self._disconnect()
+                client = self._alive()
+                # The first look brings the index up to date, and may save it.
+                with self._mark.writing(_collection_name(name)):
+                    found = client.get_collection(_collection_name(name), embedding_function=None)
+                    found.count()
+            self._loaded[name] = found
+        return found
+
+    @contextmanager
+    def _writing(self, name: str) -> Iterator[Any]:
+        collection = self._collection(name)
+        self._order = None
+        with self._folder.translated(f"writing to scope {name!r}"), self._mark.writing(_collection_name(name)):
+            yield collection
+
+    def _ids(self, name: str, wanted: Predicate | None = None, *, ids: Sequence[str] | None = None) -> list[str]:
+        """The ids of the items that are there: all, those that pass, or those of ``ids``."""
+        if wanted is not None:
+            return [block.ids[index] for block in self._blocks(name) for index in self._passing(block, wanted)]
+        if ids is not None and not ids:
+            return []
+        collection = self._collection(name)
+        with self._folder.translated(f"reading scope {name!r}"):
+            found: list[str] = collection.get(ids=ids, include=[])["ids"]
+        return found
+
+    def _passing(self, block: _Block, wanted: Predicate) -> list[int]:
+        return [index for index, (_, fields) in enumerate(self._parse(block)) if wanted(fields)]
+
+    def _blocks(self, name: str) -> Iterator[_Block]:
+        """The scope's items, some thousand at a time."""
+        start = 0
+        while True:
+            block = self._read(name, limit=_BLOCK, offset=start)
+            if block.ids:
+                yield block
+            if len(block.ids) < _BLOCK:
+                return
+            start += _BLOCK
+
+    def _read(self, name: str, **which: Any) -> _Block:
+        collection = self._collection(name)
+        with self._folder.translated(f"reading scope {name!r}"):
+            found = collection.get(include=["metadatas"], **which)
+        return self._split(name, found)
+
+    # --- items as they are kept ----------------------------------------------------------------------------------
+
+    def _split(self, name: str, found: Any) -> _Block:
+        """Items as the engine gave them. Raises ``StoreCorrupt`` for those that are not as ``_pack`` makes them."""
+        width = self._specs[name].dimension * 4
+        ids: list[str] = found["ids"]
+        vectors, rests = [], []
+        for item_id, fields in zip(ids, found["metadatas"] or (), strict=True):
+            coded, bracket, rest = str((fields or {}).get(_ITEM)).partition("[")
+            try:
+                vector = binascii.a2b_base64(coded, strict_mode=True)
+            except binascii.Error as error:
+                raise self._damaged(item_id, f"its vector is no base64: {error}") from error
+            if len(vector) != width:
+                raise self._damaged(item_id, f"its vector has {len(vector)} bytes and not {width}")
+            vectors.append(vector)
+            rests.append(bracket + rest)
+        block = np.frombuffer(b"".join(vectors), dtype="<f4").astype(np.float32, copy=False)
+        return _Block(ids, block.reshape(-1, self._specs[name].dimension), rests)
+
+    def _parse(self, block: _Block) -> list[tuple[str, dict[str, Any]]]:
+        """Text and metadata of each item."""
+        try:
+            found = json.loads(f"[{','.join(block.rests)}]")
+        except ValueError:
+            found = []
+        if len(found) == len(block.ids) and all(_is_rest(each) for each in found):
+            return found  # type: ignore[no-any-return]
+        for item_id, rest in zip(block.ids, block.rests, strict=True):
+            try:
+                whole = _is_rest(json.loads(rest))
+            except ValueError:
+                whole = False
+            if not whole:
+                raise self._damaged(item_id, "its text and metadata are no JSON")
+        raise self._folder.corrupt(f"items {block.ids[0]!r} to {block.ids[-1]!r} are damaged")
+
+    def _items(self, block: _Block) -> list[VectorItem]:
+        return [
+            VectorItem(item_id, array("f", vector.tobytes()), text, fields)
+            for item_id, vector, (text, fields) in zip(block.ids, block.vectors, self._parse(block), strict=True)
+        ]
+
+    def _damaged(self, item_id: str, what: str) -> SagaError:
+        return self._folder.corrupt(f"item {item_id!r} is damaged: {what}")
+
+
+def _pack(item: PackedItem) -> str:
+    """Base64 of the vector, then text and metadata as JSON; the first bracket parts them."""
+    vector = base64.b64encode(np.frombuffer(item.vector, dtype=np.float32).astype("<f4").tobytes()).decode()
+    return f"{vector}[{json.dumps(item.text, ensure_ascii=False)},{item.metadata}]"
+
+
+def _is_rest(found: object) -> bool:
+    return type(found) is list and len(found) == 2 and type(found[0]) is str and type(found[1]) is dict
+
+
+def _units(rows: Singles) -> Singles:
+    """The rows at length 1; zero rows stay."""
+    lengths = np.sqrt(squared_norms(rows))
+    lengths[lengths == 0] = 1.0
+    units: Singles = (rows / lengths[:, None]).astype(np.float32)
+    return units
+
+
+def _collection_name(scope: str) -> str:
+    """A name that Chroma takes: a hash, and what a person recognises of the scope before it."""
+    slug = re.sub(r"[^a-z0-9]+", "-", scope.lower()).strip("-")[:40] or "scope"
+    return f"{slug}-{hashlib.sha256(scope.encode()).hexdigest()[:32]}"
