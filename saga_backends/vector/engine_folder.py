@@ -28,6 +28,7 @@ REBUILD = "move the directory away, and make the vectors anew with `saga rebuild
 
 _OURS = frozenset({LABEL, LABEL + ".new", ".lock"})
 _FULL = ("no space left", "disk is full", "database or disk is full", "disk quota")
+_REFUSED = ("too many open files", "permission denied", "out of memory", "cannot allocate")
 _SOURCE_PLACE = re.compile(r",? ?/\S+\.rs:\d+:\d+")
 _SHOWN = 300
 
@@ -96,8 +97,11 @@ class EngineFolder:
         return sum((Path(where) / name).stat().st_size for where, _, names in os.walk(self.path) for name in names)
 
     @contextmanager
-    def translated(self, doing: str) -> Iterator[None]:
-        """Let no exception of the engine out: each becomes a ``StoreError`` that names the path and a remedy."""
+    def translated(self, doing: str, *, reading: bool = False) -> Iterator[None]:
+        """Let no exception of the engine out: each becomes a ``StoreError`` that names the path and a remedy.
+
+        ``reading`` for an engine that fails to read in no other case than when its files are damaged.
+        """
         try:
             yield
         except SagaError:
@@ -106,21 +110,23 @@ class EngineFolder:
             # A panic in an engine written in Rust is no Exception.
             if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
                 raise
-            raise self._translate(doing, error) from error
+            raise self._translate(doing, error, reading) from error
 
     def corrupt(self, what: str) -> StoreCorrupt:
         """The error for damage that was found in the directory."""
         return StoreCorrupt(f"{self.path}: {what}; {REBUILD}")
 
-    def _translate(self, doing: str, error: BaseException) -> StoreError:
+    def _translate(self, doing: str, error: BaseException, reading: bool) -> StoreError:
         said = _SOURCE_PLACE.sub("", str(error)) or type(error).__name__
         said = said if len(said) <= _SHOWN else f"{said[:_SHOWN]}…"
         low = said.lower()
         if any(words in low for words in _FULL):
             return StoreError(f"{self.path}: the disk is full ({said}); make room, and do it again")
-        if any(words in low for words in self._layout.damage):
-            return self.corrupt(f"is damaged: {doing} failed ({said})")
-        return StoreError(f"{self.path}: {doing} failed: {type(error).__name__}: {said}")
+        what = f"{doing} failed ({type(error).__name__}: {said})"
+        damaged = reading and not any(words in low for words in _REFUSED)
+        if damaged or any(words in low for words in self._layout.damage):
+            return self.corrupt(f"is damaged: {what}")
+        return StoreError(f"{self.path}: {what}")
 
     def _prepare(self) -> None:
         if self.path.exists() and not self.path.is_dir():

@@ -35,7 +35,7 @@ from saga_core.stores.vector import Hit, ScopeSpec, VectorItem
 LAYOUT = Layout(
     name="lancedb",
     version=1,
-    damage=("corrupt", "not found", "too small", "sufficient data", "invalid range", "panic", "decode", "magic"),
+    damage=("corrupt", "not found"),
 )
 
 _BLOCK = 2_048
@@ -283,7 +283,7 @@ class LanceTables:
         """The open table of a scope; of those open, the one used longest ago is let go of."""
         table = self._tables.pop(name, None)
         if table is None:
-            with self._folder.translated(f"opening scope {name!r}"):
+            with self._folder.translated(f"opening scope {name!r}", reading=True):
                 handle = self._alive().open_table(scope.table)
                 table = _Table(handle, handle.stats()["fragment_stats"]["num_fragments"])
             while len(self._tables) >= _OPEN_TABLES:
@@ -338,11 +338,11 @@ class LanceTables:
 
     def _blocks(self, name: str, scope: _Scope, columns: Sequence[str]) -> Iterator[Any]:
         """The scope's rows with their row ids, some thousand at a time."""
-        with self._folder.translated(f"reading scope {name!r}"):
+        with self._folder.translated(f"reading scope {name!r}", reading=True):
             rows = self._table(name, scope).handle.search().select(list(columns)).with_row_id(True)
             reader = rows.to_batches(_BLOCK)
         while True:
-            with self._folder.translated(f"reading scope {name!r}"):
+            with self._folder.translated(f"reading scope {name!r}", reading=True):
                 block = next(reader, None)
             if block is None:
                 return
@@ -351,7 +351,7 @@ class LanceTables:
     def _take(self, name: str, scope: _Scope, rows: Sequence[int]) -> dict[str, VectorItem]:
         if not rows:
             return {}
-        with self._folder.translated(f"reading scope {name!r}"):
+        with self._folder.translated(f"reading scope {name!r}", reading=True):
             blocks = self._table(name, scope).handle.take_row_ids(list(rows)).to_arrow().to_batches()
         return {item.id: item for block in blocks for item in self._items(block, scope.spec)}
 
