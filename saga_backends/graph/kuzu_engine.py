@@ -131,6 +131,10 @@ def opening(file: Path) -> Iterator[None]:
         raise StoreCorrupt(f"{file}: cannot be opened ({text}); {remedy(file)}") from error
 
 
+class PoolFull(StoreError):
+    """A call that did not fit into the buffer pool."""
+
+
 @contextmanager
 def working(file: Path, pool_mb: int) -> Iterator[None]:
     """Let no driver exception of a call out: each becomes a ``StoreError`` that names ``file`` and a remedy."""
@@ -143,7 +147,7 @@ def working(file: Path, pool_mb: int) -> Iterator[None]:
 def _translate(file: Path, pool_mb: int, error: Exception) -> StoreError:
     text = _text(error)
     if isinstance(error, MemoryError) or "Buffer manager" in text or "bad_alloc" in text:
-        return StoreError(
+        return PoolFull(
             f"{file}: the call does not fit into the buffer pool of {pool_mb} MB ({text}); nothing of it was kept: "
             "raise options.buffer_pool_mb, or split the mutation"
         )

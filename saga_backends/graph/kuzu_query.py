@@ -75,7 +75,7 @@ class QueryDoor:
             self._alive()
             request = {
                 "engine": self._database.engine.name,
-                "packages": str(self._database.location),
+                "packages": str(self._database.packages),
                 "database": str(copy),
                 "text": question.text,
                 "columns": question.columns,

@@ -106,18 +106,21 @@ class KuzuTables:
         if not mutation:
             return
         here.difference_update(mutation.delete_nodes)
-        with self.database.writing():
-            for key in dict.fromkeys(mutation.delete_edges):
-                self.database.rows(_DELETE_TIE, **_identity(scope, key))
-            for node_id in dict.fromkeys(mutation.delete_nodes):
-                self.database.rows(_DELETE_NODE, pk=_pk(scope, node_id))
-            for node in {node.id: node for node in mutation.put_nodes}.values():
-                self._put_node(scope, node, node.id in here)
-            self._put_edges(scope, {edge.identity: edge for edge in mutation.put_edges}.values(), here)
-            if not begun:
-                self.database.rows(_CREATE_SCOPE, name=scope)
-            if mutation.watermark is not None:
-                self.database.rows(_SET_WATERMARK, name=scope, watermark=mutation.watermark)
+        self.database.write(lambda: self._change(scope, mutation, begun, here))
+
+    def _change(self, scope: str, mutation: Mutation, begun: bool, old: set[str]) -> None:
+        """``old``: those of the nodes to put, or to connect, that stay from before."""
+        for key in dict.fromkeys(mutation.delete_edges):
+            self.database.rows(_DELETE_TIE, **_identity(scope, key))
+        for node_id in dict.fromkeys(mutation.delete_nodes):
+            self.database.rows(_DELETE_NODE, pk=_pk(scope, node_id))
+        for node in {node.id: node for node in mutation.put_nodes}.values():
+            self._put_node(scope, node, node.id in old)
+        self._put_edges(scope, {edge.identity: edge for edge in mutation.put_edges}.values(), old)
+        if not begun:
+            self.database.rows(_CREATE_SCOPE, name=scope)
+        if mutation.watermark is not None:
+            self.database.rows(_SET_WATERMARK, name=scope, watermark=mutation.watermark)
 
     def _put_node(self, scope: str, node: Node, old: bool) -> None:
         name = node.properties.get("name")
@@ -133,7 +136,7 @@ class KuzuTables:
             self.database.rows(_CREATE_NODE, **values, scope=scope, id=node.id)
 
     def _put_edges(self, scope: str, edges: Iterable[Edge], old: set[str]) -> None:
-        """``old``: the nodes that were there before; only between two of them there may be an edge already."""
+        """Only between two nodes that stay from before there may be an edge already."""
         known: dict[str, set[tuple[str, str, str]]] = {}
         for edge in edges:
             values = {**_identity(scope, edge), "properties": _to_json(edge.properties)}
@@ -150,9 +153,9 @@ class KuzuTables:
         """See ``GraphStore.drop``."""
         if not self.database.rows(_WATERMARK, name=scope):
             return
-        with self.database.writing():
-            self.database.rows(_DELETE_NODES, scope=scope)
-            self.database.rows(_DELETE_SCOPE, name=scope)
+        self.database.write(
+            lambda: (self.database.rows(_DELETE_NODES, scope=scope), self.database.rows(_DELETE_SCOPE, name=scope))
+        )
 
     # --- reading --------------------------------------------------------------------------------------------------
 
