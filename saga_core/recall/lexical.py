@@ -117,27 +117,25 @@ class LexicalIndex:
 
     def _gather(self, term: str) -> None:
         self._gathered.add(term)
-        found: list[tuple[int, int]] = []
+        documents, weights = array("I"), array("H")
         for base, segment in self._segments:
             where = segment.find(term)
             if where is not None:
-                numbers = (base + number for number in segment.numbers[where])
-                found += zip(numbers, segment.weights[where], strict=True)
-        if not found:
+                documents.extend([base + number for number in segment.numbers[where]])
+                weights.extend(segment.weights[where])
+        if not documents:
             return
         known = self._postings.get(term)
-        if isinstance(known, int):
-            found.append((known >> 16, known & 0xFFFF))
-        elif known is not None:
-            found += zip(*known, strict=True)
-        found.sort()
-        if len(found) == 1:
-            self._postings[term] = found[0][0] << 16 | found[0][1]
-        else:
-            self._postings[term] = (
-                array("I", (number for number, _ in found)),
-                array("H", (weight for _, weight in found)),
-            )
+        if known is not None:
+            beside = ((known >> 16,), (known & 0xFFFF,)) if isinstance(known, int) else known
+            late = beside[0][0] > documents[-1]
+            documents.extend(beside[0])
+            weights.extend(beside[1])
+            if not late:  # between the segments others came with their texts
+                order = sorted(range(len(documents)), key=documents.__getitem__)
+                documents = array("I", map(documents.__getitem__, order))
+                weights = array("H", map(weights.__getitem__, order))
+        self._postings[term] = (documents, weights) if len(documents) > 1 else documents[0] << 16 | weights[0]
 
     def remove(self, doc_id: str, text: str | None = None) -> None:
         """Forget a document; an unknown one is no error.
