@@ -49,23 +49,25 @@ def _output(arguments: Sequence[str]) -> str:
 
 
 def server_figures(play: Play, repeats: int = REPEATS) -> dict[str, Any]:
-    """Start the server on the play's data, several times: until it is ready (milliseconds), and its memory (bytes).
+    """Start the server on the play's data, several times: milliseconds until it is ready, of wall and of CPU, and its
+    memory in bytes.
 
     Memory is measured after the last start, when one turn was played over HTTP and shown in every store.
     """
     ready: list[float] = []
-    for _ in range(repeats - 1):
-        process, _, taken = _start(play)
-        ready.append(taken)
-        _stop(process)
-    process, base, taken = _start(play)
-    try:
-        ready.append(taken)
-        _play_one(play, base)
-        memory = resident_bytes(process.pid)
-    finally:
-        _stop(process)
-    return {"ready": percentile(ready, 50), "rss": memory}
+    used: list[float] = []
+    memory: int | None = None
+    for number in range(repeats):
+        process, base, taken = _start(play)
+        try:
+            ready.append(taken)
+            used += [cpu for cpu in (cpu_milliseconds(process.pid),) if cpu is not None]
+            if number == repeats - 1:
+                _play_one(play, base)
+                memory = resident_bytes(process.pid)
+        finally:
+            _stop(process)
+    return {"ready": percentile(ready, 50), "ready_cpu": percentile(used, 50) if used else None, "rss": memory}
 
 
 def _start(play: Play) -> tuple[subprocess.Popen[str], str, float]:
@@ -126,6 +128,21 @@ def resident_bytes(pid: int) -> int | None:
     except ImportError:
         return None
     return int(psutil.Process(pid).memory_info().rss)
+
+
+def cpu_milliseconds(pid: int) -> float | None:
+    """CPU that a process took so far, all its threads; None where neither the system nor psutil tells it."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * 1_000 / os.sysconf("SC_CLK_TCK")
+    except FileNotFoundError:
+        pass
+    try:
+        import psutil
+    except ImportError:
+        return None
+    times = psutil.Process(pid).cpu_times()
+    return float(times.user + times.system) * 1_000
 
 
 def bytes_on_disk(folder: Path) -> int:

@@ -128,6 +128,7 @@ SECTIONS = (
             Row("import saga_core: CPU", "s", _imported("saga_core"), 0.3),
             Row("import saga_core.engine.saga: CPU", "s", _imported("saga_core.engine.saga")),
             Row("server ready: wall", "s", _of("server", "ready", scale=0.001), 1.5),
+            Row("server ready: CPU", "s", _of("server", "ready_cpu", scale=0.001)),
             Row("server with the session: RSS", "MB", _of("server", "rss", scale=2.0**-20), 110.0),
             Row("data on disk", "MB", _of("disk", scale=2.0**-20)),
             Row("speed: a fixed loop, least", "ms", _of("calibration", "least")),
