@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from saga_core.journal.transcript import Transcript, identity
-from saga_core.journal.voices import is_errand
+from saga_core.journal.voices import asks_for_a_line, stops_the_story
 from saga_core.model.turn import TurnKind
 
 _QUOTED = 32
@@ -42,13 +42,16 @@ _TASK = re.compile(
 def classify(transcript: Transcript) -> TurnKind:
     """What a request asks for. A wrong guess costs quality for one turn; the state never depends on it.
 
-    Words of the player ask for a narration, unless a frontend's instruction behind them asks aside, or the request
-    is a bare task that shows no chat. Without words, a prefilled or quoted reply asks for its continuation, a nudge
-    to the next speaker for a narration, and anything else (impersonate, summarise, a quiet prompt) is a side request.
+    Words of the player ask for a narration, unless a frontend's instruction behind them stops the story, or the
+    request is a bare task that shows no chat. Without words, a prefilled or quoted reply asks for its continuation,
+    a nudge to the next speaker for a narration, and anything else (impersonate, summarise, a quiet prompt) is a side
+    request.
     """
     note = transcript.trailing_system
+    if stops_the_story(note) or any(asks_for_a_line(each.sent) for each in transcript.asked):
+        return TurnKind.SIDE
     if transcript.words or not transcript.past:
-        return TurnKind.SIDE if is_errand(note) or _is_bare_task(transcript) else TurnKind.NARRATION
+        return TurnKind.SIDE if _is_bare_task(transcript) else TurnKind.NARRATION
     if transcript.prefilled:
         return TurnKind.CONTINUATION
     last = identity(transcript.past[-1].text)

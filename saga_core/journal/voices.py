@@ -27,28 +27,37 @@ _NUDGES = (
     r"다음 ?(?:응답|답변|대사)[은는을를]?\s",
 )
 """In brackets: go on, or pass the word."""
+_IMPERSONATE = r"write your next reply from the point of view of\b"
 _ERRANDS = (
-    r"write your next reply from the point of view of\b",
+    _IMPERSONATE,
     r"in (?:the|your) next (?:response|reply)\b",
     r"(?:summari[sz]e|translate|classify)\b",
     r"generate (?:a|an|the) (?:[\w-]+ ){0,4}(?:title|image prompt|summary|list)\b",
     r"(?!ooc\b)[^\]\n]{0,60}(?:요약|번역)(?:해|하) ?(?:줘|주세요|라|시오|십시오|세요)?[.!]?\s*\]",
 )
-"""In brackets: something that is no part of the story."""
+"""In brackets, in place of the player's words: something that is no part of the story. Behind them such a note may
+be one that stands there at every turn, of a story that goes on.
+"""
 _STOPS = (
     r"(?:pause|stop) (?:your|the|this) role-?play\b",
     r"ignore (?:all )?(?:the )?previous instructions\W+(?:and |please )*(?:summari[sz]e|classify|describe|provide)\b",
+    r"in the next response i want you to provide only\b",
+    r"summari[sz]e the ongoing role ?-?(?:play)? ?story\b",
     r"(?:롤플레이|역할극)[을를]? ?(?:잠시 |잠깐 )?(?:멈추|중단)",
 )
-"""With brackets or without: the same."""
+"""With brackets or without, also behind the player's words: the story does not go on."""
 
 
-def _opening(bracketed: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"(?:\A|\n)[ \t]*(?:\[\s*(?:{'|'.join(bracketed)})|\[?\s*(?:{'|'.join(_STOPS)}))", re.I)
+def _opening(bracketed: tuple[str, ...], free: tuple[str, ...] = ()) -> re.Pattern[str]:
+    """What begins a line with one of these, in a bracket or with or without."""
+    kinds = [rf"\[\s*(?:{'|'.join(bracketed)})"] if bracketed else []
+    kinds += [rf"\[?\s*(?:{'|'.join(free)})"] if free else []
+    return re.compile(rf"(?:\A|\n)[ \t]*(?:{'|'.join(kinds)})", re.I)
 
 
-_NOTE = _opening((*_NUDGES, *_ERRANDS))
-_ERRAND = _opening(_ERRANDS)
+_NOTE = _opening((*_NUDGES, *_ERRANDS), _STOPS)
+_STOP = _opening((), _STOPS)
+_LINE = _opening((_IMPERSONATE,))
 _EXCERPTS = 3
 
 
@@ -114,6 +123,11 @@ def split_note(text: str) -> tuple[str, str]:
     return text[: found.start()].rstrip(), text[found.start() :].strip()
 
 
-def is_errand(text: str) -> bool:
-    """Whether a frontend's instruction asks for something besides the story: a summary, a title, the player's line."""
-    return _ERRAND.search(text) is not None
+def stops_the_story(text: str) -> bool:
+    """Whether a frontend's instruction interrupts the story: for a summary, a picture's description, a mood."""
+    return _STOP.search(text) is not None
+
+
+def asks_for_a_line(text: str) -> bool:
+    """Whether it asks for the player's next line."""
+    return _LINE.search(text) is not None

@@ -9,7 +9,7 @@ import pytest
 from saga_core.engine.sides import classify
 from saga_core.journal import likeness, witness
 from saga_core.journal.transcript import read_transcript
-from saga_core.journal.voices import is_errand, split_note
+from saga_core.journal.voices import split_note, stops_the_story
 from saga_core.model.turn import TurnKind
 from tests.docs.pages import page
 from tests.replay.test_recorded_client import EXPECTED, RECORDINGS
@@ -75,4 +75,6 @@ def test_the_signs_are_read_as_the_page_says() -> None:
 def test_an_instruction_is_told_from_the_words_before_it() -> None:
     assert split_note("I go on.\n\n[Continue the last response]") == ("I go on.", "[Continue the last response]")
     assert split_note("I say: continue the last response") == ("I say: continue the last response", "")
-    assert not is_errand("[Continue the last response]")
+    assert split_note("Yes.\n\n[지금까지의 일을 요약해 줘]") == ("Yes.", "[지금까지의 일을 요약해 줘]")
+    assert stops_the_story("Keep it short.\n[Pause your roleplay. Describe the room.]")
+    assert not stops_the_story("[Continue the last response]")

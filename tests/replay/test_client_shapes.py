@@ -250,6 +250,24 @@ CASES: dict[str, Case] = {
     "a prompt for a picture": Case(
         lambda t: [*plain(t), system("[In the next response I want you to provide only a list of keywords.]")], 2, SIDE
     ),
+    "a prompt for a picture, before the reply": Case(
+        lambda t: [*plain(t, t.next), system("[In the next response I want you to provide only a list of keywords.]")],
+        2,
+        SIDE,
+    ),
+    # what stands behind the words at every turn
+    "a note that asks for more": Case(
+        lambda t: [*plain(t, t.next), system("[Summarize the scene in one line at the end of your reply.]")], 2
+    ),
+    "a note that asks for more, merged with the words": Case(
+        lambda t: plain(t, f"{t.next}\n\n[In your next reply, write three paragraphs.]"), 2
+    ),
+    "a note that asks for more, in Korean": Case(
+        lambda t: [*plain(t, t.next), system("[답변 끝에 장면을 한 줄로 요약해 주세요.]")], 2
+    ),
+    "a note about the point of view": Case(
+        lambda t: [*plain(t, t.next), system("[Write your next reply from the point of view of Mera.]")], 2
+    ),
     # words of the player that look like it
     "out of character": Case(lambda t: plain(t, "(OOC: summarize what we know so far, please.)"), 2),
     "out of character, in square brackets": Case(lambda t: plain(t, "[OOC: 지금까지 일을 요약해 줘]"), 2),
