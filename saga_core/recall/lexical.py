@@ -12,7 +12,6 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from heapq import nlargest
 from math import log
 
 from saga_core.recall.segments import Segment, mark_of, pack
@@ -225,8 +224,10 @@ class LexicalIndex:
                     continue
                 documents, weights = documents[start:], weights[start:]
             left -= len(documents)
-            for number, share in zip(documents, weights, strict=True):
-                scores[number] = get(number, 0.0) + share * weight
+            found = dict(zip(documents, [share * weight for share in weights], strict=True))
+            for number in scores.keys() & found.keys():
+                found[number] += scores[number]
+            scores.update(found)
         return scores, unread
 
     def _rank(
@@ -234,7 +235,8 @@ class LexicalIndex:
     ) -> list[tuple[str, float]]:
         """About ``count`` of the best documents (more if they tie), best first."""
         ids = self._ids
-        least = nlargest(count, scores.values())[-1] if len(scores) > count else 0.0
+        # Sorting all of them is faster than a heap of the best.
+        least = sorted(scores.values())[-count] if len(scores) > count else 0.0
         best = sorted([(-score, ids[number], number) for number, score in scores.items() if score >= least])
         ranked: list[tuple[float, str]] = []
         for negative, id_, number in best[:_REFINED_DOCUMENTS]:
