@@ -14,7 +14,7 @@ _NEXT_SPEAKER = re.compile(r"\bnext reply\b.{0,20}\b(only )?as\b|다음 (답변|
 
 # The rest is for requests that show no reply at all.
 _TOOL = re.compile(
-    r"you are (?:a|an|the) (?:[\w-]+ ){0,3}(?:translat|summari[sz]|classifi|proofread|title)"
+    r"you are (?:a|an|the) (?:[\w-]+ ){0,3}(?:translator|summari[sz]er|classifier|proofreader|title generator)\b"
     r"|(?:translate|summari[sz]e|classify) the (?:following|given|user|text|message|input)"
     r"|from the (?:list|options) below, (?:choose|select|pick)"
     r"|(?:당신은|너는|넌) [^.\n]{0,20}(?:번역|요약)(?:가|기|자|사|하는)"

@@ -15,8 +15,7 @@ WRAPPER = "s Message>"
 SYSTEM_MARK = "system: "
 """Before a system text that is sent in the role of the user."""
 
-_WRAPPED = re.compile(r"<([^<>\n]{1,60})['’]s Message>\s*(.*?)\s*</\1['’]s Message>", re.S)
-_TAG = re.compile(r"</?[^<>\n]{1,60}['’]s Message>")
+_TAG = re.compile(r"<(/?)([^<>\n]{1,60})['’]s Message>")
 _ROLE = re.compile(r"^(user|assistant)[:：][ \t]?", re.M)
 _NAME = re.compile(r"^([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]", re.M)
 
@@ -76,8 +75,16 @@ def unwrap(text: str) -> str:
 
 
 def wrapped(text: str) -> list[Said]:
-    """The wrapped parts of a text, in order."""
-    return [Said(found[1].strip(), "", found[2]) for found in _WRAPPED.finditer(text)]
+    """The wrapped parts of a text, in order. A wrapper that is not closed is none."""
+    parts: list[Said] = []
+    opened: re.Match[str] | None = None
+    for tag in _TAG.finditer(text):
+        if not tag[1]:
+            opened = tag
+        elif opened is not None and tag[2] == opened[2]:
+            parts.append(Said(tag[2].strip(), "", text[opened.end() : tag.start()].strip()))
+            opened = None
+    return parts
 
 
 def marked(text: str) -> list[Said]:

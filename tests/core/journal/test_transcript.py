@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from typing import Any
 
@@ -10,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.errors import BadInput
-from saga_core.journal.transcript import LADDER, identity, identity_key, prefix_keys, read_transcript
+from saga_core.journal import voices
+from saga_core.journal.transcript import (
+    LADDER,
+    _KeyCache,
+    fingerprint,
+    identity,
+    identity_key,
+    prefix_keys,
+    read_transcript,
+)
 
 text = st.text(alphabet=st.sampled_from('가나다 어둠의숲*_"“” \n\tab:c.'), max_size=60)
 
@@ -110,3 +120,72 @@ def test_bad_messages_are_named(messages: list[Any], message: str) -> None:
     with pytest.raises(BadInput) as caught:
         read_transcript(messages)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("<Mina's Message>\n안녕.\n</Mina's Message>", [("Mina", "안녕.")]),
+        ("a <Mina’s Message>b</Mina’s Message> c <X's Message>d</X's Message>", [("Mina", "b"), ("X", "d")]),
+        ("<Mina's Message>never closed <X's Message>d</X's Message>", [("X", "d")]),
+        ("<Mina's Message>a</X's Message>", []),
+        ("</Mina's Message>", []),
+    ],
+)
+def test_wrapped_parts(text: str, parts: list[tuple[str, str]]) -> None:
+    assert [(part.speaker, part.text) for part in voices.wrapped(text)] == parts
+
+
+def test_wrappers_without_end_are_read_in_one_pass() -> None:
+    text = "<Mina's Message>" * 60_000
+    began = time.process_time()
+    assert read_transcript([{"role": "user", "content": text}]).player_words == text
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (
+            "card\nuser: 안녕.\n\nassistant: 어서 와.\n두 번째 줄.",
+            [("user", "안녕."), ("assistant", "어서 와.\n두 번째 줄.")],
+        ),
+        ("the user: not at the beginning of a line", []),
+    ],
+)
+def test_parts_marked_by_role(text: str, parts: list[tuple[str, str]]) -> None:
+    assert [(part.role, part.text) for part in voices.marked(text)] == parts
+
+
+def test_who_speaks_last_is_the_player() -> None:
+    names = [voices.Said(name, "", "…") for name in ("Mina", "Alex", "Tam", "Alex")]
+    assert voices.roles(names) == ["assistant", "user", "assistant", "user"]
+    assert voices.roles([voices.Said("Mina", "", "…")] * 3) == ["user", "assistant", "user"]
+
+
+def test_instructions_are_no_words_where_something_was_replied() -> None:
+    chat = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hm."}]
+    note = "[Continue the last response]"
+    asked = read_transcript([*chat, {"role": "user", "content": f"I go.\n\n{note}"}])
+    assert (asked.player_words, asked.trailing_system) == ("I go.", note)
+    first = read_transcript([{"role": "user", "content": f"A long system prompt.\n{note}\nAnd the first words."}])
+    assert not first.asked, "there it may belong to the system prompt"
+    earlier = read_transcript([*chat, {"role": "user", "content": note}, *chat])
+    assert [each.text for each in earlier.utterances if each.role == "user"] == ["Hello.", note, "Hello."]
+
+
+def test_a_system_text_in_the_users_role_is_no_utterance() -> None:
+    chat = [{"role": "user", "content": "system: lore"}, {"role": "user", "content": "I go."}]
+    transcript = read_transcript([*chat, {"role": "user", "content": "system: more lore"}])
+    assert transcript.player_words == "I go."
+    assert transcript.system_text == "system: lore\nsystem: more lore"
+    assert transcript.trailing_system == "system: more lore"
+
+
+def test_keys_of_many_texts_stay_within_the_bound() -> None:
+    cache = _KeyCache(limit=10)
+    texts = [f"text {number}" for number in range(100)]
+    for text in texts:
+        assert cache.key(text) == cache.key(text) == fingerprint(identity(text))
+        assert len(cache.young) + len(cache.old) <= 20
+    assert cache.key(texts[-11]) == fingerprint(identity(texts[-11]))
