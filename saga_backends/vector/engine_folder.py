@@ -150,6 +150,10 @@ class EngineFolder:
                     "path of an empty directory, or of one that does not exist; nothing was changed"
                 ) from None
             return None
+        except PermissionError as error:
+            raise StoreUnavailable(
+                f"{file}: cannot be read ({error.strerror}); let this user read and write it"
+            ) from error
         except (OSError, UnicodeDecodeError) as error:
             raise self.corrupt(f"{LABEL} cannot be read ({error})") from error
         return self._notes(text)

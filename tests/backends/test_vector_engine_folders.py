@@ -361,6 +361,18 @@ async def test_a_path_that_cannot_be_used_is_told(backend: Backend, tmp_path: Pa
             await opened(backend, path)
 
 
+async def test_a_label_that_may_not_be_read_is_told(
+    backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(self: Path, *args: Any, **kwargs: Any) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    await fill(backend, tmp_path / "v")
+    monkeypatch.setattr(Path, "read_text", refused)
+    with pytest.raises(StoreUnavailable, match=r"saga\.json: cannot be read \(Permission denied\)"):
+        await opened(backend, tmp_path / "v")
+
+
 # --- exceptions of the engine ------------------------------------------------------------------------------------
 
 
