@@ -58,6 +58,7 @@ _WATERMARK = Statement("MATCH (s:Scope {name: $name}) RETURN s.watermark")
 _CREATE_SCOPE = Statement("CREATE (:Scope {name: $name})")
 _SET_WATERMARK = Statement("MATCH (s:Scope {name: $name}) SET s.watermark = $watermark")
 _DELETE_SCOPE = Statement("MATCH (s:Scope {name: $name}) DELETE s")
+_DELETE_TIES = Statement("MATCH (e:Entity)-[t:Tie]->(:Entity) WHERE e.scope = $scope DELETE t")
 _DELETE_NODES = Statement("MATCH (e:Entity) WHERE e.scope = $scope DETACH DELETE e")
 _COUNT = Statement("MATCH (s:Scope) RETURN count(*)")
 _ALL_NODES = Statement(f"MATCH (e:Entity) WHERE e.scope = $scope {_NODE}")
@@ -113,7 +114,7 @@ class KuzuTables:
         for key in dict.fromkeys(mutation.delete_edges):
             self.database.rows(_DELETE_TIE, **_identity(scope, key))
         for node_id in dict.fromkeys(mutation.delete_nodes):
-            self.database.rows(_DELETE_NODE, pk=_pk(scope, node_id))
+            self._delete_node(scope, node_id)
         for node in {node.id: node for node in mutation.put_nodes}.values():
             self._put_node(scope, node, node.id in old)
         self._put_edges(scope, {edge.identity: edge for edge in mutation.put_edges}.values(), old)
@@ -121,6 +122,13 @@ class KuzuTables:
             self.database.rows(_CREATE_SCOPE, name=scope)
         if mutation.watermark is not None:
             self.database.rows(_SET_WATERMARK, name=scope, watermark=mutation.watermark)
+
+    def _delete_node(self, scope: str, node_id: str) -> None:
+        """Edges first, one by one: Kuzu's ``DETACH DELETE`` now and then leaves one behind at its other end."""
+        pk = _pk(scope, node_id)
+        for source, type_, target, key, _ in self.database.rows(_TIES["both"], pk=pk):
+            self.database.rows(_DELETE_TIE, **_identity(scope, EdgeKey(source, type_, target, key)))
+        self.database.rows(_DELETE_NODE, pk=pk)
 
     def _put_node(self, scope: str, node: Node, old: bool) -> None:
         name = node.properties.get("name")
@@ -153,9 +161,13 @@ class KuzuTables:
         """See ``GraphStore.drop``."""
         if not self.database.rows(_WATERMARK, name=scope):
             return
-        self.database.write(
-            lambda: (self.database.rows(_DELETE_NODES, scope=scope), self.database.rows(_DELETE_SCOPE, name=scope))
-        )
+
+        def work() -> None:
+            self.database.rows(_DELETE_TIES, scope=scope)
+            self.database.rows(_DELETE_NODES, scope=scope)
+            self.database.rows(_DELETE_SCOPE, name=scope)
+
+        self.database.write(work)
 
     # --- reading --------------------------------------------------------------------------------------------------
 
