@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from saga_server.bench.meters import calibrate
 from saga_server.bench.play import read_play
 from saga_server.bench.turn import measure_cold, measure_turns
 
@@ -17,13 +16,10 @@ from saga_server.bench.turn import measure_cold, measure_turns
 def measure(what: str, folder: Path, numbers: Sequence[int]) -> dict[str, Any]:
     """``cold``, or ``turns`` with how many reads and how many turns of play."""
     play = read_play(folder)
-    before = calibrate()
     if what == "cold":
-        found = asyncio.run(measure_cold(play))
-    else:
-        reads, turns = numbers
-        found = asyncio.run(measure_turns(play, reads, turns))
-    return {**found, "calibration": [before, calibrate()]}
+        return asyncio.run(measure_cold(play))
+    reads, turns = numbers
+    return asyncio.run(measure_turns(play, reads, turns))
 
 
 if __name__ == "__main__":

@@ -20,27 +20,43 @@ from saga_core.journal.journal import Journal
 from saga_core.model.turn import Session
 from saga_core.ports import Embedder, Mode
 
+_FEW, _PART = 5, 0.1
+"""So many measurements at full speed, and such a part of all, are enough to leave out the others."""
+
+_TOLERATED = 1.15
+"""Times the best probe that one may take at full speed."""
+
 
 @define
 class Samples:
-    """Milliseconds of one step, measured again and again."""
+    """Milliseconds of one step, measured again and again, each with how fast the machine was meanwhile."""
 
     cpu: list[float] = field(factory=list)
     wall: list[float] = field(factory=list)
+    speed: list[float] = field(factory=list)
 
-    def add(self, taken: Taken) -> None:
-        """Take in one measurement."""
+    def add(self, taken: Taken, speed: float = 0.0) -> None:
+        """Take in one measurement. ``speed``: the slower ``probe`` of the two around it; 0 where nobody looked."""
         self.cpu.append(taken.cpu)
         self.wall.append(taken.wall)
+        self.speed.append(speed)
 
-    def figures(self) -> dict[str, float]:
-        """Median, 99th percentile and mean, in milliseconds."""
+    def figures(self, full: float = math.inf) -> dict[str, float]:
+        """Median, 99th percentile and mean, in milliseconds, of what was measured at full speed (``at_full_speed``)."""
         found: dict[str, float] = {"count": len(self.cpu)}
         for name, values in (("cpu", self.cpu), ("wall", self.wall)):
-            found[f"{name}_p50"] = percentile(values, 50)
-            found[f"{name}_p99"] = percentile(values, 99)
-            found[f"{name}_mean"] = sum(values) / len(values)
+            chosen = at_full_speed(values, self.speed, full)
+            found["counted"] = len(chosen)
+            found[f"{name}_p50"] = percentile(chosen, 50)
+            found[f"{name}_p99"] = percentile(chosen, 99)
+            found[f"{name}_mean"] = sum(chosen) / len(chosen)
         return found
+
+
+def at_full_speed(values: Sequence[float], speeds: Sequence[float], full: float) -> list[float]:
+    """The values that were measured while a ``probe`` took ``full`` milliseconds at most; all if these are too few."""
+    chosen = [value for value, speed in zip(values, speeds, strict=True) if speed <= full]
+    return chosen if len(chosen) >= max(_FEW, len(values) * _PART) else list(values)
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
@@ -124,15 +140,15 @@ class MeteredEmbedder:
 
 @define
 class MeteredJournal(Journal):
-    """A journal that keeps how long its appends took: encoding, and the commit until it is on disk."""
+    """A journal that tells how long its last append took: encoding, and the commit until it is on disk."""
 
-    appends: Samples = field(factory=Samples, init=False)
+    last: Taken = field(factory=lambda: Taken(), init=False)
 
     async def append(self, *about: Any, **options: Any) -> Session:
         """As ``Journal.append``."""
         with Stopwatch() as watch:
             updated = await super().append(*about, **options)
-        self.appends.add(watch.taken)
+        self.last = watch.taken
         return updated
 
 
@@ -167,16 +183,23 @@ def collections() -> Iterator[Collections]:
         gc.callbacks.remove(found)
 
 
-def calibrate() -> float:
-    """Milliseconds of CPU that a fixed loop takes, the best of five: how fast the machine is at this moment.
+def probe() -> float:
+    """Milliseconds of CPU that a short fixed loop takes: how fast the machine is at this moment.
 
     Cores that share their pipelines with a busy neighbour run the same instructions in up to twice the time.
     """
-    best = math.inf
-    for _ in range(5):
-        sums: dict[int, float] = {}
-        began = time.thread_time()
-        for number in range(60_000):
-            sums[number % 1_000] = sums.get(number % 1_000, 0.0) + number * 0.5
-        best = min(best, time.thread_time() - began)
-    return best * 1_000
+    sums: dict[int, float] = {}
+    began = time.thread_time()
+    for number in range(6_000):
+        sums[number % 500] = sums.get(number % 500, 0.0) + number * 0.5
+    return (time.thread_time() - began) * 1_000
+
+
+def full_speed(probes: Sequence[float]) -> float:
+    """Milliseconds that a probe takes at most when nothing disturbs it, from many: 15 % above the fastest of them."""
+    return percentile(probes, 2) * _TOLERATED
+
+
+def calibrate() -> float:
+    """Milliseconds of CPU that ten probes take, at best."""
+    return 10 * min(probe() for _ in range(20))

@@ -16,7 +16,6 @@ from typing import Any
 
 from attrs import asdict, evolve
 
-from saga_server.bench.meters import percentile
 from saga_server.bench.play import PlayOptions, write_play
 from saga_server.bench.processes import REPEATS, bytes_on_disk, child, import_cpu, server_figures
 from saga_server.bench.turn import READS, TURNS
@@ -39,7 +38,7 @@ def run_bench(
     """Measure plays of ``lengths`` turns, made below ``folder``; everything found, JSON-able.
 
     ``reads`` and ``turns``: how many of each are measured on a warm session; ``repeats``: fresh processes for each
-    figure of a process.
+    figure of a process, of which the best counts.
     """
     plays = [_run_play(evolve(options, turns=length), folder, say, reads, turns, repeats) for length in lengths]
     say("imports")
@@ -69,17 +68,15 @@ def _run_play(options: PlayOptions, folder: Path, say: Say, reads: int, turns: i
     shutil.rmtree(copy)
     say(f"{options.turns} turns: reading and playing on")
     warm = child("turns", place, reads, turns)
-    speeds = [taken for found in (*cold, warm) for taken in found.pop("calibration")]
     return {
         "turns": options.turns,
         "disk": disk,
         "cold": {
-            part: {kind: percentile([found[part][kind] for found in cold], 50) for kind in ("cpu", "wall")}
+            part: {kind: min(found[part][kind] for found in cold) for kind in ("cpu", "wall")}
             for part in ("open", "load")
         },
         "server": server,
         "warm": warm,
-        "calibration": {"least": min(speeds), "most": max(speeds)},
     }
 
 
