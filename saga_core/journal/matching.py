@@ -34,6 +34,8 @@ _LEVELS = 256
 """Ancestors that verification looks at."""
 _NEAR_END = 64
 """Messages from the end among which a reply may have grown or been cut; far behind it nobody touches one alone."""
+_SESSIONS = 8
+"""Sessions that are searched for one reply, the newest."""
 _UNKNOWN = 64
 """Replies from the end that are looked up before the player's words are asked."""
 _ASKED = 12
@@ -170,9 +172,11 @@ class Matcher:
             return None
         text = identity(utterance.text)
         candidates = candidates or await self._kin(text, owner)
+        # What is said in many chats would load them all. Of an older one the replies before it tell the place.
+        newest = set(sorted({session for session, *_ in candidates})[-_SESSIONS:])
         found: list[_Candidate] = []
         for session_id, turn_id, how in candidates:
-            if only is not None and session_id != only.id:
+            if session_id not in newest if only is None else session_id != only.id:
                 continue
             tree = await self.tree(session_id)
             if turn_id in tree:

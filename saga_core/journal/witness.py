@@ -8,6 +8,7 @@ them. Nobody rewrites many replies in a row: where all are unlike, a machine did
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from attrs import define, frozen
@@ -22,6 +23,8 @@ SHORT = 24
 """Characters of identity below which a text proves nothing by itself: "OK." is said in many chats."""
 _LOOKED_UP = 8
 """Words, from the end backwards, that are looked up."""
+_SESSIONS = 4
+"""Sessions that are searched: each may have to be loaded."""
 _READ = 4
 """Candidates whose texts are read, the best first."""
 _COMPARED = 8
@@ -80,10 +83,11 @@ class Witness:
         groups = _groups(past)
         guess: Testimony | None = None
         compared: dict[tuple[int, str], bool] = {}
-        for at in range(len(groups) - 1, max(-1, len(groups) - 1 - _LOOKED_UP), -1):
+        rows = await self._rows(groups[-_LOOKED_UP:], owner)
+        for at in range(len(groups) - 1, len(groups) - 1 - len(rows), -1):
             group = groups[at]
             length = sum(len(identity(said.text)) for said in past[group.start : group.end])
-            for candidate in (await self._candidates(groups[: at + 1], owner))[:_READ]:
+            for candidate in (await self._candidates(groups[: at + 1], rows[at - len(groups)]))[:_READ]:
                 if len(candidate.agreeing) < 2 and length < SHORT:
                     continue
                 node = candidate.node
@@ -101,12 +105,20 @@ class Witness:
                     guess = found
         return guess
 
-    async def _candidates(self, groups: Sequence[_Group], owner: str) -> list[_Candidate]:
+    async def _rows(self, groups: Sequence[_Group], owner: str) -> list[list[tuple[str, str]]]:
+        """For each group the turns in which it was said, in the few sessions that know most of the groups."""
+        rows = [await self.journal.said(owner, group.key) for group in groups]
+        known = Counter(session for row in rows for session in {session for session, _ in row})
+        chosen: list[str] = []
+        for session in sorted(known, key=lambda each: (known[each], each), reverse=True):
+            if len(chosen) < _SESSIONS and await self.accepts(session):
+                chosen.append(session)
+        return [[each for each in row if each[0] in chosen] for row in rows]
+
+    async def _candidates(self, groups: Sequence[_Group], rows: Sequence[tuple[str, str]]) -> list[_Candidate]:
         """The turns in which the last of ``groups`` was said, one for each parent; the most agreeing first."""
         found: dict[str, _Candidate] = {}
-        for session_id, turn_id in reversed(await self.journal.said(owner, groups[-1].key)):
-            if not await self.accepts(session_id):
-                continue
+        for session_id, turn_id in reversed(rows):
             tree = await self.tree(session_id)
             node = tree.nodes.get(turn_id)
             if node is None or node.parent is None or node.parent in found or node.kind is TurnKind.SIDE:

@@ -624,3 +624,22 @@ class TestAsides:
         await answer(turn, "Nothing at all happened, as far as anybody can tell.")
         assert turn.kind is SIDE
         assert len((await story.saga.tree(session))["nodes"]) == 3
+
+
+async def test_a_short_reply_that_many_chats_know_loads_few_of_them(saga: Saga) -> None:
+    def chat(number: int, *told: str) -> Messages:
+        lines = [user(f"{number}: I ask about the road."), *(assistant(each) for each in told)]
+        return [system("card"), assistant(f"Greeting {number}."), *lines]
+
+    turns = []
+    for number in range(12):
+        turns.append(await saga.begin(chat(number)))
+        await answer(turns[-1], "Yes.", hp_change=-number)
+    for session in await saga.sessions():
+        saga.live.forget(session.session.id)
+    loaded = saga.counters.counts["sessions.loaded"]
+    late = await saga.begin([*chat(11, "Yes."), user("Then I go.")])
+    assert late.parent.id == turns[11].id
+    assert saga.counters.counts["sessions.loaded"] - loaded <= 8
+    early = await saga.begin([*chat(0, "Yes."), user("Then I go.")])
+    assert early.parent.id == turns[0].id, "found by greeting and first words, and the reply is there"

@@ -208,3 +208,18 @@ async def test_asides_leave_no_words(saga: Saga) -> None:
     turn.replies[0].feed("A toll was paid, and the lamp went out.")
     await turn.commit()
     assert len(await saga.stores.state.scan(("said",))) == 1
+
+
+async def test_words_that_are_said_in_many_chats_load_few_of_them(saga: Saga) -> None:
+    words = "나는 천천히 주위를 둘러보며 사람들의 얼굴을 하나하나 살핀다."
+    for number in range(8):
+        chat = Chat(saga, greeting=f"인사 {number}")
+        await chat.say(words, f"{number}번째 마을의 광장은 조용하다. " + reply("ko", number))
+        await chat.say(f"{number}: 이제 북쪽 성문으로 가서 문지기에게 길을 묻고 싶다.", reply("ko", number + 8))
+    mine = chat
+    mine.show(NO_EMOJI)
+    for session in await saga.sessions():
+        saga.live.forget(session.session.id)
+    loaded = saga.counters.counts["sessions.loaded"]
+    assert await mine.hp("계속 간다.") == (80, 2)
+    assert saga.counters.counts["sessions.loaded"] - loaded <= 4
