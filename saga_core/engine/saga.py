@@ -6,30 +6,23 @@ import asyncio
 import logging
 import os
 from collections import OrderedDict
-from collections.abc import Generator, Mapping, Sequence
-from types import TracebackType
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from attrs import define, evolve, field
+from attrs import Factory, define, evolve, field, frozen
 
-from saga_core.config import Config, load_config
+from saga_core.config import Config
 from saga_core.context.model import Language, ReadRequest, TurnContext
-from saga_core.context.reader import ContextReader, default_reader
+from saga_core.context.reader import ContextReader
 from saga_core.engine.adoption import adopt
 from saga_core.engine.backfill import Backfill
 from saga_core.engine.begun import BegunTurn, Reply
-from saga_core.engine.counters import Counters
-from saga_core.engine.extracting import Extractions
-from saga_core.engine.lanes import DrainReport, Lanes
-from saga_core.engine.live import LiveSession, LiveSessions
-from saga_core.engine.open_stores import Stores, open_stores
+from saga_core.engine.lanes import DrainReport
+from saga_core.engine.live import LiveSession
 from saga_core.engine.placing import place
-from saga_core.engine.projector import Projector, scope_of
+from saga_core.engine.projector import scope_of
 from saga_core.engine.recording import Recording, record_nothing
 from saga_core.errors import NotFound, StoreError
-from saga_core.extraction.extractor import Extractor
-from saga_core.ids import IdSource
-from saga_core.journal.journal import Journal, Wanted
 from saga_core.journal.matching import Match, Matcher
 from saga_core.journal.transcript import Transcript, read_transcript
 from saga_core.model.turn import Session, Turn, TurnKind
@@ -39,8 +32,11 @@ from saga_core.projection.pages import render_prefix, render_world
 from saga_core.prompt.build import build_plan, language_of
 from saga_core.prompt.rules import static_rules
 from saga_core.recall.episodes import PathEpisodes
-from saga_core.world.library import WorldLibrary, default_roots
+from saga_core.world.library import WorldLibrary
 from saga_core.world.model import World
+
+if TYPE_CHECKING:
+    from saga_core.engine.opening import Opening
 
 log = logging.getLogger("saga")
 
@@ -80,6 +76,8 @@ class Saga(Backfill):
         of ``models.extraction``; closing it is the caller's. Without ``resume`` the work that waits is left to the
         next engine, and no session is collected: for who only looks.
         """
+        from saga_core.engine.opening import Opening
+
         return Opening(config, extractor, clock or SystemClock(), entropy or SystemEntropy(), resume)
 
     async def begin(
@@ -129,8 +127,7 @@ class Saga(Backfill):
         model: str,
         started: float,
     ) -> BegunTurn:
-        timings: dict[str, float] = {}
-        lap = _Lap(self.clock, started, timings)
+        lap = _Lap(self.clock, started)
         only, timeline = await self.named_session(explicit, owner, chosen.world) if explicit else (None, "")
         placed = await place(self.matcher, transcript, owner=owner, only=only, world=lambda: chosen.world().name)
         transcript, match, kind = placed.transcript, placed.match, placed.kind
@@ -145,34 +142,42 @@ class Saga(Backfill):
             match = await self.entered(match, timeline, transcript)
         live = await self._session_for(match, transcript, owner, chosen)
         lap("match")
-        language = language_of(transcript.player_words or transcript.system_text, live.world.language)
-        parent_id = match.parent or live.tree.root
+        parent, adopted = match.parent or live.tree.root, list[str]()
         if match.unknown:
             async with self.lanes.gates.writing(live.session.id):
                 live = await self.live.get(live.session.id)
-                live.tree.get(parent_id)
+                live.tree.get(parent)
                 try:
-                    parent_id, adopted = await adopt(
-                        live, parent_id, match.unknown, self.ids, self.clock.now(), live.world.language, timeline
+                    parent, adopted = await adopt(
+                        live, parent, match.unknown, self.ids, self.clock.now(), live.world.language, timeline
                     )
                 except StoreError:
                     self.live.forget(live.session.id)
                     raise
-            self.lanes.submit(live.session.id, adopted)
             self.counters.add("turns.adopted", len(adopted))
             match = evolve(match, shown=match.shown | frozenset(adopted))
+        try:
+            return await self._told(live, _Asked(transcript, match, kind, parent, timeline, choices, model, lap))
+        finally:
+            # Now, for the views of a long history are rendered piece by piece, and would come between those of reading.
+            self.lanes.submit(live.session.id, adopted)
+
+    async def _told(self, live: LiveSession, asked: _Asked) -> BegunTurn:
+        """The turn, with what the model is told."""
+        transcript, parent, lap = asked.transcript, asked.parent, asked.lap
+        language = language_of(transcript.player_words or transcript.system_text, live.world.language)
         notices = tuple(f"{name}: {reason}" for name, reason in self.counters.degraded.items())
-        if kind is not TurnKind.SIDE:
-            notices += await self.await_extraction(live, parent_id)
-        self.extractions.prove(live.session.id, parent_id)
-        state = await live.state(parent_id)
+        if asked.kind is not TurnKind.SIDE:
+            notices += await self.await_extraction(live, parent)
+        self.extractions.prove(live.session.id, parent)
+        state = await live.state(parent)
         lap("state")
-        if kind is TurnKind.SIDE:
+        if asked.kind is TurnKind.SIDE:
             context, plan = NOTHING, build_plan(transcript)
         else:
-            context = await self._read(live, state, transcript, match, language)
+            context = await self._read(live, state, transcript, asked.match, language)
             lap("context")
-            pages = await self._pages(live, parent_id, language)
+            pages = await self._pages(live, parent, language)
             plan = build_plan(
                 transcript,
                 rules=static_rules(language),
@@ -181,20 +186,20 @@ class Saga(Backfill):
                 context=context.text,
             )
             lap("plan")
-        replies = tuple(Reply(self.ids.new("t")) for _ in range(max(1, choices)))
-        parent = await live.turn(parent_id)
-        timings["total"] = (self.clock.monotonic() - started) * 1_000
+        replies = tuple(Reply(self.ids.new("t")) for _ in range(max(1, asked.choices)))
+        above = await live.turn(parent)
+        lap.total()
         begun = BegunTurn(
             replies[0].turn_id,
             live.session,
-            parent,
+            above,
             plan,
             context,
-            kind,
+            asked.kind,
             replies,
-            timings,
+            lap.timings,
             notices,
-            Recording(self, live.session.id, transcript, parent_id, state, model, timeline).record,
+            Recording(self, live.session.id, transcript, parent, state, asked.model, asked.timeline).record,
         )
         self._explain(begun.id, context)
         return begun
@@ -342,109 +347,6 @@ class Saga(Backfill):
 
 
 @define
-class Opening:
-    """A ``Saga`` that is about to open: await it, or use it in ``async with``."""
-
-    source: Source
-    extractor: ChatModel | None
-    clock: Clock
-    entropy: Entropy
-    resume: bool = True
-    _saga: Saga | None = field(default=None, init=False)
-
-    def __await__(self) -> Generator[Any, None, Saga]:
-        return self._open().__await__()
-
-    async def __aenter__(self) -> Saga:
-        self._saga = await self._open()
-        return self._saga
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        assert self._saga is not None
-        await self._saga.aclose()
-
-    async def _open(self) -> Saga:
-        config = load_config(self.source)
-        counters = Counters()
-        stores = await open_stores(config, counters)
-        try:
-            return await self._assemble(config, stores, counters)
-        except BaseException:
-            await stores.aclose()
-            raise
-
-    async def _assemble(self, config: Config, stores: Stores, counters: Counters) -> Saga:
-        journal = Journal(stores.state)
-        await journal.open()
-        projector = Projector(
-            stores.state,
-            stores.graph,
-            stores.vector,
-            stores.cache,
-            stores.embedder,
-            self.clock,
-            counters,
-            config.session.live_timelines,
-        )
-
-        async def work(session_id: str, turns: Sequence[str]) -> None:
-            session = await live.get(session_id)
-            await projector.render(session, turns)
-            await extractions.settle(session, turns)
-
-        def busy(session_id: str) -> bool:
-            return lanes.busy(session_id) or extractions.busy(session_id)
-
-        lanes = Lanes(work, counters)
-        live = LiveSessions(journal, counters, busy, config.session.checkpoint_every)
-        ids = IdSource(self.clock, self.entropy)
-        extractions = Extractions(self._extractor(config, stores, counters), live, lanes, journal, ids, counters)
-        saga = Saga(
-            config=config,
-            stores=stores,
-            worlds=WorldLibrary(default_roots(config.base)),
-            clock=self.clock,
-            ids=ids,
-            counters=counters,
-            journal=journal,
-            live=live,
-            lanes=lanes,
-            projector=projector,
-            extractions=extractions,
-            reader=default_reader(
-                config, stores.counter, clock=self.clock, vectors=stores.vector, embedder=stores.embedder
-            ),
-            matcher=Matcher(journal, live.tree),
-        )
-        if not self.resume:
-            return saga
-        waiting: dict[str, list[str]] = {}
-        wanted: dict[str, dict[str, Wanted]] = {}
-        for session_id, turn, wants in await journal.jobs():
-            if wants is None:
-                waiting.setdefault(session_id, []).append(turn)
-            else:
-                wanted.setdefault(session_id, {})[turn] = wants
-        for session_id, turns in waiting.items():
-            lanes.submit(session_id, turns)
-        for session_id, each in wanted.items():
-            extractions.resume(session_id, each)
-        if waiting:
-            log.info("resuming the work of %d turns in %d sessions", sum(map(len, waiting.values())), len(waiting))
-        if config.session.collect_after_days:
-            saga._collecting = asyncio.create_task(saga.keep_collecting(), name="saga-collect")
-        return saga
-
-    def _extractor(self, config: Config, stores: Stores, counters: Counters) -> Extractor | None:
-        if self.extractor is None:
-            return None
-        model = config.models.extraction or self.extractor.name
-        return Extractor(self.extractor, model, stores.counter, report=counters.add)
-
-
-@define
 class _Choice:
     """The world for a new session. It is looked for among the files when somebody asks: a known session has its own."""
 
@@ -463,13 +365,33 @@ class _Choice:
 
 @define
 class _Lap:
-    """Writes into ``timings`` how many milliseconds passed since the last call."""
+    """Milliseconds of each step of reading since ``started``."""
 
     clock: Clock
-    last: float
-    timings: dict[str, float]
+    started: float
+    timings: dict[str, float] = field(factory=dict)
+    _last: float = field(default=Factory(lambda self: self.started, takes_self=True))
 
     def __call__(self, name: str) -> None:
+        """The step ``name`` is over."""
         now = self.clock.monotonic()
-        self.timings[name] = (now - self.last) * 1_000
-        self.last = now
+        self.timings[name] = (now - self._last) * 1_000
+        self._last = now
+
+    def total(self) -> None:
+        """All steps are over."""
+        self.timings["total"] = (self.clock.monotonic() - self.started) * 1_000
+
+
+@frozen
+class _Asked:
+    """A request whose place is found."""
+
+    transcript: Transcript
+    match: Match
+    kind: TurnKind
+    parent: str
+    timeline: str
+    choices: int
+    model: str
+    lap: _Lap

@@ -1,0 +1,132 @@
+"""Opening: from a configuration to an engine that runs, with the work that waits taken up."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Generator, Sequence
+from types import TracebackType
+from typing import Any
+
+from attrs import define, field
+
+from saga_core.config import Config, load_config
+from saga_core.context.reader import default_reader
+from saga_core.engine.counters import Counters
+from saga_core.engine.extracting import Extractions
+from saga_core.engine.lanes import Lanes
+from saga_core.engine.live import LiveSessions
+from saga_core.engine.open_stores import Stores, open_stores
+from saga_core.engine.projector import Projector
+from saga_core.engine.saga import Saga, Source
+from saga_core.extraction.extractor import Extractor
+from saga_core.ids import IdSource
+from saga_core.journal.journal import Journal, Wanted
+from saga_core.journal.matching import Matcher
+from saga_core.ports import ChatModel, Clock, Entropy
+from saga_core.world.library import WorldLibrary, default_roots
+
+log = logging.getLogger("saga")
+
+
+@define
+class Opening:
+    """A ``Saga`` that is about to open: await it, or use it in ``async with``."""
+
+    source: Source
+    extractor: ChatModel | None
+    clock: Clock
+    entropy: Entropy
+    resume: bool = True
+    _saga: Saga | None = field(default=None, init=False)
+
+    def __await__(self) -> Generator[Any, None, Saga]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> Saga:
+        self._saga = await self._open()
+        return self._saga
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._saga is not None
+        await self._saga.aclose()
+
+    async def _open(self) -> Saga:
+        config = load_config(self.source)
+        counters = Counters()
+        stores = await open_stores(config, counters)
+        try:
+            return await self._assemble(config, stores, counters)
+        except BaseException:
+            await stores.aclose()
+            raise
+
+    async def _assemble(self, config: Config, stores: Stores, counters: Counters) -> Saga:
+        journal = Journal(stores.state)
+        await journal.open()
+        projector = Projector(
+            stores.state,
+            stores.graph,
+            stores.vector,
+            stores.cache,
+            stores.embedder,
+            self.clock,
+            counters,
+            config.session.live_timelines,
+        )
+
+        async def work(session_id: str, turns: Sequence[str]) -> None:
+            session = await live.get(session_id)
+            await projector.render(session, turns)
+            await extractions.settle(session, turns)
+
+        def busy(session_id: str) -> bool:
+            return lanes.busy(session_id) or extractions.busy(session_id)
+
+        lanes = Lanes(work, counters)
+        live = LiveSessions(journal, counters, busy, config.session.checkpoint_every)
+        ids = IdSource(self.clock, self.entropy)
+        extractions = Extractions(self._extractor(config, stores, counters), live, lanes, journal, ids, counters)
+        saga = Saga(
+            config=config,
+            stores=stores,
+            worlds=WorldLibrary(default_roots(config.base)),
+            clock=self.clock,
+            ids=ids,
+            counters=counters,
+            journal=journal,
+            live=live,
+            lanes=lanes,
+            projector=projector,
+            extractions=extractions,
+            reader=default_reader(
+                config, stores.counter, clock=self.clock, vectors=stores.vector, embedder=stores.embedder
+            ),
+            matcher=Matcher(journal, live.tree),
+        )
+        if not self.resume:
+            return saga
+        waiting: dict[str, list[str]] = {}
+        wanted: dict[str, dict[str, Wanted]] = {}
+        for session_id, turn, wants in await journal.jobs():
+            if wants is None:
+                waiting.setdefault(session_id, []).append(turn)
+            else:
+                wanted.setdefault(session_id, {})[turn] = wants
+        for session_id, turns in waiting.items():
+            lanes.submit(session_id, turns)
+        for session_id, each in wanted.items():
+            extractions.resume(session_id, each)
+        if waiting:
+            log.info("resuming the work of %d turns in %d sessions", sum(map(len, waiting.values())), len(waiting))
+        if config.session.collect_after_days:
+            saga._collecting = asyncio.create_task(saga.keep_collecting(), name="saga-collect")
+        return saga
+
+    def _extractor(self, config: Config, stores: Stores, counters: Counters) -> Extractor | None:
+        if self.extractor is None:
+            return None
+        model = config.models.extraction or self.extractor.name
+        return Extractor(self.extractor, model, stores.counter, report=counters.add)
