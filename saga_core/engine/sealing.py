@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from saga_core.recall.lexical import LexicalIndex
@@ -48,6 +49,19 @@ def _texts(live: LiveSession, segment: Segment) -> list[str] | None:
             return None
         texts.append(node.episode)
     return texts
+
+
+async def parts_with(live: LiveSession, turns: Collection[str]) -> list[str]:
+    """The stored parts, by their first turns, that hold one of ``turns``, or that cannot be read."""
+    found = []
+    for first, raw in await live.journal.segments(live.session.id):
+        try:
+            kept = unpack(raw).ids
+        except ValueError:
+            kept = tuple(turns)
+        if not set(turns).isdisjoint(kept):
+            found.append(first)
+    return found
 
 
 async def seal(live: LiveSession) -> None:

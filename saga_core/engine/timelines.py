@@ -9,6 +9,7 @@ from attrs import define, evolve, field, frozen
 from saga_core.context.model import Language
 from saga_core.engine.live import LiveSession
 from saga_core.engine.projector import scope_of
+from saga_core.engine.sealing import parts_with
 from saga_core.engine.summaries import Summaries
 from saga_core.errors import BadInput, Conflict, NotFound
 from saga_core.journal import keys
@@ -212,7 +213,8 @@ class Timelines(Summaries):
                 # Noted first: what a crash leaves of them is shown again at the next start.
                 await self.journal.add_jobs(live.session.id, remembered)
                 await self.projector.remove(live, doomed)
-                await self._removal(live).prune(doomed, shortened, forgotten)
+                parts = await parts_with(live, inside)
+                await self._removal(live).prune(doomed, shortened, forgotten, parts)
             except BaseException:
                 self.live.forget(live.session.id)
                 self.lanes.submit(live.session.id, remembered)

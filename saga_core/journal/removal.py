@@ -32,15 +32,23 @@ class Removal:
     session: Session
     tree: Tree
 
-    async def prune(self, doomed: Collection[str], timelines: Collection[Timeline], forgotten: Collection[str]) -> None:
+    async def prune(
+        self,
+        doomed: Collection[str],
+        timelines: Collection[Timeline],
+        forgotten: Collection[str],
+        parts: Collection[str],
+    ) -> None:
         """Remove the turns ``doomed``, which hold everything below them and neither root nor head.
 
-        First ``timelines`` are written as they are from now on, and those of the names ``forgotten`` go.
+        First ``timelines`` are written as they are from now on, and those of the names ``forgotten`` go, and the
+        ``parts`` of the stored index that hold one of the turns, each by its first turn.
         """
         puts: dict[Key, bytes] = {keys.timeline(self.session.id, each.name): codec.encode(each) for each in timelines}
-        gone = frozenset(keys.timeline(self.session.id, name) for name in forgotten)
+        gone = {keys.timeline(self.session.id, name) for name in forgotten}
+        gone |= {keys.segment(self.session.id, first) for first in parts}
         if puts or gone:
-            await self.kv.commit(Batch(puts, gone))
+            await self.kv.commit(Batch(puts, frozenset(gone)))
         await self._turns([self.tree.get(turn) for turn in doomed])
 
     async def begin_anew(self, root: Turn) -> Session:

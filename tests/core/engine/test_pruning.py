@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from saga_core.engine import sealing
 from saga_core.engine.begun import BegunTurn
 from saga_core.engine.saga import Saga
 from saga_core.errors import BadInput, NotFound, StoreUnavailable
@@ -80,7 +81,8 @@ class Branches:
 
 
 @pytest.fixture
-async def branches(saga: Saga) -> Branches:
+async def branches(saga: Saga, monkeypatch: pytest.MonkeyPatch) -> Branches:
+    monkeypatch.setattr(sealing, "SIZE", 4)
     found = Branches(saga)
     await found.play()
     return found
@@ -105,6 +107,25 @@ class TestPruning:
         assert saga.counters.counts["turns.pruned"] == 9
         after = await branches.chat.say("내려간다.", "산을 내려간다. 강이 반짝인다.")
         assert after.parent.id == branches.good[-1].id
+
+    async def test_the_stored_index_does_not_keep_its_words(self, saga: Saga, branches: Branches) -> None:
+        parts = [raw for _, raw in await saga.journal.segments(branches.session)]
+        assert len(parts) == 4
+        assert sum("늪".encode() in raw for raw in parts) == 3, "two of its own, and one that it shares"
+        await saga.prune("나의 모험", branches.bad[0].id)
+        left = [raw for _, raw in await saga.journal.segments(branches.session)]
+        assert not any("늪".encode() in raw for raw in left)
+        assert left == parts[-len(left) :] != []
+        found = {hit["turn"] for hit in await saga.search("산의 길", session_id="나의 모험", k=20)}
+        assert found == {branches.trunk.id, *(turn.id for turn in branches.good)}
+
+    async def test_a_damaged_part_of_the_index_goes_too(self, saga: Saga, branches: Branches) -> None:
+        rows = await saga.stores.state.scan(("terms", branches.session))
+        await saga.stores.state.commit(Batch({rows[-1][0]: b"damaged"}))
+        await saga.prune("나의 모험", branches.bad[-1].id)
+        left = await saga.stores.state.scan(("terms", branches.session))
+        assert rows[-1][0] not in dict(left)
+        assert dict(left).keys() < dict(rows).keys()
 
     async def test_a_part_of_a_path(self, saga: Saga, branches: Branches) -> None:
         assert (await saga.prune("나의 모험", branches.bad[4].id)).turns == 5
@@ -271,6 +292,7 @@ class TestInterrupted:
 
     async def test_pruning(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("saga_core.journal.removal._TURNS", 2)
+        monkeypatch.setattr(sealing, "SIZE", 4)
         at, failed = 0, True
         while failed:
             async with Saga.open(memory_config(checkpoint_every=2)) as saga:
@@ -301,6 +323,7 @@ class TestInterrupted:
     @pytest.mark.parametrize("way", ["reset", "delete"])
     async def test_resetting_and_deleting(self, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("saga_core.journal.removal._TURNS", 5)
+        monkeypatch.setattr(sealing, "SIZE", 4)
         at, failed = 0, True
         while failed:
             async with Saga.open(memory_config(checkpoint_every=2)) as saga:
