@@ -320,24 +320,23 @@ def _last_before(places: list[int] | None, before: int) -> int | None:
 def _shown(tree: Tree, node: Node, past: Sequence[Utterance], position: int) -> frozenset[str]:
     """The turns from ``node`` upwards whose reply the history shows."""
     keys = identity_keys([said for said in past[: position + 1] if said.role == "assistant"])
+    path, nodes = tree.followed(node.id), tree.nodes
+    # Most histories show the end of the path, turn by turn.
     shown: list[str] = []
-    places: dict[str, list[int]] | None = None
-    at = len(keys)
-    for level, turn in enumerate(reversed(tree.followed(node.id))):
-        # Hidden messages leave gaps, but not endless ones: the walk is bounded by the history, not by the tree.
-        if not at or level > 2 * len(past) + _LEVELS:
+    for turn, key in zip(reversed(path), reversed(keys), strict=False):
+        if nodes[turn].reply_key != key:
             break
-        reply = tree.nodes[turn].reply_key
-        if reply == keys[at - 1]:
-            at -= 1
+        shown.append(turn)
+    places: dict[str, list[int]] = {}
+    at = len(keys) - len(shown)
+    for place, key in enumerate(keys[:at]):
+        places.setdefault(key, []).append(place)
+    # Hidden messages leave gaps, but not endless ones: the walk is bounded by the history, not by the tree.
+    for turn in path[-len(shown) - 1 : -2 * len(past) - _LEVELS : -1] if at else ():
+        before = _last_before(places.get(nodes[turn].reply_key), at)
+        if before is not None:
             shown.append(turn)
-        elif reply:
-            if places is None:
-                places = {}
-                for place, key in enumerate(keys):
-                    places.setdefault(key, []).append(place)
-            before = _last_before(places.get(reply), at)
-            if before is not None:
-                at = before
-                shown.append(turn)
+            at = before
+        if not at:
+            break
     return frozenset(shown)

@@ -285,11 +285,6 @@ class _KeyCache:
             self.young[handle] = found
         return found
 
-    def keys(self, texts: Sequence[str]) -> list[str]:
-        """The keys of many texts, most of them known."""
-        young, key = self.young, self.key
-        return [young.get((hash(text), len(text))) or key(text) for text in texts]
-
 
 def fingerprint(text: str) -> str:
     """A short hash of an identity text."""
@@ -307,8 +302,9 @@ def identity_key(text: str, images: tuple[str, ...] = ()) -> str:
 
 def identity_keys(utterances: Sequence[Utterance]) -> list[str]:
     """The identities of many utterances."""
-    keys = _KEYS.keys([each.sent for each in utterances])
-    return [each.key if each.images else key for each, key in zip(utterances, keys, strict=True)]
+    known = _KEYS.young.get
+    found = [known((hash(each.sent), len(each.sent))) for each in utterances]
+    return [each.key if key is None or each.images else key for each, key in zip(utterances, found, strict=True)]
 
 
 def prefix_keys(text: str) -> list[str]:
