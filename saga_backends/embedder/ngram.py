@@ -39,7 +39,7 @@ BASELINE = 0.03
 """The mean cosine of unrelated sentences. Hashing with signs keeps it free of the dimension."""
 
 _SMALLEST, _LARGEST = 16, 4_096
-_AT_ONCE = 16
+_AT_ONCE = 8
 """Texts that are embedded between two chances for others to run."""
 
 _GOLDEN = 0x9E3779B97F4A7C15

@@ -26,7 +26,7 @@ from saga_core.projection.episodes import render_episode
 _SIBLINGS = 32
 _AT_ONCE = 32
 """Turns that are adopted between two chances for others to run."""
-_COMMITTED = 256
+_COMMITTED = 64
 """Turns that are recorded in one commit, about."""
 
 

@@ -6,9 +6,9 @@ from contextlib import AbstractAsyncContextManager
 
 from attrs import define
 
-from saga_core.engine.extracting import unreported
 from saga_core.engine.live import LiveSession
 from saga_core.engine.timelines import Timelines
+from saga_core.engine.unreported import unreported
 from saga_core.errors import BadInput, NotSupported
 from saga_core.model.turn import TurnKind
 

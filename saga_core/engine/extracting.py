@@ -18,15 +18,13 @@ from saga_core.engine.counters import Counters
 from saga_core.engine.lanes import Lanes, Waiting
 from saga_core.engine.live import LiveSession, LiveSessions
 from saga_core.engine.quiet import Quiet
+from saga_core.engine.unreported import read_turn, unreported
 from saga_core.errors import NotFound, StoreError, UpstreamError
 from saga_core.extraction.extractor import ExtractionFailed, Extractor
-from saga_core.extraction.writer import mention_event, read_delta
 from saga_core.ids import IdSource
 from saga_core.journal.journal import Journal, Wanted
-from saga_core.journal.tree import Node
-from saga_core.model.deltas import Delta, Mentioned, Renamed, Source, Status
+from saga_core.model.deltas import Delta
 from saga_core.model.turn import TurnKind
-from saga_core.prompt.build import language_of
 
 log = logging.getLogger("saga.extraction")
 
@@ -282,17 +280,7 @@ class Extractions:
             backlog.turn = ""
             self._end_call(backlog)
 
-    async def _read(self, backlog: _Backlog, extractor: Extractor, turn_id: str) -> Delta:
-        """Ask the model, and resolve its answer on the state before the turn."""
-        live = await self.live.get(backlog.session)
-        turn = await live.turn(turn_id)
-        assert turn.parent is not None, "a root is never wanted"
-        before = await live.state(turn.parent)
-        behind = live.tree.is_ancestor(turn_id, live.head) and turn_id != live.head
-        later = await live.state(live.head) if behind else None
-        names = [each.name for each in later.entities.values() if each.id not in before.entities] if later else []
-        language = language_of(f"{turn.user}\n{turn.reply}", live.world.language)
-
+    async def _read(self, backlog: _Backlog, extractor: Extractor, turn: str) -> Delta:
         async def give_way() -> None:
             upstream = extractor.chat.name
             if not self.quiet.now(upstream):
@@ -300,17 +288,7 @@ class Extractions:
                 await self.quiet.wait(upstream)
             backlog.over = backlog.over or asyncio.Event()
 
-        reading = await extractor.extract(
-            turn.user, turn.reply, before, language, names=tuple(names), before_call=give_way
-        )
-        told = read_delta(reading, before, source=Source.EXTRACTION, later=later)
-        kept = [event for event in turn.delta.events if isinstance(event, Mentioned | Renamed)]
-        mentions = (
-            ()
-            if any(isinstance(event, Mentioned) for event in kept)
-            else live.lore.mentioned_in(f"{turn.user}\n{turn.reply}")
-        )
-        return evolve(told, events=(*kept, *told.events, *mention_event(mentions)))
+        return await read_turn(await self.live.get(backlog.session), turn, extractor, give_way)
 
     def _end_call(self, backlog: _Backlog) -> None:
         """The model is not being asked any more: nobody needs to wait for it."""
@@ -386,11 +364,6 @@ class Extractions:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def unreported(node: Node) -> bool:
-    """Whether nobody reported what changed in a turn that is part of the story."""
-    return node.status is Status.FALLBACK and node.kind not in (TurnKind.SIDE, TurnKind.ROOT)
 
 
 def _due(live: LiveSession, backlog: _Backlog, turn: str) -> bool:

@@ -169,7 +169,8 @@ class Saga(Backfill):
         notices = tuple(f"{name}: {reason}" for name, reason in self.counters.degraded.items())
         if asked.kind is not TurnKind.SIDE:
             notices += await self.await_extraction(live, parent)
-        self.extractions.prove(live.session.id, parent)
+        if asked.kind is not TurnKind.CONTINUATION:  # that becomes a sibling, which takes the place of the parent
+            self.extractions.prove(live.session.id, parent)
         state = await live.state(parent)
         lap("state")
         if asked.kind is TurnKind.SIDE:
