@@ -268,7 +268,7 @@ def identity(text: str) -> str:
 class _KeyCache:
     """Identity keys by the hash of the text, so that a long history is normalised once and not at every turn.
 
-    The texts themselves are not kept. Two generations of ``limit`` entries each, of about 250 bytes: 33 MB at most.
+    The texts themselves are not kept. Two generations of ``limit`` entries each, of about 200 bytes: 26 MB at most.
     """
 
     limit: int = 65_536

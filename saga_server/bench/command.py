@@ -68,3 +68,35 @@ def turn(turns: list[int], entities: int, lore: int, profile: str, lang: str, as
         click.echo(json.dumps({**result, "figures": figures(result)}, ensure_ascii=False, indent=1))
     else:
         print_table(result)
+
+
+@bench.command()
+@click.option("--turns", type=click.IntRange(100, 100_000), default=10_000, show_default=True, help="Of the session.")
+@click.option("--sessions", type=click.IntRange(1, 10_000), default=200, show_default=True, help="In the directory.")
+@click.option("--messages", type=click.IntRange(20, 20_000), default=2_000, show_default=True, help="Of the history.")
+@click.option("--lang", type=click.Choice(["ko", "en"]), default="ko", show_default=True, help="Most of the text.")
+@click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
+def match(turns: int, sessions: int, messages: int, lang: str, as_json: bool) -> None:
+    """Measure how long it takes to find the place of a long history.
+
+    Milliseconds of CPU for reading its messages and matching them against the journal. docs/performance.md says more.
+    """
+    from saga_core.errors import SagaError
+    from saga_server.bench.matching import Shelf, rows, run_matching
+    from saga_server.bench.processes import ProcessFailed
+
+    if messages > 2 * turns:
+        raise click.BadParameter(f"{turns} turns have {2 * turns} messages at most", param_hint="--messages")
+    with tempfile.TemporaryDirectory(prefix="saga-bench-", ignore_cleanup_errors=True) as folder:
+        try:
+            found = run_matching(Shelf(turns, sessions, messages, lang), Path(folder))
+        except (SagaError, ProcessFailed) as error:
+            raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps(found, indent=1))
+        return
+    click.echo(f"{messages:,} messages of {found['bytes'] / 2**20:.2f} MB, {turns:,} turns, {sessions:,} sessions")
+    for what, value in rows(found):
+        click.echo(f"  {value:>7} ms  {what}")
+    least, most = min(found["calibration"]), max(found["calibration"])
+    click.echo(f"  {least:>7.1f} ms  a fixed loop, for comparison (later {most:.1f})")

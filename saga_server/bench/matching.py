@@ -20,6 +20,7 @@ from saga_core.model.turn import Session, Turn
 from saga_server.bench.cast import make_cast
 from saga_server.bench.meters import Samples, Stopwatch, calibrate, percentile
 from saga_server.bench.play import PlayOptions, prepare
+from saga_server.bench.processes import run_python
 from saga_server.bench.storyteller import Storyteller
 
 REPEATS = 300
@@ -180,10 +181,8 @@ class _Bench:
 
 def run_matching(shelf: Shelf, folder: Path, repeats: int = REPEATS) -> dict[str, Any]:
     """Write the sessions into ``folder`` and measure in a process of its own; everything found, JSON-able."""
-    from saga_server.bench.processes import _output
-
     asyncio.run(write_shelf(folder, shelf))
-    found: dict[str, Any] = json.loads(_output(["-m", "saga_server.bench.matching", str(folder), str(repeats)]))
+    found: dict[str, Any] = json.loads(run_python(["-m", "saga_server.bench.matching", str(folder), str(repeats)]))
     return found
 
 

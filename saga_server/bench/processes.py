@@ -27,18 +27,19 @@ class ProcessFailed(Exception):
 
 def import_cpu(module: str, repeats: int = REPEATS) -> float:
     """Milliseconds of CPU that importing ``module`` takes in a fresh interpreter, its own start left out; the best."""
-    return min(float(_output(["-c", _IMPORT.format(module)])) * 1_000 for _ in range(repeats))
+    return min(float(run_python(["-c", _IMPORT.format(module)])) * 1_000 for _ in range(repeats))
 
 
 def child(what: str, folder: Path, *numbers: int) -> dict[str, Any]:
     """What ``saga_server.bench.child`` measures of the play in ``folder``."""
     found: dict[str, Any] = json.loads(
-        _output(["-m", "saga_server.bench.child", what, str(folder), *map(str, numbers)])
+        run_python(["-m", "saga_server.bench.child", what, str(folder), *map(str, numbers)])
     )
     return found
 
 
-def _output(arguments: Sequence[str]) -> str:
+def run_python(arguments: Sequence[str]) -> str:
+    """What a fresh interpreter prints. Raises ``ProcessFailed``."""
     done = subprocess.run(
         [sys.executable, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
