@@ -8,7 +8,8 @@ import re
 from saga_core.config import Config
 from saga_core.context.model import Section
 from saga_core.context.reader import _PATIENCE, default_reader
-from saga_core.engine import adoption, lanes, live, projector
+from saga_core.engine import adoption, extracting, lanes, live, projector, quiet
+from saga_core.extraction import question
 from saga_core.journal import keys, matching, transcript
 from saga_core.model import world_state
 from saga_core.model.deltas import Status
@@ -70,6 +71,10 @@ def test_the_numbers_are_those_of_the_code() -> None:
     assert f"the format's version, {keys.FORMAT};" in PROSE
     assert (lanes.FIRST_PAUSE, lanes.LONGEST_PAUSE) == (0.5, 60.0), "half a second, a minute"
     assert _PATIENCE == 0.8, "four fifths"
+    assert f"At most {question.LIMIT:,} tokens" in PROSE
+    assert f"{extracting.TRIES} times for a turn" in PROSE
+    assert f"{quiet.PATIENCE:g} seconds after those that ran at first" in PROSE
+    assert (extracting.AT_ONCE, extracting.NEAR) == (2, 1), "two at once in all, the turn behind it"
     assert fusion.REACH == 2, "two turns to each side"
     assert (len(SCHEMA.nodes), len(SCHEMA.edges)) == (5, 10), "five node labels, ten edge types"
 
