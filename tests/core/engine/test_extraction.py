@@ -3,80 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from saga_core.config import Config, load_config
-from saga_core.engine.extracting import AT_ONCE, TRIES
-from saga_core.engine.projector import Projector
+from saga_core.config import load_config
+from saga_core.engine.extracting import TRIES
 from saga_core.engine.saga import Saga
-from saga_core.errors import BadInput, NotFound, NotSupported, StoreError, UpstreamError
+from saga_core.errors import NotFound, NotSupported, StoreError, UpstreamError
 from saga_core.journal.journal import Journal
-from saga_core.ports import ChatRequest
 from saga_core.state_block import ItemAmount
 from tests.core.engine.play import Frontend, answer, block, memory_config
-from tests.core.extraction.scripted import NOTHING, Answer, Scripted, changes
-
-SQUARE = "사람들이 북적인다. 약초 냄새가 난다."
-FIGHT = "고블린이 달려든다. 칼날이 팔을 스친다. 뜨거운 피가 흐른다."
-WORSE = "고블린 둘이 한꺼번에 덮친다. 땅에 넘어지고 만다."
-AWAY = "가까스로 골목으로 몸을 피한다. 숨이 가쁘다."
-
-Play = Callable[..., AbstractAsyncContextManager[tuple[Frontend, Scripted]]]
-
-
-@pytest.fixture
-def play() -> Play:
-    """``async with play(*answers) as (chat, model)``: a chat in memory whose extraction model answers so."""
-
-    @asynccontextmanager
-    async def playing(
-        *script: Answer, config: Config | None = None, **given: Any
-    ) -> AsyncIterator[tuple[Frontend, Scripted]]:
-        model = Scripted(deque(script), **given)
-        async with Saga.open(config or memory_config(), extractor=model) as saga:
-            yield Frontend(saga), model
-
-    return playing
-
-
-async def settled(chat: Frontend) -> None:
-    """All background work is done, none of it given up."""
-    assert (await chat.saga.drain(10)).waiting == ()
-
-
-async def until(event: Callable[[], bool]) -> None:
-    """Let others run until it is so."""
-    async with asyncio.timeout(5):
-        while not event():  # noqa: ASYNC110 - nobody tells when it is
-            await asyncio.sleep(0)
-
-
-async def hp(chat: Frontend, turn: Any = None) -> int:
-    assert chat.last is not None
-    found: int = (await chat.saga.describe(chat.last.session.id, turn.id if turn else None))["hp"]
-    return found
-
-
-async def wait_done(chat: Frontend, count: int) -> None:
-    await until(lambda: chat.saga.extractions.done == count)
-
+from tests.core.engine.unreported import AWAY, FIGHT, SQUARE, WORSE, hp, playing, read, settled, until
+from tests.core.extraction.scripted import NOTHING, changes
 
 # What is read, and when
 
 
-async def test_a_turn_without_a_block_is_read_when_the_next_request_proves_it(play: Play) -> None:
-    async with play(changes(hp_change=-30, items_gained=(ItemAmount("낡은 열쇠"),))) as (chat, model):
+async def test_a_turn_without_a_block_is_read_when_the_next_request_proves_it() -> None:
+    async with playing(changes(hp_change=-30, items_gained=(ItemAmount("낡은 열쇠"),))) as (chat, model):
         first = await chat.say("고블린과 싸운다.", FIGHT)
         await chat.saga.lanes.drain(10)
         assert model.asked == [], "nothing proves yet that it stays"
         second = await chat.say("물러난다.", AWAY, hp_change=-5)
-        await wait_done(chat, 1)
+        await read(chat, 1)
         await chat.saga.lanes.drain(10)
         assert (await hp(chat, first), await hp(chat, second)) == (70, 65)
         assert len(model.asked) == 1
@@ -89,8 +39,8 @@ async def test_a_turn_without_a_block_is_read_when_the_next_request_proves_it(pl
         assert third.notices == ()
 
 
-async def test_nothing_is_asked_when_the_block_can_be_read(play: Play) -> None:
-    async with play() as (chat, model):
+async def test_nothing_is_asked_when_the_block_can_be_read() -> None:
+    async with playing() as (chat, model):
         await chat.say("고블린과 싸운다.", FIGHT, hp_change=-30)
         await chat.say("물러난다.", AWAY, mood="tense")
         await settled(chat)
@@ -98,8 +48,8 @@ async def test_nothing_is_asked_when_the_block_can_be_read(play: Play) -> None:
         assert chat.saga.counters.counts["extraction.skipped"] == 0
 
 
-async def test_a_partial_block_is_not_paid_for_again(play: Play) -> None:
-    async with play() as (chat, model):
+async def test_a_partial_block_is_not_paid_for_again() -> None:
+    async with playing() as (chat, model):
         turn = await chat.begin("고블린과 싸운다.")
         turn.replies[0].feed(f"{FIGHT}\n\n```state\nhp_change: -30\nnpc_met: [\n```")
         await turn.commit()
@@ -109,8 +59,8 @@ async def test_a_partial_block_is_not_paid_for_again(play: Play) -> None:
         assert model.asked == []
 
 
-async def test_a_reply_that_was_swiped_away_is_never_paid_for(play: Play) -> None:
-    async with play(changes(hp_change=-45)) as (chat, model):
+async def test_a_reply_that_was_swiped_away_is_never_paid_for() -> None:
+    async with playing(changes(hp_change=-45)) as (chat, model):
         await chat.say("광장을 둘러본다.", SQUARE, mood="calm")
         gone = await chat.say("고블린과 싸운다.", FIGHT)
         kept = await chat.swipe(WORSE)
@@ -122,16 +72,16 @@ async def test_a_reply_that_was_swiped_away_is_never_paid_for(play: Play) -> Non
         assert FIGHT not in model.told()
 
 
-async def test_draining_reads_the_active_head_too(play: Play) -> None:
-    async with play(changes(hp_change=-30)) as (chat, model):
+async def test_draining_reads_the_active_head_too() -> None:
+    async with playing(changes(hp_change=-30)) as (chat, model):
         await chat.say("고블린과 싸운다.", FIGHT)
         await settled(chat)
         assert await hp(chat) == 70
         assert len(model.asked) == 1
 
 
-async def test_side_requests_are_never_read(play: Play) -> None:
-    async with play() as (chat, model):
+async def test_side_requests_are_never_read() -> None:
+    async with playing() as (chat, model):
         await chat.say("고블린과 싸운다.", FIGHT, hp_change=-10)
         chat.note = "Write a short summary of the story so far."
         await answer(await chat.begin(None), "아리아는 고블린과 싸웠다. 팔을 다쳤다.")
@@ -156,8 +106,8 @@ async def test_without_a_model_turns_stay_as_they_are_and_are_counted() -> None:
         assert (status["backfill"], status["work"]["failed"]) == ({}, [])
 
 
-async def test_the_question_holds_the_story_and_nothing_of_sagas(play: Play) -> None:
-    async with play(NOTHING) as (chat, model):
+async def test_the_question_holds_the_story_and_nothing_of_sagas() -> None:
+    async with playing(NOTHING) as (chat, model):
         await chat.say(
             "에르겐에게 인사한다.", "에르겐이 고개를 끄덕인다. 뜻밖이다.", npc_met=("에르겐",), hp_change=-15
         )
@@ -183,13 +133,13 @@ async def test_the_question_holds_the_story_and_nothing_of_sagas(play: Play) -> 
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
-async def test_the_models_name_and_language(play: Play, language: str) -> None:
+async def test_the_models_name_and_language(language: str) -> None:
     config = load_config({"storage": {"profile": "memory"}, "models": {"extraction": "tiny-1"}})
     said = {
         "ko": ("문을 연다.", "문이 열리고 찬 바람이 든다."),
         "en": ("I open the door.", "The door opens. It is cold."),
     }
-    async with play(NOTHING, config=config) as (chat, model):
+    async with playing(NOTHING, config=config) as (chat, model):
         await chat.say(*said[language])
         await settled(chat)
         (request,) = model.asked
@@ -201,8 +151,8 @@ async def test_the_models_name_and_language(play: Play, language: str) -> None:
 # Never on the player's path
 
 
-async def test_no_request_asks_or_waits_for_a_model_that_hangs(play: Play) -> None:
-    async with play(changes(hp_change=-30)) as (chat, model):
+async def test_no_request_asks_or_waits_for_a_model_that_hangs() -> None:
+    async with playing(changes(hp_change=-30)) as (chat, model):
         model.gate = asyncio.Event()
         chat.history = [
             {"role": "user", "content": "고블린과 싸운다."},
@@ -224,8 +174,8 @@ async def test_no_request_asks_or_waits_for_a_model_that_hangs(play: Play) -> No
         assert model.most == 1
 
 
-async def test_a_request_waits_for_what_is_being_read_of_its_parent(play: Play) -> None:
-    async with play(changes(hp_change=-30)) as (chat, model):
+async def test_a_request_waits_for_what_is_being_read_of_its_parent() -> None:
+    async with playing(changes(hp_change=-30)) as (chat, model):
         model.gate = asyncio.Event()
         await chat.say("고블린과 싸운다.", FIGHT)
         await chat.say("물러난다.", AWAY, mood="tense")
@@ -243,9 +193,9 @@ async def test_a_request_waits_for_what_is_being_read_of_its_parent(play: Play) 
         assert len(model.asked) == 1
 
 
-async def test_beyond_the_bound_a_request_goes_on_and_says_so(play: Play) -> None:
+async def test_beyond_the_bound_a_request_goes_on_and_says_so() -> None:
     config = load_config({"storage": {"profile": "memory"}, "recall": {"extraction_wait_ms": 0}})
-    async with play(changes(hp_change=-30), config=config) as (chat, model):
+    async with playing(changes(hp_change=-30), config=config) as (chat, model):
         model.gate = asyncio.Event()
         await chat.say("고블린과 싸운다.", FIGHT)
         await chat.say("물러난다.", AWAY, mood="tense")
@@ -261,8 +211,8 @@ async def test_beyond_the_bound_a_request_goes_on_and_says_so(play: Play) -> Non
         assert await chat.saga.verify(turn.session.id) == []
 
 
-async def test_reading_gives_way_to_narration_at_the_same_upstream(play: Play) -> None:
-    async with play(changes(hp_change=-30)) as (chat, model):
+async def test_reading_gives_way_to_narration_at_the_same_upstream() -> None:
+    async with playing(changes(hp_change=-30)) as (chat, model):
         await chat.say("고블린과 싸운다.", FIGHT)
         async with chat.saga.narrating("small"):
             await chat.say("물러난다.", AWAY, mood="tense")
@@ -270,11 +220,11 @@ async def test_reading_gives_way_to_narration_at_the_same_upstream(play: Play) -
             turn = await chat.begin("쉰다.")
             assert turn.notices == (), "nobody waits for what waits"
             assert model.asked == []
-        await wait_done(chat, 1)
-    async with play(changes(hp_change=-30)) as (chat, model), chat.saga.narrating("another"):
+        await read(chat, 1)
+    async with playing(changes(hp_change=-30)) as (chat, model), chat.saga.narrating("another"):
         await chat.say("고블린과 싸운다.", FIGHT)
         await chat.say("물러난다.", AWAY, mood="tense")
-        await wait_done(chat, 1)
+        await read(chat, 1)
 
 
 # Failures
@@ -289,10 +239,8 @@ async def test_reading_gives_way_to_narration_at_the_same_upstream(play: Play) -
         (("", ""), 2),
     ],
 )
-async def test_an_answer_that_cannot_be_read_changes_nothing_and_is_listed(
-    play: Play, script: tuple[str, ...], asked: int
-) -> None:
-    async with play(*script, otherwise=changes(hp_change=-30)) as (chat, model):
+async def test_an_answer_that_cannot_be_read_changes_nothing_and_is_listed(script: tuple[str, ...], asked: int) -> None:
+    async with playing(*script, otherwise=changes(hp_change=-30)) as (chat, model):
         first = await chat.say("고블린과 싸운다.", FIGHT)
         await chat.say("물러난다.", AWAY, mood="tense")
         await settled(chat)
@@ -309,8 +257,8 @@ async def test_an_answer_that_cannot_be_read_changes_nothing_and_is_listed(
         assert (await chat.saga.status())["work"]["failed"] == []
 
 
-async def test_a_model_out_of_reach_is_tried_again_up_to_a_limit(play: Play) -> None:
-    async with play(otherwise=UpstreamError("small answered 503", status=503)) as (chat, model):
+async def test_a_model_out_of_reach_is_tried_again_up_to_a_limit() -> None:
+    async with playing(otherwise=UpstreamError("small answered 503", status=503)) as (chat, model):
         await chat.say("고블린과 싸운다.", FIGHT)
         await chat.say("물러난다.", AWAY, mood="tense")
         await until(lambda: len(model.asked) == 1)
@@ -335,8 +283,8 @@ async def test_a_model_out_of_reach_is_tried_again_up_to_a_limit(play: Play) -> 
         assert chat.saga.counters.degraded == {}
 
 
-async def test_pauses_grow_and_heed_the_provider(play: Play) -> None:
-    async with play(otherwise=UpstreamError("slow down", status=429, retry_after=60.0)) as (chat, model):
+async def test_pauses_grow_and_heed_the_provider() -> None:
+    async with playing(otherwise=UpstreamError("slow down", status=429, retry_after=60.0)) as (chat, model):
         await chat.say("고블린과 싸운다.", FIGHT)
         await chat.say("물러난다.", AWAY, mood="tense")
         backlog = next(iter(chat.saga.extractions._backlogs.values()))
@@ -351,8 +299,8 @@ async def test_pauses_grow_and_heed_the_provider(play: Play) -> None:
         assert pauses == [4, 8, 16]
 
 
-async def test_a_hanging_model_is_given_up_and_tried_again(play: Play) -> None:
-    async with play(changes(hp_change=-30)) as (chat, model):
+async def test_a_hanging_model_is_given_up_and_tried_again() -> None:
+    async with playing(changes(hp_change=-30)) as (chat, model):
         assert chat.saga.extractions.extractor is not None
         chat.saga.extractions.extractor.timeout = 0.01
         model.gate = asyncio.Event()
@@ -364,8 +312,8 @@ async def test_a_hanging_model_is_given_up_and_tried_again(play: Play) -> None:
         assert await hp(chat) == 70
 
 
-async def test_a_journal_that_fails_does_not_cost_another_call(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with play(changes(hp_change=-30)) as (chat, model):
+async def test_a_journal_that_fails_does_not_cost_another_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with playing(changes(hp_change=-30)) as (chat, model):
         await chat.say("고블린과 싸운다.", FIGHT)
         await chat.say("물러난다.", AWAY, mood="tense")
 
@@ -382,8 +330,8 @@ async def test_a_journal_that_fails_does_not_cost_another_call(play: Play, monke
         assert len(model.asked) == 1
 
 
-async def test_a_session_that_goes_takes_what_it_wanted_with_it(play: Play) -> None:
-    async with play(changes(hp_change=-30)) as (chat, model):
+async def test_a_session_that_goes_takes_what_it_wanted_with_it() -> None:
+    async with playing(changes(hp_change=-30)) as (chat, model):
         model.gate = asyncio.Event()
         first = await chat.say("고블린과 싸운다.", FIGHT)
         await chat.say("물러난다.", AWAY)
@@ -398,8 +346,8 @@ async def test_a_session_that_goes_takes_what_it_wanted_with_it(play: Play) -> N
             await chat.saga.state(first.session.id)
 
 
-async def test_a_pruned_turn_is_not_read(play: Play) -> None:
-    async with play(NOTHING) as (chat, model):
+async def test_a_pruned_turn_is_not_read() -> None:
+    async with playing(NOTHING) as (chat, model):
         first = await chat.say("광장을 둘러본다.", SQUARE, mood="calm")
         gone = await chat.say("고블린과 싸운다.", FIGHT)
         await chat.say("물러난다.", AWAY)
@@ -418,8 +366,8 @@ async def test_a_pruned_turn_is_not_read(play: Play) -> None:
 # Views, episodes, checkpoints, branches
 
 
-async def test_everything_below_a_turn_that_was_read_is_rendered_again(play: Play) -> None:
-    async with play(config=memory_config(checkpoint_every=2)) as (chat, model):
+async def test_everything_below_a_turn_that_was_read_is_rendered_again() -> None:
+    async with playing(config=memory_config(checkpoint_every=2)) as (chat, model):
         model.gate = asyncio.Event()
         model.otherwise = changes(location="어둠의 숲", hp_change=-30, npc_met=("칼란",))
         await chat.say("숲으로 간다.", "낡은 길을 따라 걷는다. 나무가 빛을 가린다.")
@@ -446,8 +394,8 @@ async def test_everything_below_a_turn_that_was_read_is_rendered_again(play: Pla
         assert "만남: 칼란" in found["text"]
 
 
-async def test_a_continuation_without_a_block_is_read_as_a_whole(play: Play) -> None:
-    async with play(changes(hp_change=-12)) as (chat, model):
+async def test_a_continuation_without_a_block_is_read_as_a_whole() -> None:
+    async with playing(changes(hp_change=-12)) as (chat, model):
         await chat.say("고블린과 싸운다.", FIGHT, hp_change=-10)
         chat.note = "[Continue the following message. Do not repeat it.]"
         shown = await answer(await chat.begin(None), "그리고 두 번째 화살이 날아온다.")
@@ -459,13 +407,13 @@ async def test_a_continuation_without_a_block_is_read_as_a_whole(play: Play) -> 
         assert f"| {FIGHT} 그리고 두 번째 화살이" in model.told()
 
 
-async def test_the_prefix_keeps_its_bytes_and_the_news_are_told_as_changes(play: Play) -> None:
-    async with play(changes(location="어둠의 숲")) as (chat, model):
+async def test_the_prefix_keeps_its_bytes_and_the_news_are_told_as_changes() -> None:
+    async with playing(changes(location="어둠의 숲")) as (chat, model):
         model.gate = asyncio.Event()
         await chat.say("숲으로 간다.", "낡은 길을 따라 걷는다. 나무가 빛을 가린다.")
         before = await chat.say("더 들어간다.", AWAY, mood="tense")
         model.gate.set()
-        await wait_done(chat, 1)
+        await read(chat, 1)
         after = await chat.begin("쉰다.")
         one, other = before.plan.to_openai(), after.plan.to_openai()
         cut = max(index for index, message in enumerate(one) if message["role"] == "user")
@@ -473,191 +421,8 @@ async def test_the_prefix_keeps_its_bytes_and_the_news_are_told_as_changes(play:
         assert "어둠의 숲" in after.context.text
 
 
-# Chats that began without SAGA
-
-
-def told(turns: int) -> list[dict[str, str]]:
-    history = []
-    for number in range(turns):
-        history += [
-            {"role": "user", "content": f"{number}번째 길로 간다."},
-            {"role": "assistant", "content": f"{number}번째 길은 강가로 이어진다. 물소리가 들린다."},
-        ]
-    return history
-
-
-async def test_an_adopted_history_is_read_newest_first(play: Play) -> None:
-    async with play(otherwise=changes(hp_change=-1)) as (chat, model):
-        chat.history = told(6)
-        turn = await chat.say("멈춘다.", AWAY, mood="calm")
-        await settled(chat)
-        order = [int(request.plan.text().split("번째 길로 간다")[0].split("| ")[-1]) for request in model.asked]
-        assert order == [5, 4, 3, 2, 1, 0]
-        assert await hp(chat) == 94
-        assert await chat.saga.verify(turn.session.id) == []
-        status = await chat.saga.status()
-        assert status["backfill"] == {turn.session.id: {"done": 6, "waiting": 0}}
-        nodes = (await chat.saga.tree(turn.session.id))["nodes"]
-        assert [node["status"] for node in nodes] == ["none"] + ["ok"] * 7
-
-
-async def test_what_is_read_later_keeps_the_identity_of_whom_it_names(play: Play) -> None:
-    def read(request: ChatRequest) -> str:
-        return changes(npc_met=("칼란",) if "1번째 길은" in request.plan.text() else ("늙은 사냥꾼 칼란",))
-
-    async with play(otherwise=read) as (chat, model):
-        chat.history = told(2)
-        await chat.say("멈춘다.", AWAY, mood="calm")
-        await settled(chat)
-        assert len(model.asked) == 2
-        assert chat.last is not None
-        state = await chat.saga.describe(chat.last.session.id)
-        assert state["npcs_met"] == ["늙은 사냥꾼 칼란"]
-        assert state["problems"] == []
-
-
-async def test_an_edit_that_tells_another_story_is_read(play: Play) -> None:
-    async with play(changes(hp_change=-7)) as (chat, model):
-        await chat.say("고블린과 싸운다.", FIGHT, hp_change=-50)
-        chat.history[-1]["content"] = "고블린은 싸우지 않고 달아났다. 광장은 다시 조용해졌다."
-        await chat.say("쉰다.", "잠시 벤치에 앉아 숨을 고른다. 해가 기운다.", mood="calm")
-        await settled(chat)
-        assert await hp(chat) == 93
-        assert len(model.asked) == 1
-
-
-async def test_a_crash_in_the_middle_is_resumed(tmp_path: Path) -> None:
-    config = {"storage": {"path": str(tmp_path / "data")}, "session": {"default_world": "ersia"}}
-    model = Scripted(otherwise=changes(hp_change=-1))
-    saga = await Saga.open(config, extractor=model)
-    chat = Frontend(saga, history=told(8))
-    turn = await chat.say("멈춘다.", AWAY, mood="calm")
-    await wait_done(chat, 3)
-    hung = model.gate = asyncio.Event()
-    await saga.aclose(drain=0)
-    assert not hung.is_set()
-    before = len(model.asked)
-    assert 3 <= before <= 5
-    model.gate = None
-    async with Saga.open(config, extractor=model) as saga:
-        chat.saga = saga
-        assert (await saga.status())["backfill"][turn.session.id]["waiting"] >= 3
-        await settled(chat)
-        assert await hp(chat) == 92
-        assert await saga.verify(turn.session.id) == []
-        assert len(model.asked) <= before + 5
-        assert [key[0] for key, _ in await saga.stores.state.scan(("job",))] == []
-
-
-async def test_what_failed_stays_listed_after_a_restart_and_is_not_tried(tmp_path: Path) -> None:
-    config = {"storage": {"path": str(tmp_path / "data")}}
-    model = Scripted(otherwise="I cannot.")
-    async with Saga.open(config, extractor=model) as saga:
-        chat = Frontend(saga)
-        first = await chat.say("I fight.", "The goblin bites. You bleed a little.")
-        await chat.say("I run.", "You are away. It is dark here.", mood="tense")
-        await settled(chat)
-        assert len(model.asked) == 2
-    async with Saga.open(config, extractor=model) as saga:
-        await saga.drain(10)
-        (failed,) = (await saga.status())["work"]["failed"]
-        assert failed["turn"] == first.id
-        assert len(model.asked) == 2
-        model.otherwise = changes(hp_change=-3)
-        assert await saga.reextract(first.session.id) == 1
-        await saga.drain(10)
-        assert (await saga.describe(first.session.id))["hp"] == 97
-
-
-async def test_a_crash_between_journal_and_views_is_made_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = {"storage": {"path": str(tmp_path / "data")}, "session": {"default_world": "ersia"}}
-    saga = await Saga.open(config, extractor=Scripted(otherwise=changes(hp_change=-30)))
-    chat = Frontend(saga)
-    turn = await chat.say("고블린과 싸운다.", FIGHT)
-    last = await chat.say("물러난다.", AWAY, mood="tense")
-    await saga.lanes.drain(10)
-
-    async def down(*_: Any, **__: Any) -> None:
-        raise StoreError("the graph is down")
-
-    monkeypatch.setattr(Projector, "_correct", down)
-    await wait_done(chat, 1)
-    await saga.aclose(drain=0)
-    monkeypatch.undo()
-    async with Saga.open(config, extractor=Scripted()) as saga:
-        await saga.drain(10)
-        assert await saga.verify(turn.session.id) == []
-        pages, _ = await saga.pages(turn.session.id)
-        assert pages is not None
-        assert pages.watermark == last.id
-        assert "70/100" in pages.files["state.md"]
-
-
-async def test_a_model_that_is_configured_later_reads_what_was_skipped_when_asked(tmp_path: Path) -> None:
-    config = {"storage": {"path": str(tmp_path / "data")}}
-    async with Saga.open(config) as saga:
-        chat = Frontend(saga)
-        first = await chat.say("I fight.", "The goblin bites. You bleed a little.")
-        await chat.say("I run.", "You are away. It is dark here.", mood="tense")
-        await settled(chat)
-    model = Scripted(otherwise=changes(hp_change=-3))
-    async with Saga.open(config, extractor=model) as saga:
-        assert (await saga.drain(10)).done == 0
-        assert await saga.reextract(first.session.id) == 1
-        assert (await saga.drain(10)).done == 2
-        assert (await saga.describe(first.session.id))["hp"] == 97
-
-
-# Asking anew
-
-
-async def test_a_turn_is_read_anew_and_the_latest_answer_counts(play: Play) -> None:
-    async with play(changes(hp_change=-30), changes(hp_change=-4), changes(hp_change=-8)) as (chat, model):
-        first = await chat.say("고블린과 싸운다.", FIGHT)
-        second = await chat.say("물러난다.", AWAY, hp_change=-5)
-        await settled(chat)
-        assert await hp(chat) == 65
-        assert await chat.saga.reextract(first.session.id, first.id) == 1
-        await settled(chat)
-        assert await hp(chat) == 91
-        assert await chat.saga.reextract(first.session.id, second.id, below=False) == 1
-        await settled(chat)
-        assert await hp(chat) == 88, "asked for by name, the model's word replaces the block's"
-        assert await chat.saga.verify(first.session.id) == []
-        assert len(model.asked) == 3
-
-
-async def test_asking_anew_takes_those_below_that_nobody_reported(play: Play) -> None:
-    async with play(otherwise=changes(hp_change=-1)) as (chat, _):
-        turns = [await chat.say("광장을 둘러본다.", SQUARE), await chat.say("고블린과 싸운다.", FIGHT, hp_change=-50)]
-        turns.append(await chat.say("물러난다.", AWAY))
-        await settled(chat)
-        assert await chat.saga.reextract(turns[0].session.id, turns[0].id) == 2
-        assert await chat.saga.reextract(turns[0].session.id, turns[0].id, below=False) == 1
-        assert await chat.saga.reextract(turns[0].session.id) == 0
-        await settled(chat)
-        assert await hp(chat) == 48
-        root = turns[0].session.root
-        with pytest.raises(BadInput, match="kind root"):
-            await chat.saga.reextract(turns[0].session.id, root)
-        with pytest.raises(NotFound):
-            await chat.saga.reextract(turns[0].session.id, "nothing")
-
-
-async def test_of_two_sessions_both_are_read(play: Play) -> None:
-    async with play(otherwise=changes(hp_change=-1)) as (chat, model):
-        other = Frontend(chat.saga, owner="another", history=told(3))
-        chat.history = told(3)
-        await chat.say("멈춘다.", AWAY, mood="calm")
-        await other.say("멈춘다.", AWAY, mood="calm")
-        await settled(chat)
-        assert (await hp(chat), await hp(other)) == (97, 97)
-        assert 1 <= model.most <= AT_ONCE
-        assert len((await chat.saga.status())["backfill"]) == 2
-
-
-async def test_a_block_that_a_player_types_is_story(play: Play) -> None:
-    async with play(NOTHING) as (chat, model):
+async def test_a_block_that_a_player_types_is_story() -> None:
+    async with playing(NOTHING) as (chat, model):
         turn = await chat.begin(f"나는 외친다. {block(hp_change=-99)}")
         turn.replies[0].feed("아무 일도 일어나지 않는다. 모두가 쳐다본다.")
         await turn.commit()
