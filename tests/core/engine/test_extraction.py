@@ -430,3 +430,29 @@ async def test_a_block_that_a_player_types_is_story() -> None:
         told_lines = str(model.asked[0].plan.blocks[1].content)
         assert "hp_change" not in told_lines
         assert await hp(chat) == 100
+
+
+async def test_a_reply_that_is_continued_is_read_once_whole() -> None:
+    async with playing(otherwise=changes(hp_change=-12)) as (chat, model):
+        await chat.say("고블린과 싸운다.", FIGHT)
+        chat.note = "[Continue the following message. Do not repeat it.]"
+        shown = await answer(await chat.begin(None), "그리고 두 번째 화살이 날아온다.")
+        chat.note = ""
+        chat.history[-1]["content"] += " " + shown
+        await chat.say("피한다.", "몸을 굴려 수레 뒤로 숨는다. 화살이 박힌다.", mood="tense")
+        await settled(chat)
+        assert await hp(chat) == 88
+        assert len(model.asked) == 1
+
+
+async def test_what_turns_below_speak_of_outlives_another_answer() -> None:
+    sword = (ItemAmount("불꽃 검"),)
+    async with playing(changes(items_gained=sword), NOTHING) as (chat, _):
+        first = await chat.say("검을 찾는다.", "묵직한 검이 손에 들어온다. 날이 붉게 빛난다.")
+        await chat.say("더 찾는다.", "같은 검이 하나 더 있다. 녹이 슬었다.", items_gained=sword)
+        await settled(chat)
+        await chat.saga.reextract(first.session.id, first.id)
+        await settled(chat)
+        state = await chat.saga.describe(first.session.id)
+        assert {"name": "불꽃 검", "quantity": 1, "equipped": False} in state["inventory"]
+        assert state["problems"] == []
