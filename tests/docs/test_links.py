@@ -60,8 +60,11 @@ def test_saga_commands_and_their_options_exist(found: Page) -> None:
         rest = words[1:]
         if not rest or rest[0] == "=":  # the program by itself, or a variable of that name
             continue
-        assert rest[0] in saga.commands, command
-        known = {option for param in saga.commands[rest[0]].params for option in param.opts} | {"--help", "-h"}
+        named: click.Command = saga
+        while isinstance(named, click.Group) and rest and not rest[0].startswith("-"):
+            assert rest[0] in named.commands, command
+            named, rest = named.commands[rest[0]], rest[1:]
+        known = {option for param in named.params for option in param.opts} | {"--help", "-h"}
         assert {word for word in rest if word.startswith("-")} <= known, command
 
 
