@@ -151,8 +151,9 @@ async def test_the_models_name_and_language(language: str) -> None:
 # Never on the player's path
 
 
-async def test_no_request_asks_or_waits_for_a_model_that_hangs() -> None:
-    async with playing(changes(hp_change=-30)) as (chat, model):
+async def test_no_request_asks_or_waits_long_for_a_model_that_hangs() -> None:
+    config = load_config({"storage": {"profile": "memory"}, "recall": {"extraction_wait_ms": 5}})
+    async with playing(changes(hp_change=-30), config=config) as (chat, model):
         model.gate = asyncio.Event()
         chat.history = [
             {"role": "user", "content": "고블린과 싸운다."},
