@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from attrs import field, frozen
+
+Ttl = Literal["5m", "30m", "1h"]
+"""How long a cache entry lives after its last use. Which of them a model has, its facts say."""
 
 
 class Stability(StrEnum):
@@ -32,6 +35,10 @@ class Block:
     """Other fields of the client's message (name, tool_call_id, …), passed on as they are."""
     lead: str = ""
     """Volatile text that goes before ``content`` inside the same message, behind every breakpoint."""
+    breakpoint: Ttl | None = None
+    """A cache breakpoint after this block, for entries of this lifetime. Who speaks to the model renders it, on the
+    last content part, in the field that the model's facts name; who cannot leaves it out.
+    """
 
 
 @frozen
