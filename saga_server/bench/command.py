@@ -34,12 +34,22 @@ def _lengths(_context: click.Context, _parameter: click.Parameter, value: str) -
 @click.option("--profile", default="lite", show_default=True, help="The stores: storage.profile of a configuration.")
 @click.option("--lang", type=click.Choice(["ko", "en"]), default="ko", show_default=True, help="Most of the text.")
 @click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="The table as Markdown on stdout.")
 @click.option(
     "--keep",
     type=click.Path(file_okay=False, path_type=Path),
     help="Make the plays in this folder, new or empty, and leave them there.",
 )
-def turn(turns: list[int], entities: int, lore: int, profile: str, lang: str, as_json: bool, keep: Path | None) -> None:
+def turn(
+    turns: list[int],
+    entities: int,
+    lore: int,
+    profile: str,
+    lang: str,
+    as_json: bool,
+    as_markdown: bool,
+    keep: Path | None,
+) -> None:
     """Measure reading, recording and loading on made-up plays of several lengths.
 
     Each play is written to disk as a real one would leave it, then opened afresh. docs/performance.md says what each
@@ -48,7 +58,7 @@ def turn(turns: list[int], entities: int, lore: int, profile: str, lang: str, as
     from saga_core.errors import SagaError
     from saga_server.bench.play import PlayOptions
     from saga_server.bench.processes import ProcessFailed
-    from saga_server.bench.report import figures, print_table
+    from saga_server.bench.report import figures, markdown, print_table
     from saga_server.bench.run import run_bench
 
     if profile == "memory":
@@ -66,6 +76,8 @@ def turn(turns: list[int], entities: int, lore: int, profile: str, lang: str, as
             raise click.ClickException(str(error)) from error
     if as_json:
         click.echo(json.dumps({**result, "figures": figures(result)}, ensure_ascii=False, indent=1))
+    elif as_markdown:
+        click.echo(markdown(result))
     else:
         print_table(result)
 

@@ -57,7 +57,7 @@ class PlayOptions:
 
 @frozen
 class Play:
-    """A play that lies in a folder, and the end of its chat as a frontend keeps it."""
+    """A play that lies in a folder, and the ends of its chat as a frontend keeps it."""
 
     folder: Path
     options: PlayOptions
@@ -65,6 +65,8 @@ class Play:
     system: str
     chat: tuple[tuple[str, str], ...]
     """The player's words and the reply of each of the last 60 turns."""
+    opening: tuple[tuple[str, str], ...]
+    """Those of the first 20."""
     wishes: tuple[str, ...]
     """Words that the player could say next."""
 
@@ -160,6 +162,7 @@ async def write_play(folder: Path, options: PlayOptions) -> Play:
         session.id,
         teller.system_prompt(_SYSTEM_WORDS[options.lang]),
         tuple(chat[-_KEPT:]),
+        tuple(chat[:_SHOWN]),
         tuple(teller.wish(number) for number in range(1_000)),
     )
     kept = asdict(play, filter=lambda attribute, _: attribute.name != "folder")
@@ -175,9 +178,14 @@ def read_play(folder: Path) -> Play:
         structure(plain["options"], PlayOptions),
         plain["session"],
         plain["system"],
-        tuple((words, reply) for words, reply in plain["chat"]),
+        _pairs(plain["chat"]),
+        _pairs(plain["opening"]),
         tuple(plain["wishes"]),
     )
+
+
+def _pairs(plain: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((words, reply) for words, reply in plain)
 
 
 @define

@@ -124,6 +124,8 @@ SECTIONS = (
             Row("swipe: projection", "ms", _warm("swipe.projection", "cpu_p50")),
             Row("branch 20 turns back: read", "ms", _warm("branch.read", "cpu_p50")),
             Row("branch 20 turns back: projection", "ms", _warm("branch.projection", "cpu_p50")),
+            Row("branch from turn 20: read", "ms", _warm("early.read", "cpu_p50")),
+            Row("branch from turn 20: projection", "ms", _warm("early.projection", "cpu_p50")),
         ),
     ),
     Section(
@@ -180,6 +182,24 @@ def _cell(row: dict[str, Any], turns: int) -> str:
         return _number(value)
     colour = "green" if value <= row["goal"] else "red"
     return f"[{colour}]{_number(value)}[/{colour}]"
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """The table as the documentation has it."""
+    lengths: Sequence[int] = [play["turns"] for play in result["plays"]]
+    lines = [
+        "| | goal at 1,000 | " + " | ".join(f"{length:,} turns" for length in lengths) + " |",
+        "| --- |" + " ---: |" * (len(lengths) + 1),
+    ]
+    section = ""
+    for row in figures(result):
+        if row["section"] != section:
+            section = row["section"]
+            lines.append(f"| **{section}** |" + " |" * (len(lengths) + 1))
+        goal = "" if row["goal"] is None else f"≤ {row['goal']:g} {row['unit']}"
+        values = (f"{_number(row['values'][str(length)])} {row['unit']}".strip() for length in lengths)
+        lines.append(f"| {row['figure']} | {goal} | " + " | ".join(values) + " |")
+    return "\n".join(lines)
 
 
 def print_table(result: dict[str, Any]) -> None:

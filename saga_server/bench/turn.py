@@ -152,7 +152,9 @@ class _Bench:
             if number % (2 * _EACH) == _EACH:
                 await self._swipe(teller)
             elif number and number % (2 * _EACH) == 0 and self._depth > _BACK:
-                await self._branch(teller)
+                await self._branch(teller, "branch", self._chat[:-_BACK], self._depth - _BACK)
+            elif number % _EACH == _EACH // 2:
+                await self._branch(teller, "early", self.play.opening, len(self.play.opening))
 
     async def _swipe(self, teller: Storyteller) -> None:
         """Another reply to the last words; the player goes on with this one."""
@@ -162,11 +164,11 @@ class _Bench:
         await self._turn(self._chat, told, "swipe", self._depth - 1)
         self._chat.append((words, told.reply))
 
-    async def _branch(self, teller: Storyteller) -> None:
-        """A turn from 20 turns back; the player then goes on where the story was."""
+    async def _branch(self, teller: Storyteller, name: str, chat: Sequence[tuple[str, str]], depth: int) -> None:
+        """A turn that leaves the story at an earlier ``depth``; the player then goes on where the story was."""
         told = teller.again()
         told = Told(teller.wish(-1), told.reply, told.fields)
-        await self._turn(self._chat[:-_BACK], told, "branch", self._depth - _BACK)
+        await self._turn(chat, told, name, depth)
 
     async def _turn(self, chat: Sequence[tuple[str, str]], told: Told, name: str, depth: int) -> None:
         """One whole turn: read, reply, record; then what runs after it."""
