@@ -308,7 +308,9 @@ class Extractions:
         self.counters.recover("extraction")
 
     async def _failed(self, backlog: _Backlog, turn: str, error: Exception) -> None:
-        old = backlog.wanted[turn]
+        old = backlog.wanted.get(turn)
+        if old is None:
+            return  # it was removed while the model was asked
         tries = old.tries + 1
         answered = isinstance(error, ExtractionFailed) and error.answered
         reason = f"{type(error).__name__}: {error}"[:_REASON]
