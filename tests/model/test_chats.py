@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, settings
+import pytest
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.model.machine import machine
-
-SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+from tests.model.searches import deep, repeatable
 
 
 def test_the_state_is_that_of_the_path_the_chat_proves() -> None:
-    run_state_machine_as_test(
-        machine(),
-        settings=settings(
-            max_examples=40,
-            stateful_step_count=50,
-            deadline=None,
-            suppress_health_check=SLOW,
-            derandomize=True,
-            database=None,
-        ),
-    )
+    run_state_machine_as_test(machine(), settings=repeatable(40, 50))
+
+
+@pytest.mark.deep
+def test_the_state_is_that_of_the_path_in_long_chats() -> None:
+    run_state_machine_as_test(machine(), settings=deep(600, 80))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, settings
+import pytest
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.model.searches import deep, repeatable
 from tests.model.silent import SilentMachine
-
-SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
 def test_what_nobody_reported_is_known_on_every_path_that_is_proved() -> None:
-    run_state_machine_as_test(
-        SilentMachine,
-        settings=settings(max_examples=15, stateful_step_count=40, deadline=None, suppress_health_check=SLOW),
-    )
+    run_state_machine_as_test(SilentMachine, settings=repeatable(15, 40))
+
+
+@pytest.mark.deep
+def test_what_nobody_reported_is_known_in_long_chats() -> None:
+    run_state_machine_as_test(SilentMachine, settings=deep(200, 80))
