@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from saga_core.model.entities import Kind
 from saga_core.stores.graph import Value
@@ -153,6 +153,101 @@ class ValueSet:
     value: str | None
 
 
+@frozen
+class Merged:
+    """Two entities are one: ``gone`` goes into ``into``, which takes its names, belongings, relations and place."""
+
+    gone: str
+    into: str
+
+
+@frozen
+class Split:
+    """A name that was taken for ``id`` is somebody else's: it becomes ``fresh``, known by that name alone."""
+
+    id: str
+    name: str
+    fresh: str
+
+
+@frozen
+class Forgotten:
+    """An entity, and all that the state says of it, goes."""
+
+    id: str
+
+
+@frozen
+class Found:
+    """A curator noticed something that cannot all be true. ``key`` is the same for the same finding."""
+
+    key: str
+    rule: str
+    text: str
+    turns: tuple[str, ...] = ()
+    """Ids of the turns that prove it."""
+
+
+@frozen
+class Settled:
+    """A finding is decided once and for all: ``deliberate``, ``error`` or whatever word the decider has for it."""
+
+    key: str
+    verdict: str
+    note: str = ""
+
+
+@frozen
+class StoryTold:
+    """The turns of the depths ``first`` to ``last`` in fewer words, in the place of what was told of them before."""
+
+    level: str
+    """``scene`` or ``chapter``."""
+    first: int
+    last: int
+    text: str
+
+
+@frozen
+class LoreLearned:
+    """Something about the world that play brought out. An empty text takes it back."""
+
+    entry: str
+    text: str
+
+
+@frozen
+class EventScheduled:
+    """An event is to come. All conditions that are given must hold for it to be due."""
+
+    event: str
+    name: str
+    text: str = ""
+    due: int | None = None
+    """The depth from which it is due; None: whenever the other conditions hold."""
+    expires: int | None = None
+    """The last depth at which it may still happen."""
+    place: str = ""
+    """The id of the place where the player has to be."""
+    who: str = ""
+    """The id of the character who has to be present."""
+
+
+@frozen
+class EventClosed:
+    """A scheduled event happened, or will not any more."""
+
+    event: str
+
+
+@frozen
+class BlockWritten:
+    """A curator's memory block has a new text; its version grows by one."""
+
+    name: str
+    text: str
+
+
 Event = (
     Introduced
     | Renamed
@@ -171,6 +266,16 @@ Event = (
     | Mentioned
     | AttributeSet
     | ValueSet
+    | Merged
+    | Split
+    | Forgotten
+    | Found
+    | Settled
+    | StoryTold
+    | LoreLearned
+    | EventScheduled
+    | EventClosed
+    | BlockWritten
 )
 
 
@@ -208,6 +313,10 @@ class Delta:
     status: Status = Status.NONE
     problems: tuple[str, ...] = ()
     """What could not be read, in words."""
+    id: str = ""
+    """Of a later delta: the name under which it can be undone."""
+    undoes: str = ""
+    """The ``id`` of a later delta of the same turn that counts no more, from this one on."""
 
     def then(self, other: Delta) -> Delta:
         """This delta followed by ``other``, as one (a continued reply is one turn)."""
@@ -217,16 +326,31 @@ class Delta:
         return Delta(self.events + other.events, source, other.status, self.problems + other.problems)
 
     def amended(self, later: Sequence[Delta]) -> Delta:
-        """This delta with the ``later`` ones of its turn, in their order.
+        """This delta with the ``later`` ones of its turn, in their order, but for those that were undone.
 
         The latest extraction takes the place of what this one and earlier extractions report, for it read the same
-        text; edits and curation are added.
+        text; edits and curation are added. They report nothing of the turn itself: how well it is known stays.
         """
         found = self
-        for delta in later:
+        counting = _counting(later)
+        for delta in counting:
             if delta.source is Source.EXTRACTION:
                 found = delta
-        for delta in later:
-            if delta.source is not Source.EXTRACTION:
+        for delta in counting:
+            if delta.source is not Source.EXTRACTION and delta.status is Status.NONE:
+                source = delta.source if found.source is Source.NONE else found.source
+                found = evolve(
+                    found, events=found.events + delta.events, source=source, problems=found.problems + delta.problems
+                )
+            elif delta.source is not Source.EXTRACTION:
                 found = found.then(delta)
         return found
+
+
+def _counting(later: Sequence[Delta]) -> list[Delta]:
+    """The deltas that nobody undid. What undoes may itself be undone."""
+    gone: set[str] = set()
+    for delta in reversed(later):
+        if delta.undoes and delta.id not in gone:
+            gone.add(delta.undoes)
+    return [delta for delta in later if not delta.undoes and (not delta.id or delta.id not in gone)]

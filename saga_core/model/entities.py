@@ -89,3 +89,52 @@ class Problem:
     depth: int
     turn: str
     text: str
+
+
+@frozen
+class Finding:
+    """What a curator noticed at a turn; recorded, and changing nothing else."""
+
+    key: str
+    rule: str
+    text: str
+    depth: int
+    """The turn (depth) of the review."""
+    turns: tuple[str, ...] = ()
+    verdict: str = ""
+    """What was decided about it; empty while nothing was."""
+    note: str = ""
+
+
+@frozen
+class StoryPart:
+    """Turns of the story in fewer words."""
+
+    level: str
+    first: int
+    last: int
+    text: str
+
+
+@frozen
+class Scheduled:
+    """An event that is to come, and when."""
+
+    event: str
+    name: str
+    text: str = ""
+    due: int | None = None
+    expires: int | None = None
+    place: str = ""
+    who: str = ""
+    since: int = 0
+    """The turn (depth) at which it was scheduled."""
+
+
+@frozen
+class MemoryBlock:
+    """A curator's notes to itself."""
+
+    text: str
+    version: int = 1
+    since: int = 0

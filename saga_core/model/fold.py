@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from attrs import define, evolve, field
+from attrs import fields as attributes
 
-from saga_core.model import deltas
+from saga_core.model import curated, deltas
 from saga_core.model.deltas import Delta
 from saga_core.model.entities import Entity, Happening, Kind, Placement, Problem, Relation, Stack
 from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, MAX_PROBLEMS, WorldState
@@ -23,7 +24,8 @@ def fold(state: WorldState, delta: Delta, *, turn: str, depth: int) -> WorldStat
     """
     draft = _Draft(state, turn, depth)
     for event in delta.events:
-        _APPLY[type(event)](draft, event)
+        merged = draft.view("merged")
+        _APPLY[type(event)](draft, curated.redirected(event, merged) if merged else event)
     for text in delta.problems:
         draft.problem(text)
     return draft.finish()
@@ -248,6 +250,8 @@ def _event_triggered(draft: _Draft, event: deltas.EventTriggered) -> None:
     draft.changed["links"] = draft.view("links") | {link for link in links if link[0]}
     kept = (*draft.view("happenings"), Happening(happening.id, event.name, draft.depth))
     draft.changed["happenings"] = kept[-MAX_HAPPENINGS:]
+    if happening.id in draft.view("schedule"):
+        draft.map("schedule").pop(happening.id)
 
 
 def _noted(draft: _Draft, event: deltas.Noted) -> None:
@@ -280,6 +284,47 @@ def _value_set(draft: _Draft, event: deltas.ValueSet) -> None:
         values[event.key] = event.value
 
 
+def _whole(draft: _Draft, change: Callable[[WorldState], WorldState | str]) -> None:
+    """A change of the state as a whole; why it cannot be is a problem."""
+    before = draft.finish()
+    after = change(before)
+    if isinstance(after, str):
+        draft.problem(after)
+        return
+    for name in _FIELDS:
+        value = getattr(after, name)
+        if value is not getattr(before, name):
+            draft.changed[name] = value
+
+
+def _found(draft: _Draft, event: deltas.Found) -> None:
+    draft.changed["findings"] = curated.noticed(draft.view("findings"), event, draft.depth)
+
+
+def _settled(draft: _Draft, event: deltas.Settled) -> None:
+    findings = draft.view("findings")
+    if all(each.key != event.key for each in findings):
+        draft.problem(f"there is no finding {event.key!r} to settle")
+        return
+    draft.changed["findings"] = tuple(
+        evolve(each, verdict=event.verdict, note=event.note) if each.key == event.key else each for each in findings
+    )
+
+
+def _scheduled(draft: _Draft, event: deltas.EventScheduled) -> None:
+    if draft.entity(event.event, Kind.EVENT) is not None:
+        draft.changed["schedule"] = curated.scheduled(draft.view("schedule"), event, draft.depth)
+
+
+def _closed(draft: _Draft, event: deltas.EventClosed) -> None:
+    if event.event not in draft.view("schedule"):
+        draft.problem(f"{_name(draft, event.event)!r} is not scheduled")
+        return
+    draft.map("schedule").pop(event.event)
+
+
+_FIELDS = tuple(attribute.name for attribute in attributes(WorldState))
+
 _APPLY: Mapping[type, Callable[[_Draft, Any], None]] = {
     deltas.Introduced: _introduced,
     deltas.Renamed: _renamed,
@@ -298,4 +343,18 @@ _APPLY: Mapping[type, Callable[[_Draft, Any], None]] = {
     deltas.Mentioned: _mentioned,
     deltas.AttributeSet: _attribute_set,
     deltas.ValueSet: _value_set,
+    deltas.Merged: lambda draft, event: _whole(draft, lambda state: curated.merge(state, event)),
+    deltas.Split: lambda draft, event: _whole(draft, lambda state: curated.split(state, event)),
+    deltas.Forgotten: lambda draft, event: _whole(draft, lambda state: curated.forget(state, event.id)),
+    deltas.Found: _found,
+    deltas.Settled: _settled,
+    deltas.StoryTold: lambda draft, event: draft.changed.update(story=curated.told(draft.view("story"), event)),
+    deltas.LoreLearned: lambda draft, event: draft.changed.update(
+        learned=curated.learned(draft.view("learned"), event)
+    ),
+    deltas.EventScheduled: _scheduled,
+    deltas.EventClosed: _closed,
+    deltas.BlockWritten: lambda draft, event: draft.changed.update(
+        blocks=curated.written(draft.view("blocks"), event, draft.depth)
+    ),
 }

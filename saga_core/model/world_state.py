@@ -6,11 +6,30 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from attrs import field, frozen
 
-from saga_core.model.entities import Entity, Happening, Kind, Placement, Problem, Relation, Stack
+from saga_core.model.entities import (
+    Entity,
+    Finding,
+    Happening,
+    Kind,
+    MemoryBlock,
+    Placement,
+    Problem,
+    Relation,
+    Scheduled,
+    Stack,
+    StoryPart,
+)
 
 MAX_HAPPENINGS = 64
 MAX_PROBLEMS = 32
 MAX_NOTES = 16
+MAX_FINDINGS = 64
+MAX_SCHEDULED = 32
+MAX_LORE = 32
+MAX_STORY = 24
+"""Parts of the told story; beyond them the oldest chapters are told as one."""
+MAX_STORY_CHARS = 700
+"""Characters of one part."""
 
 
 @frozen
@@ -18,7 +37,8 @@ class WorldState:
     """The fold of a path's deltas over the opening state. Its maps are never changed in place.
 
     Happenings, notes and problems keep the latest few (64, 16 and 32), so that a state does not grow with the
-    number of turns; the journal keeps all of them.
+    number of turns; the journal keeps all of them. So do findings (64), scheduled events (32), learned lore (32) and
+    parts of the told story (24).
     """
 
     world: str = ""
@@ -45,6 +65,18 @@ class WorldState:
     values: Mapping[str, str] = field(factory=dict)
     """World_state entries that were set by hand or by a module."""
     problems: tuple[Problem, ...] = ()
+    merged: Mapping[str, str] = field(factory=dict)
+    """Id of an entity that turned out to be another one -> that one."""
+    findings: tuple[Finding, ...] = ()
+    """What curators noticed, oldest first."""
+    story: tuple[StoryPart, ...] = ()
+    """What was told in fewer words, by its turns."""
+    learned: Mapping[str, str] = field(factory=dict)
+    """Lore entry name to what play added to it."""
+    schedule: Mapping[str, Scheduled] = field(factory=dict)
+    """Event id to when it is to come."""
+    blocks: Mapping[str, MemoryBlock] = field(factory=dict)
+    """A curator's memory, by name."""
 
     def name(self, entity: str) -> str:
         """The name of an entity id; the id itself when it is unknown."""

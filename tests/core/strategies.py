@@ -28,6 +28,7 @@ amounts = st.integers(-(2**70), 2**70) | st.integers(-200, 200)
 quantities = st.integers(-3, 5) | st.just(10**30)
 values = st.none() | st.booleans() | st.integers(-100, 100) | words | st.lists(words, max_size=3).map(tuple)
 kinds = st.sampled_from(list(Kind))
+depths = st.integers(0, 60)
 
 events = st.one_of(
     st.builds(
@@ -54,6 +55,16 @@ events = st.one_of(
     st.builds(deltas.Mentioned, st.lists(words, max_size=3).map(tuple)),
     st.builds(deltas.AttributeSet, ids, words, values),
     st.builds(deltas.ValueSet, words, st.none() | words),
+    st.builds(deltas.Merged, ids, ids),
+    st.builds(deltas.Split, ids, words, ids),
+    st.builds(deltas.Forgotten, ids),
+    st.builds(deltas.Found, words, words, words, st.lists(words, max_size=2).map(tuple)),
+    st.builds(deltas.Settled, words, words, words),
+    st.builds(deltas.StoryTold, st.sampled_from(("scene", "chapter")), depths, depths, words | st.just("길다. " * 300)),
+    st.builds(deltas.LoreLearned, words, words),
+    st.builds(deltas.EventScheduled, ids, words, words, st.none() | depths, st.none() | depths, ids, ids),
+    st.builds(deltas.EventClosed, ids),
+    st.builds(deltas.BlockWritten, words, words),
 )
 
 delta_values = st.builds(

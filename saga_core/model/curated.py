@@ -1,0 +1,195 @@
+"""What corrections and curators do to a state: merging, splitting, forgetting, findings, the told story, schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import evolve
+from attrs import fields as attributes
+
+from saga_core.model import deltas
+from saga_core.model.entities import (
+    Entity,
+    Finding,
+    Kind,
+    MemoryBlock,
+    Placement,
+    Relation,
+    Scheduled,
+    Stack,
+    StoryPart,
+)
+from saga_core.model.world_state import (
+    MAX_FINDINGS,
+    MAX_LORE,
+    MAX_SCHEDULED,
+    MAX_STORY,
+    MAX_STORY_CHARS,
+    WorldState,
+)
+
+_IDS = ("id", "who", "to", "owner", "item", "giver", "receiver", "source", "target", "event", "place", "into")
+SCENE, CHAPTER = "scene", "chapter"
+LEVELS = (SCENE, CHAPTER)
+_ELLIPSIS = " … "
+
+
+def redirected(event: Any, merged: Mapping[str, str]) -> Any:
+    """``event`` with the ids of entities that turned out to be others replaced by those."""
+    found = {}
+    for attribute in attributes(type(event)):
+        value = getattr(event, attribute.name)
+        if attribute.name in _IDS and isinstance(value, str) and value in merged:
+            found[attribute.name] = merged[value]
+    return evolve(event, **found) if found else event
+
+
+def merge(state: WorldState, event: deltas.Merged) -> WorldState | str:
+    """The state in which ``gone`` is ``into``; why it cannot be, in words, when it cannot."""
+    gone, into = state.entities.get(event.gone), state.entities.get(event.into)
+    if gone is None or into is None:
+        return f"unknown id {(event.gone if gone is None else event.into)!r}"
+    if gone.id == into.id or gone.kind is not into.kind:
+        return f"{gone.name!r} and {into.name!r} cannot be one"
+    if gone.id == state.player:
+        return f"{gone.name!r} is the player and cannot go into {into.name!r}; merge the other way round"
+    names = dict.fromkeys((*into.aliases, *gone.names))
+    names.pop(into.name, None)
+    whole = evolve(into, aliases=tuple(names), attributes={**gone.attributes, **into.attributes})
+    entities = {id_: (whole if id_ == into.id else each) for id_, each in state.entities.items() if id_ != gone.id}
+
+    def now(id_: str) -> str:
+        return into.id if id_ == gone.id else id_
+
+    belongings: dict[str, dict[str, Stack]] = {}
+    for owner, hands in state.belongings.items():
+        own = belongings.setdefault(now(owner), {})
+        for item, stack in hands.items():
+            old = own.get(now(item), Stack(0))
+            own[now(item)] = Stack(old.quantity + stack.quantity, old.equipped or stack.equipped)
+    relations: dict[tuple[str, str], Relation] = {}
+    for (source, target), relation in state.relations.items():
+        pair = now(source), now(target)
+        if pair[0] != pair[1] and (pair not in relations or relations[pair].since <= relation.since):
+            relations[pair] = relation
+    whereabouts: dict[str, Placement] = {}
+    for who, placement in state.whereabouts.items():
+        placed = evolve(placement, place=now(placement.place))
+        if now(who) not in whereabouts or whereabouts[now(who)].since <= placed.since:
+            whereabouts[now(who)] = placed
+    merged = {id_: now(other) for id_, other in state.merged.items()}
+    return evolve(
+        state,
+        entities=entities,
+        belongings=belongings,
+        relations=relations,
+        whereabouts=whereabouts,
+        links=frozenset(
+            (now(source), type_, now(target)) for source, type_, target in state.links if now(source) != now(target)
+        ),
+        met=tuple(dict.fromkeys(now(who) for who in state.met if now(who) != state.player)),
+        present=tuple(dict.fromkeys(now(who) for who in state.present if now(who) != state.player)),
+        happenings=tuple(evolve(each, event=now(each.event)) for each in state.happenings),
+        merged={**merged, gone.id: into.id},
+    )
+
+
+def split(state: WorldState, event: deltas.Split) -> WorldState | str:
+    """The state in which ``name`` is an entity of its own; why it cannot be, in words, when it cannot."""
+    whole = state.entities.get(event.id)
+    if whole is None:
+        return f"unknown id {event.id!r}"
+    if event.fresh in state.entities:
+        return f"{event.name!r} is an entity of its own already"
+    if event.name not in whole.aliases:
+        return f"{whole.name!r} has no other name {event.name!r}"
+    rest = tuple(alias for alias in whole.aliases if alias != event.name)
+    fresh = Entity(event.fresh, whole.kind, event.name)
+    changed: dict[str, Any] = {
+        "entities": {**state.entities, whole.id: evolve(whole, aliases=rest), fresh.id: fresh},
+        "merged": {id_: into for id_, into in state.merged.items() if id_ != fresh.id},
+    }
+    if whole.id in state.whereabouts and whole.id != state.player:
+        changed["whereabouts"] = {**state.whereabouts, fresh.id: state.whereabouts[whole.id]}
+    if whole.kind is Kind.CHARACTER and whole.id in state.met:
+        changed["met"] = (*state.met, fresh.id)
+    return evolve(state, **changed)
+
+
+def forget(state: WorldState, id_: str) -> WorldState | str:
+    """The state without an entity; why it cannot go, in words, when it cannot."""
+    if id_ not in state.entities:
+        return f"unknown id {id_!r}"
+    if id_ == state.player:
+        return f"{state.name(id_)!r} is the player and cannot be forgotten"
+    return evolve(
+        state,
+        entities={each: entity for each, entity in state.entities.items() if each != id_},
+        whereabouts={who: where for who, where in state.whereabouts.items() if id_ not in (who, where.place)},
+        belongings={
+            owner: {item: stack for item, stack in hands.items() if item != id_}
+            for owner, hands in state.belongings.items()
+            if owner != id_
+        },
+        relations={pair: relation for pair, relation in state.relations.items() if id_ not in pair},
+        links=frozenset(link for link in state.links if id_ not in (link[0], link[2])),
+        met=tuple(who for who in state.met if who != id_),
+        present=tuple(who for who in state.present if who != id_),
+        happenings=tuple(each for each in state.happenings if each.event != id_),
+        schedule={event: each for event, each in state.schedule.items() if event != id_},
+    )
+
+
+def noticed(findings: tuple[Finding, ...], event: deltas.Found, depth: int) -> tuple[Finding, ...]:
+    """The findings with one more; the same one again changes nothing."""
+    if any(each.key == event.key for each in findings):
+        return findings
+    return (*findings, Finding(event.key, event.rule, event.text, depth, event.turns))[-MAX_FINDINGS:]
+
+
+def told(story: tuple[StoryPart, ...], event: deltas.StoryTold) -> tuple[StoryPart, ...]:
+    """The told story with one more part, in the place of those within its turns.
+
+    Beyond the number of parts that a state keeps, the two oldest chapters become one: each keeps its beginning and
+    its end, so that what is longest ago is told most briefly.
+    """
+    kept = [part for part in story if not (event.first <= part.first and part.last <= event.last)]
+    kept.append(StoryPart(event.level, event.first, event.last, shortened(event.text, MAX_STORY_CHARS)))
+    kept.sort(key=lambda part: (part.first, part.last))
+    while len(kept) > MAX_STORY:
+        one, other = kept[:2]
+        text = f"{shortened(one.text, MAX_STORY_CHARS // 2)} {shortened(other.text, MAX_STORY_CHARS // 2 - 1)}"
+        kept[:2] = [StoryPart(CHAPTER, one.first, max(one.last, other.last), text)]
+    return tuple(kept)
+
+
+def shortened(text: str, limit: int) -> str:
+    """``text`` in at most ``limit`` characters: its sentences as far as they fit, from both ends."""
+    if len(text) <= limit:
+        return text
+    half = (limit - len(_ELLIPSIS)) // 2
+    return f"{text[:half].rstrip()}{_ELLIPSIS}{text[len(text) - half :].lstrip()}"
+
+
+def learned(lore: Mapping[str, str], event: deltas.LoreLearned) -> dict[str, str]:
+    """What play added to the lore, with one change; the oldest go beyond the limit."""
+    found = {entry: text for entry, text in lore.items() if entry != event.entry}
+    if event.text:
+        found[event.entry] = event.text
+    return dict(list(found.items())[-MAX_LORE:])
+
+
+def scheduled(schedule: Mapping[str, Scheduled], event: deltas.EventScheduled, depth: int) -> dict[str, Scheduled]:
+    """The schedule with one more event; of one that is there already the new conditions count."""
+    found = {id_: each for id_, each in schedule.items() if id_ != event.event}
+    found[event.event] = Scheduled(
+        event.event, event.name, event.text, event.due, event.expires, event.place, event.who, depth
+    )
+    return dict(list(found.items())[-MAX_SCHEDULED:])
+
+
+def written(blocks: Mapping[str, MemoryBlock], event: deltas.BlockWritten, depth: int) -> dict[str, MemoryBlock]:
+    """The memory with one block's new text."""
+    old = blocks.get(event.name)
+    return {**blocks, event.name: MemoryBlock(event.text, old.version + 1 if old else 1, depth)}
