@@ -1,0 +1,1 @@
+"""Strict local servers of the providers' protocols, for tests and benchmarks: scripted replies, scripted faults."""

@@ -1,0 +1,127 @@
+"""What a scripted provider does with a request: good replies, and every way to fail. The same in every dialect."""
+
+from __future__ import annotations
+
+import asyncio
+
+from aiohttp import web
+
+from saga_server.bench.protocols.server import Step, Wire
+
+
+def says(*pieces: str, finish: str = "stop", gate: asyncio.Event | None = None, thoughts: tuple[str, ...] = ()) -> Step:
+    """A good reply in pieces, after thoughts. With a gate the rest waits after the first piece."""
+
+    async def step(wire: Wire) -> web.StreamResponse:
+        for thought in thoughts:
+            await wire.think(thought)
+        for number, piece in enumerate(pieces):
+            await wire.text(piece)
+            if gate is not None and number == 0:
+                await gate.wait()
+        return await wire.end(finish)
+
+    return step
+
+
+def calls(name: str, arguments: str, *pieces: str) -> Step:
+    """Some text, then a call of a tool."""
+
+    async def step(wire: Wire) -> web.StreamResponse:
+        for piece in pieces:
+            await wire.text(piece)
+        await wire.call(name, arguments)
+        return await wire.end("tool")
+
+    return step
+
+
+def waits(gate: asyncio.Event, then: Step, *, pings: int = 0) -> Step:
+    """Silence until the gate opens, after some signs of life of a stream that began; then ``then``."""
+
+    async def step(wire: Wire) -> web.StreamResponse:
+        for _ in range(pings):
+            await wire.ping()
+        await gate.wait()
+        return await then(wire)
+
+    return step
+
+
+def fails(status: int, message: str = "no", kind: str = "", **headers: str) -> Step:
+    """An error in the provider's shape. Header names are written with ``_``."""
+
+    async def step(wire: Wire) -> web.StreamResponse:
+        return wire.error(status, message, kind, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    return step
+
+
+def page(status: int = 502) -> Step:
+    """A web page, as a gateway in between answers."""
+
+    async def step(wire: Wire) -> web.StreamResponse:
+        return web.Response(
+            text="<html><body><h1>Bad gateway</h1></body></html>", content_type="text/html", status=status
+        )
+
+    return step
+
+
+def raw(body: bytes, kind: str = "text/event-stream", status: int = 200) -> Step:
+    """Exactly these bytes."""
+
+    async def step(wire: Wire) -> web.StreamResponse:
+        return web.Response(body=body, status=status, content_type=kind)
+
+    return step
+
+
+def hangs(*pieces: str) -> Step:
+    """Nothing more after some pieces, for ever. Without pieces not even headers."""
+
+    async def step(wire: Wire) -> web.StreamResponse:
+        for piece in pieces:
+            await wire.text(piece)
+        await asyncio.Event().wait()
+        raise AssertionError("the event is never set")
+
+    return step
+
+
+def resets(*pieces: str) -> Step:
+    """The connection is cut: before anything, or after some pieces."""
+
+    async def step(wire: Wire) -> web.StreamResponse:
+        for piece in pieces:
+            await wire.text(piece)
+        return wire.reset()
+
+    return step
+
+
+def truncates(*pieces: str) -> Step:
+    """The stream ends politely after some pieces, in the middle."""
+
+    async def step(wire: Wire) -> web.StreamResponse:
+        await wire.begin()
+        for piece in pieces:
+            await wire.text(piece)
+        assert wire.response is not None
+        return wire.response
+
+    return step
+
+
+def errors(*pieces: str, message: str = "Overloaded") -> Step:
+    """An error inside the stream, after some pieces."""
+
+    async def step(wire: Wire) -> web.StreamResponse:
+        await wire.begin()
+        for piece in pieces:
+            await wire.text(piece)
+        await wire.error_event(message)
+        assert wire.response is not None
+        return wire.response
+
+    return step
