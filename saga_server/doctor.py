@@ -10,6 +10,8 @@ from collections.abc import Callable
 from saga_core.config import Config
 from saga_core.engine.saga import Saga
 from saga_core.errors import SagaError
+from saga_core.stores.lifecycle import Health, StoreInfo
+from saga_server.installed import installed
 from saga_server.narrators import Narrators
 from saga_server.security import check_listening
 
@@ -62,10 +64,8 @@ async def _stores(config: Config, say: Say) -> bool:
     try:
         for kind, store in saga.stores.all().items():
             health = await store.check(thorough=True)
-            where = f" in {store.info.location}" if store.info.location else ", in memory"
-            good &= _told(
-                say, health.ok, f"{kind}: {store.info.name} {store.info.version}{where} {health.detail}".rstrip()
-            )
+            good &= _told(say, health.ok, f"{kind}: {_opened(store.info, health)}")
+            good &= _told(say, True, f"{kind} backends: {_backends(kind, store.info.name)}")
         for name, reason in saga.counters.degraded.items():
             good &= _told(say, False, f"{name}: {reason}")
         broken = saga.worlds.broken()
@@ -82,6 +82,24 @@ async def _stores(config: Config, say: Say) -> bool:
     finally:
         await saga.aclose(drain=0.0)
     return good
+
+
+def _opened(info: StoreInfo, health: Health) -> str:
+    """What was opened, where, how large it is, and how it is."""
+    parts = [f"{info.name} {info.version}".strip()]
+    parts.append(f"in {info.location}" if info.location else "in memory")
+    if health.bytes is not None:
+        parts.append(f"({health.bytes / 2**20:.1f} MB)")
+    detail = health.detail.removeprefix(f"{info.location}: ")
+    return " ".join(parts) + (f": {detail}" if detail else "")
+
+
+def _backends(kind: str, used: str) -> str:
+    """What could be opened here, and what would have to be installed."""
+    found = installed(kind)
+    here = [f"{each} in use" if each.name == used else str(each) for each in found if not each.missing]
+    missing = [f"{each.name}: {each.missing}" for each in found if each.missing]
+    return "installed: " + ", ".join(here) + (f"; not installed: {'; '.join(missing)}" if missing else "")
 
 
 async def _providers(config: Config, say: Say) -> bool:

@@ -26,7 +26,7 @@ from saga_core.config.rules import (
 )
 from saga_core.stores.md_cache import PAGE_NAMES
 
-Profile = Literal["lite", "memory"]
+Profile = Literal["lite", "full", "full-lance", "memory"]
 Identify = Literal["transcript", "user", "system-md5"]
 Strategy = Literal["md_prefix", "none"]
 GraphMode = Literal["on-disk", "memory"]

@@ -17,7 +17,7 @@ from saga_core.config.model import StoreConfig
 from saga_core.engine.counters import Counters
 from saga_core.errors import StoreUnavailable
 from saga_core.ports import Embedder, TokenCounter
-from saga_core.registry import OpenOptions
+from saga_core.registry import Backend, OpenOptions
 from saga_core.stores.graph import GraphStore
 from saga_core.stores.lifecycle import Store
 from saga_core.stores.md_cache import MdCache
@@ -35,17 +35,43 @@ class Choice:
     place: str | None
 
 
+_STATE, _CACHE = Choice("sqlite", "state.db"), Choice("files", "pages")
+_LADYBUG = Choice("ladybug", "graph.ladybug")
+
 PROFILES: Mapping[str, Mapping[str, Choice]] = {
     "lite": {
-        "state": Choice("sqlite", "state.db"),
+        "state": _STATE,
         "graph": Choice("networkx", None),
         "vector": Choice("sqlite", "vectors.db"),
-        "cache": Choice("files", "pages"),
+        "cache": _CACHE,
     },
+    "full": {"state": _STATE, "graph": _LADYBUG, "vector": Choice("chroma", "vectors.chroma"), "cache": _CACHE},
+    "full-lance": {"state": _STATE, "graph": _LADYBUG, "vector": Choice("lancedb", "vectors.lancedb"), "cache": _CACHE},
     "memory": {kind: Choice("memory", None) for kind in ("state", "graph", "vector", "cache")},
 }
-PLACES = {"state": "state.db", "graph": "graph", "vector": "vectors", "cache": "pages"}
 FALLBACK = {"graph": Choice("networkx", None), "vector": Choice("sqlite", "vectors.db")}
+
+_KNOWN = {(kind, choice.backend): choice.place for profile in PROFILES.values() for kind, choice in profile.items()}
+_ASKED_BY_OPTION = frozenset({"kuzu", "ladybug"})
+"""Graph engines whose query language is an option, ``raw_query``."""
+
+
+def place_of(kind: str, backend: str) -> str | None:
+    """Where a backend's data lies below the data directory: no two engines on one path. None: in memory."""
+    if (kind, backend) in _KNOWN:
+        return _KNOWN[kind, backend]
+    return {"state": "state.db", "cache": "pages", "graph": f"graph.{backend}", "vector": f"vectors.{backend}"}[kind]
+
+
+def backend_of(config: Config, kind: str) -> str:
+    """The backend that ``config`` names for a store, by itself or by its profile."""
+    wanted: StoreConfig = getattr(config.storage, kind)
+    return wanted.backend or PROFILES[config.storage.profile][kind].backend
+
+
+def path_of(config: Config, kind: str) -> Path | None:
+    """Where the data of that backend lies, or would; None for one that gets no path."""
+    return _path(config, kind, getattr(config.storage, kind), place_of(kind, backend_of(config, kind)))
 
 
 @define
@@ -96,21 +122,23 @@ async def open_stores(config: Config, counters: Counters) -> Stores:
 
 async def _open_store(config: Config, kind: str, counters: Counters) -> Any:
     wanted: StoreConfig = getattr(config.storage, kind)
-    default = PROFILES[config.storage.profile][kind]
-    name = wanted.backend or default.backend
-    place = default.place if name == default.backend else PLACES[kind]
-    options = OpenOptions(_path(config, kind, wanted, place), wanted.url, wanted.options)
+    name = backend_of(config, kind)
+    options = dict(wanted.options)
+    if kind == "graph" and config.graph.raw_query and name in _ASKED_BY_OPTION:
+        options = {"raw_query": True, **options}
+    backend: Backend | None = None
     try:
         backend = registry.load(kind, name)
-        store = await backend.open(options)
+        store = await backend.open(OpenOptions(path_of(config, kind), wanted.url, options))
     except (ImportError, StoreUnavailable) as error:
-        if kind not in FALLBACK or not _missing_engine(error):
+        fallback = FALLBACK.get(kind)
+        if fallback is None or fallback.backend == name or not _missing_engine(error):
             raise
-        fallback = FALLBACK[kind]
+        extra = f": pip install 'saga-rp[{backend.extra}]'" if backend is not None and backend.extra else ""
         counters.degrade(
             f"{kind}.{name}",
-            f"the engine cannot be imported ({error}); using {fallback.backend} instead: install it with "
-            f"pip install 'saga-rp[{name}]'",
+            f"the engine cannot be imported ({error}); using {fallback.backend} instead: install it{extra}, or name "
+            f"{fallback.backend} in storage.{kind}.backend",
         )
         backend = registry.load(kind, fallback.backend)
         store = await backend.open(OpenOptions(_path(config, kind, StoreConfig(), fallback.place)))

@@ -19,6 +19,7 @@ from saga_core.engine.live import LiveSessions
 from saga_core.engine.open_stores import Stores, open_stores
 from saga_core.engine.projector import Projector
 from saga_core.engine.saga import Saga, Source
+from saga_core.engine.shown_by import notice_change
 from saga_core.extraction.extractor import Extractor
 from saga_core.ids import IdSource
 from saga_core.journal.journal import Journal, Wanted
@@ -66,6 +67,7 @@ class Opening:
     async def _assemble(self, config: Config, stores: Stores, counters: Counters) -> Saga:
         journal = Journal(stores.state)
         await journal.open()
+        await notice_change(stores, counters, config.data_dir, act=self.resume)
         projector = Projector(
             stores.state,
             stores.graph,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import attrs
 import pytest
@@ -16,9 +16,10 @@ import pytest
 from saga_core import registry
 from saga_core.config import Config, load_config
 from saga_core.config.load import _REPLACED
-from saga_core.config.model import ProviderConfig
+from saga_core.config.model import Profile, ProviderConfig
 from saga_core.config.rules import Refused, Rule
-from saga_core.errors import ConfigError
+from saga_core.errors import BadInput, ConfigError
+from saga_core.registry import OpenOptions
 from tests.docs.pages import ROOT, Block, page, pages
 
 CONFIGURATION = page("docs/configuration.md")
@@ -157,12 +158,13 @@ def test_the_profiles_are_those_that_can_be_opened() -> None:
     from saga_core.engine.open_stores import PROFILES
 
     table = next(row for row in CONFIGURATION.rows if row[:2] == ["store", "what it keeps"])
-    assert [cell.strip("`") for cell in table[2:]] == list(PROFILES)
-    for row in CONFIGURATION.rows:
-        if len(row) == 4 and row[0] in STORES:
-            for profile, cell in zip(PROFILES, row[2:], strict=True):
-                choice = PROFILES[profile][row[0]]
-                assert re.findall(r"`([^`]+)`", cell) == [choice.backend, *([choice.place] if choice.place else [])]
+    assert [cell.strip("`") for cell in table[2:]] == list(PROFILES) == list(get_args(Profile))
+    shown = [row for row in CONFIGURATION.rows if len(row) == len(table) and row[0] in STORES]
+    assert [row[0] for row in shown] == list(STORES)
+    for row in shown:
+        for profile, cell in zip(PROFILES, row[2:], strict=True):
+            choice = PROFILES[profile][row[0]]
+            assert re.findall(r"`([^`]+)`", cell) == [choice.backend, *([choice.place] if choice.place else [])]
 
 
 def test_the_included_backends_are_those_that_can_be_loaded() -> None:
@@ -178,9 +180,44 @@ def test_the_included_backends_are_those_that_can_be_loaded() -> None:
         assert listed[kind] == found, kind
 
 
-def test_what_no_included_backend_does_none_does() -> None:
-    # Where this fails, the pages say of the included backends that none has an address, or a query language.
+def test_no_included_store_has_an_address() -> None:
+    # Where this fails, the page says of ``storage.<store>.url`` that none of them does.
+    assert "None of the included backends does" in rows()["storage.<store>.url"][2]
     paths = (path for path in (ROOT / "saga_backends").rglob("*.py") if path.parent.name != "resident")
     code = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     assert "options.url" not in code
-    assert "RAW_QUERY" not in code
+
+
+def test_the_engines_with_a_language_of_their_own_are_named() -> None:
+    from saga_core.engine.open_stores import _ASKED_BY_OPTION
+
+    declaring = {
+        path.stem
+        for path in (ROOT / "saga_backends").rglob("*.py")
+        if path.parent.name != "resident" and "Capability.RAW_QUERY" in path.read_text(encoding="utf-8")
+    }
+    assert declaring == {"kuzu"}, "the adapter of both engines"
+    meaning = rows()["graph.raw_query"][2]
+    assert {name for name in registry.names("graph") if f"`{name}`" in meaning} == _ASKED_BY_OPTION
+
+
+async def test_the_options_of_stores_are_those_that_they_take(tmp_path: Path) -> None:
+    """The table of options against what a backend says when it is given another."""
+    shown: dict[tuple[str, str], dict[str, str]] = {}
+    for row in CONFIGURATION.rows:
+        found = re.match(r"(state|graph|vector|cache) (`.+`)$", row[0]) if len(row) == 4 else None
+        if found is not None:
+            for name in re.findall(r"`([^`]+)`", found[2]):
+                shown.setdefault((found[1], name), {})[row[1].strip("`")] = row[2].strip("`")
+    taken = set()
+    for kind in STORES:
+        for name in registry.names(kind):
+            module = next(p for p in entry_points(group=registry.GROUP) if p.name == f"{kind}.{name}").module
+            if not module.startswith("saga_backends."):
+                continue
+            options = OpenOptions(path=tmp_path / kind / name, options={"no_such_option": 1})
+            with pytest.raises(BadInput) as refused:
+                await registry.load(kind, name).open(options)
+            allowed = str(refused.value).partition("this backend takes: ")[2]
+            taken.update((kind, name, each) for each in allowed.split(", ") if each != "none")
+    assert {(kind, name, each) for (kind, name), options in shown.items() for each in options} == taken

@@ -1,0 +1,64 @@
+"""Which store backends are registered, and whether the engine of each is installed. Imports no engine."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import PackageNotFoundError, requires, version
+
+from attrs import frozen
+
+from saga_core import registry
+from saga_core.errors import SagaError
+
+_DISTRIBUTION = "saga-rp"
+_EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+@frozen
+class Installed:
+    """A backend of a kind of store."""
+
+    name: str
+    summary: str = ""
+    engines: tuple[str, ...] = ()
+    """The packages of its engine with their versions; none for what comes with SAGA itself."""
+    missing: str = ""
+    """What to do when it cannot be opened here; empty when it can."""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({', '.join(self.engines)})" if self.engines else self.name
+
+
+def installed(kind: str) -> list[Installed]:
+    """Every registered backend of ``kind``, in the order of names."""
+    return [_look(kind, name) for name in registry.names(kind)]
+
+
+def _look(kind: str, name: str) -> Installed:
+    try:
+        backend = registry.load(kind, name)
+    except SagaError as error:
+        return Installed(name, missing=str(error))
+    engines = []
+    for package in _packages(backend.extra) if backend.extra else ():
+        try:
+            engines.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            return Installed(name, backend.summary, missing=f"pip install 'saga-rp[{backend.extra}]'")
+    return Installed(name, backend.summary, tuple(engines))
+
+
+def _packages(extra: str) -> list[str]:
+    """What SAGA requires for an extra; nothing for an extra that is not SAGA's own."""
+    try:
+        lines = requires(_DISTRIBUTION) or []
+    except PackageNotFoundError:  # run from a folder: what is missing is told when a store is opened
+        return []
+    found = []
+    for line in lines:
+        about, _, condition = line.partition(";")
+        name = _NAME.match(about.strip())
+        if name is not None and (asked := _EXTRA.search(condition)) and asked[1] == extra and "[" not in about:
+            found.append(name[0])
+    return found
