@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, Section, Slot
@@ -36,6 +37,7 @@ def one_line(text: str) -> str:
     return _FENCE.sub("(", line) if "[" in line else line
 
 
+@lru_cache(maxsize=4_096)
 def one_field(name: str) -> str:
     """A name as it may stand in a field: without the bar that separates fields."""
     return one_line(name).replace("|", "/")

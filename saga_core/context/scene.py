@@ -247,6 +247,7 @@ class Scene:
         if task is None:
             task = asyncio.create_task(_awaited(ask), name=f"saga-context-{what}")
             self._tasks[what] = task
+        if not task.done():
             # What is resident answers at once: one turn of the loop is enough, without a timer.
             await asyncio.sleep(0)
         if not task.done():

@@ -204,15 +204,16 @@ class LexicalIndex:
         """Scores by document number within the budget, and the parts of postings that were not read."""
         total = len(self._numbers)
         left = POSTINGS
-        scores: dict[int, float] = {}
+        sums = [0.0] * len(self._ids)
+        seen: set[int] = set()
         unread: list[tuple[float, _Postings, int]] = []
-        get = scores.get
         for documents_with, term in wanted:
             weight = log(1 + (total - documents_with + 0.5) / (documents_with + 0.5)) / _UNIT
             known = self._postings[term]
             if isinstance(known, int):
                 number = known >> 16
-                scores[number] = get(number, 0.0) + (known & 0xFFFF) * weight
+                sums[number] += (known & 0xFFFF) * weight
+                seen.add(number)
                 left -= 1
                 continue
             documents, weights = known
@@ -224,11 +225,10 @@ class LexicalIndex:
                     continue
                 documents, weights = documents[start:], weights[start:]
             left -= len(documents)
-            found = dict(zip(documents, [share * weight for share in weights], strict=True))
-            for number in scores.keys() & found.keys():
-                found[number] += scores[number]
-            scores.update(found)
-        return scores, unread
+            seen.update(documents)
+            for number, share in zip(documents, weights, strict=True):
+                sums[number] += share * weight
+        return {number: sums[number] for number in seen}, unread
 
     def _rank(
         self, scores: dict[int, float], unread: list[tuple[float, _Postings, int]], count: int

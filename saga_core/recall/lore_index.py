@@ -36,6 +36,8 @@ class LoreIndex:
                 self._keys.setdefault(_fold(name), set()).add(each.name)
         # Names of entities come here again and again, and most mean no entry.
         self._named_once = lru_cache(maxsize=8_192)(lambda name: frozenset(self._named.get(_fold(name), ())))
+        # A player stays in a place for some turns.
+        self._tagged_once = lru_cache(maxsize=256)(lambda names: frozenset(self._tags.found_in(Passage.of(*names))))
         self._nodes = {entity_id("lore", name): name for name in self.entries}
 
     def __len__(self) -> int:
@@ -62,7 +64,7 @@ class LoreIndex:
 
         The tag '성' is in "성의 뜰" and not in "여성".
         """
-        return self._tags.found_in(Passage.of(*names))
+        return set(self._tagged_once(tuple(names)))
 
     def of_node(self, node: str) -> str | None:
         """The name of the entry that a graph node of label Lore stands for."""

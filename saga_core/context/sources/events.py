@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from attrs import frozen
 
@@ -34,16 +34,9 @@ class Events:
             for text in dict.fromkeys(request.due)
             if text.strip()
         ]
-        last: dict[str, Happening] = {}
-        for happening in state.happenings:
-            last.pop(happening.event, None)
-            last[happening.event] = happening
-        newest = list(last.values())[::-1]
         since = request.pinned.depth if request.pinned is not None else state.depth
-        for rank, happening in enumerate(newest):
+        for rank, happening in _newest(state.happenings, scene.named):
             mentioned = happening.event in scene.named
-            if rank >= _RECENT and not mentioned:
-                continue
             parts = {
                 "base": _BASE,
                 "recency": max(0.0, _RECENCY * (1 - rank / _RECENT)),
@@ -65,3 +58,15 @@ class Events:
                 )
             )
         return pieces
+
+
+def _newest(happenings: Sequence[Happening], named: Collection[str]) -> list[tuple[int, Happening]]:
+    """The last time of each of the latest events and of the named ones, newest first, each with its rank."""
+    found: dict[str, tuple[int, Happening]] = {}
+    for happening in reversed(happenings):
+        event = happening.event
+        if event in found:
+            continue
+        if len(found) < _RECENT or event in named:
+            found[event] = (len(found), happening)
+    return list(found.values())
