@@ -24,8 +24,10 @@ SECONDS: Mapping[Ttl, int] = {"5m": 300, "30m": 1_800, "1h": 3_600}
 """How long a cache entry of each kind lives after its last use."""
 
 _WHOLE = ("cache_minimum", "lookback", "breakpoints", "cache_step", "long_from", "window")
-_RELAYS = ("openrouter",)
+RELAYS = ("openrouter",)
 """Providers that pass ``cache_control`` on to the provider of the model."""
+RULES = ("refuses", "together", "limit", "prefill", "system_turns", "thinks", "quiet")
+"""Fields that are no facts but rules for requests; ``parameters.py`` reads them."""
 
 
 @frozen
@@ -77,10 +79,10 @@ def facts_of(model: str, provider: str = "", overrides: Mapping[str, Mapping[str
     not known to pass marks on, is not marked. ``overrides``: beginnings of model names to fields of the data file, as
     under ``models.facts`` in a configuration. Raises ``BadInput`` for a field that does not exist.
     """
-    name = _normal(model)
+    name = normal(model)
     found = _builtin(name, provider)
     if overrides:
-        key = _longest(name, {_normal(each): each for each in overrides})
+        key = longest(name, {normal(each): each for each in overrides})
         if key is not None:
             found = override(found, overrides[key], f"models.facts.{key}")
     return found
@@ -101,12 +103,14 @@ def override(facts: ModelFacts, given: Mapping[str, Any], where: str) -> ModelFa
             changes[name] = _one_of(value, get_args(Mark), f"{where}.{name}")
         elif name in ("source", "read_on"):
             changes[name] = str(value)
+        elif name in RULES:
+            continue
         elif name in known and name not in ("provider", "writes"):
             number = _number(value, f"{where}.{name}")
             changes[name] = int(number) if name in _WHOLE else number
         else:
             allowed = [each for each in known if each not in ("provider", "writes")]
-            allowed += lifetimes
+            allowed += [*lifetimes, *RULES]
             raise BadInput(f"{where}.{name} is no fact of a model; known are {', '.join(sorted(allowed))}")
     return evolve(facts, **changes, writes=writes)
 
@@ -125,33 +129,35 @@ def _one_of(value: Any, allowed: tuple[str, ...], where: str) -> str:
 
 @lru_cache(maxsize=512)
 def _builtin(name: str, provider: str) -> ModelFacts:
-    data = _data()
-    rows = {prefix: row for row in data["model"] for prefix in row["match"]}
-    key = _longest(name, {prefix: prefix for prefix in rows})
+    known = data()
+    rows = {prefix: row for row in known["model"] for prefix in row["match"]}
+    key = longest(name, {prefix: prefix for prefix in rows})
     if key is None:
         return ModelFacts(provider)
     row = rows[key]
     home = str(row["provider"])
-    merged = {**data["provider"][home], **{k: v for k, v in row.items() if k not in ("match", "provider")}}
+    merged = {**known["provider"][home], **{k: v for k, v in row.items() if k not in ("match", "provider")}}
     facts = override(ModelFacts(provider or home), merged, f"models.toml {key}")
     if provider in ("", home) or facts.cache != "explicit":
         return facts
-    if provider in _RELAYS and facts.mark == "cache_control":
+    if provider in RELAYS and facts.mark == "cache_control":
         return facts
     return evolve(facts, cache="none", mark="", breakpoints=0)
 
 
-def _normal(model: str) -> str:
+def normal(model: str) -> str:
+    """A model's name without its provider, as the data file writes it."""
     return model.rsplit("/", 1)[-1].lower().replace(".", "-").rstrip("*")
 
 
-def _longest(name: str, prefixes: Mapping[str, str]) -> str | None:
+def longest(name: str, prefixes: Mapping[str, str]) -> str | None:
     """The original of the longest of ``prefixes`` (normal form to original) that ``name`` begins with."""
     fitting = [prefix for prefix in prefixes if prefix and name.startswith(prefix)]
     return prefixes[max(fitting, key=len)] if fitting else None
 
 
 @lru_cache(maxsize=1)
-def _data() -> dict[str, Any]:
+def data() -> dict[str, Any]:
+    """The data file."""
     text = resources.files(__package__).joinpath("models.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
