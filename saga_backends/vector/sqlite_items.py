@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import sys
 from array import array
@@ -16,11 +15,14 @@ from attrs import frozen
 
 from saga_backends import sqlite_file
 from saga_backends.path_lock import PathLock
+from saga_backends.vector.packed_item import PackedItem, read_metadata
 from saga_backends.vector.scoring import Question, Singles, squared_norms
-from saga_core.errors import Closed, NotFound, ScopeMismatch, StoreCorrupt, StoreError
+from saga_backends.vector.threaded import check_same, unknown_scope
+from saga_core.capabilities import Capability
+from saga_core.errors import Closed, StoreCorrupt, StoreError
 from saga_core.stores.filters import Predicate
 from saga_core.stores.graph import Scalar
-from saga_core.stores.lifecycle import Health
+from saga_core.stores.lifecycle import Health, StoreInfo
 from saga_core.stores.validate import check_dimension
 from saga_core.stores.vector import Hit, ScopeSpec, VectorItem
 
@@ -66,22 +68,6 @@ class _Scope:
     spec: ScopeSpec
 
 
-@frozen
-class PackedItem:
-    """An item as it is stored."""
-
-    id: str
-    vector: array[float]
-    text: str
-    metadata: str
-
-    @classmethod
-    def of(cls, item: VectorItem, vector: array[float]) -> PackedItem:
-        """``item``, checked, with its vector in 32 bits. JSON keeps 1, 1.0 and true apart."""
-        metadata = json.dumps(dict(item.metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        return cls(item.id, vector, item.text, metadata)
-
-
 class VectorFile:
     """The open file."""
 
@@ -89,6 +75,16 @@ class VectorFile:
         self.path = path
         self._lock: PathLock | None = None
         self._connection: sqlite3.Connection | None = None
+
+    def info(self) -> StoreInfo:
+        """SQLite's version and the file."""
+        return StoreInfo(
+            kind="vector",
+            name="sqlite",
+            version=sqlite3.sqlite_version,
+            capabilities=frozenset({Capability.DURABLE}),
+            location=str(self.path),
+        )
 
     def open(self) -> None:
         """Lock, connect, migrate."""
@@ -131,11 +127,8 @@ class VectorFile:
             if found is None:
                 row = (name, spec.embedder, spec.dimension)
                 connection.execute("INSERT INTO scopes (name, embedder, dimension) VALUES (?, ?, ?)", row)
-            elif found.spec != spec:
-                raise ScopeMismatch(
-                    f"scope {name!r} was made by {found.spec.embedder!r} with dimension {found.spec.dimension}, not "
-                    f"by {spec.embedder!r} with {spec.dimension}; drop it and rebuild"
-                )
+            else:
+                check_same(name, found.spec, spec)
 
     def describe(self, name: str) -> ScopeSpec | None:
         """See ``VectorStore.describe``."""
@@ -148,7 +141,7 @@ class VectorFile:
         with self._writing() as connection:
             found = self._scope(connection, name)
             if found is None:
-                raise NotFound(f"vector scope {name!r} does not exist; create it with its embedder's id first")
+                raise unknown_scope(name)
             for index, item in enumerate(items):
                 check_dimension(f"items[{index}].vector", item.vector, name, found.spec)
             rows = ((found.number, item.id, _to_blob(item.vector), item.text, item.metadata) for item in items)
@@ -270,7 +263,9 @@ class VectorFile:
                 rows = [row for row, fields in zip(rows, metadata, strict=True) if wanted(fields)]
             for item_id, blob, _ in rows:
                 if len(blob) != width:
-                    raise self._corrupt(item_id, f"its vector has {len(blob)} bytes and not {width}")
+                    raise self._corrupt(
+                        f"item {item_id!r} is damaged: its vector has {len(blob)} bytes and not {width}"
+                    )
             if rows:
                 block = np.frombuffer(b"".join(row[1] for row in rows), dtype="<f4")
                 yield [row[0] for row in rows], block.astype(np.float32, copy=False).reshape(len(rows), -1)
@@ -284,36 +279,19 @@ class VectorFile:
     def _items(self, rows: Sequence[tuple[str, bytes, str, str]], spec: ScopeSpec) -> list[VectorItem]:
         metadata = self._metadata([(row[0], row[3]) for row in rows])
         items: list[VectorItem] = []
+        width = spec.dimension * 4
         for (item_id, blob, text, _), fields in zip(rows, metadata, strict=True):
-            if len(blob) != spec.dimension * 4:
-                raise self._corrupt(item_id, f"its vector has {len(blob)} bytes and not {spec.dimension * 4}")
+            if len(blob) != width:
+                raise self._corrupt(f"item {item_id!r} is damaged: its vector has {len(blob)} bytes and not {width}")
             items.append(VectorItem(item_id, _from_blob(blob), text, fields))
         return items
 
     def _metadata(self, rows: Sequence[tuple[str, str]]) -> list[Mapping[str, Scalar]]:
-        """The metadata of items given by id and JSON: read in one go, so that they share the names of their fields."""
-        try:
-            found = json.loads(f"[{','.join(text for _, text in rows)}]")
-        except ValueError:
-            found = []
-        if len(found) == len(rows) and all(type(fields) is dict for fields in found):
-            return found  # type: ignore[no-any-return]
-        return [self._fields(item_id, text) for item_id, text in rows]
+        """The metadata of items given by id and JSON."""
+        return read_metadata([row[0] for row in rows], [row[1] for row in rows], self._corrupt)
 
-    def _fields(self, item_id: str, text: str) -> Mapping[str, Scalar]:
-        try:
-            fields = json.loads(text)
-        except ValueError as error:
-            raise self._corrupt(item_id, f"its metadata is no JSON: {error}") from error
-        if type(fields) is not dict:
-            raise self._corrupt(item_id, "its metadata is no JSON object")
-        return fields
-
-    def _corrupt(self, item_id: str, what: str) -> StoreCorrupt:
-        return StoreCorrupt(
-            f"{self.path}: item {item_id!r} is damaged: {what}; move the file away, and make the vectors anew with "
-            "`saga rebuild`"
-        )
+    def _corrupt(self, what: str) -> StoreCorrupt:
+        return StoreCorrupt(f"{self.path}: {what}; move the file away, and make the vectors anew with `saga rebuild`")
 
 
 def _to_blob(vector: array[float]) -> bytes:

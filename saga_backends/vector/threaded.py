@@ -79,7 +79,7 @@ class ThreadedVectors:
 
     @property
     def info(self) -> StoreInfo:
-        """Engine version, limits and the directory."""
+        """Engine version, limits and the place."""
         return self._info
 
     async def check(self, *, thorough: bool = False) -> Health:
@@ -88,7 +88,7 @@ class ThreadedVectors:
         return await self._worker.run(self._engine.check, thorough)
 
     async def aclose(self) -> None:
-        """Finish what was given, close the engine and unlock its directory."""
+        """Finish what was given, close the engine and unlock its place."""
         self._closed = True
         if not self._worker.closed:
             await _shut(self._engine, self._worker)
@@ -167,11 +167,13 @@ class ThreadedVectors:
         check_scope(scope, self._limits)
 
 
-async def open_threaded(name: str, options: OpenOptions, engine: Callable[[Path], VectorEngine]) -> VectorStore:
+async def open_threaded(
+    name: str, options: OpenOptions, engine: Callable[[Path], VectorEngine], *, place: str = "a directory"
+) -> VectorStore:
     """The store that ``engine`` makes of the path in ``options``, opened on its thread."""
     options.take()
     if options.path is None:
-        raise BadInput(f"storage.vector.path: the {name} backend keeps its data in a directory; give its path")
+        raise BadInput(f"storage.vector.path: the {name} backend keeps its data in {place}; give its path")
     made = engine(options.path.absolute())
     worker = Worker(f"vector.{name} {made.path}")
     try:
