@@ -68,7 +68,7 @@ class UpstreamError(SagaError):
     """The model's provider refused or failed.
 
     ``status`` is the HTTP status to answer the client with, ``kind`` the OpenAI error type and
-    ``retry_after`` the seconds that the provider asked for, if any.
+    ``retry_after`` the seconds that the provider asked for, if any. ``passing``: the same call may succeed in a moment.
     """
 
     def __init__(
@@ -78,8 +78,10 @@ class UpstreamError(SagaError):
         status: int = 502,
         kind: str = "upstream_error",
         retry_after: float | None = None,
+        passing: bool = False,
     ) -> None:
         self.status = status
         self.kind = kind
         self.retry_after = retry_after
+        self.passing = passing
         super().__init__(message)

@@ -106,6 +106,8 @@ class ChatRequest:
     """The client's other fields, passed through: temperature, max_tokens, n, stop, …"""
     api_key: str | None = field(default=None, repr=False)
     """A key that the client brought, when passing it through is configured."""
+    thread: str = ""
+    """What the conversation is called, for providers that keep a cache by a name; empty when it has none."""
 
 
 @frozen
@@ -132,11 +134,14 @@ class Usage:
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
+    """All that was written to the cache."""
+    cache_write_1h: int = 0
+    """What of ``cache_write`` was written for an hour, which costs more."""
 
 
 @frozen
 class UsagePart:
-    """The bill of the call, once, before the end of the stream."""
+    """The bill of the call as far as it is known; the last one counts."""
 
     usage: Usage
 
@@ -149,7 +154,15 @@ class ExtraPart:
     index: int = 0
 
 
-ChatPart = TextPart | FinishPart | UsagePart | ExtraPart
+@frozen
+class AdjustedPart:
+    """The request was changed so that the model takes it: ``name`` is what was changed, ``why`` says how, in words."""
+
+    name: str
+    why: str
+
+
+ChatPart = TextPart | FinishPart | UsagePart | ExtraPart | AdjustedPart
 
 
 class ChatModel(Protocol):
