@@ -21,7 +21,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
 	@touch $@
 
-demo: $(STAMP) ## play an adventure through the real proxy (LANG_=en for English)
+demo: $(STAMP) ## play an adventure through the real proxy (LANG_=en for English, PROFILE=full or full-lance for other stores)
 	$(BIN)/saga demo --profile $(PROFILE) --lang $(LANG_)
 
 serve: $(STAMP) ## start the proxy on 127.0.0.1:8765

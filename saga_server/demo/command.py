@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 
 @click.command()
-@click.option("--profile", type=click.Choice(["lite"]), default="lite", show_default=True, help="The stores.")
+@click.option(
+    "--profile",
+    type=click.Choice(["lite", "full", "full-lance"]),
+    default="lite",
+    show_default=True,
+    help="The stores.",
+)
+@click.option("--graph", help="Another graph engine than the profile's: kuzu, ladybug, networkx.")
+@click.option("--vector", help="Another vector engine than the profile's: chroma, lancedb, sqlite.")
 @click.option(
     "--lang",
     type=click.Choice(["ko", "en"]),
@@ -24,25 +33,26 @@ import click
     type=click.Path(file_okay=False, path_type=Path),
     help="Keep the data in this folder, new or empty; otherwise it is removed at the end.",
 )
-def demo(profile: str, lang: str, plain: bool, keep: Path | None) -> None:
+def demo(profile: str, graph: str | None, vector: str | None, lang: str, plain: bool, keep: Path | None) -> None:
     """Play an adventure and show what SAGA remembers.
 
     Starts the real server with the built-in offline narrator and plays it as a chat frontend would, with a swipe, a
-    branch and a kill -9 on the way. Exits with 0 only if nothing was lost and the state at the end is what the story
-    leads to; every difference is named.
+    branch and a kill -9 on the way. Exits with 0 only if nothing was lost, the state at the end is what the story leads
+    to, and the stores are those that were asked for; every difference is named.
     """
+    stores = {kind: name for kind, name in (("graph", graph), ("vector", vector)) if name is not None}
     if keep is None:
         with tempfile.TemporaryDirectory(prefix="saga-demo-", ignore_cleanup_errors=True) as folder:
-            succeeded = _run(Path(folder), profile, lang, plain, kept=False)
+            succeeded = _run(Path(folder), profile, stores, lang, plain, kept=False)
     else:
         if keep.exists() and any(keep.iterdir()):
             raise click.BadParameter(f"{keep} is not empty; name a new folder", param_hint="--keep")
         keep.mkdir(parents=True, exist_ok=True)
-        succeeded = _run(keep.resolve(), profile, lang, plain, kept=True)
+        succeeded = _run(keep.resolve(), profile, stores, lang, plain, kept=True)
     raise SystemExit(0 if succeeded else 1)
 
 
-def _run(folder: Path, profile: str, lang: str, plain: bool, *, kept: bool) -> bool:
+def _run(folder: Path, profile: str, stores: Mapping[str, str], lang: str, plain: bool, *, kept: bool) -> bool:
     # Imported here: the command line stays quick to start for the other commands.
     from saga_server.demo import adventure_en, adventure_ko
     from saga_server.demo.frontend import FrontendError
@@ -52,7 +62,7 @@ def _run(folder: Path, profile: str, lang: str, plain: bool, *, kept: bool) -> b
     from saga_server.demo.wording import WORDINGS
 
     adventure = {"ko": adventure_ko.ADVENTURE, "en": adventure_en.ADVENTURE}[lang]
-    server = ServerProcess(folder, profile, adventure.world)
+    server = ServerProcess(folder, profile, adventure.world, stores=stores)
     try:
         screen = Screen(make_console(plain=plain), WORDINGS[lang])
         return asyncio.run(play(adventure, server, screen, kept=kept))

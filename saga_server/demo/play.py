@@ -59,12 +59,22 @@ class Play:
 
     async def run(self) -> bool:
         """Play all steps; True when everything was as expected."""
+        await self._stores()
         for step in self.adventure.steps:
             found = await self._turn(step)
             self.screen.verdict(found)
             self.problems += [f"step {step.number}: {problem}" for problem in found]
         await self._end()
         return not self.problems
+
+    async def _stores(self) -> None:
+        """Show what is played on. An engine that is missing makes the demo fail: it is no demo of that one."""
+        status = await self.admin.get("status")
+        found = ", ".join(
+            f"{kind} {each['backend']} {each['version']}".strip() for kind, each in status["stores"].items()
+        )
+        self.screen.say(f"{self.screen.words.stores}: {found}")
+        self.problems += [f"{name}: {reason}" for name, reason in status["degraded"].items()]
 
     async def _turn(self, step: Step) -> list[str]:
         path = self.frontend.path

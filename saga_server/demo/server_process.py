@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
@@ -32,6 +33,8 @@ class ServerProcess:
     profile: str
     world: str
     port: int = 0
+    stores: Mapping[str, str] = field(factory=dict)
+    """Kind of store -> its backend, where it is not the profile's."""
     _process: asyncio.subprocess.Process | None = field(default=None, init=False)
     _reader: asyncio.Task[None] | None = field(default=None, init=False)
     _ready: asyncio.Event = field(factory=asyncio.Event, init=False)
@@ -47,7 +50,11 @@ class ServerProcess:
         config = self.folder / "saga.yaml"
         settings = {
             "models": {"narration": "offline"},
-            "storage": {"profile": self.profile, "path": "data"},
+            "storage": {
+                "profile": self.profile,
+                "path": "data",
+                **{kind: {"backend": name} for kind, name in self.stores.items()},
+            },
             "session": {"default_world": self.world},
             "server": {"host": "127.0.0.1"},
             # On a busy machine a source of context may be late; here it is waited for, so that each run is the same.

@@ -13,6 +13,7 @@ class Wording:
 
     starting: str
     ready: str
+    stores: str
     main: str
     stream: str
     swipe: str
@@ -60,6 +61,7 @@ class Wording:
 _KO = Wording(
     starting="서버를 켠다",
     ready="준비됨",
+    stores="저장소",
     main="턴",
     stream="스트리밍",
     swipe="스와이프",
@@ -107,6 +109,7 @@ _KO = Wording(
 _EN = Wording(
     starting="starting the server",
     ready="ready",
+    stores="stores",
     main="turn",
     stream="streamed",
     swipe="swipe",

@@ -168,6 +168,44 @@ class TestDoctor:
         assert "all is well" in result.stdout
         assert "!!" not in result.stdout
 
+    def test_it_tells_of_each_store_what_is_opened_how_large_it_is_and_what_else_is_there(self, tmp_path: Path) -> None:
+        (tmp_path / "saga.yaml").write_text("storage: {profile: full}", encoding="utf-8")
+        result = saga("doctor", cwd=tmp_path)
+        assert result.returncode == 0, result.stdout + result.stderr
+        for kind, name, more in (
+            ("state", "sqlite", "quick check passed"),
+            ("graph", "ladybug", "0 nodes"),
+            ("vector", "chroma", "every item was read"),
+            ("cache", "files", "0 scopes"),
+        ):
+            assert re.search(
+                rf"^ok  {kind}: {name}.* in {re.escape(str(tmp_path))}/.*MB\): .*{more}", result.stdout, re.M
+            )
+        assert re.search(
+            r"^ok  graph backends: installed: kuzu \(kuzu .*\), ladybug \(.*\) in use, ", result.stdout, re.M
+        )
+        assert re.search(
+            r"^ok  vector backends: installed: chroma \(chromadb .*\) in use, lancedb", result.stdout, re.M
+        )
+
+    def test_it_tells_of_engines_that_were_used_before_and_changes_nothing(self, tmp_path: Path) -> None:
+        assert saga("rebuild", "--to", "vector=lancedb", cwd=tmp_path).returncode == 0
+        for _ in range(2):
+            result = saga("doctor", cwd=tmp_path)
+            assert result.returncode == 1
+            assert "!!  vector.changed: the data directory was written with lancedb" in result.stdout
+            assert "saga rebuild --to vector=sqlite" in result.stdout
+
+    def test_it_tells_what_to_install(self, tmp_path: Path) -> None:
+        (tmp_path / "chromadb.py").write_text("raise ImportError('no such engine here')", encoding="utf-8")
+        environ = {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+        (tmp_path / "saga.yaml").write_text("storage: {vector: {backend: chroma}}", encoding="utf-8")
+        result = saga("doctor", cwd=tmp_path, **environ)
+        assert result.returncode == 1
+        assert "!!  vector.chroma: the engine cannot be imported" in result.stdout
+        assert "pip install 'saga-rp[chroma]'" in result.stdout
+        assert re.search(r"^ok  vector: sqlite", result.stdout, re.M)
+
     def test_what_is_wrong(self, tmp_path: Path) -> None:
         (tmp_path / "saga.yaml").write_text(
             "server: {host: 0.0.0.0}\nsession: {default_world: nowhere}\n"

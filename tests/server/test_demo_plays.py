@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,26 +18,40 @@ from saga_server.demo.screen import Screen, make_console
 from saga_server.demo.server_process import ServerFailed, ServerProcess
 from saga_server.demo.wording import WORDINGS
 
+ROOT = Path(__file__).resolve().parents[2]
+
+ENDS = {
+    "ko": ("마지막 상태가 모험이 이끈 그대로다.", "잃은 턴: 0"),
+    "en": ("The final state is what the adventure leads to.", "lost turns: 0"),
+}
+
 
 @pytest.mark.parametrize(
-    ("language", "success", "lost"),
+    ("language", "stores", "shown"),
     [
-        ("ko", "마지막 상태가 모험이 이끈 그대로다.", "잃은 턴: 0"),
-        ("en", "The final state is what the adventure leads to.", "lost turns: 0"),
+        ("ko", (), "graph networkx"),
+        ("en", (), "vector sqlite"),
+        ("ko", ("--profile", "full"), "graph ladybug 0.* vector chroma 1."),
+        ("en", ("--profile", "full-lance"), "graph ladybug 0.* vector lancedb 0."),
+        ("en", ("--profile", "full", "--graph", "kuzu"), "graph kuzu 0.* vector chroma 1."),
     ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_the_adventure_ends_as_it_should(language: str, success: str, lost: str, tmp_path: Path) -> None:
+def test_the_adventure_ends_as_it_should(language: str, stores: tuple[str, ...], shown: str, tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
         "saga_server.demo",
         "--lang",
         language,
+        *stores,
         "--plain",
         "--keep",
         str(tmp_path / "data"),
     ]
+    success, lost = ENDS[language]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=110, check=False)
+    assert re.search(shown, " ".join(done.stdout.split()))
     assert done.returncode == 0, done.stdout[-4_000:] + done.stderr[-2_000:]
     assert success in done.stdout
     assert lost in done.stdout
@@ -59,3 +75,17 @@ async def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(ServerFailed, match="no-such-profile"):
         await server.start()
     await server.stop()
+
+
+def test_a_demo_of_engines_that_are_missing_is_none(tmp_path: Path) -> None:
+    """It goes on over the engines that take their place, says so, and does not pretend to have succeeded."""
+    (tmp_path / "ladybug.py").write_text("raise ImportError('no such engine here')", encoding="utf-8")
+    command = [sys.executable, "-m", "saga_server.demo", "--lang", "en", "--plain"]
+    command += ["--profile", "full", "--vector", "sqlite"]
+    environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False, env=environ, cwd=ROOT)
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 1, done.stdout[-2_000:] + done.stderr[-2_000:]
+    assert "graph networkx" in said
+    assert "pip install 'saga-rp[ladybug]'" in said
+    assert "lost turns: 0" in said

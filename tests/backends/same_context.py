@@ -1,0 +1,102 @@
+"""What the model is told over several stores: ``python -m tests.backends.same_context FOLDER GRAPH …``.
+
+Every play is played through every combination of the graph engines that are named and all vector engines; then the
+journal that the first combination left is shown by each of them anew, without a layer in memory, and read at its end
+and on the way. Prints JSON: combination -> play -> digests of what was told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+
+from saga_core.config import Config, load_config
+from saga_core.config.model import StoreConfig
+from saga_core.engine.begun import BegunTurn
+from saga_core.engine.saga import Saga
+from tests.backends.recorded_play import Chat, Counting, Ticking, made, play
+
+TURNS = 30
+VECTORS = ("sqlite", "chroma", "lancedb")
+LANGUAGES = ("ko", "en")
+
+
+def configured(file: Path, graph: str, vector: str, resident_mb: int) -> Config:
+    config = load_config(file, environ={})
+    stores = {
+        "graph": StoreConfig(backend=graph, resident_mb=resident_mb),
+        "vector": StoreConfig(backend=vector, resident_mb=resident_mb),
+    }
+    return evolve(config, storage=evolve(config.storage, **stores))
+
+
+def told(begun: BegunTurn) -> list[Any]:
+    """The text, for a person who looks for the difference; who said it; and the bytes of all that goes upstream."""
+    assert not begun.context.late
+    assert begun.context.pieces
+    plan = json.dumps(begun.plan.to_openai(), ensure_ascii=False)
+    sources = [piece.source for piece in begun.context.pieces]
+    return [begun.context.text, sources, hashlib.sha256(plan.encode()).hexdigest()]
+
+
+async def played(file: Path, lang: str, graph: str, vector: str) -> tuple[list[Any], list[Any]]:
+    """Play, and give what was told at every request, and the requests."""
+    requests: list[Any] = []
+    heard: list[Any] = []
+
+    def note(messages: list[dict[str, Any]], begun: BegunTurn) -> None:
+        requests.append(messages)
+        heard.append(told(begun))
+
+    config = configured(file, graph, vector, resident_mb=64)
+    async with Saga.open(config, clock=Ticking(), entropy=Counting()) as saga:
+        await play(saga, Chat(lang, TURNS), note)
+        assert not saga.counters.degraded, saga.counters.degraded
+        for each in await saga.sessions():
+            assert await saga.verify(each.session.id) == []
+    return heard, requests
+
+
+async def shown(file: Path, lang: str, graph: str, vector: str, requests: list[Any]) -> list[Any]:
+    """Show the journal in the stores, and give what is told to those who go on from its end and from the way."""
+    heard = []
+    config = configured(file, graph, vector, resident_mb=0)
+    async with Saga.open(config, clock=Ticking(), entropy=Counting()) as saga:
+        (summary,) = await saga.sessions()
+        await saga.rebuild(summary.session.id)
+        assert await saga.verify(summary.session.id) == []
+        # The last first: its parent is what the stores show.
+        for messages in [*requests[::-7], *requests[-3:]]:
+            begun = await saga.begin(messages, session=lang)
+            heard.append(told(begun))
+            await begun.abandon()
+    return heard
+
+
+def combinations(folder: Path, graphs: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for lang in LANGUAGES:
+        journal: Path | None = None
+        requests: list[Any] = []
+        for graph in graphs:
+            for vector in VECTORS:
+                file = made(folder / f"{lang}-{graph}-{vector}", lang, TURNS)
+                heard, requests = asyncio.run(played(file, lang, graph, vector))
+                journal = journal or file.parent / "data" / "state.db"
+                file = made(folder / f"{lang}-{graph}-{vector}-shown", lang, TURNS)
+                (file.parent / "data").mkdir()
+                shutil.copy(journal, file.parent / "data" / "state.db")
+                again = asyncio.run(shown(file, lang, graph, vector, requests))
+                found.setdefault(f"{graph} and {vector}", {})[lang] = {"played": heard, "shown": again}
+    return found
+
+
+if __name__ == "__main__":
+    json.dump(combinations(Path(sys.argv[1]), sys.argv[2:]), sys.stdout, ensure_ascii=False)
