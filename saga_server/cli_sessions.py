@@ -1,25 +1,27 @@
-"""``saga sessions``, ``saga timelines`` and ``saga compare``: what lies in a data directory, without a server."""
+"""``saga sessions``, ``saga timelines`` and ``saga compare``: what lies in a data directory.
+
+The stores are opened, or a server that has them open is asked.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import unicodedata
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import click
 
 from saga_core.config import Config
-from saga_core.errors import BadInput, SagaError
+from saga_core.errors import BadInput, SagaError, StoreLocked
 from saga_server.cli_config import fail, find_config, settings
 
 if TYPE_CHECKING:
     from saga_core.engine.saga import Saga
-
-T = TypeVar("T")
 
 _as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, as the admin API answers it.")
 
@@ -31,11 +33,15 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
     """List the sessions in the data directory."""
     from saga_server.admin import summary_json
 
-    found = _looked(file, data, lambda saga: saga.sessions())
-    rows = [summary_json(each) for each in found]
+    async def look(saga: Saga) -> Any:
+        every = await saga.sessions()
+        return {"sessions": [summary_json(each) for each in every], "fleeting": sum(each.fleeting for each in every)}
+
+    found = _looked(file, data, look, "/api/sessions")
     if plain:
-        _print_json({"sessions": rows})
+        _print_json(found)
         return
+    rows = found["sessions"]
     _print_table(
         ("ID", "NAME", "WORLD", "TURNS", "DEPTH", "UPDATED", ""),
         [
@@ -62,10 +68,15 @@ def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -
 
     SESSION is an id or a name. The turn recorded last is marked with a star.
     """
-    rows = _looked(file, data, lambda saga: saga.timelines(session))
+
+    async def look(saga: Saga) -> Any:
+        return {"timelines": await saga.timelines(session)}
+
+    found = _looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/timelines")
     if plain:
-        _print_json({"timelines": rows})
+        _print_json(found)
         return
+    rows = found["timelines"]
     _print_table(
         ("", "NAME", "HEAD", "DEPTH", "FORKED AT", "UPDATED"),
         [
@@ -98,33 +109,55 @@ def compare(
     """
     from saga_server.timelines import comparison_json
 
-    found = _looked(file, data, lambda saga: saga.compare(session, one, other, language=language))
+    async def look(saga: Saga) -> Any:
+        return comparison_json(await saga.compare(session, one, other, language=language))
+
+    query = {"one": one, "other": other, **({"language": language} if language else {})}
+    found = _looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/compare", query)
     if plain:
-        _print_json(comparison_json(found))
+        _print_json(found)
         return
-    click.echo(f"parted at turn {found.depth} ({found.ancestor})")
-    for side in (found.one, found.other):
-        click.echo(f"{side.name}: turn {side.depth} ({side.turn}), {len(side.since)} since then")
-    click.echo("\n".join(found.words) or "nothing differs")
+    click.echo(f"parted at turn {found['ancestor']['turn']} ({found['ancestor']['turn_id']})")
+    for side in (found["one"], found["other"]):
+        click.echo(f"{side['name']}: turn {side['turn']} ({side['turn_id']}), {len(side['since'])} since then")
+    click.echo("\n".join(found["words"]) or "nothing differs")
 
 
-def _looked(file: Path | None, data: Path | None, look: Callable[[Saga], Coroutine[Any, Any, T]]) -> T:
-    """What ``look`` finds in the data directory. Ends the program when it cannot be opened or asked."""
+def _looked(
+    file: Path | None,
+    data: Path | None,
+    look: Callable[[Saga], Coroutine[Any, Any, Any]],
+    path: str,
+    query: Mapping[str, str] | None = None,
+) -> Any:
+    """What ``look`` finds in the data directory; while a server has it open, what that answers to ``GET path``.
+
+    Ends the program when neither can be asked.
+    """
     from saga_server.logs import secrets_of, set_up_logging
 
     try:
         config = find_config(file, data)
         set_up_logging("error", secrets_of(config))
         _check_there(config)
-        return asyncio.run(_look(config, look))
+        return asyncio.run(_look(config, look, path, query))
     except (SagaError, OSError) as error:
         fail(error)
 
 
-async def _look(config: Config, look: Callable[[Saga], Coroutine[Any, Any, T]]) -> T:
+async def _look(
+    config: Config, look: Callable[[Saga], Coroutine[Any, Any, Any]], path: str, query: Mapping[str, str] | None
+) -> Any:
     from saga_core.engine.saga import Saga
+    from saga_server.running import NotAnswered, ask
 
-    saga = await Saga.open(config, resume=False)
+    try:
+        saga = await Saga.open(config, resume=False)
+    except StoreLocked as locked:
+        try:
+            return await ask(config, path, query)
+        except NotAnswered as error:
+            raise StoreLocked(f"{locked} ({error})") from error
     try:
         return await look(saga)
     finally:

@@ -1,0 +1,89 @@
+"""Commands that look, while a server has the data directory open."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from saga_core.engine.saga import Saga
+from saga_server.announce import READY
+from saga_server.running import told
+from tests.core.engine.play import Frontend
+
+SAGA = [sys.executable, "-m", "saga_server"]
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """A data directory with a session of two timelines, one of them named."""
+
+    async def play() -> None:
+        async with Saga.open({"storage": {"path": str(tmp_path / "data")}}) as saga:
+            chat = Frontend(saga, session="나의 모험/1")
+            await chat.say("간다.", "길이 열린다. 바람이 분다.")
+            await saga.fork("나의 모험/1", None, "끝")
+            await chat.say("더 간다.", "길이 끝난다. 바다가 보인다.", hp_change=-10)
+
+    asyncio.run(play())
+    return tmp_path
+
+
+@pytest.fixture
+def served(here: Path) -> Iterator[subprocess.Popen[str]]:
+    """``saga serve`` on a free port, with keys."""
+    (here / "saga.yaml").write_text("storage: {path: data}\nserver: {api_keys: [first, second]}\n", encoding="utf-8")
+    process = subprocess.Popen(
+        [*SAGA, "serve", "--port", "0"], cwd=here, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            if line.startswith(READY):
+                break
+        else:
+            raise AssertionError("the server did not start")
+        yield process
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def run(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*SAGA, *arguments], cwd=here, capture_output=True, text=True, check=False)
+
+
+def test_a_running_server_is_asked_and_says_the_same(here: Path, served: subprocess.Popen[str]) -> None:
+    beside = {
+        "sessions": run(here, "sessions", "--json"),
+        "timelines": run(here, "timelines", "나의 모험/1", "--json"),
+        "compare": run(here, "compare", "나의 모험/1", "끝", "끝", "--json", "--language", "ko"),
+        "unknown": run(here, "timelines", "없는 모험"),
+    }
+    served.terminate()
+    served.communicate(timeout=30)
+    assert told(here / "data") is None
+    assert (beside["unknown"].returncode, "없는 모험" in beside["unknown"].stderr) == (2, True)
+    assert json.loads(beside["sessions"].stdout) == json.loads(run(here, "sessions", "--json").stdout)
+    for name, arguments in (
+        ("timelines", ["나의 모험/1"]),
+        ("compare", ["나의 모험/1", "끝", "끝", "--language", "ko"]),
+    ):
+        alone = json.loads(run(here, name, *arguments, "--json").stdout)
+        found = json.loads(beside[name].stdout)
+        for row in (*alone.get("timelines", ()), *found.get("timelines", ())):
+            row.pop("live")  # stores of a timeline are opened by playing
+        assert found == alone
+
+
+def test_a_server_that_cannot_be_asked_is_named(here: Path, served: subprocess.Popen[str]) -> None:
+    (here / "data" / "server.json").write_text('{"url": "http://127.0.0.1:9"}', encoding="utf-8")
+    result = run(here, "sessions")
+    assert result.returncode == 1
+    assert f"is open in process {served.pid}" in result.stderr
+    assert "http://127.0.0.1:9: the server does not answer" in result.stderr
