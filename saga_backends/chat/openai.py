@@ -1,51 +1,68 @@
-"""Any server that speaks the OpenAI chat API, through the official SDK.
-
-Requests and replies stay plain JSON: the SDK's typed layer costs 135 ms for a prompt of 400 messages and
-0.16 ms a chunk, against a few microseconds, and would drop fields that it does not know.
-"""
+"""Any server that speaks the OpenAI chat API, through the official SDK, in its own dialect."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
-import json
-import logging
-import re
-from collections.abc import AsyncIterator, Mapping
-from email.utils import parsedate_to_datetime
-from time import time
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any
+from urllib.parse import urlsplit
 
 from attrs import define, field
 
-from saga_backends.chat.openai_reply import EventLines, ReplyReader, shorten
+from saga_backends.chat.lessons import Learned
+from saga_backends.chat.openai_reply import ReplyReader
+from saga_backends.chat.openai_request import openai_body
+from saga_backends.chat.sdk import NO_KEY, SdkCalls, client_settings, kind_of
 from saga_core.errors import BadInput, UpstreamError
-from saga_core.ports import ChatPart, ChatRequest
+from saga_core.ports import AdjustedPart, ChatPart, ChatRequest
 from saga_core.registry import Backend, OpenOptions
+from saga_core.upstream.facts import facts_of
+from saga_core.upstream.parameters import rules_of
 
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-
-_log = logging.getLogger(__name__)
-
-_CONNECT_SECONDS = 10.0
-_NO_KEY = "none"
-"""Satisfies the SDK; never sent."""
-_SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]+)?\Z")
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key|gsk|xai|AIza)-?[A-Za-z0-9*_-]{8,}")
+_HOSTS = {
+    "api.openai.com": "openai",
+    "generativelanguage.googleapis.com": "google",
+    "openrouter.ai": "openrouter",
+}
 
 
 async def _open(options: OpenOptions) -> OpenAIChat:
-    given = options.take(name="openai", base_url=None, api_key=None, timeout=600.0, max_retries=2)
+    given = options.take(
+        name="openai",
+        base_url=None,
+        api_key=None,
+        timeout=600.0,
+        max_retries=2,
+        retry_seconds=30.0,
+        dialect="",
+        facts={},
+    )
     for option in ("base_url", "api_key"):
         if given[option] is not None and not isinstance(given[option], str):
             raise BadInput(f"options.{option}: give a text")
     sdk = await asyncio.to_thread(importlib.import_module, "openai")  # takes a second
+    base_url, api_key = given["base_url"], given["api_key"]
+    settings = client_settings(sdk, given["timeout"])
     try:
-        return OpenAIChat(sdk, **given)
+        if base_url is None and api_key is None:
+            client = sdk.AsyncOpenAI(**settings)
+        else:  # the SDK would send the environment's key to any base_url
+            client = sdk.AsyncOpenAI(base_url=base_url, api_key=api_key or NO_KEY, **settings)
     except sdk.OpenAIError:
         raise BadInput("options.api_key: none is given, and OPENAI_API_KEY is not set; give it or base_url") from None
+    calls = SdkCalls(
+        sdk=sdk,
+        client=client,
+        name=given["name"],
+        timeout=given["timeout"],
+        max_retries=given["max_retries"],
+        retry_seconds=given["retry_seconds"],
+        api_key=api_key,
+        keyless=base_url is not None and api_key is None,
+    )
+    return OpenAIChat(calls, given["dialect"] or dialect_at(str(client.base_url)), given["facts"])
 
 
 BACKEND = Backend(
@@ -56,87 +73,48 @@ BACKEND = Backend(
 )
 
 
+def dialect_at(base_url: str) -> str:
+    """Whose dialect is spoken at an address: ``openai``, ``google``, ``openrouter``, or ``any``."""
+    return _HOSTS.get(urlsplit(base_url).hostname or "", "any")
+
+
 @define(eq=False)
 class OpenAIChat:
     """A provider behind the OpenAI chat API. A call is cancelled at once when its iterator is closed.
 
     Options: ``name`` (the provider's, for messages), ``base_url``, ``api_key``, ``timeout`` (seconds that the
-    provider may stay silent) and ``max_retries`` (before the first byte; connection failures, 408, 409, 429, 5xx).
+    provider may stay silent), ``max_retries`` and ``retry_seconds`` (how often, and how long after its beginning, a
+    call is made again that failed before the reply began), ``dialect`` (``openai``, ``google``, ``openrouter`` or
+    ``any``; empty: told from the address) and ``facts`` (``models.facts`` of the configuration).
     """
 
-    _sdk: ModuleType
-    name: str
-    _base_url: str | None
-    _api_key: str | None = field(repr=False)
-    _timeout: float
-    _max_retries: int
-    _client: AsyncOpenAI = field(init=False, repr=False)
-    _bills: bool = field(default=True, init=False)
-    """Whether the provider takes ``stream_options``; learned from its refusal."""
+    calls: SdkCalls
+    dialect: str
+    facts: Mapping[str, Mapping[str, Any]] = field(factory=dict)
+    _learned: Learned = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        if self._base_url is None and self._api_key is None:
-            self._client = self._sdk.AsyncOpenAI(**self._settings)
-        else:  # the SDK would send the environment's key to any base_url
-            self._client = self._sdk.AsyncOpenAI(api_key=self._api_key or _NO_KEY, **self._settings)
+        self._learned = Learned(self.calls.host)
 
     @property
-    def _settings(self) -> dict[str, Any]:
-        connect = min(_CONNECT_SECONDS, self._timeout)
-        return {
-            "base_url": self._base_url,
-            "timeout": self._sdk.Timeout(self._timeout, connect=connect),
-            "max_retries": self._max_retries,
-        }
+    def name(self) -> str:
+        """The provider's name."""
+        return self.calls.name
 
     @property
     def host(self) -> str:
         """The provider's host and port, for messages."""
-        url = self._client.base_url
-        return f"{url.host}:{url.port}" if url.port else url.host
+        return self.calls.host
 
-    async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
+    async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncGenerator[ChatPart, None]:
         """The reply in parts. Raises ``UpstreamError``, also after some parts."""
-        response = await self._post(request, streaming)
-        reader = ReplyReader(self.host)
-        try:
-            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            if kind == "text/html":
-                raise UpstreamError(
-                    f"{self.host} answered with a web page, not with a completion; providers.{self.name}.base_url "
-                    "usually ends in /v1"
-                )
-            if kind == "application/json" or (not streaming and kind != "text/event-stream"):
-                for part in reader.whole(await response.aread()):
-                    yield part
-            else:
-                lines = EventLines()
-                async for chunk in response.aiter_bytes():
-                    for data in lines.feed(chunk):
-                        for part in reader.event(data):
-                            yield part
-                    if reader.done:
-                        break
-                for data in lines.finish():
-                    for part in reader.event(data):
-                        yield part
-            for part in reader.end():
+        async with aclosing(self.calls.patiently(lambda: self._attempt(request, streaming))) as parts:
+            async for part in parts:
                 yield part
-        except self._transport_errors() as error:
-            raise self._broken_off(error) from error
-        finally:
-            await response.aclose()
 
     async def models(self) -> list[str]:
         """The ids of the models that the provider lists. Raises ``UpstreamError``."""
-        response = await self._call("get", "/models", None, None)
-        try:
-            answer = response.json()
-        except ValueError:
-            raise UpstreamError(
-                f"{self.host} lists its models in something that is not JSON; providers.{self.name}.base_url usually "
-                "ends in /v1"
-            ) from None
+        answer = await self.calls.get("/models")
         listed = answer.get("data") if isinstance(answer, Mapping) else None
         if not isinstance(listed, list):
             raise UpstreamError(f"{self.host} lists no models under 'data'")
@@ -144,144 +122,42 @@ class OpenAIChat:
 
     async def aclose(self) -> None:
         """Let go of connections."""
-        await self._client.close()
+        await self.calls.client.close()
 
-    # -- calling -----------------------------------------------------------------------------------------------
-
-    async def _post(self, request: ChatRequest, streaming: bool) -> Any:
-        body = {
-            **request.params,
-            "model": request.model,
-            "messages": request.plan.to_openai(),
-            "stream": streaming,
-        }
-        options = body.pop("stream_options", None)
-        if streaming and self._bills:
-            own = options if isinstance(options, Mapping) else {}
-            body["stream_options"] = {**own, "include_usage": True}
-            try:
-                return await self._call("post", "/chat/completions", body, request.api_key)
-            except UpstreamError as error:
-                if error.status not in (400, 422) or "stream_options" not in str(error):
-                    raise
-                _log.warning("%s takes no stream_options; asking without, so its token counts are unknown", self.host)
-                self._bills = False
-                del body["stream_options"]
-        return await self._call("post", "/chat/completions", body, request.api_key)
-
-    async def _call(self, method: str, path: str, body: Any, key: str | None) -> Any:
-        """The response. That of a completion is not read yet: the SDK hands out the transport's own object."""
-        headers: dict[str, Any] = {}
-        if key:
-            headers["Authorization"] = f"Bearer {key}"
-        elif self._base_url is not None and self._api_key is None:
-            headers["Authorization"] = self._sdk.omit
+    async def _attempt(self, request: ChatRequest, streaming: bool) -> AsyncGenerator[ChatPart, None]:
+        response, adjusted = await self._post(request, streaming)
         try:
-            if method == "get":
-                return await self._client.get(path, cast_to=self._transport.Response, options={"headers": headers})
-            return await self._client.post(
-                path,
-                cast_to=self._transport.Response,
-                body=body,
-                options={"headers": headers},
-                stream=True,
-                stream_cls=self._sdk.AsyncStream[object],
-            )
-        except self._sdk.APIStatusError as error:
-            raise self._refused(error, key) from error
-        except self._sdk.APITimeoutError as error:
-            raise self._silent() from error
-        except self._sdk.APIConnectionError as error:
-            raise self._unreachable(error, key) from error
-        except self._transport_errors() as error:
-            raise self._broken_off(error) from error
+            for change in adjusted:
+                yield change
+            reader = ReplyReader(self.calls.blame(request.api_key))
+            kind = kind_of(response)
+            if kind == "text/html":
+                raise self.calls.blame().page()
+            if kind == "application/json" or (not streaming and kind != "text/event-stream"):
+                for part in reader.whole(await response.aread()):
+                    yield part
+            else:
+                async with aclosing(self.calls.data(response)) as events:
+                    async for data in events:
+                        for part in reader.event(data):
+                            yield part
+                        if reader.done:
+                            break
+            for part in reader.end():
+                yield part
+        except self.calls.transport_errors as error:
+            raise self.calls.failure(error) from error
+        finally:
+            await response.aclose()
 
-    @property
-    def _transport(self) -> Any:
-        """The HTTP library under the SDK."""
-        return importlib.import_module(type(self._client.base_url).__module__.partition(".")[0])
-
-    def _transport_errors(self) -> tuple[type[Exception], ...]:
-        return (self._transport.HTTPError, self._transport.StreamError)
-
-    # -- saying what went wrong --------------------------------------------------------------------------------
-
-    def _refused(self, error: Any, key: str | None) -> UpstreamError:
-        status = int(error.status_code)
-        said = _said(error.body)
-        kind = error.body.get("type") if isinstance(error.body, Mapping) else None
-        return UpstreamError(
-            self._hide(f"{self.host} answered {status}{f' ({said})' if said else ''}; {self._remedy(status)}", key),
-            status=status if status < 500 or status in (503, 504) else 502,
-            kind=kind if isinstance(kind, str) and kind else _KINDS.get(status, "upstream_error"),
-            retry_after=_retry_after(error.response.headers),
-        )
-
-    def _remedy(self, status: int) -> str:
-        if status in (401, 403):
-            return f"check the key: providers.{self.name}.api_key, api_keys.{self.name} or the environment"
-        if status in (404, 405):
-            return f"check the model's name, and providers.{self.name}.base_url, which usually ends in /v1"
-        if status == 429:
-            return "wait, or use another model"
-        if status >= 500:
-            return "the provider is in trouble; try again later"
-        return "the provider does not take this request"
-
-    def _silent(self) -> UpstreamError:
-        return UpstreamError(
-            f"{self.host} did not answer in time; providers.{self.name}.timeout is {self._timeout:g} seconds",
-            status=504,
-            kind="upstream_timeout",
-        )
-
-    def _unreachable(self, error: Exception, key: str | None) -> UpstreamError:
-        why = shorten(str(error.__cause__ or error)) or "no connection"
-        return UpstreamError(
-            self._hide(
-                f"cannot reach {self.host} ({why}); is it running, and is providers.{self.name}.base_url right?", key
-            ),
-            kind="upstream_unreachable",
-        )
-
-    def _broken_off(self, error: Exception) -> UpstreamError:
-        if isinstance(error, self._transport.TimeoutException):
-            return self._silent()
-        return UpstreamError(f"{self.host} broke off its reply ({type(error).__name__})")
-
-    def _hide(self, text: str, key: str | None) -> str:
-        for secret in (key, self._api_key, self._client.api_key):
-            if secret and secret != _NO_KEY:
-                text = text.replace(secret, "(key)")
-        return _KEY_LIKE.sub("(key)", text)
-
-
-_KINDS = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "invalid_request_error",
-    422: "invalid_request_error",
-    429: "rate_limit_error",
-}
-
-
-def _said(body: Any) -> str:
-    """What the provider's error says of itself, if it is more than a web page."""
-    if isinstance(body, Mapping):
-        message = body.get("message") or body.get("detail") or ""
-        return shorten(message if isinstance(message, str) else json.dumps(message, ensure_ascii=False))
-    return shorten(body) if isinstance(body, str) and not body.lstrip().startswith("<") else ""
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the provider asks to wait, from either of the headers in use."""
-    for name, scale in (("retry-after-ms", 1_000.0), ("retry-after", 1.0)):
-        value = headers.get(name, "").strip()
-        if _SECONDS.match(value):
-            return float(value) / scale
-    try:
-        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time())
-    except ValueError:
-        return None
+    async def _post(self, request: ChatRequest, streaming: bool) -> tuple[Any, list[AdjustedPart]]:
+        """The response, and what was changed for it. What a refusal names is left out, and not sent again."""
+        facts = facts_of(request.model, self.dialect, self.facts)
+        trial = self._learned.trial(request.model, rules_of(request.model, self.dialect, self.facts))
+        while True:
+            body, adjusted = openai_body(request, self.dialect, trial.rules, facts, streaming=streaming)
+            try:
+                return await self.calls.post("/chat/completions", body, request.api_key, {}), adjusted
+            except UpstreamError as error:
+                if not trial.learn(error, body):
+                    raise

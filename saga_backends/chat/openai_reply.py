@@ -1,4 +1,4 @@
-"""Reading a chat completion off the wire: server-sent events or one JSON object, without any I/O."""
+"""Reading a chat completion: the data of its events or one JSON object, without any I/O."""
 
 from __future__ import annotations
 
@@ -8,55 +8,18 @@ from typing import Any
 
 from attrs import define, field
 
+from saga_backends.chat.provider_error import Blame
 from saga_core.errors import UpstreamError
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage, UsagePart
 
-LONGEST_LINE = 32 * 1_024 * 1_024
 _READ = frozenset({"content", "role"})
-
-
-@define
-class EventLines:
-    """Splits bytes into the ``data`` of server-sent events, at CR LF or LF only.
-
-    Text lines inside JSON may hold U+2028 and its like, which are no ends of lines here.
-    """
-
-    _rest: bytearray = field(factory=bytearray, init=False)
-    _data: list[bytes] = field(factory=list, init=False)
-
-    def feed(self, chunk: bytes) -> Iterator[str]:
-        """The data of the events that ``chunk`` completes. Raises ``UpstreamError`` for an endless line."""
-        self._rest += chunk
-        *lines, rest = bytes(self._rest).split(b"\n") if b"\n" in chunk else [bytes(self._rest)]
-        if not lines:
-            if len(self._rest) > LONGEST_LINE:
-                raise UpstreamError(f"the provider sent a line of more than {LONGEST_LINE >> 20} MB")
-            return
-        self._rest = bytearray(rest)
-        for line in lines:
-            yield from self._line(line.removesuffix(b"\r"))
-
-    def finish(self) -> Iterator[str]:
-        """The data of an event that no empty line ended."""
-        rest, self._rest = bytes(self._rest), bytearray()
-        yield from self._line(rest.removesuffix(b"\r"))
-        yield from self._line(b"")
-
-    def _line(self, line: bytes) -> Iterator[str]:
-        if not line:
-            if self._data:
-                yield b"\n".join(self._data).decode("utf-8", "replace")
-                self._data.clear()
-        elif line.startswith(b"data:"):
-            self._data.append(line[5:].removeprefix(b" "))
 
 
 @define
 class ReplyReader:
     """Turns the chunks of one completion into parts, and knows whether it came to its end."""
 
-    host: str
+    blame: Blame
     usage: Usage | None = None
     done: bool = False
     """Whether the provider said ``[DONE]``."""
@@ -71,7 +34,7 @@ class ReplyReader:
         try:
             chunk = json.loads(data)
         except (ValueError, RecursionError):
-            raise UpstreamError(f"{self.host} sent an event that is not JSON") from None
+            raise UpstreamError(f"{self.blame.host} sent an event that is not JSON") from None
         yield from self._choices(chunk, "delta")
 
     def whole(self, body: bytes) -> Iterator[ChatPart]:
@@ -80,26 +43,26 @@ class ReplyReader:
             answer = json.loads(body)
         except (ValueError, RecursionError):
             raise UpstreamError(
-                f"{self.host} answered with something that is not JSON; is its base_url the one of a chat API?"
+                f"{self.blame.host} answered with something that is not JSON; is its base_url the one of a chat API?"
             ) from None
         parts = list(self._choices(answer, "message"))
         if not isinstance(answer.get("choices"), list):
-            raise UpstreamError(f"{self.host} answered without choices; is its base_url the one of a chat API?")
+            raise UpstreamError(f"{self.blame.host} answered without choices; is its base_url the one of a chat API?")
         self.done = True
         yield from parts
 
     def end(self) -> Iterator[ChatPart]:
         """The bill, if there was one. Raises ``UpstreamError`` when the reply broke off before its end."""
         if not self.done and (self._open - self._closed or not self._closed):
-            raise UpstreamError(f"{self.host} ended its reply in the middle")
+            raise UpstreamError(f"{self.blame.host} ended its reply in the middle", passing=True)
         if self.usage is not None:
             yield UsagePart(self.usage)
 
     def _choices(self, chunk: Any, place: str) -> Iterator[ChatPart]:
         if not isinstance(chunk, Mapping):
-            raise UpstreamError(f"{self.host} sent a {type(chunk).__name__} where a completion was due")
+            raise UpstreamError(f"{self.blame.host} sent a {type(chunk).__name__} where a completion was due")
         if chunk.get("error"):
-            raise error_event(self.host, chunk["error"])
+            raise self.blame.reported(chunk["error"])
         if isinstance(chunk.get("usage"), Mapping):
             self.usage = _usage(chunk["usage"])
         choices = chunk.get("choices")
@@ -109,7 +72,7 @@ class ReplyReader:
 
     def _choice(self, choice: Mapping[str, Any], position: int, place: str) -> Iterator[ChatPart]:
         index = choice.get("index")
-        if type(index) is not int:
+        if type(index) is not int or index < 0:
             index = position
         self._open.add(index)
         delta = choice.get(place)
@@ -148,23 +111,3 @@ def _usage(bill: Mapping[str, Any]) -> Usage:
 
 def _tokens(value: Any) -> int:
     return value if type(value) is int and value > 0 else 0
-
-
-def error_event(host: str, error: Any) -> UpstreamError:
-    """An error that the provider sent inside a reply."""
-    about = error if isinstance(error, Mapping) else {"message": str(error)}
-    message = about.get("message")
-    code = about.get("code")
-    status = code if type(code) is int and 400 <= code <= 599 else 502
-    kind = about.get("type")
-    return UpstreamError(
-        f"{host} reported: {shorten(message if isinstance(message, str) else 'an error without a message')}",
-        status=status,
-        kind=kind if isinstance(kind, str) and kind else "upstream_error",
-    )
-
-
-def shorten(text: str) -> str:
-    """``text`` on one line, at most 300 characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= 300 else line[:297] + "..."

@@ -14,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_backends.chat.openai import BACKEND, OpenAIChat
-from saga_backends.chat.openai_reply import EventLines, ReplyReader
+from saga_backends.chat.event_lines import EventLines
+from saga_backends.chat.openai_reply import ReplyReader
+from saga_backends.chat.provider_error import Blame
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import ChatPart, ChatRequest, ExtraPart, FinishPart, TextPart, Usage, UsagePart
 from saga_core.prompt.plan import Block, PromptPlan, Stability
@@ -221,7 +223,7 @@ class TestFailures:
             (500, 502, "upstream_error", "in trouble"),
             (502, 502, "upstream_error", "in trouble"),
             (503, 503, "upstream_error", "in trouble"),
-            (529, 502, "upstream_error", "in trouble"),
+            (529, 503, "overloaded_error", "in trouble"),
         ],
     )
     async def test_a_status(
@@ -409,7 +411,7 @@ class TestOpening:
 def test_events_arrive_however_the_bytes_are_cut(words: list[str], end: bytes, data: st.DataObject) -> None:
     events = [json.dumps(chunk({"content": word}), ensure_ascii=not _encodable(word)) for word in words]
     whole = b"".join(b"data: " + event.encode() + end + end for event in events)
-    lines, reader, found = EventLines(), ReplyReader("h"), []
+    lines, reader, found = EventLines(), ReplyReader(Blame("openai", "h", 1.0)), []
     at = 0
     while at < len(whole):
         size = data.draw(st.integers(1, 40))
@@ -429,7 +431,7 @@ def _encodable(text: str) -> bool:
 
 
 def test_an_endless_line_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("saga_backends.chat.openai_reply.LONGEST_LINE", 10)
+    monkeypatch.setattr("saga_backends.chat.event_lines.LONGEST_LINE", 10)
     lines = EventLines()
     assert list(lines.feed(b"data: 1234")) == []
     with pytest.raises(UpstreamError):

@@ -1,0 +1,164 @@
+"""Anthropic's Messages API, through the official SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any, get_args
+
+from attrs import define, field
+
+from saga_backends.chat.anthropic_reply import MessageReader
+from saga_backends.chat.anthropic_request import MessagesRequest, Thinking, messages_request
+from saga_backends.chat.lessons import Learned
+from saga_backends.chat.merging import merged
+from saga_backends.chat.prefill import Unrepeated
+from saga_backends.chat.sdk import NO_KEY, SdkCalls, client_settings, kind_of
+from saga_core.errors import BadInput, UpstreamError
+from saga_core.ports import ChatPart, ChatRequest
+from saga_core.registry import Backend, OpenOptions
+from saga_core.upstream.parameters import rules_of
+
+ADDRESS = "https://api.anthropic.com"
+
+
+async def _open(options: OpenOptions) -> AnthropicChat:
+    given = options.take(
+        name="anthropic",
+        base_url=None,
+        api_key=None,
+        timeout=600.0,
+        max_retries=2,
+        retry_seconds=30.0,
+        thinking="model",
+        facts={},
+    )
+    for option in ("base_url", "api_key"):
+        if given[option] is not None and not isinstance(given[option], str):
+            raise BadInput(f"options.{option}: give a text")
+    if given["thinking"] not in get_args(Thinking):
+        raise BadInput(f"options.thinking: {given['thinking']!r} given; give one of {', '.join(get_args(Thinking))}")
+    sdk = await asyncio.to_thread(importlib.import_module, "anthropic")  # takes a second
+    address = (given["base_url"] or ADDRESS).rstrip("/").removesuffix("/v1")
+    key = given["api_key"]
+    client = sdk.AsyncAnthropic(base_url=address, api_key=key or NO_KEY, **client_settings(sdk, given["timeout"]))
+    calls = SdkCalls(
+        sdk=sdk,
+        client=client,
+        name=given["name"],
+        timeout=given["timeout"],
+        max_retries=given["max_retries"],
+        retry_seconds=given["retry_seconds"],
+        api_key=key,
+        keyless=key is None,
+    )
+    return AnthropicChat(calls, given["thinking"], given["facts"])
+
+
+BACKEND = Backend(
+    kind="chat",
+    name="anthropic",
+    open=_open,
+    summary="Claude through Anthropic's own API",
+)
+
+
+@define(eq=False)
+class AnthropicChat:
+    """Claude. A call is cancelled at once when its iterator is closed.
+
+    Options: those of the ``openai`` backend but ``dialect``; ``base_url`` is the host's root. ``thinking``: ``model``
+    lets a model think as it does by itself, ``off`` keeps it from thinking as far as it can be kept. A request's own
+    ``reasoning_effort`` goes before that.
+    """
+
+    calls: SdkCalls
+    thinking: Thinking = "model"
+    facts: Mapping[str, Mapping[str, Any]] = field(factory=dict)
+    _learned: Learned = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._learned = Learned(self.calls.host)
+
+    @property
+    def name(self) -> str:
+        """The provider's name."""
+        return self.calls.name
+
+    @property
+    def host(self) -> str:
+        """The provider's host and port, for messages."""
+        return self.calls.host
+
+    async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncGenerator[ChatPart, None]:
+        """The reply in parts. Raises ``UpstreamError``, also after some parts.
+
+        The API gives one reply to a request: several choices are several requests, begun when the first one's reply
+        begins, so that they find the prompt in the cache.
+        """
+        count = request.params.get("n")
+        count = count if type(count) is int and count > 1 else 1
+        if count > 1:
+            parts = merged([self._patient(request, index, streaming) for index in range(count)])
+        else:
+            parts = self._patient(request, 0, streaming)
+        async with aclosing(parts):
+            async for part in parts:
+                yield part
+
+    async def models(self) -> list[str]:
+        """The ids of the models that the provider lists. Raises ``UpstreamError``."""
+        answer = await self.calls.get("/v1/models?limit=1000")
+        listed = answer.get("data") if isinstance(answer, Mapping) else None
+        if not isinstance(listed, list):
+            raise UpstreamError(f"{self.host} lists no models under 'data'")
+        return [model["id"] for model in listed if isinstance(model, Mapping) and isinstance(model.get("id"), str)]
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        await self.calls.client.close()
+
+    def _patient(self, request: ChatRequest, index: int, streaming: bool) -> AsyncGenerator[ChatPart, None]:
+        return self.calls.patiently(lambda: self._attempt(request, index, streaming))
+
+    async def _attempt(self, request: ChatRequest, index: int, streaming: bool) -> AsyncGenerator[ChatPart, None]:
+        response, sent = await self._post(request, streaming)
+        try:
+            for change in sent.adjusted if index == 0 else ():
+                yield change
+            reader = MessageReader(self.calls.blame(request.api_key), Unrepeated(sent.beginning), index)
+            kind = kind_of(response)
+            if kind == "text/html":
+                raise self.calls.blame().page()
+            if kind == "application/json" or (not streaming and kind != "text/event-stream"):
+                for part in reader.whole(await response.aread()):
+                    yield part
+            else:
+                async with aclosing(self.calls.data(response)) as events:
+                    async for data in events:
+                        for part in reader.event(data):
+                            yield part
+                        if reader.done:
+                            break
+            for part in reader.end():
+                yield part
+        except self.calls.transport_errors as error:
+            raise self.calls.failure(error) from error
+        finally:
+            await response.aclose()
+
+    async def _post(self, request: ChatRequest, streaming: bool) -> tuple[Any, MessagesRequest]:
+        """The response, and what was sent for it. What a refusal names is left out, and not sent again."""
+        trial = self._learned.trial(request.model, rules_of(request.model, "anthropic", self.facts))
+        while True:
+            sent = messages_request(request, trial.rules, self.thinking, streaming=streaming)
+            try:
+                headers = {"anthropic-version": sent.version}
+                response = await self.calls.post("/v1/messages", sent.body, request.api_key, headers)
+            except UpstreamError as error:
+                if not trial.learn(error, sent.body):
+                    raise
+            else:
+                return response, sent

@@ -1,0 +1,177 @@
+"""Reading a message of Anthropic's Messages API: the data of its events or one JSON object, without any I/O."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from attrs import define, evolve, field
+
+from saga_backends.chat.prefill import Unrepeated
+from saga_backends.chat.provider_error import Blame
+from saga_core.errors import UpstreamError
+from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage, UsagePart
+
+_REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "pause_turn": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "refusal": "content_filter",
+}
+
+
+@define
+class MessageReader:
+    """Turns the events of one message into parts of choice ``index``, and knows whether it came to its end.
+
+    Thinking is passed on as ``reasoning_content``, its signatures are not. ``repeats`` takes the reply's beginning off
+    when the model says it again.
+    """
+
+    blame: Blame
+    repeats: Unrepeated
+    index: int = 0
+    done: bool = False
+    _usage: Usage | None = field(default=None, init=False)
+    _calls: int = field(default=0, init=False)
+    _finished: bool = field(default=False, init=False)
+
+    def event(self, data: str) -> Iterator[ChatPart]:
+        """The parts in the data of one event. Raises ``UpstreamError`` for an error event or what is no event."""
+        event = self._json(data)
+        kind = event.get("type")
+        if kind == "content_block_delta":
+            yield from self._delta(event.get("delta"))
+        elif kind == "content_block_start":
+            yield from self._block(event.get("content_block"), whole=False)
+        elif kind == "message_start":
+            message = event.get("message")
+            if isinstance(message, Mapping) and self._bill(message.get("usage")):
+                yield from self._billed()
+        elif kind == "message_delta":
+            self._bill(event.get("usage"))
+            yield from self._end_of(event.get("delta"))
+        elif kind == "message_stop":
+            self.done = True
+        elif kind == "error" or event.get("error"):
+            raise self.blame.reported(event.get("error"))
+
+    def whole(self, body: bytes) -> Iterator[ChatPart]:
+        """The parts of a message in one piece. Raises ``UpstreamError`` when it is none."""
+        message = self._json(body)
+        if message.get("type") == "error":
+            raise self.blame.reported(message.get("error"))
+        content = message.get("content")
+        if not isinstance(content, list):
+            raise UpstreamError(f"{self.blame.host} answered without content; is its base_url the one of this API?")
+        self._bill(message.get("usage"))
+        for block in content:
+            yield from self._block(block, whole=True)
+        yield from self._end_of(message)
+        self.done = True
+
+    def end(self) -> Iterator[ChatPart]:
+        """What was held back, and the bill. Raises ``UpstreamError`` when the message broke off before its end."""
+        rest = self.repeats.finish()
+        if rest:
+            yield TextPart(rest, self.index)
+        yield from self._billed()
+        if not self.done and not self._finished:
+            raise UpstreamError(f"{self.blame.host} ended its reply in the middle", passing=True)
+
+    def _json(self, data: str | bytes) -> Mapping[str, Any]:
+        try:
+            found = json.loads(data)
+        except (ValueError, RecursionError):
+            raise UpstreamError(f"{self.blame.host} sent something that is not JSON") from None
+        if not isinstance(found, Mapping):
+            raise UpstreamError(f"{self.blame.host} sent a {type(found).__name__} where a message was due")
+        return found
+
+    def _text(self, text: Any) -> Iterator[ChatPart]:
+        shown = self.repeats.feed(text) if isinstance(text, str) else ""
+        if shown:
+            yield TextPart(shown, self.index)
+
+    def _thought(self, text: Any) -> Iterator[ChatPart]:
+        if isinstance(text, str) and text:
+            yield ExtraPart({"reasoning_content": text}, self.index)
+
+    def _delta(self, delta: Any) -> Iterator[ChatPart]:
+        if not isinstance(delta, Mapping):
+            return
+        kind = delta.get("type")
+        if kind == "text_delta":
+            yield from self._text(delta.get("text"))
+        elif kind == "thinking_delta":
+            yield from self._thought(delta.get("thinking"))
+        elif kind == "input_json_delta" and isinstance(delta.get("partial_json"), str) and delta["partial_json"]:
+            yield self._call({"function": {"arguments": delta["partial_json"]}})
+
+    def _block(self, block: Any, *, whole: bool) -> Iterator[ChatPart]:
+        if not isinstance(block, Mapping):
+            return
+        kind = block.get("type")
+        if kind == "text":
+            yield from self._text(block.get("text"))
+        elif kind == "thinking":
+            yield from self._thought(block.get("thinking"))
+        elif kind == "tool_use":
+            self._calls += 1
+            arguments = json.dumps(block.get("input") or {}, ensure_ascii=False) if whole else ""
+            yield self._call(
+                {
+                    "id": str(block.get("id", "")),
+                    "type": "function",
+                    "function": {"name": str(block.get("name", "")), "arguments": arguments},
+                }
+            )
+
+    def _call(self, call: Mapping[str, Any]) -> ExtraPart:
+        return ExtraPart({"tool_calls": [{"index": max(0, self._calls - 1), **call}]}, self.index)
+
+    def _end_of(self, delta: Any) -> Iterator[ChatPart]:
+        reason = delta.get("stop_reason") if isinstance(delta, Mapping) else None
+        if not isinstance(reason, str) or self._finished:
+            return
+        self._finished = True
+        details = delta.get("stop_details")
+        why = details.get("explanation") if isinstance(details, Mapping) else None
+        if reason == "refusal" and isinstance(why, str) and why:
+            yield ExtraPart({"refusal": why}, self.index)
+        rest = self.repeats.finish()
+        if rest:
+            yield TextPart(rest, self.index)
+        yield FinishPart(_REASONS.get(reason, "stop"), self.index)
+
+    def _bill(self, bill: Any) -> bool:
+        """Take the tokens in a bill: each later one counts from the beginning, and may leave out what is unchanged."""
+        if not isinstance(bill, Mapping):
+            return False
+        before = self._usage or Usage()
+        fresh = before.input - before.cache_read - before.cache_write
+        read = _tokens(bill.get("cache_read_input_tokens"), before.cache_read)
+        written = _tokens(bill.get("cache_creation_input_tokens"), before.cache_write)
+        by_life = bill.get("cache_creation")
+        hour = by_life.get("ephemeral_1h_input_tokens") if isinstance(by_life, Mapping) else None
+        self._usage = evolve(
+            before,
+            input=_tokens(bill.get("input_tokens"), fresh) + read + written,
+            output=_tokens(bill.get("output_tokens"), before.output),
+            cache_read=read,
+            cache_write=written,
+            cache_write_1h=min(written, _tokens(hour, before.cache_write_1h)),
+        )
+        return True
+
+    def _billed(self) -> Iterator[ChatPart]:
+        if self._usage is not None:
+            yield UsagePart(self._usage)
+
+
+def _tokens(value: Any, before: int) -> int:
+    return value if type(value) is int and value >= 0 else before

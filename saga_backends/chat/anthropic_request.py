@@ -1,0 +1,146 @@
+"""A request in Anthropic's Messages API: parameters, thinking, tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from attrs import frozen
+
+from saga_backends.chat.anthropic_messages import arrange
+from saga_backends.chat.parameter import LIMITS, fitting
+from saga_core.ports import AdjustedPart, ChatRequest
+from saga_core.upstream.parameters import ParameterRules
+
+VERSION = "2026-10-21"
+SAMPLING_VERSION = "2023-06-01"
+"""The last version in which a model is asked with a temperature; the newer one refuses it from every model."""
+
+Thinking = Literal["model", "off"]
+
+MAX_TOKENS = 4_096
+"""The longest reply where the client names no limit: the API wants one."""
+_ROOM = {"low": 2_048, "medium": 8_192, "high": 16_384, "xhigh": 32_768, "max": 32_768}
+"""Tokens for thinking, by effort, beside those for the reply: the API's limit counts both."""
+_ROOM_UNASKED = 8_192
+_LOWEST = ("none", "minimal", "off")
+_SAMPLING = ("temperature", "top_p", "top_k")
+_TAKES = frozenset(
+    {*_SAMPLING, "stop", "thinking", "output_config", "metadata", "service_tier", "speed", "inference_geo", "container"}
+)
+"""What goes on to the API, beside what is made here."""
+_MADE = ("max_tokens", "max_completion_tokens", "reasoning_effort", "reasoning", "tools", "tool_choice", "n")
+_IGNORED = ("user", "parallel_tool_calls", "stream_options")
+"""Says nothing that could change a reply."""
+_CHOICES = {"auto": "auto", "none": "none", "required": "any"}
+
+
+@frozen
+class MessagesRequest:
+    """A body for ``/v1/messages``."""
+
+    body: dict[str, Any]
+    version: str
+    beginning: str
+    """What the reply must not repeat."""
+    adjusted: list[AdjustedPart]
+
+
+def messages_request(
+    request: ChatRequest, rules: ParameterRules, thinking: Thinking, *, streaming: bool
+) -> MessagesRequest:
+    """The body of a request, and what was changed so that it is taken."""
+    params = dict(request.params)
+    made = {name: params.pop(name, None) for name in _MADE}
+    for name in _IGNORED:
+        params.pop(name, None)
+    kept, adjusted = fitting(params, rules, _TAKES)
+    body: dict[str, Any] = {"model": request.model, "max_tokens": _limit(made)}
+    stops = kept.pop("stop", None)
+    stops = [stops] if isinstance(stops, str) else stops if isinstance(stops, list) else []
+    if stops := [stop for stop in stops if isinstance(stop, str) and stop.strip()]:
+        body["stop_sequences"] = stops
+    body.update({name: value for name, value in kept.items() if value is not None})
+    _sample(body, adjusted)
+    thinks = _think(body, _effort(made, thinking), rules)
+    if thinks:
+        for name in _SAMPLING:
+            if body.pop(name, None) is not None:
+                adjusted.append(AdjustedPart(name, f"{name} is left out: the model is asked to think"))
+    _tools(body, made)
+    arranged = arrange(request.plan, rules, prefill=not thinks)
+    if arranged.system:
+        body["system"] = arranged.system
+    body["messages"] = arranged.messages
+    if streaming:
+        body["stream"] = True
+    version = SAMPLING_VERSION if any(name in body for name in _SAMPLING) else VERSION
+    return MessagesRequest(body, version, arranged.beginning, [*adjusted, *arranged.adjusted])
+
+
+def _limit(made: Mapping[str, Any]) -> int:
+    given = (made[name] for name in LIMITS)
+    return next((limit for limit in given if type(limit) is int and limit > 0), MAX_TOKENS)
+
+
+def _sample(body: dict[str, Any], adjusted: list[AdjustedPart]) -> None:
+    temperature = body.get("temperature")
+    if isinstance(temperature, int | float) and temperature > 1:
+        body["temperature"] = 1.0
+        adjusted.append(
+            AdjustedPart("temperature", f"temperature {temperature:g} becomes 1, the highest that there is")
+        )
+    if body.get("top_k") in (0, -1):
+        del body["top_k"]  # says: no limit
+
+
+def _effort(made: Mapping[str, Any], thinking: Thinking) -> str:
+    """How hard to think: an effort, ``off``, or nothing where the client and the configuration leave it open."""
+    reasoning = made["reasoning"]
+    asked = made["reasoning_effort"] or (reasoning.get("effort") if isinstance(reasoning, Mapping) else None)
+    if isinstance(asked, str) and asked in _ROOM:
+        return asked
+    return "off" if thinking == "off" or asked in _LOWEST else ""
+
+
+def _think(body: dict[str, Any], effort: str, rules: ParameterRules) -> bool:
+    """Say how much to think, and make room for it. Whether it was asked to think, so that nothing may be sampled."""
+    if "thinking" in body or "thinking" in rules.refuses:
+        given = body.get("thinking")
+        kind = given.get("type") if isinstance(given, Mapping) else None
+        if kind == "enabled" and isinstance(given, Mapping) and type(given.get("budget_tokens")) is int:
+            body["max_tokens"] = max(body["max_tokens"], given["budget_tokens"] + MAX_TOKENS)
+        return kind in ("enabled", "adaptive")
+    if effort in ("", "off"):
+        if effort == "off" and rules.quiet:
+            body["thinking"] = {"type": rules.quiet}
+        elif effort == "off" and rules.thinks:
+            body.setdefault("output_config", {"effort": "low"})
+            body["max_tokens"] += _ROOM["low"]
+        elif rules.thinks:
+            body["max_tokens"] += _ROOM_UNASKED
+        return False
+    body["max_tokens"] += _ROOM[effort]
+    if rules.prefill and not rules.thinks:  # an older model: it knows no effort
+        body["thinking"] = {"type": "enabled", "budget_tokens": max(1_024, _ROOM[effort] - 1_024)}
+    else:
+        body["thinking"] = {"type": "adaptive"}
+        body.setdefault("output_config", {"effort": effort})
+    return True
+
+
+def _tools(body: dict[str, Any], made: Mapping[str, Any]) -> None:
+    tools = []
+    for tool in made["tools"] if isinstance(made["tools"], list) else ():
+        function = tool.get("function") if isinstance(tool, Mapping) else None
+        if isinstance(function, Mapping):
+            about = {name: function[name] for name in ("name", "description") if function.get(name)}
+            tools.append({**about, "input_schema": function.get("parameters") or {"type": "object", "properties": {}}})
+    if not tools:
+        return
+    body["tools"] = tools
+    choice = made["tool_choice"]
+    if isinstance(choice, str) and choice in _CHOICES:
+        body["tool_choice"] = {"type": _CHOICES[choice]}
+    elif isinstance(choice, Mapping) and isinstance(choice.get("function"), Mapping):
+        body["tool_choice"] = {"type": "tool", "name": str(choice["function"].get("name", ""))}

@@ -1,0 +1,48 @@
+"""Server-sent events off the wire: bytes to the data of events, without any I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import define, field
+
+from saga_core.errors import UpstreamError
+
+LONGEST_LINE = 32 * 1_024 * 1_024
+
+
+@define
+class EventLines:
+    """Splits bytes into the ``data`` of server-sent events, at CR LF or LF only.
+
+    Text lines inside JSON may hold U+2028 and its like, which are no ends of lines here.
+    """
+
+    _rest: bytearray = field(factory=bytearray, init=False)
+    _data: list[bytes] = field(factory=list, init=False)
+
+    def feed(self, chunk: bytes) -> Iterator[str]:
+        """The data of the events that ``chunk`` completes. Raises ``UpstreamError`` for an endless line."""
+        self._rest += chunk
+        *lines, rest = bytes(self._rest).split(b"\n") if b"\n" in chunk else [bytes(self._rest)]
+        if not lines:
+            if len(self._rest) > LONGEST_LINE:
+                raise UpstreamError(f"the provider sent a line of more than {LONGEST_LINE >> 20} MB")
+            return
+        self._rest = bytearray(rest)
+        for line in lines:
+            yield from self._line(line.removesuffix(b"\r"))
+
+    def finish(self) -> Iterator[str]:
+        """The data of an event that no empty line ended."""
+        rest, self._rest = bytes(self._rest), bytearray()
+        yield from self._line(rest.removesuffix(b"\r"))
+        yield from self._line(b"")
+
+    def _line(self, line: bytes) -> Iterator[str]:
+        if not line:
+            if self._data:
+                yield b"\n".join(self._data).decode("utf-8", "replace")
+                self._data.clear()
+        elif line.startswith(b"data:"):
+            self._data.append(line[5:].removeprefix(b" "))

@@ -1,0 +1,141 @@
+"""What a provider's refusal teaches: which parameter of a request its model does not take."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import define, evolve, field, frozen
+
+from saga_core.errors import UpstreamError
+from saga_core.upstream.parameters import ParameterRules
+
+_log = logging.getLogger(__name__)
+
+_LESSONS = 8
+"""Refusals of one request that are learned from, at most."""
+_KEPT = frozenset({"model", "messages", "system", "stream", "n", "tools", "tool_choice"})
+"""Without these the reply would be another one."""
+_NEUTRAL: Mapping[str, tuple[Any, ...]] = {
+    "temperature": (1,),
+    "top_p": (1,),
+    "top_k": (0, -1),
+    "min_p": (0,),
+    "top_a": (0,),
+    "presence_penalty": (0,),
+    "frequency_penalty": (0,),
+    "repetition_penalty": (1,),
+    "seed": (-1,),
+    "n": (1,),
+    "logprobs": (False,),
+    "use_cache": (False,),
+}
+_LASTING = re.compile(
+    r"support|unknown|unrecogni|unexpected|deprecat|permitted|not allowed|cannot find|not enabled|forbidden",
+    re.IGNORECASE,
+)
+_BOTH = re.compile(r"cannot both|only one|mutually exclusive|not both", re.IGNORECASE)
+_INSTEAD = re.compile(r"[Uu]se [`'\"]?(max_\w+)")
+_PREFILL = re.compile(r"prefill|must end with a user message|last message must", re.IGNORECASE)
+_SYSTEM = re.compile(r"role ['`\"]system['`\"]|system message must follow|top-level ['`\"]system['`\"]", re.IGNORECASE)
+
+
+def neutral(name: str, value: Any) -> bool:
+    """Whether leaving ``name`` out says the same as ``value``."""
+    return value is None or value in ([], {}, "") or (type(value) is not str and value in _NEUTRAL.get(name, ()))
+
+
+@frozen
+class Lesson:
+    """Rules that would have spared the refusal."""
+
+    rules: ParameterRules
+    name: str
+    why: str
+    lasting: bool
+    """Whether it holds for the model, and not just for this value."""
+
+
+def lesson_of(error: UpstreamError, body: Mapping[str, Any], rules: ParameterRules) -> Lesson | None:
+    """What to do differently after ``error`` refused ``body``. None: it teaches nothing that could be left out."""
+    if error.status not in (400, 422):
+        return None
+    said = str(error)
+    if rules.prefill and _PREFILL.search(said):
+        return Lesson(evolve(rules, prefill=False), "prefill", "the model cannot be given a reply's beginning", True)
+    if rules.system_turns and _SYSTEM.search(said):
+        return Lesson(evolve(rules, system_turns=False), "system", "the model takes no system message there", True)
+    named = [name for name in body if name not in _KEPT and _names(said, name)]
+    if not named and "enalty" in said:
+        named = [name for name in body if "penalty" in name]
+    if not named:
+        return None
+    instead = _INSTEAD.search(said)
+    if instead is not None and instead[1] not in named and any(name.startswith("max_") for name in named):
+        return Lesson(evolve(rules, limit=instead[1]), named[0], f"the model calls it {instead[1]}", True)
+    lasting = _LASTING.search(said) is not None
+    if len(named) > 1 and _BOTH.search(said):
+        return Lesson(evolve(rules, together=tuple(named)), named[1], f"not together with {named[0]}", True)
+    if "max_tokens" in named and "max_tokens" not in rules.refuses and not lasting:
+        return None  # too many are asked for: the client's to mend
+    changed = evolve(rules, refuses=(*rules.refuses, *named))
+    return Lesson(changed, ", ".join(named), "the model does not take it", lasting)
+
+
+def _names(said: str, name: str) -> bool:
+    """Whether a refusal speaks of the parameter, and not of the word."""
+    word = re.escape(name)
+    if re.search(
+        rf"[`'\"]{word}[`'\".]|(?<![\w.]){word}:|\b(?:supplied|permitted|fields?|inputs?)\b[^.]*\b{word}\b", said
+    ):
+        return True
+    return ("_" in name or name == "temperature") and re.search(rf"(?<![\w.]){word}(?!\w)", said) is not None
+
+
+@define(eq=False)
+class Learned:
+    """The rules for each model, as they were learned from refusals since the start."""
+
+    host: str
+    _known: dict[str, ParameterRules] = field(factory=dict, init=False)
+
+    def trial(self, model: str, rules: ParameterRules) -> Trial:
+        """A request to ``model``, for which ``rules`` hold as far as nothing else was learned."""
+        return Trial(self, model, self._known.get(model, rules))
+
+    def keep(self, model: str, lesson: Lesson) -> None:
+        """Go by it from now on."""
+        self._known[model] = lesson.rules
+        _log.warning("%s refused %s for %s: %s; from now on it is not sent", self.host, lesson.name, model, lesson.why)
+
+
+@define(eq=False)
+class Trial:
+    """One request, made until it is taken, or until its refusal teaches nothing more."""
+
+    learned: Learned
+    model: str
+    _lasting: ParameterRules
+    rules: ParameterRules = field(init=False)
+    """The rules to make the request by."""
+    _left: int = field(default=_LESSONS, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.rules = self._lasting
+
+    def learn(self, error: UpstreamError, body: Mapping[str, Any]) -> bool:
+        """Whether the refusal of ``body`` taught something: then ``rules`` are others."""
+        lesson = lesson_of(error, body, self.rules) if self._left else None
+        if lesson is None:
+            return False
+        self._left -= 1
+        self.rules = lesson.rules
+        lasting = lesson_of(error, body, self._lasting) if lesson.lasting else None
+        if lasting is not None:
+            self._lasting = lasting.rules
+            self.learned.keep(self.model, lasting)
+        else:
+            _log.warning("%s refused %s for %s, this once", self.learned.host, lesson.name, self.model)
+        return True

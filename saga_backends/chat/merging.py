@@ -1,0 +1,62 @@
+"""Several replies as one stream of parts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
+
+from saga_core.ports import AdjustedPart, ChatPart, Usage, UsagePart
+
+
+async def merged(streams: Sequence[AsyncGenerator[ChatPart, None]]) -> AsyncGenerator[ChatPart, None]:
+    """The parts of all ``streams`` as they come, and one bill for all. The others begin when the first has begun.
+
+    A stream that fails ends all of them. None is read faster than its parts are taken.
+    """
+    arrived: asyncio.Queue[tuple[int, ChatPart | Exception | None]] = asyncio.Queue(maxsize=1)
+
+    async def pump(number: int) -> None:
+        end: Exception | None = None
+        try:
+            async with aclosing(streams[number]) as parts:
+                async for part in parts:
+                    await arrived.put((number, part))
+        except Exception as error:  # noqa: BLE001 - raised again by the one who reads
+            end = error
+        await arrived.put((number, end))
+
+    tasks = [asyncio.create_task(pump(0))]
+    bills: dict[int, Usage] = {}
+    running = len(streams)
+    try:
+        while running:
+            number, part = await arrived.get()
+            if isinstance(part, Exception):
+                raise part
+            if len(tasks) == 1 and not isinstance(part, AdjustedPart):
+                tasks += [asyncio.create_task(pump(other)) for other in range(1, len(streams))]
+            if part is None:
+                running -= 1
+            elif isinstance(part, UsagePart):
+                bills[number] = part.usage
+                yield UsagePart(_sum(bills.values()))
+            else:
+                yield part
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _sum(bills: Iterable[Usage]) -> Usage:
+    total = Usage()
+    for bill in bills:
+        total = Usage(
+            total.input + bill.input,
+            total.output + bill.output,
+            total.cache_read + bill.cache_read,
+            total.cache_write + bill.cache_write,
+            total.cache_write_1h + bill.cache_write_1h,
+        )
+    return total

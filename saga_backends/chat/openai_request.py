@@ -1,0 +1,82 @@
+"""A request in the OpenAI chat API, in the dialect of the one who is asked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from saga_backends.chat.parameter import fitting
+from saga_backends.chat.prefill import nudge
+from saga_core.ports import AdjustedPart, ChatRequest
+from saga_core.prompt.plan import Block, PromptPlan
+from saga_core.upstream.facts import ModelFacts
+from saga_core.upstream.parameters import ParameterRules, takes
+
+STRICT = ("openai", "google")
+"""Dialects that refuse a field that they do not know."""
+
+_MESSAGE = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "refusal"})
+_MARK = "prompt_cache_breakpoint"
+
+
+def openai_body(
+    request: ChatRequest, dialect: str, rules: ParameterRules, facts: ModelFacts, *, streaming: bool
+) -> tuple[dict[str, Any], list[AdjustedPart]]:
+    """The body of a request, and what was changed so that it is taken."""
+    params, adjusted = fitting(request.params, rules, takes(dialect))
+    messages = list(_messages(request.plan, dialect, facts))
+    if messages and messages[-1].get("role") == "assistant" and not rules.prefill:
+        messages.append({"role": "user", "content": nudge(str(messages[-1].get("content", "")))})
+        adjusted.append(AdjustedPart("prefill", "the model cannot be given a reply's beginning; it is asked to go on"))
+    body = {**params, "model": request.model, "messages": messages, "stream": streaming}
+    options = body.pop("stream_options", None)
+    if streaming and "stream_options" not in rules.refuses:
+        body["stream_options"] = {**(options if isinstance(options, Mapping) else {}), "include_usage": True}
+    if dialect == "openai":
+        if request.thread and "prompt_cache_key" not in rules.refuses:
+            body.setdefault("prompt_cache_key", hashlib.sha256(request.thread.encode()).hexdigest()[:32])
+        if any(_MARK in part for message in messages for part in _parts(message)):
+            body.setdefault("prompt_cache_options", {"mode": "explicit"})
+    return body, adjusted
+
+
+def _messages(plan: PromptPlan, dialect: str, facts: ModelFacts) -> Iterable[dict[str, Any]]:
+    marked = _marked(plan.blocks, facts.mark)
+    for at, (block, message) in enumerate(zip(plan.blocks, plan.to_openai(), strict=True)):
+        if dialect in STRICT:
+            message = {name: value for name, value in message.items() if name in _MESSAGE}
+        if dialect == "google" and not message.get("content") and not message.get("tool_calls"):
+            continue
+        ttl = marked.get(at)
+        if ttl is not None and not block.lead:
+            message["content"] = _with_mark(message["content"], facts.mark, ttl)
+        yield message
+
+
+def _marked(blocks: tuple[Block, ...], mark: str) -> dict[int, str]:
+    """Which blocks carry a breakpoint, and for how long. A reply cannot carry OpenAI's; the block before it does."""
+    found: dict[int, str] = {}
+    for at, block in enumerate(blocks):
+        if block.breakpoint is None or not mark:
+            continue
+        while at >= 0 and (not blocks[at].content or (mark == _MARK and blocks[at].role == "assistant")):
+            at -= 1
+        if at >= 0:
+            found[at] = block.breakpoint
+    return found
+
+
+def _with_mark(content: Any, mark: str, ttl: str) -> list[dict[str, Any]]:
+    given = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    parts: list[dict[str, Any]] = [dict(part) for part in given]
+    if mark == _MARK:
+        parts[-1][mark] = {"mode": "explicit"}
+    else:
+        parts[-1][mark] = {"type": "ephemeral", "ttl": "1h"} if ttl == "1h" else {"type": "ephemeral"}
+    return parts
+
+
+def _parts(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    content = message.get("content")
+    return content if isinstance(content, list) else []

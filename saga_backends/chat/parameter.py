@@ -1,0 +1,43 @@
+"""A request's parameters as a model takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from saga_backends.chat.lessons import neutral
+from saga_core.ports import AdjustedPart
+from saga_core.upstream.parameters import ParameterRules
+
+LIMITS = ("max_completion_tokens", "max_tokens")
+"""The names for the length of a reply, the newer first."""
+
+
+def fitting(
+    params: Mapping[str, Any], rules: ParameterRules, takes: Collection[str] = ()
+) -> tuple[dict[str, Any], list[AdjustedPart]]:
+    """``params`` without what the model refuses, and what was left out for that. ``takes``: fields; empty: any."""
+    kept = dict(params)
+    adjusted = []
+
+    def leave_out(name: str, why: str) -> None:
+        value = kept.pop(name)
+        if not neutral(name, value):
+            adjusted.append(AdjustedPart(name, f"{name} is left out: {why}"))
+
+    given = next((name for name in LIMITS if kept.get(name) is not None), None)
+    if rules.limit and given is not None:
+        limit = kept[given]
+        for name in LIMITS:
+            kept.pop(name, None)
+        kept[rules.limit] = limit
+    for name in list(kept):
+        if name in rules.refuses:
+            leave_out(name, "the model does not take it")
+        elif takes and name not in takes:
+            leave_out(name, "the provider does not know it")
+    both = [name for name in rules.together if not neutral(name, kept.get(name))]
+    for name in rules.together:
+        if name in kept and (name not in both or name != both[0]):
+            leave_out(name, f"the model does not take it together with {both[0] if both else name}")
+    return kept, adjusted

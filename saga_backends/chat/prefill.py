@@ -1,0 +1,65 @@
+"""A reply that has begun, for a model that cannot be given its beginning."""
+
+from __future__ import annotations
+
+from attrs import define, field
+
+from saga_core.prompt.build import language_of
+
+_NUDGES = {
+    "en": (
+        "[Your last message above is the beginning of your reply. Go on from the very point where it ends. "
+        "Do not repeat it and do not comment on this note.]"
+    ),
+    "ko": (
+        "[위의 마지막 메시지는 당신이 쓰던 답의 앞부분입니다. 끊긴 바로 그 자리에서 이어 쓰세요. "
+        "앞부분을 되풀이하지 말고, 이 안내에 대해 말하지 마세요.]"
+    ),
+}
+
+
+def nudge(beginning: str) -> str:
+    """What asks a model to go on with ``beginning``, in its language."""
+    return _NUDGES[language_of(beginning)]
+
+
+@define
+class Unrepeated:
+    """Takes a reply's text and gives it without ``beginning``, should the model repeat that.
+
+    Text is held back only as long as all of it is the beginning's. White space counts for nothing.
+    """
+
+    beginning: str
+    _held: str = field(default="", init=False)
+    _over: bool = field(default=False, init=False)
+    _wanted: str = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._wanted = "".join(self.beginning.split())
+        self._over = not self._wanted
+
+    def feed(self, text: str) -> str:
+        """Take a piece; what may be shown."""
+        if self._over:
+            return text
+        self._held += text
+        at = matched = 0
+        while at < len(self._held) and matched < len(self._wanted):
+            char = self._held[at]
+            if not char.isspace():
+                if char != self._wanted[matched]:
+                    return self.finish()
+                matched += 1
+            at += 1
+        if matched == len(self._wanted):
+            self._over = True
+            self._held = self._held[at:]
+            return self.finish()
+        return ""
+
+    def finish(self) -> str:
+        """No more of the beginning comes: what was held back."""
+        self._over = True
+        held, self._held = self._held, ""
+        return held

@@ -1,0 +1,174 @@
+"""What went wrong at a provider, as ``UpstreamError`` in words that help, without keys."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import Any
+
+from attrs import field, frozen
+
+from saga_core.errors import UpstreamError
+
+OVERLOADED = 529
+"""Anthropic's status for an API that has too much to do; no one else knows it."""
+
+_SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]+)?\Z")
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key|gsk|xai|AIza)-?[A-Za-z0-9*_-]{8,}")
+_KINDS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "invalid_request_error",
+    422: "invalid_request_error",
+    429: "rate_limit_error",
+    OVERLOADED: "overloaded_error",
+}
+_STATUS = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": OVERLOADED,
+}
+_PASSING = (408, 409, 425, 429)
+_SPENT = ("insufficient_quota", "billing_hard_limit_reached")
+
+
+@frozen
+class Blame:
+    """Puts a provider's failures into words. ``secrets`` never stand in them."""
+
+    name: str
+    """The provider's name in the configuration."""
+    host: str
+    timeout: float
+    secrets: Sequence[str] = field(default=(), repr=False)
+
+    def refused(self, status: int, body: Any, headers: Mapping[str, str]) -> UpstreamError:
+        """An error status instead of a reply."""
+        about = _about(body)
+        said = _said(about, body)
+        kind, code = about.get("type"), about.get("code")
+        wish = headers.get("x-should-retry")
+        passing = (status in _PASSING or status >= 500) if wish not in ("true", "false") else wish == "true"
+        return UpstreamError(
+            self.hide(f"{self.host} answered {status}{f' ({said})' if said else ''}; {self._remedy(status)}"),
+            status=shown_status(status),
+            kind=kind if isinstance(kind, str) and kind else _KINDS.get(status, "upstream_error"),
+            retry_after=_retry_after(headers),
+            passing=passing and kind not in _SPENT and code not in _SPENT,
+        )
+
+    def reported(self, error: Any) -> UpstreamError:
+        """An error inside a reply."""
+        about = error if isinstance(error, Mapping) else {"message": str(error)}
+        message, code, kind = about.get("message"), about.get("code"), about.get("type")
+        status = code if type(code) is int and 400 <= code <= 599 else _STATUS.get(str(kind), 502)
+        words = shorten(message if isinstance(message, str) and message else "an error without a message")
+        return UpstreamError(
+            self.hide(f"{self.host} reported: {words}"),
+            status=shown_status(status),
+            kind=kind if isinstance(kind, str) and kind else "upstream_error",
+            passing=status in _PASSING or status >= 500,
+        )
+
+    def silent(self) -> UpstreamError:
+        """Nothing came for too long."""
+        return UpstreamError(
+            f"{self.host} did not answer in time; providers.{self.name}.timeout is {self.timeout:g} seconds",
+            status=504,
+            kind="upstream_timeout",
+        )
+
+    def unreachable(self, error: Exception) -> UpstreamError:
+        """No connection."""
+        why = shorten(str(error.__cause__ or error)) or "no connection"
+        return UpstreamError(
+            self.hide(f"cannot reach {self.host} ({why}); is it running, and is providers.{self.name}.base_url right?"),
+            kind="upstream_unreachable",
+            passing=True,
+        )
+
+    def broken(self, error: Exception) -> UpstreamError:
+        """The connection ended inside a reply."""
+        return UpstreamError(f"{self.host} broke off its reply ({type(error).__name__})", passing=True)
+
+    def page(self) -> UpstreamError:
+        """A web page instead of a reply."""
+        return UpstreamError(
+            f"{self.host} answered with a web page, not with a completion; is providers.{self.name}.base_url right? "
+            "For the OpenAI API it usually ends in /v1"
+        )
+
+    def hide(self, text: str) -> str:
+        """``text`` without keys."""
+        for secret in self.secrets:
+            if secret:
+                text = text.replace(secret, "(key)")
+        return _KEY_LIKE.sub("(key)", text)
+
+    def _remedy(self, status: int) -> str:
+        if status in (401, 403):
+            return f"check the key: providers.{self.name}.api_key, api_keys.{self.name} or the environment"
+        if status == 402:
+            return "the account has no credit"
+        if status in (404, 405):
+            return f"check the model's name, and providers.{self.name}.base_url, which usually ends in /v1"
+        if status == 429:
+            return "wait, or use another model"
+        if status >= 500:
+            return "the provider is in trouble; try again later"
+        return "the provider does not take this request"
+
+
+def shown_status(status: int) -> int:
+    """The status that a client is answered with: its own faults and those that pass as they are, else 502."""
+    if status == OVERLOADED:
+        return 503
+    return status if status < 500 or status in (503, 504) else 502
+
+
+def shorten(text: str) -> str:
+    """``text`` on one line, at most 300 characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= 300 else line[:297] + "..."
+
+
+def _about(body: Any) -> Mapping[str, Any]:
+    """The error's object: as it is, under ``error``, or, at Google, in a list."""
+    if isinstance(body, list) and body:
+        body = body[0]
+    if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
+        body = body["error"]
+    return body if isinstance(body, Mapping) else {}
+
+
+def _said(about: Mapping[str, Any], body: Any) -> str:
+    """What the provider's error says of itself, if it is more than a web page."""
+    if isinstance(body, str):
+        return "" if body.lstrip().startswith("<") else shorten(body)
+    message = about.get("message") or about.get("detail") or about.get("error") or ""
+    return shorten(message if isinstance(message, str) else json.dumps(message, ensure_ascii=False))
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the provider asks to wait, from either of the headers in use."""
+    for name, scale in (("retry-after-ms", 1_000.0), ("retry-after", 1.0)):
+        value = headers.get(name, "").strip()
+        if _SECONDS.match(value):
+            return float(value) / scale
+    try:
+        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time())
+    except ValueError:
+        return None

@@ -1,0 +1,161 @@
+"""Calls through an official SDK: one request each, its response still unread, failures as ``UpstreamError``.
+
+The SDKs of OpenAI and Anthropic are of one make. Requests and replies stay plain JSON: the typed layer costs 135 ms for
+a prompt of 400 messages and 0.16 ms a chunk, against a few microseconds, and would drop fields that it does not know.
+The SDKs' own retries are off: they would sleep as long as a provider asks, while a player waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from time import monotonic
+from types import ModuleType
+from typing import Any
+
+from attrs import define, field
+
+from saga_backends.chat.event_lines import EventLines
+from saga_backends.chat.provider_error import Blame
+from saga_core.errors import UpstreamError
+from saga_core.ports import AdjustedPart, ChatPart
+
+NO_KEY = "none"
+"""Satisfies an SDK; never sent."""
+
+_CONNECT_SECONDS = 10.0
+_FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 8.0
+
+
+def client_settings(sdk: ModuleType, timeout: float) -> dict[str, Any]:
+    """What every client is made with."""
+    return {"timeout": sdk.Timeout(timeout, connect=min(_CONNECT_SECONDS, timeout)), "max_retries": 0}
+
+
+@define(eq=False)
+class SdkCalls:
+    """The calls of one client. ``keyless``: it has no key of its own, and must not send a stand-in."""
+
+    sdk: ModuleType
+    client: Any = field(repr=False)
+    name: str
+    timeout: float
+    max_retries: int
+    retry_seconds: float
+    api_key: str | None = field(repr=False)
+    keyless: bool
+
+    @property
+    def host(self) -> str:
+        """The provider's host and port, for messages."""
+        url = self.client.base_url
+        return f"{url.host}:{url.port}" if url.port else str(url.host)
+
+    def blame(self, key: str | None = None) -> Blame:
+        """Words for what goes wrong in a call with the client's ``key``, if it brought one."""
+        own = getattr(self.client, "api_key", None)
+        secrets = [secret for secret in (key, self.api_key, own) if secret and secret != NO_KEY]
+        return Blame(self.name, self.host, self.timeout, secrets)
+
+    async def patiently(self, attempt: Callable[[], AsyncGenerator[ChatPart, None]]) -> AsyncGenerator[ChatPart, None]:
+        """The parts of an attempt. One that fails before it says anything, in a way that may pass, is made again.
+
+        At most ``max_retries`` times, after the pause that the provider asks for, and not when that pause would end
+        later than ``retry_seconds`` after the beginning.
+        """
+        began, tries = monotonic(), 0
+        while True:
+            said = False
+            try:
+                async with aclosing(attempt()) as parts:
+                    async for part in parts:
+                        said = said or not isinstance(part, AdjustedPart)
+                        yield part
+                return
+            except UpstreamError as error:
+                pause = error.retry_after
+                if pause is None:
+                    pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**tries)
+                late = monotonic() - began + pause > self.retry_seconds
+                if said or late or not error.passing or tries >= self.max_retries:
+                    raise
+            tries += 1
+            await asyncio.sleep(pause)
+
+    async def post(self, path: str, body: Any, key: str | None, headers: Mapping[str, Any]) -> Any:
+        """The response to a JSON body, not read yet: the SDK hands out the transport's own object."""
+        return await self._guarded(
+            key,
+            lambda: self.client.post(
+                path,
+                cast_to=self.transport.Response,
+                body=body,
+                options={"headers": {**headers, **self._authorization(key)}},
+                stream=True,
+                stream_cls=self.sdk.AsyncStream[object],
+            ),
+        )
+
+    async def get(self, path: str) -> Any:
+        """The JSON at ``path``. Raises ``UpstreamError`` when it is none."""
+        options = {"headers": self._authorization(None)}
+        response = await self._guarded(
+            None, lambda: self.client.get(path, cast_to=self.transport.Response, options=options)
+        )
+        try:
+            return response.json()
+        except ValueError:
+            raise UpstreamError(
+                f"{self.host} lists its models in something that is not JSON; providers.{self.name}.base_url usually "
+                "ends in /v1"
+            ) from None
+
+    async def _guarded(self, key: str | None, call: Callable[[], Any]) -> Any:
+        try:
+            return await call()
+        except self.sdk.APIStatusError as error:
+            raise self.blame(key).refused(int(error.status_code), error.body, error.response.headers) from error
+        except self.sdk.APITimeoutError as error:
+            raise self.blame(key).silent() from error
+        except self.sdk.APIConnectionError as error:
+            raise self.blame(key).unreachable(error) from error
+        except self.transport_errors as error:
+            raise self.failure(error) from error
+
+    def _authorization(self, key: str | None) -> dict[str, Any]:
+        if key:
+            return {"Authorization": f"Bearer {key}"}
+        return {"Authorization": self.sdk.omit} if self.keyless else {}
+
+    async def data(self, response: Any) -> AsyncGenerator[str, None]:
+        """The data of the response's events, until it ends."""
+        lines = EventLines()
+        async for chunk in response.aiter_bytes():
+            for data in lines.feed(chunk):
+                yield data
+        for data in lines.finish():
+            yield data
+
+    @property
+    def transport(self) -> Any:
+        """The HTTP library under the SDK."""
+        return importlib.import_module(type(self.client.base_url).__module__.partition(".")[0])
+
+    @property
+    def transport_errors(self) -> tuple[type[Exception], ...]:
+        """What that library raises."""
+        return (self.transport.HTTPError, self.transport.StreamError)
+
+    def failure(self, error: Exception) -> UpstreamError:
+        """An error of the transport inside a reply."""
+        if isinstance(error, self.transport.TimeoutException):
+            return self.blame().silent()
+        return self.blame().broken(error)
+
+
+def kind_of(response: Any) -> str:
+    """The media type of a response."""
+    return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
