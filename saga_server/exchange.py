@@ -196,6 +196,7 @@ class Exchange:
                 world=call.world,
                 choices=call.choices,
                 model=call.route.model,
+                provider=call.route.provider.name,
             )
             self.metrics.context_ms.observe(begun.timings["total"])
             kind = StreamedAnswer if call.stream else WholeAnswer

@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from saga_core.config.rules import (
     Choice,
+    Facts,
     FilePath,
     Flag,
     Number,
@@ -63,6 +64,8 @@ class ModelsConfig:
     extraction: str | None = field(default=None, validator=_MODEL)
     curator: str | None = field(default=None, validator=_MODEL)
     embedding: str | None = field(default=None, validator=_MODEL)
+    facts: Mapping[str, Mapping[str, Any]] = field(factory=dict, validator=Facts())
+    """Beginning of a model's name -> facts about it that replace the built-in ones, such as its prices."""
 
 
 @frozen

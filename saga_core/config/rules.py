@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from attrs import Attribute, frozen
 
 from saga_core.errors import BadInput
+from saga_core.upstream.facts import ModelFacts, override
 
 
 class Refused(ValueError):
@@ -298,3 +299,21 @@ class Options(Rule):
         if not isinstance(value, Mapping) or not all(isinstance(key, str) and key for key in value):
             raise Refused("give a mapping of option names to values", hidden=True)
         return dict(value)
+
+
+@frozen
+class Facts(Rule):
+    """Facts about models, as ``models.toml`` has them, by the beginning of the model's name."""
+
+    def read(self, value: Any) -> Any:
+        """A new dict."""
+        if not isinstance(value, Mapping) or not all(isinstance(each, Mapping) for each in value.values()):
+            raise Refused("give a mapping from beginnings of model names to mappings of facts")
+        found = {}
+        for name, given in value.items():
+            try:
+                override(ModelFacts(""), given, str(name))
+            except BadInput as error:
+                raise Refused(str(error)) from None
+            found[str(name)] = dict(given)
+        return found

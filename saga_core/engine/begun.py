@@ -9,6 +9,7 @@ from attrs import define, evolve, field
 from saga_core.context.model import TurnContext
 from saga_core.model.turn import Session, Turn, TurnKind
 from saga_core.prompt.plan import PromptPlan
+from saga_core.prompt.planner import Planned
 from saga_core.state_block import BlockFilter, Hidden, StateReading, read_hidden
 
 
@@ -78,6 +79,8 @@ class BegunTurn:
     notices: tuple[str, ...]
     """What was degraded, in words."""
     _record: Recorder
+    planned: Planned | None = None
+    """What is expected of the provider's cache; None where nothing is known of it."""
     _turns: tuple[Turn, ...] | None = None
 
     async def visible(self, stream: AsyncIterator[str]) -> AsyncIterator[str]:

@@ -18,6 +18,7 @@ from saga_core.engine.lanes import Lanes
 from saga_core.engine.live import LiveSessions
 from saga_core.engine.open_stores import Stores, open_stores
 from saga_core.engine.projector import Projector
+from saga_core.engine.prompting import Prompting
 from saga_core.engine.saga import Saga, Source
 from saga_core.engine.shown_by import notice_change
 from saga_core.extraction.extractor import Extractor
@@ -107,6 +108,7 @@ class Opening:
                 config, stores.counter, clock=self.clock, vectors=stores.vector, embedder=stores.embedder
             ),
             matcher=Matcher(journal, live.tree),
+            prompting=Prompting(config, self.clock, stores.counter, counters, stores.state),
         )
         if not self.resume:
             return saga

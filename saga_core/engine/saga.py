@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from saga_core.engine.lanes import DrainReport
 from saga_core.engine.live import LiveSession
 from saga_core.engine.placing import place
 from saga_core.engine.projector import scope_of
+from saga_core.engine.prompting import Prefix, Prompting
 from saga_core.engine.recording import Recording, record_nothing
 from saga_core.errors import NotFound, StoreError
 from saga_core.journal.matching import Match, Matcher
@@ -28,9 +28,7 @@ from saga_core.journal.transcript import Transcript, read_transcript
 from saga_core.model.turn import Session, Turn, TurnKind
 from saga_core.model.world_state import WorldState
 from saga_core.ports import ChatModel, Clock, Entropy, SystemClock, SystemEntropy
-from saga_core.projection.pages import render_prefix, render_world
 from saga_core.prompt.build import build_plan, language_of
-from saga_core.prompt.rules import static_rules
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.world.library import WorldLibrary
 from saga_core.world.model import World
@@ -43,7 +41,6 @@ log = logging.getLogger("saga")
 NOTHING = TurnContext("", 0)
 
 _EXPLAINED = 128
-_PREFIXES = 256
 
 Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 
@@ -54,9 +51,7 @@ class Saga(Backfill):
 
     reader: ContextReader
     matcher: Matcher
-    _pinned: OrderedDict[tuple[str, str], tuple[str, WorldState]] = field(factory=OrderedDict)
-    _authored: dict[str, str] = field(factory=dict)
-    """World digest -> its text in the prefix."""
+    prompting: Prompting
     _closed: bool = False
     _collecting: asyncio.Task[None] | None = None
 
@@ -89,15 +84,17 @@ class Saga(Backfill):
         world: str | None = None,
         choices: int = 1,
         model: str = "",
+        provider: str = "",
     ) -> BegunTurn:
         """Read what the request needs and build its prompt. Calls no model.
 
         ``messages``: OpenAI messages as the client sent them. ``session``: an explicit session, by id or by any name,
         with or without a named timeline behind it (``session@timeline``), where a history that proves nothing goes
         on; without one the history itself finds it among those of ``owner``. ``world``: an explicit world.
-        ``choices``: how many replies are asked for. Raises ``BadInput`` for malformed messages and unknown worlds,
-        ``NotFound`` for a timeline that the session does not have. When the journal cannot be read, the turn is
-        played without memory and says so in ``notices``.
+        ``choices``: how many replies are asked for. ``model`` and ``provider``: who is going to be asked, so that the
+        prompt is marked for that cache; without a provider the model's name tells it. Raises ``BadInput`` for
+        malformed messages and unknown worlds, ``NotFound`` for a timeline that the session does not have. When the
+        journal cannot be read, the turn is played without memory and says so in ``notices``.
         """
         started = self.clock.monotonic()
         transcript = read_transcript(messages)
@@ -107,7 +104,7 @@ class Saga(Backfill):
         while True:
             changes = self.lanes.gates.changes
             try:
-                return await self._begin(transcript, chosen, session, owner, choices, model, started)
+                return await self._begin(transcript, chosen, session, owner, choices, (model, provider), started)
             except (StoreError, NotFound) as error:
                 if await self.lanes.gates.changed(changes):
                     continue  # a session was reset, pruned or deleted under the reading: what is left decides
@@ -124,7 +121,7 @@ class Saga(Backfill):
         explicit: str | None,
         owner: str,
         choices: int,
-        model: str,
+        asked_of: tuple[str, str],
         started: float,
     ) -> BegunTurn:
         lap = _Lap(self.clock, started)
@@ -157,7 +154,7 @@ class Saga(Backfill):
             self.counters.add("turns.adopted", len(adopted))
             match = evolve(match, shown=match.shown | frozenset(adopted))
         try:
-            return await self._told(live, _Asked(transcript, match, kind, parent, timeline, choices, model, lap))
+            return await self._told(live, _Asked(transcript, match, kind, parent, timeline, choices, *asked_of, lap))
         finally:
             # Now, for the views of a long history are rendered piece by piece, and would come between those of reading.
             self.lanes.submit(live.session.id, adopted)
@@ -173,19 +170,17 @@ class Saga(Backfill):
             self.extractions.prove(live.session.id, parent)
         state = await live.state(parent)
         lap("state")
+        facts = self.prompting.facts(asked.model, asked.provider)
+        await self.prompting.came(live, parent)
         if asked.kind is TurnKind.SIDE:
-            context, plan = NOTHING, build_plan(transcript)
+            context = NOTHING
+            plan, planned = await self.prompting.aside(live, transcript, facts, asked.model)
         else:
-            context = await self._read(live, state, transcript, asked.match, language)
+            prefix = await self.prompting.prefix(live, parent, transcript, language, facts, asked.model)
+            lap("prefix")
+            context = await self._read(live, state, transcript, asked.match, language, prefix)
             lap("context")
-            pages = await self._pages(live, parent, language)
-            plan = build_plan(
-                transcript,
-                rules=static_rules(language),
-                world=self._world_text(live.world),
-                pages=pages,
-                context=context.text,
-            )
+            plan, planned = await self.prompting.plan(live, transcript, prefix, context, facts, asked.model, parent)
             lap("plan")
         replies = tuple(Reply(self.ids.new("t")) for _ in range(max(1, asked.choices)))
         above = await live.turn(parent)
@@ -201,6 +196,7 @@ class Saga(Backfill):
             lap.timings,
             notices,
             Recording(self, live.session.id, transcript, parent, state, asked.model, asked.timeline).record,
+            planned,
         )
         self._explain(begun.id, context)
         return begun
@@ -216,7 +212,13 @@ class Saga(Backfill):
         return await self.new_session(chosen.world(), owner=owner, greeting=greeting)
 
     async def _read(
-        self, live: LiveSession, state: WorldState, transcript: Transcript, match: Match, language: Language
+        self,
+        live: LiveSession,
+        state: WorldState,
+        transcript: Transcript,
+        match: Match,
+        language: Language,
+        prefix: Prefix,
     ) -> TurnContext:
         """The context for the player's words: from the stores where they show the state, else from the journal."""
         turn = state.turn
@@ -227,7 +229,7 @@ class Saga(Backfill):
             lore=live.lore,
             player_words=transcript.player_words,
             recent=tuple(utterance.text for utterance in transcript.utterances[-2:]),
-            pinned=(await self._pinned_at(live, turn, language))[1] if self._pages_pinned() else None,
+            pinned=prefix.state,
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, turn),
             shown=match.shown,
@@ -253,41 +255,6 @@ class Saga(Backfill):
             self.counters.add("graph.read.moved")
         self.counters.add("graph.read.image")
         return await self.reader.read(evolve(request, graph=await live.image(turn)))
-
-    def _pin(self, live: LiveSession, turn: str) -> str:
-        """The turn whose pages stand in the prefix: the path's last at a multiple of ``repin_every``.
-
-        It follows from the path alone, so that a swipe, a branch and a restart give the same prefix bytes.
-        """
-        depth = live.tree.get(turn).depth
-        return live.tree.ancestor_at(turn, depth - depth % self.config.prompt_caching.repin_every).id
-
-    def _world_text(self, world: World) -> str:
-        """The author's text of the world: it never changes in a session, and stands before the pages."""
-        found = self._authored.get(world.digest)
-        if found is None:
-            found = render_world(world, self.stores.counter.count, self.config.token_budget.world_max)
-            self._authored[world.digest] = found
-        return found
-
-    def _pages_pinned(self) -> bool:
-        return self.config.prompt_caching.enabled and self.config.prompt_caching.strategy != "none"
-
-    async def _pages(self, live: LiveSession, turn: str, language: Language) -> str:
-        return (await self._pinned_at(live, turn, language))[0] if self._pages_pinned() else ""
-
-    async def _pinned_at(self, live: LiveSession, turn: str, language: Language) -> tuple[str, WorldState]:
-        """The pages in the prefix, and the state that they show. What is learned of it later is told as a change."""
-        pin = self._pin(live, turn)
-        found = self._pinned.get((pin, language))
-        if found is None:
-            state = await live.state(pin)
-            limit = self.config.token_budget.md_cache_max
-            found = render_prefix(state, live.world, language, self.stores.counter.count, limit), state
-            self._pinned[pin, language] = found
-            while len(self._pinned) > _PREFIXES:
-                self._pinned.popitem(last=False)
-        return found
 
     def _alone(self, transcript: Transcript, choices: int, started: float, *notices: str) -> BegunTurn:
         """A turn without memory, of no session: the client's own prompt, nothing recorded."""
@@ -395,4 +362,5 @@ class _Asked:
     timeline: str
     choices: int
     model: str
+    provider: str
     lap: _Lap

@@ -1,0 +1,98 @@
+"""Where the cache breakpoints of a prompt go, and how long their entries should live.
+
+An entry at the end of what the next request repeats is what makes that request cheap. Everything else is insurance:
+
+- the deepest entry that is still alive, where the provider would not find it by looking back from the end
+- the last entry of the long lifetime, so that a pause costs the turns since then and not the whole history
+- the fixed text at the beginning, which outlives new pages and a cut history
+- one more long entry farther back, for who goes back some turns and plays on from there
+
+A long lifetime costs more to write. It is asked for when the tokens that a pause would lose, times its chance, cost
+more than that: with ``lost`` tokens since the last long entry and ``new`` ones to write, the cheapest rhythm of long
+entries satisfies ``chance * (short - read) * lost * (lost + new) >= 2 * (long - short) * new ** 2``, the discrete form
+of the economic order quantity. A cold prompt is all new, so it gets the long lifetime only for a player who is known to
+pause; one turn later nothing is long yet and little is new, so it gets it then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from saga_core.prompt.cache_book import CacheBook
+from saga_core.prompt.measure import Measured
+from saga_core.prompt.pace import chance_between
+from saga_core.prompt.plan import Ttl
+from saga_core.upstream.facts import SECONDS, ModelFacts
+
+_FAR = 40
+"""Parts from the end beyond which one more long entry is kept alive."""
+
+
+def place_breakpoints(
+    measured: Measured,
+    facts: ModelFacts,
+    book: CacheBook,
+    moments: Sequence[float],
+    *,
+    end: int,
+    fixed: int,
+) -> dict[int, Ttl]:
+    """Position -> lifetime, in order; empty where nothing may or need be marked.
+
+    ``end``: the last position that the next request will repeat. ``fixed``: the last position of text that never
+    changes, -1 for none. ``moments``: when the requests before and this one came; the last is now.
+    """
+    if facts.cache != "explicit" or not facts.writes or facts.breakpoints < 1:
+        return {}
+    now = moments[-1]
+
+    def enough(at: int) -> bool:
+        return at >= 0 and measured.tokens[at] >= facts.cache_minimum
+
+    if not enough(end):
+        return {}
+    living = [at for at in book.living(measured.chain[: end + 1], now) if enough(at)]
+    long = max(facts.writes, key=lambda ttl: SECONDS[ttl])
+    longs = [at for at in living if (entry := book.alive(measured.chain[at], now)) and entry.ttl == long]
+    hit = living[-1] if living else -1
+    marks = {end: _lifetime(measured, facts, moments, end=end, hit=hit, anchor=longs[-1] if longs else -1)}
+    wanted = []
+    if hit >= 0 and measured.parts[end] - measured.parts[hit] >= max(1, facts.lookback // 2):
+        wanted.append(hit)
+    wanted += longs[-1:]
+    if enough(fixed):
+        wanted.append(fixed)
+    wanted += [at for at in longs if measured.parts[end] - measured.parts[at] >= _FAR][-1:]
+    wanted += [hit] if hit >= 0 else []
+    for at in wanted:
+        if len(marks) < facts.breakpoints and at <= end:
+            marks.setdefault(at, long if at in longs else min(facts.writes, key=lambda ttl: SECONDS[ttl]))
+    return _ordered(marks)
+
+
+def _lifetime(
+    measured: Measured, facts: ModelFacts, moments: Sequence[float], *, end: int, hit: int, anchor: int
+) -> Ttl:
+    """The lifetime that the entry at the end should have."""
+    by_length = sorted(facts.writes, key=lambda ttl: SECONDS[ttl])
+    short, long = by_length[0], by_length[-1]
+    if short == long:
+        return short
+    whole = measured.tokens[end]
+    new = whole - (measured.tokens[hit] if hit >= 0 else 0)
+    lost = whole - (measured.tokens[anchor] if anchor >= 0 else 0)
+    chance = chance_between(moments, SECONDS[short], SECONDS[long])
+    gain = chance * (facts.writes[short] - facts.read) * lost * (lost + new)
+    return long if gain >= 2 * (facts.writes[long] - facts.writes[short]) * new**2 else short
+
+
+def _ordered(marks: Mapping[int, Ttl]) -> dict[int, Ttl]:
+    """In order, no longer lifetime behind a shorter one: a provider refuses that. Who stands in front lives longer."""
+    found: dict[int, Ttl] = {}
+    least: Ttl | None = None
+    for at in sorted(marks, reverse=True):
+        ttl = marks[at]
+        if least is None or SECONDS[ttl] > SECONDS[least]:
+            least = ttl
+        found[at] = least
+    return dict(sorted(found.items()))

@@ -1,0 +1,71 @@
+"""Measuring a plan: how many tokens stand before the end of each block, and what identifies that prefix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from saga_core.prompt.plan import Block
+
+_PER_MESSAGE = 4
+"""Tokens by which a message is set apart from its neighbours."""
+_PER_PART = 1_000
+"""Tokens of a part that is no text: about what a picture of a megapixel costs."""
+
+
+@frozen
+class Measured:
+    """A prompt in figures. Position ``i`` speaks of the prefix that ends with block ``i``."""
+
+    chain: tuple[int, ...]
+    """Equal for two prompts at a position when they are equal up to there. Good within one process."""
+    tokens: tuple[int, ...]
+    """Tokens up to and including the block, as counted here: the provider's own count differs by some percent."""
+    parts: tuple[int, ...]
+    """Content parts up to and including the block: what a provider's lookback counts."""
+
+    @property
+    def total(self) -> int:
+        """Tokens of the whole prompt."""
+        return self.tokens[-1] if self.tokens else 0
+
+
+def measure(blocks: Sequence[Block], count: Callable[[str], int]) -> Measured:
+    """Measure blocks in their order."""
+    chain: list[int] = []
+    tokens: list[int] = []
+    parts: list[int] = []
+    link, spent, seen = 0, 0, 0
+    for block in blocks:
+        content = block.content
+        spent += _PER_MESSAGE
+        if isinstance(content, str):
+            key: Any = content
+            spent += count(content)
+            seen += 1 if content else 0
+        else:
+            key = repr(content)
+            spent += sum(count(str(p["text"])) if p.get("type") == "text" else _PER_PART for p in content)
+            seen += len(content)
+        if block.lead:
+            spent += count(block.lead)
+        extra = repr(sorted(block.extra.items())) if block.extra else ""
+        link = hash((link, block.role, key, block.lead, extra))
+        chain.append(link)
+        tokens.append(spent)
+        parts.append(seen)
+    return Measured(tuple(chain), tuple(tokens), tuple(parts))
+
+
+def common_prefix(one: Sequence[int], other: Sequence[int]) -> int:
+    """At how many positions from the beginning two chains are equal."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:  # a chain that differs once differs from there on
+        middle = (low + high + 1) // 2
+        if one[middle - 1] == other[middle - 1]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

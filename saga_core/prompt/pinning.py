@@ -1,0 +1,92 @@
+"""When the pages in the prefix are pinned anew: only when it pays, and recorded with its reason.
+
+New pages change the prefix, so that the whole history behind them is written to the cache again. They are pinned anew
+
+- ``cold``: when nothing of the history is in the cache any more, so that it is written again anyway
+- ``cut``: when the history is cut, so that what fell out stands in the story that the pages tell
+- ``curation``: when the story was told anew since
+- ``dear``: when what was spent on telling the changes behind the history has come to what a rewrite costs. Who rents
+  until the rent has reached the price, and buys then, never pays more than twice what the best foresight would.
+- ``full``: when the changes no longer fit behind the history, so that the model would not be told
+
+``first`` is the first prompt of a story, and ``turns`` the rule for models whose cache is not known: the path's last
+turn at a multiple of ``prompt_caching.repin_every``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from attrs import define, field, frozen
+
+from saga_core.journal.tree import Tree
+from saga_core.upstream.facts import SECONDS, ModelFacts
+
+Reason = Literal["first", "cold", "cut", "curation", "dear", "full", "turns"]
+_DECISIONS = 4_096
+
+
+@frozen
+class Pin:
+    """Which turn the pages in the prefix show, from which turn on, and why."""
+
+    turn: str
+    """The pages show the state after it."""
+    since: str
+    """The turn that the first prompt with these pages continued."""
+    reason: Reason
+    language: str = ""
+    """Of the rules and pages: a player who says one thing in another language does not change it."""
+
+
+@define
+class Rent:
+    """What telling the changes has cost since a pin."""
+
+    tokens: int = 0
+    full: bool = False
+
+
+@define
+class Pins:
+    """The pins of one session. A path goes on with that of its nearest turn that has one."""
+
+    _decided: dict[str, Pin] = field(factory=dict)
+    """Turn that a prompt continued -> its pin."""
+    _rents: dict[str, Rent] = field(factory=dict)
+
+    def inherited(self, tree: Tree, parent: str) -> Pin | None:
+        """The pin in force where a prompt continues ``parent``."""
+        for node in tree.upwards(parent):
+            found = self._decided.get(node.id)
+            if found is not None and found.turn in tree.nodes:
+                return found
+        return None
+
+    def decide(self, parent: str, pin: Pin) -> None:
+        """Prompts that continue ``parent``, or a turn below it, go on with ``pin``."""
+        self._decided[parent] = pin
+        if len(self._decided) > _DECISIONS:
+            kept = list(self._decided.items())[_DECISIONS // 2 :]
+            since = {each.since: each for each in self._decided.values()}
+            self._decided = {**since, **dict(kept)}
+
+    def rent(self, pin: Pin) -> Rent:
+        """What telling the changes since ``pin`` has cost."""
+        return self._rents.setdefault(pin.since, Rent())
+
+    def told(self, pin: Pin, tokens: int, *, full: bool) -> None:
+        """A prompt told the changes since ``pin`` in so many tokens; ``full``: they did not all fit."""
+        rent = self.rent(pin)
+        rent.tokens += tokens
+        rent.full = rent.full or full
+
+
+def rewrite_pays(rent: Rent, behind: int, facts: ModelFacts) -> bool:
+    """Whether the rent has come to the price of writing the ``behind`` tokens after the pages again.
+
+    In input prices: a token told behind the history costs 1 where it would be read for ``read``; one that is written
+    again costs the write where it would be read for ``read``.
+    """
+    write = min(facts.writes.items(), key=lambda pair: SECONDS[pair[0]])[1] if facts.writes else 1.0
+    return rent.tokens * (1.0 - facts.read) >= behind * (write - facts.read) > 0

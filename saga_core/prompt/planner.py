@@ -1,0 +1,160 @@
+"""The planner: puts the cache breakpoints into a plan, from what it knows of the prompts sent before.
+
+One ``SessionPrompts`` serves a session. It lives in memory: a restart forgets what the provider has, and the first
+request after it is marked at its end all the same, from where the provider looks back.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+
+from attrs import define, evolve, field, frozen
+
+from saga_core.prompt.breakpoints import place_breakpoints
+from saga_core.prompt.cache_book import CacheBook, Outlook
+from saga_core.prompt.measure import Measured, common_prefix, measure
+from saga_core.prompt.plan import Block, PromptPlan, Stability, Ttl
+from saga_core.upstream.facts import ModelFacts
+
+_BOOKS = 4
+"""Models of one session whose caches are remembered."""
+_REQUESTS = 16
+_MOMENTS = 48
+_SYSTEM = ("system", "developer")
+_LABEL = 60
+
+
+@frozen
+class Request:
+    """A prompt as it went out, kept to compare the next one with."""
+
+    at: float
+    measured: Measured
+    labels: tuple[str, ...]
+    """Each block in words, short."""
+    end: int
+    """The last position that was expected to be repeated."""
+    turn: str = ""
+    outlook: Outlook = field(factory=Outlook)
+
+
+@frozen
+class Planned:
+    """A plan with its breakpoints, and what is expected of it."""
+
+    plan: PromptPlan
+    request: Request
+    before: Request | None = None
+    """The earlier request that this one shares most with."""
+
+    @property
+    def diverged(self) -> str:
+        """The block in which this prompt parts from the one before it ahead of what should repeat; empty for none."""
+        if self.before is None:
+            return ""
+        shared = common_prefix(self.request.measured.chain, self.before.measured.chain)
+        if shared > self.before.end or shared >= len(self.request.labels):
+            return ""
+        old = self.before.labels[shared]
+        return f"block {shared} was {old}, is {self.request.labels[shared]}"
+
+
+@define
+class SessionPrompts:
+    """What is remembered of one session's prompts."""
+
+    moments: list[float] = field(factory=list)
+    """When its requests came, in order."""
+    _books: OrderedDict[tuple[str, str], CacheBook] = field(factory=OrderedDict)
+    _requests: list[Request] = field(factory=list)
+
+    def book(self, facts: ModelFacts, model: str) -> CacheBook:
+        """The book of a model's cache."""
+        key = (facts.provider, model)
+        found = self._books.setdefault(key, CacheBook())
+        self._books.move_to_end(key)
+        while len(self._books) > _BOOKS:
+            self._books.popitem(last=False)
+        return found
+
+    def came(self, now: float) -> None:
+        """A request came."""
+        self.moments.append(now)
+        del self.moments[:-_MOMENTS]
+
+    def warm(self, plan: PromptPlan, facts: ModelFacts, model: str, count: Callable[[str], int]) -> bool:
+        """Whether some of the plan's history could be read from the cache now."""
+        measured = measure(plan.blocks, count)
+        living = self.book(facts, model).living(measured.chain, self.moments[-1])
+        return any(plan.blocks[at].stability is Stability.HISTORY for at in living)
+
+    def mark(
+        self,
+        plan: PromptPlan,
+        facts: ModelFacts,
+        model: str,
+        count: Callable[[str], int],
+        *,
+        fixed: int,
+        turn: str = "",
+        reading: bool = False,
+    ) -> Planned:
+        """``plan`` with breakpoints for a request that goes out now (``came`` was called for it).
+
+        ``fixed``: how many blocks at the beginning never change. ``reading``: mark only what can be read, for a side
+        request that nothing follows.
+        """
+        now = self.moments[-1]
+        measured = measure(plan.blocks, count)
+        book = self.book(facts, model)
+        end = self._end(plan.blocks, measured)
+        marks: dict[int, Ttl] = {}
+        if reading:
+            living = book.living(measured.chain[: end + 1], now) if facts.cache == "explicit" else []
+            entry = book.alive(measured.chain[living[-1]], now) if living else None
+            if entry is not None:
+                marks[living[-1]] = entry.ttl
+        else:
+            marks = place_breakpoints(measured, facts, book, self.moments, end=end, fixed=fixed - 1)
+        before = max(self._requests, key=lambda each: common_prefix(each.measured.chain, measured.chain), default=None)
+        outlook = book.send(measured, marks, facts, now)
+        labels = tuple(_label(block) for block in plan.blocks)
+        request = Request(now, measured, labels, end, turn, outlook)
+        if not reading:
+            self._requests.append(request)
+            del self._requests[:-_REQUESTS]
+        return Planned(_marked(plan, marks), request, before)
+
+    def _end(self, blocks: Sequence[Block], measured: Measured) -> int:
+        """The last position that the next request should repeat: before what is new each turn, and before a system
+        message among the history that did not stand there before.
+        """
+        talking = False
+        for at, block in enumerate(blocks):
+            if block.stability is Stability.VOLATILE:
+                return at - 1
+            if block.role not in _SYSTEM:
+                talking = True
+            elif talking and not self._stood(at, measured.chain[at]):
+                return at - 1
+        return len(blocks) - 1
+
+    def _stood(self, at: int, link: int) -> bool:
+        return any(len(each.measured.chain) > at and each.measured.chain[at] == link for each in self._requests)
+
+
+def _marked(plan: PromptPlan, marks: Mapping[int, Ttl]) -> PromptPlan:
+    if not marks:
+        return plan
+    blocks = list(plan.blocks)
+    for at, ttl in marks.items():
+        blocks[at] = evolve(blocks[at], breakpoint=ttl)
+    return PromptPlan(tuple(blocks))
+
+
+def _label(block: Block) -> str:
+    content = block.content if isinstance(block.content, str) else f"{len(block.content)} parts"
+    text = " ".join(content[: _LABEL * 2].split())
+    text = text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}…"
+    return f"{block.role} {text!r}"
