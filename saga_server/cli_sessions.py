@@ -37,7 +37,7 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
         every = await saga.sessions()
         return {"sessions": [summary_json(each) for each in every], "fleeting": sum(each.fleeting for each in every)}
 
-    found = _looked(file, data, look, "/api/sessions")
+    found = _looked(file, data, look, "/api/sessions", {"fleeting": "all"})
     if plain:
         _print_json(found)
         return

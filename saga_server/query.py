@@ -47,6 +47,14 @@ def flag(request: web.Request, name: str) -> bool:
     return value == "1"
 
 
+def choice(request: web.Request, name: str, default: str, allowed: tuple[str, ...]) -> str:
+    """One of the ``allowed`` words."""
+    value = request.query.get(name, default)
+    if value not in allowed:
+        raise RequestError(f"{name}: {value!r} is not allowed; give one of {', '.join(allowed)}", param=name)
+    return value
+
+
 def seconds(request: web.Request, name: str, default: float, *, most: float) -> float:
     """A number of seconds from 0 on."""
     value = request.query.get(name)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from saga_core.engine.saga import Saga
+from saga_core.ports import SystemClock
 from saga_server.announce import READY
 from saga_server.running import told
 from tests.core.engine.play import Frontend
@@ -19,16 +20,24 @@ from tests.core.engine.play import Frontend
 SAGA = [sys.executable, "-m", "saga_server"]
 
 
+class LastMonth(SystemClock):
+    """So long ago that an opening nobody came back to is fleeting."""
+
+    def now(self) -> float:
+        return super().now() - 30 * 86_400.0
+
+
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
     """A data directory with a session of two timelines, one of them named."""
 
     async def play() -> None:
-        async with Saga.open({"storage": {"path": str(tmp_path / "data")}}) as saga:
+        async with Saga.open({"storage": {"path": str(tmp_path / "data")}}, clock=LastMonth()) as saga:
             chat = Frontend(saga, session="나의 모험/1")
             await chat.say("간다.", "길이 열린다. 바람이 분다.")
             await saga.fork("나의 모험/1", None, "끝")
             await chat.say("더 간다.", "길이 끝난다. 바다가 보인다.", hp_change=-10)
+            await Frontend(saga, greeting="비가 온다.").say("본다.", "창밖이 흐리다. 조용하다.")
 
     asyncio.run(play())
     return tmp_path
@@ -69,6 +78,7 @@ def test_a_running_server_is_asked_and_says_the_same(here: Path, served: subproc
     served.communicate(timeout=30)
     assert told(here / "data") is None
     assert (beside["unknown"].returncode, "없는 모험" in beside["unknown"].stderr) == (2, True)
+    assert json.loads(beside["sessions"].stdout)["fleeting"] == 0, "a server collects them when it starts"
     assert json.loads(beside["sessions"].stdout) == json.loads(run(here, "sessions", "--json").stdout)
     for name, arguments in (
         ("timelines", ["나의 모험/1"]),

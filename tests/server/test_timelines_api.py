@@ -202,6 +202,8 @@ class TestFleeting:
         monkeypatch.setattr(clock, "now", lambda _: now + 8 * 86_400)
         listed = await ok(offline, "GET", "/api/sessions")
         assert ([each["id"] for each in listed["sessions"]], listed["fleeting"]) == ([two.session], 1)
+        every = await ok(offline, "GET", "/api/sessions?fleeting=all")
+        assert [each["fleeting"] for each in every["sessions"]].count(True) == every["fleeting"] == 1
         listed = await ok(offline, "GET", "/api/sessions?fleeting=1")
         assert ([each["id"] for each in listed["sessions"]], listed["fleeting"]) == ([one.session], 1)
         assert (await ok(offline, "GET", f"/api/sessions/{one.session}"))["fleeting"] is True
