@@ -20,7 +20,7 @@ from saga_core.stores.md_cache import Pages
 from saga_server import handlers
 from saga_server.chat import CONFIG, EXCHANGES, NARRATORS
 from saga_server.handlers import as_json, id_of, saga_of, to_its_end
-from saga_server.query import body_object, flag, known_only, seconds, text, whole
+from saga_server.query import body_object, choice, flag, known_only, seconds, text, whole
 from saga_server.security import BEARER
 from saga_server.sessions import read_name
 from saga_server.timelines import timeline_routes
@@ -118,11 +118,11 @@ def drain_json(report: DrainReport) -> dict[str, Any]:
 
 
 async def list_sessions(request: web.Request) -> web.Response:
-    """``GET /api/sessions?fleeting=1``: the sessions that somebody came back to, or those that nobody did."""
+    """``GET /api/sessions?fleeting=1``: the sessions that somebody came back to, those that nobody did, or all."""
     known_only(request, "fleeting")
-    wanted = flag(request, "fleeting")
+    wanted = choice(request, "fleeting", "0", ("0", "1", "all"))
     found = await saga_of(request).sessions()
-    listed = [summary_json(each) for each in found if each.fleeting == wanted]
+    listed = [summary_json(each) for each in found if wanted in ("all", str(int(each.fleeting)))]
     return as_json({"sessions": listed, "fleeting": sum(each.fleeting for each in found)})
 
 
