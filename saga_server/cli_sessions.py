@@ -5,10 +5,9 @@ The stores are opened, or a server that has them open is asked.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import unicodedata
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +15,8 @@ from urllib.parse import quote
 
 import click
 
-from saga_core.config import Config
-from saga_core.errors import BadInput, SagaError, StoreLocked
-from saga_server.cli_config import fail, find_config, settings
+from saga_server.cli_config import settings
+from saga_server.looking import looked
 
 if TYPE_CHECKING:
     from saga_core.engine.saga import Saga
@@ -37,7 +35,7 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
         every = await saga.sessions()
         return {"sessions": [summary_json(each) for each in every], "fleeting": sum(each.fleeting for each in every)}
 
-    found = _looked(file, data, look, "/api/sessions", {"fleeting": "all"})
+    found = looked(file, data, look, "/api/sessions", {"fleeting": "all"})
     if plain:
         _print_json(found)
         return
@@ -72,7 +70,7 @@ def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -
     async def look(saga: Saga) -> Any:
         return {"timelines": await saga.timelines(session)}
 
-    found = _looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/timelines")
+    found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/timelines")
     if plain:
         _print_json(found)
         return
@@ -113,7 +111,7 @@ def compare(
         return comparison_json(await saga.compare(session, one, other, language=language))
 
     query = {"one": one, "other": other, **({"language": language} if language else {})}
-    found = _looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/compare", query)
+    found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/compare", query)
     if plain:
         _print_json(found)
         return
@@ -121,54 +119,6 @@ def compare(
     for side in (found["one"], found["other"]):
         click.echo(f"{side['name']}: turn {side['turn']} ({side['turn_id']}), {len(side['since'])} since then")
     click.echo("\n".join(found["words"]) or "nothing differs")
-
-
-def _looked(
-    file: Path | None,
-    data: Path | None,
-    look: Callable[[Saga], Coroutine[Any, Any, Any]],
-    path: str,
-    query: Mapping[str, str] | None = None,
-) -> Any:
-    """What ``look`` finds in the data directory; while a server has it open, what that answers to ``GET path``.
-
-    Ends the program when neither can be asked.
-    """
-    from saga_server.logs import secrets_of, set_up_logging
-
-    try:
-        config = find_config(file, data)
-        set_up_logging("error", secrets_of(config))
-        _check_there(config)
-        return asyncio.run(_look(config, look, path, query))
-    except (SagaError, OSError) as error:
-        fail(error)
-
-
-async def _look(
-    config: Config, look: Callable[[Saga], Coroutine[Any, Any, Any]], path: str, query: Mapping[str, str] | None
-) -> Any:
-    from saga_core.engine.saga import Saga
-    from saga_server.running import NotAnswered, ask
-
-    try:
-        saga = await Saga.open(config, resume=False)
-    except StoreLocked as locked:
-        try:
-            return await ask(config, path, query)
-        except NotAnswered as error:
-            raise StoreLocked(f"{locked} ({error})") from error
-    try:
-        return await look(saga)
-    finally:
-        await saga.aclose(drain=0.0)
-
-
-def _check_there(config: Config) -> None:
-    """Who only looks makes no new data directory."""
-    state = config.storage.state
-    if state.path is None and state.url is None and not config.data_dir.is_dir():
-        raise BadInput(f"storage.path: there is nothing at {config.data_dir}; name the data directory with --data")
 
 
 def _print_json(value: Any) -> None:
