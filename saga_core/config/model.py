@@ -130,6 +130,9 @@ class CuratorConfig:
         default=("narrative_summary", "curation_decisions", "contradiction_log"), validator=Words()
     )
     compress_story_after_turns: int = field(default=50, validator=Whole(1))
+    backend: str | None = field(default=None, validator=Text("a curator's name", optional=True))
+    """Who reviews besides the rules, which always do. None: ``blocks`` when ``models.curator`` is set, else nobody."""
+    options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
 
 
 @frozen
@@ -220,7 +223,7 @@ class RecallConfig:
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
     deadline_ms: float = field(default=250.0, validator=Number())
     """Milliseconds that a source of context may take before it is left out."""
-    top_k: int = field(default=6, validator=Whole(1))
+    top_k: int = field(default=96, validator=Whole(1))
     extraction_wait_ms: float = field(default=1_500.0, validator=Number(zero=True))
     """Milliseconds that a request waits when the turn that it continues is being read by the extraction model."""
 

@@ -12,6 +12,10 @@ from saga_core.context.model import Piece, Section
 from saga_core.context.render import render
 
 
+_WORTH_A_LINE = 24
+"""Tokens left over for which it is worth looking once more."""
+
+
 @frozen
 class Packed:
     """What goes into the block, and what does not fit; both best first."""
@@ -45,39 +49,73 @@ def pack(
 ) -> Packed:
     """Choose by score (ties by section, key, source), drop repeats of a key or a line, skip what does not fit.
 
-    The block has at most ``most`` tokens, counted as a whole in the end: if its lines together cost more than each
-    for itself, the least of them go.
+    The block has at most ``most`` tokens, counted as a whole in the end. Its lines together most often cost less than
+    each for itself: what was skipped then gets the rest. If they cost more, the least of them go.
     """
-    spent = count(words.opening) + count(words.closing) + 2
-    used = dict.fromkeys(Section, 0)
-    chosen: list[Piece] = []
-    skipped: list[Piece] = []
-    keys: set[str] = set()
-    texts: set[tuple[Section, str]] = set()
-    for piece in sorted(pieces, key=_rank):
-        if piece.key in keys or (piece.section, piece.text) in texts:
-            continue
-        heading = 0 if used[piece.section] else count(words.sections[piece.section]) + 1
-        room = min(most - spent, ceilings[piece.section] - used[piece.section]) - heading
-        fitted = _fit(piece, room, count)
-        if fitted.tokens > room:
-            skipped.append(fitted)
-            continue
-        keys.add(piece.key)
-        texts.add((piece.section, piece.text))
-        chosen.append(fitted)
-        spent += heading + fitted.tokens
-        used[piece.section] += heading + fitted.tokens
-    left = len(skipped)
-    while True:
-        text = render(chosen, language)
-        tokens = count(text) if text else 0
-        if tokens <= most or not chosen:
-            break
-        skipped.append(chosen.pop())
-    if len(skipped) > left:
+    packing = _Packing(most, ceilings, count, words)
+    packing.take(sorted(pieces, key=_rank))
+    text = render(packing.chosen, language)
+    tokens = count(text) if text else 0
+    if packing.skipped and packing.spent - tokens >= _WORTH_A_LINE:
+        left = packing.skipped
+        packing.give_back(packing.spent - tokens)
+        packing.take(left)
+        if len(packing.skipped) < len(left):
+            packing.chosen.sort(key=_rank)
+            text = render(packing.chosen, language)
+            tokens = count(text)
+    chosen, skipped = packing.chosen, packing.skipped
+    if tokens > most:
+        while tokens > most and chosen:
+            skipped.append(chosen.pop())
+            text = render(chosen, language)
+            tokens = count(text) if text else 0
         skipped.sort(key=_rank)
     return Packed(text, tokens, tuple(chosen), tuple(skipped))
+
+
+class _Packing:
+    """What was chosen so far, and the room that is left."""
+
+    def __init__(self, most: int, ceilings: Mapping[Section, int], count: Callable[[str], int], words: Labels) -> None:
+        self.spent = count(words.opening) + count(words.closing) + 2
+        self.chosen: list[Piece] = []
+        self.skipped: list[Piece] = []
+        self._most, self._ceilings, self._count, self._words = most, ceilings, count, words
+        self._used = dict.fromkeys(Section, 0)
+        self._keys: set[str] = set()
+        self._texts: set[tuple[Section, str]] = set()
+        self._headed: set[tuple[Section, str]] = set()
+
+    def take(self, pieces: Iterable[Piece]) -> None:
+        """Choose of the pieces, best first, what has room; the others are ``skipped``."""
+        count, used, keys, texts = self._count, self._used, self._keys, self._texts
+        self.skipped = []
+        for piece in pieces:
+            section = piece.section
+            if piece.key in keys or (section, piece.text) in texts:
+                continue
+            heading = 0 if used[section] else count(self._words.sections[section]) + 1
+            room = min(self._most - self.spent, self._ceilings[section] - used[section]) - heading
+            head = (section, piece.under)
+            fitted = _fit(piece, room, count, bare=head in self._headed)
+            if fitted.tokens > room:
+                self.skipped.append(fitted)
+                continue
+            keys.add(piece.key)
+            texts.add((section, piece.text))
+            self.chosen.append(fitted)
+            if piece.under:
+                self._headed.add(head)
+            self.spent += heading + fitted.tokens
+            used[section] += heading + fitted.tokens
+
+    def give_back(self, tokens: int) -> None:
+        """So many were reckoned and not needed: they are shared among the sections by what these were reckoned."""
+        whole = sum(self._used.values())
+        for section, used in self._used.items():
+            self._used[section] = used - tokens * used // whole if whole else used
+        self.spent -= tokens
 
 
 def _rank(piece: Piece) -> tuple[float, str, str, str]:
@@ -96,11 +134,18 @@ def _priced(piece: Piece, text: str, tokens: int) -> Piece:
         piece.why,
         piece.order,
         piece.shorter,
+        piece.under,
+        piece.bare,
     )
 
 
-def _fit(piece: Piece, room: int, count: Callable[[str], int]) -> Piece:
-    """The piece with the longest of its texts that fits, or else as it is. A line costs a dash and a line end more."""
+def _fit(piece: Piece, room: int, count: Callable[[str], int], *, bare: bool) -> Piece:
+    """The piece with the longest of its texts that fits, or else as it is. A line costs a dash and a line end more.
+
+    ``bare``: another chosen line begins alike, and is most likely the one above it.
+    """
+    if bare:
+        return _priced(piece, piece.text, count(piece.bare) + 2)
     for text in (piece.text, *piece.shorter):
         tokens = count(text) + 2
         if tokens <= room:

@@ -75,6 +75,10 @@ class Piece:
     """Its place in the section, lowest first; equal ones by score. A ``Slot`` in ``NOW``."""
     shorter: tuple[str, ...] = ()
     """Texts to use instead when the one before does not fit, in turn."""
+    under: str = ""
+    """What its text begins with and other lines of the section may as well, such as a day or a place."""
+    bare: str = ""
+    """Its text right below a line with the same ``under``."""
 
 
 @frozen

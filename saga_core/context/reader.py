@@ -19,7 +19,7 @@ from typing import Any
 from saga_core.config.model import Config, TokenBudget
 from saga_core.context.budget import ceilings, pack
 from saga_core.context.labels import labels
-from saga_core.context.model import Piece, ReadRequest, TurnContext
+from saga_core.context.model import Piece, ReadRequest, Section, TurnContext
 from saga_core.context.scene import EntityNames, Scene
 from saga_core.context.sources import Briefing, Connections, ContextSource, Deaths, Events, Lorebook, Recollection
 from saga_core.errors import BadInput
@@ -70,6 +70,8 @@ class ContextReader:
         budget = budget or TokenBudget()
         self._most = budget.dynamic_context_max
         self._ceilings = ceilings(budget)
+        # Who asks for the past gets as much of it as there is room for.
+        self._roomy = {**self._ceilings, Section.EARLIER: budget.dynamic_context_max}
         self._clock = clock or SystemClock()
         self._deadline = deadline_ms / 1_000
         self._vectors = vectors
@@ -106,7 +108,7 @@ class ContextReader:
         packed = pack(
             pieces,
             most=self._most,
-            ceilings=self._ceilings,
+            ceilings=self._roomy if scene.looks_back else self._ceilings,
             count=self._count,
             words=labels(request.language),
             language=request.language,
@@ -185,7 +187,7 @@ def default_reader(
             Deaths(),
             Briefing(),
             Lorebook(config.dynamic_lorebook, expand=config.graph.hybrid_rerank),
-            Recollection(config.recall.top_k),
+            Recollection(config.recall.top_k, config.token_budget.recall_max, config.token_budget.dynamic_context_max),
             Connections(),
             Events(),
         ),

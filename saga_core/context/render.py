@@ -14,9 +14,9 @@ value     = item (", " item)*                  item    = name [" ×" count]
 Fields: Place, HP (``85/100``), Inventory, Mood; Player, Present; Nearby, Ways; Dead (``name (since turn 12)``); and
 Changed, whose items are separated by "; ". In Korean 위치, HP, 인벤토리, 기분; 플레이어, 곁에 있는 인물; 근처 인물,
 갈 수 있는 곳; 사망; 변경. An empty inventory is "none" (없음), any other empty field is left out, and so is an empty
-section. A line of Lore is ``name: text``, one of Earlier begins with ``(turn 12) `` (``(12턴) ``). Nothing from the
-story can open or close a block or begin a line: its line breaks become spaces and a "[" before "SAGA" or "/SAGA"
-becomes "(".
+section. A line of Lore is ``name: text``. One of Earlier begins with ``(turn 12) `` (``(12턴) ``) or a day, then tells
+the place and what happened, unless the line above it told the same, then what was said. Nothing from the story can
+open or close a block or begin a line: its line breaks become spaces and a "[" before "SAGA" or "/SAGA" becomes "(".
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ def render(pieces: Iterable[Piece], language: str) -> str:
         if section is Section.NOW:
             lines += _now(found, words)
         else:
-            lines += [f"- {piece.text}" for piece in found]
+            under = ""
+            for piece in found:
+                lines.append(f"- {piece.bare if piece.under and piece.under == under else piece.text}")
+                under = piece.under
     lines.append(words.closing)
     return "\n".join(lines)
 

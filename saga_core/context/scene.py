@@ -17,6 +17,7 @@ from saga_core.model.entities import DEAD, Entity, Kind
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Embedder
 from saga_core.recall.graph_walk import Walk, walk
+from saga_core.recall.looking_back import looks_back
 from saga_core.recall.mentions import NameIndex, Passage
 from saga_core.stores.filters import Compare
 from saga_core.stores.vector import Hit, VectorStore
@@ -137,6 +138,11 @@ class Scene:
     def spoken(self) -> Passage:
         """The player's words."""
         return Passage.of(self.request.player_words)
+
+    @cached_property
+    def looks_back(self) -> bool:
+        """Whether the player asks for something or speaks of the past: then earlier turns may have all the room."""
+        return looks_back(self.request.player_words)
 
     @cached_property
     def near(self) -> list[str]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from saga_core.model import deltas
 from saga_core.model.deltas import Delta
 from saga_core.model.world_state import WorldState
 
 _USER_CHARS = 240
 _REPLY_CHARS = 600
+
+_MONTHS = "January February March April May June July August September October November December".split()
 
 _WORDS = {
     "ko": {"turn": "Turn", "place": "장소", "met": "만남", "gained": "획득", "lost": "잃음", "event": "사건"},
@@ -38,6 +42,18 @@ def render_episode(delta: Delta, after: WorldState, user: str, reply: str, langu
     if reply:
         lines.append(_cut(reply, _REPLY_CHARS))
     return "\n".join(lines)
+
+
+def render_utterance(speaker: str, text: str, when: str = "") -> str:
+    """The episode of a turn that is one person's words in a talk between several: the day, then who says what."""
+    return f"{when}\n{speaker}: {_cut(text, _REPLY_CHARS)}"
+
+
+def spoken_day(day: date, language: str) -> str:
+    """A day as people say it, month in letters: ``8 May 2023``, ``2023년 5월 8일``."""
+    if language == "ko":
+        return f"{day.year}년 {day.month}월 {day.day}일"
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
 def _cut(text: str, limit: int) -> str:

@@ -16,8 +16,11 @@ class Episodes(Protocol):
         """The number of the turn that they are seen from."""
         ...
 
-    def search(self, query: str, k: int, skip: frozenset[str]) -> dict[str, float]:
-        """The ``k`` turns of the path that answer ``query`` best by their words, and their scores; none of ``skip``."""
+    def search(self, query: str, k: int, skip: frozenset[str], reach: int = 0) -> dict[str, float]:
+        """The ``k`` turns of the path that answer ``query`` best by their words, and their scores; none of ``skip``.
+
+        Also the turns up to ``reach`` before or after one of them that have a score of their own.
+        """
         ...
 
     def on_path(self, turn: str) -> bool:
@@ -50,8 +53,8 @@ class PathEpisodes:
         """The head's depth."""
         return len(self._path) - 1
 
-    def search(self, query: str, k: int, skip: frozenset[str]) -> dict[str, float]:
-        """The best turns of the path by BM25."""
+    def search(self, query: str, k: int, skip: frozenset[str], reach: int = 0) -> dict[str, float]:
+        """The best turns of the path by BM25, and what stands beside them."""
         nodes, path = self._nodes, self._path
 
         def accept(turn: str) -> bool:  # as ``on_path``, in one call: it is asked for every candidate
@@ -60,7 +63,11 @@ class PathEpisodes:
                 return False
             return bool(node.episode) and path[node.depth] == turn
 
-        return dict(self._index.search(query, k=k, accept=accept))
+        def beside(turn: str) -> list[str]:
+            depth = nodes[turn].depth
+            return [other for other in path[max(0, depth - reach) : depth + reach + 1] if other not in skip]
+
+        return dict(self._index.search(query, k=k, accept=accept, beside=beside if reach else None))
 
     def on_path(self, turn: str) -> bool:
         """Whether ``turn`` has an episode and stands above the head, or is it."""

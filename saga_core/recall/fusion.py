@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import islice
 from math import fsum, sqrt
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from attrs import field, frozen
@@ -25,15 +26,30 @@ D = TypeVar("D", int, str)
 """What names a document: its id, or its place on the path."""
 
 
-def smooth(scores: Mapping[int, float], last: int, *, decay: float = DECAY) -> dict[int, float]:
+@frozen
+class Ranking:
+    """What ranks earlier turns, and how far each part of it counts; ``saga bench recall`` measures them one by one."""
+
+    lexical: float = 1.0
+    """Weight of what was found by words; 0 leaves it out."""
+    dense: float = 1.0
+    """Weight of what was found by meaning."""
+    reach: int = REACH
+    """Turns to each side over which scores are smoothed; 0: none."""
+    decay: float = DECAY
+    lift: float = LIFT
+    """Factor for a turn with a character whom the query names; 1: none."""
+
+
+def smooth(scores: Mapping[int, float], last: int, *, decay: float = DECAY, reach: int = REACH) -> dict[int, float]:
     """The score of each turn of a path (0 to ``last``), plus those of its neighbours: ``decay`` to the power of the
-    distance times each, up to ``REACH`` turns away.
+    distance times each, up to ``reach`` turns away.
 
     Turns without a score of their own get one when a neighbour has one.
     """
     smoothed = dict(scores)
     get = smoothed.get
-    for step in (step * way for step in range(1, REACH + 1) for way in (-1, 1)):
+    for step in (step * way for step in range(1, reach + 1) for way in (-1, 1)):
         # One step at a time: whatever the order of the input, the same parts are added in the same order.
         part = decay ** abs(step)
         for turn, score in scores.items():
@@ -75,22 +91,27 @@ class Fused(Generic[D]):
 
 
 def fuse(
-    kinds: Mapping[str, Mapping[D, float]], *, most: int | None = None, accept: Callable[[D], bool] | None = None
+    kinds: Mapping[str, Mapping[D, float]],
+    *,
+    weights: Mapping[str, float] = MappingProxyType({}),
+    most: int | None = None,
+    accept: Callable[[D], bool] | None = None,
 ) -> list[Fused[D]]:
     """One ranking of the documents of all ``kinds`` of scores, best first, ties by id; the first ``most`` that
     ``accept`` lets pass.
 
     A document that one kind did not find has its lowest score there: 0, or less if there are negative ones. A kind
-    without any score has no say.
+    without any score has no say. ``weights``: factors of the kinds' z-scores, 1 for those not named.
     """
     found = {name: kinds[name] for name in sorted(kinds) if kinds[name]}
     total: dict[D, float] = dict.fromkeys((document for scores in found.values() for document in scores), 0.0)
-    for scores in found.values():
+    for name, scores in found.items():
+        weight = weights.get(name, 1.0)
         absent = len(total) - len(scores)
         floor = min(0.0, *scores.values()) if absent else 0.0
         scaled, rest = z_scores(scores, absent=absent, floor=floor)
         for document in total:
-            total[document] += scaled.get(document, rest)
+            total[document] += weight * scaled.get(document, rest)
     total = {document: round(score, 9) for document, score in total.items()}
     best = sorted(total, key=lambda document: (-total[document], document))
     chosen = islice((document for document in best if accept is None or accept(document)), most)

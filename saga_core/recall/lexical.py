@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log
 
 from saga_core.recall.segments import Segment, mark_of, pack
-from saga_core.recall.tokens import terms
+from saga_core.recall.tokens import FUNCTION_WORDS, terms
 
 POSTINGS = 1_000
 """Postings read for one query, at most."""
@@ -28,6 +28,8 @@ _FIRST_ASKED = 96
 """Documents that are ranked at first: enough for most, some of which the history shows or that stand on other paths."""
 _REFINED_DOCUMENTS = 48
 _REFINED_TERMS = 4
+FUNCTION_SHARE = 0.3
+"""What is left of the weight of a function word in a query: it says how something is asked, and little of what."""
 _K1 = 1.2
 _B = 0.75
 _UNIT = 4_096
@@ -169,13 +171,41 @@ class LexicalIndex:
         for term in gone:
             self._count -= isinstance(self._postings.pop(term), int)
 
-    def search(self, query: str, *, k: int, accept: Callable[[str], bool] | None = None) -> list[tuple[str, float]]:
+    def search(
+        self,
+        query: str,
+        *,
+        k: int,
+        accept: Callable[[str], bool] | None = None,
+        beside: Callable[[str], Iterable[str]] | None = None,
+    ) -> list[tuple[str, float]]:
         """The ``k`` best documents for ``query`` that ``accept`` lets pass, with their scores (above 0), best first.
 
         Equal scores are ordered by id. ``accept`` is asked of the best ones only, until ``k`` passed or 512 were asked.
+        The documents that ``beside`` names for one of the ``k`` follow when they have a score, whatever it is.
         """
         wanted = self._query(query)
         scores, unread = self._read(wanted)
+        found = self._accepted(scores, unread, k, accept)
+        if beside is None:
+            return found
+        numbers = self._numbers
+        known = dict(found)
+        for id_, _ in found:
+            for other in beside(id_):
+                if other not in known:
+                    score = scores.get(numbers.get(other, -1))
+                    if score is not None:
+                        known[other] = score
+        return list(known.items())
+
+    def _accepted(
+        self,
+        scores: dict[int, float],
+        unread: list[tuple[float, _Postings, int]],
+        k: int,
+        accept: Callable[[str], bool] | None,
+    ) -> list[tuple[str, float]]:
         asked = 0
         found: list[tuple[str, float]] = []
         for count in (_FIRST_ASKED, ACCEPTS):
@@ -209,6 +239,8 @@ class LexicalIndex:
         unread: list[tuple[float, _Postings, int]] = []
         for documents_with, term in wanted:
             weight = log(1 + (total - documents_with + 0.5) / (documents_with + 0.5)) / _UNIT
+            if term in FUNCTION_WORDS:
+                weight *= FUNCTION_SHARE
             known = self._postings[term]
             if isinstance(known, int):
                 number = known >> 16

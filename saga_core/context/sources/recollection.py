@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import inf
 
-from attrs import frozen
+from attrs import field, frozen
 
 from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, Section
@@ -13,54 +14,88 @@ from saga_core.context.render import one_line
 from saga_core.context.scene import Scene
 from saga_core.recall.episodes import Episodes
 from saga_core.recall.excerpt import excerpt
-from saga_core.recall.fusion import Fused, fuse, lift, smooth
+from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
 from saga_core.recall.tokens import content_words
 from saga_core.text.korean import mentions_folded
 
-_CANDIDATES = 24
-_SMOOTHED = 32
+_CANDIDATES = 64
+_SMOOTHED = 96
 _CHARS = {"ko": 180, "en": 320}
+_ROOM = 500
+_TOKEN = {"ko": 1.8, "en": 4.0}
+"""About how many characters a token has: enough for telling how many turns are worth an excerpt."""
+_SPARE = 1.5
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
 _STAMP = re.compile(r"(?:Turn|턴) \d+(?: \| |$)")
+_SPEAKER = re.compile(r"([^\n:>\"“”]{1,40}):\s")
 
 
 @frozen
 class Recollection:
     """Earlier turns, found by words and by meaning, fused; those that the history shows are left out.
 
-    ``top_k`` turns are offered, as excerpts. A turn is offered only if it stands above the average candidate.
+    As many are offered, as excerpts, as have room in ``room`` tokens, ``top_k`` at most. A turn is offered only if it
+    stands above the average candidate. When the player's words look back, all candidates count, in ``most`` tokens.
     """
 
-    top_k: int = 6
+    top_k: int = 96
+    room: int = _ROOM
+    most: int = _ROOM
+    ranking: Ranking = field(factory=Ranking)
     name: str = "recollection"
 
     async def gather(self, scene: Scene) -> Sequence[Piece]:
         """The pieces, in the order of the turns when rendered."""
         request = scene.request
-        episodes = request.episodes
+        episodes, ranking = request.episodes, self.ranking
         if episodes is None or not request.player_words.strip():
             return []
-        lexical = episodes.search(request.player_words, _CANDIDATES, request.shown)
+        lexical: dict[str, float] = {}
+        if ranking.lexical:
+            lexical = episodes.search(request.player_words, _CANDIDATES, request.shown, ranking.reach)
         dense: dict[str, float] = {}
-        for turn, cosine in (await scene.similar_episodes()).items():
+        near = await scene.similar_episodes() if ranking.dense else {}
+        for turn, cosine in near.items():
             if cosine > scene.baseline and turn not in request.shown and episodes.on_path(turn):
                 dense[turn] = cosine - scene.baseline
-                if len(dense) == _CANDIDATES:
-                    break
-        ranked = rank_episodes(lexical, dense, episodes, scene.names_asked, request.shown, self.top_k)
+        ranked = rank_episodes(lexical, dense, episodes, scene.names_asked, request.shown, self.top_k, ranking)
+        least = -inf if scene.looks_back else 0.0
         words = labels(request.language)
         wanted = content_words(request.player_words)
         limit = _CHARS.get(request.language, _CHARS["en"])
-        return [self._piece(turn, entry, episodes, wanted, limit, words) for turn, entry in ranked]
+        left = (self.most if scene.looks_back else self.room) * _SPARE * _TOKEN.get(request.language, _TOKEN["en"])
+        pieces: list[Piece] = []
+        for turn, entry in ranked:
+            if entry.score < least:
+                break
+            piece = self._piece(turn, entry, episodes, wanted, limit, words)
+            pieces.append(piece)
+            left -= len(piece.bare)
+            if left <= 0:
+                break
+        return pieces
 
     def _piece(
         self, turn: str, entry: Fused[int], episodes: Episodes, wanted: Sequence[str], limit: int, words: Labels
     ) -> Piece:
         depth = entry.document
-        text = f"{words.turn.format(depth=depth)} {one_line(_remembered(episodes.text(turn), wanted, limit))}"
+        facts, said, stamped = _remembered(episodes.text(turn), wanted, limit)
+        # What has a date and no number is told by its date.
+        when = f"{words.turn.format(depth=depth)} " if stamped or not facts else ""
+        bare = f"{when}{one_line(said)}" if said else ""
+        text = f"{when}{one_line(f'{facts} — {said}' if facts and said else facts or said)}"
         score = max(_LEAST, min(_MOST, _MIDDLE + entry.score / 2))
-        why = {"fused": entry.score, **entry.parts}
-        return Piece(self.name, f"turn:{turn}", Section.EARLIER, text, score, why=why, order=depth)
+        return Piece(
+            self.name,
+            f"turn:{turn}",
+            Section.EARLIER,
+            text,
+            score,
+            why={"fused": entry.score, **entry.parts},
+            order=depth,
+            under=facts if bare else "",
+            bare=bare or text,
+        )
 
 
 def rank_episodes(
@@ -70,33 +105,44 @@ def rank_episodes(
     names: Sequence[str],
     shown: frozenset[str],
     most: int,
+    ranking: Ranking,
 ) -> list[tuple[str, Fused[int]]]:
-    """The best ``most`` turns that stand at or above the average of all candidates, best first.
+    """The best ``most`` turns, best first; those that stand at the average of all candidates or above have 0 or more.
 
     Turns of one path are told apart by their depth: scores are smoothed over it, those of turns that tell of one of
     ``names`` are lifted, and both kinds are fused.
     """
-    last = episodes.last
-    near = _best(smooth(_by_depth(lexical, episodes), last))
-    if names:
-        folded = {name.casefold() for name in names}
-        has_case = any(map(str.islower, folded))
-
-        def has_named(depth: int) -> bool:
-            turn = episodes.at(depth)
-            text = episodes.text(turn) if turn is not None else ""
-            text = text.casefold() if has_case else text
-            return any(mentions_folded(text, name) for name in folded)
-
-        near = lift(near, has_named)
-    far = _best(smooth(_by_depth(dense, episodes), last))
+    last, reach, decay = episodes.last, ranking.reach, ranking.decay
+    near = _best(smooth(_by_depth(lexical, episodes), last, decay=decay, reach=reach))
+    if names and ranking.lift != 1:
+        near = lift(near, _Named(names, episodes), factor=ranking.lift)
+    far = _best(smooth(_by_depth(dense, episodes), last, decay=decay, reach=reach))
 
     def is_new(depth: int) -> bool:
         turn = episodes.at(depth)
         return turn is not None and turn not in shown
 
-    fused = fuse({"lexical": near, "dense": far}, most=most, accept=is_new)
-    return [(turn, entry) for entry in fused if entry.score >= 0 and (turn := episodes.at(entry.document)) is not None]
+    weights = {"lexical": ranking.lexical, "dense": ranking.dense}
+    fused = fuse({"lexical": near, "dense": far}, weights=weights, most=most, accept=is_new)
+    return [(turn, entry) for entry in fused if (turn := episodes.at(entry.document)) is not None]
+
+
+class _Named:
+    """Whether a turn is one of those who are named: of an utterance its speaker counts, else whoever is told of."""
+
+    def __init__(self, names: Sequence[str], episodes: Episodes) -> None:
+        self._names = {name.casefold() for name in names}
+        self._has_case = any(map(str.islower, self._names))
+        self._episodes = episodes
+
+    def __call__(self, depth: int) -> bool:
+        turn = self._episodes.at(depth)
+        text = self._episodes.text(turn) if turn is not None else ""
+        speaker = _SPEAKER.match(text, text.find("\n") + 1)
+        if speaker is not None:
+            text = speaker.group(1)
+        text = text.casefold() if self._has_case else text
+        return any(mentions_folded(text, name) for name in self._names)
 
 
 def _by_depth(scores: dict[str, float], episodes: Episodes) -> dict[int, float]:
@@ -108,11 +154,13 @@ def _best(scores: dict[int, float]) -> dict[int, float]:
     return {depth: -score for score, depth in ranked[:_SMOOTHED]}
 
 
-def _remembered(text: str, wanted: Sequence[str], limit: int) -> str:
-    """The facts of an episode's first line, its number left out, and the part of what was said that is asked about."""
+def _remembered(text: str, wanted: Sequence[str], limit: int) -> tuple[str, str, bool]:
+    """The facts of an episode's first line, its number left out; the part of what was said that is asked about; and
+    whether there was a number."""
     facts, _, said = text.partition("\n")
-    facts = _STAMP.sub("", facts, count=1) if _STAMP.match(facts) else facts
+    stamp = _STAMP.match(facts)
+    if stamp is not None:
+        facts = facts[stamp.end() :]
     if not said:
-        return excerpt(facts, wanted, limit)
-    said = excerpt(said, wanted, max(limit // 2, limit - len(facts)))
-    return f"{facts} — {said}" if facts else said
+        return excerpt(facts, wanted, limit), "", stamp is not None
+    return facts, excerpt(said, wanted, max(limit // 2, limit - len(facts))), stamp is not None

@@ -1,0 +1,131 @@
+"""The stage of the recall benchmark: dialogues and plays as a session has them, ready to be read by the product's own
+context reader, which knows nothing of the questions to come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from attrs import define, field, frozen
+
+from saga_backends.memory.vector import MemoryVector
+from saga_backends.resident.vectors import ResidentVectors
+from saga_core.context.model import Language, ReadRequest
+from saga_core.ids import entity_id
+from saga_core.journal.tree import Node, Tree
+from saga_core.model.entities import Entity, Kind
+from saga_core.model.turn import TurnKind
+from saga_core.model.world_state import WorldState
+from saga_core.ports import Embedder
+from saga_core.projection.episodes import render_utterance, spoken_day
+from saga_core.recall.episodes import PathEpisodes
+from saga_core.recall.lexical import LexicalIndex
+from saga_core.recall.lore_index import LoreIndex
+from saga_core.stores.vector import ScopeSpec, VectorItem
+from saga_core.world.model import World
+from saga_server.bench.recall_set import Dialogue
+
+_MEMORY = 512 * 2**20
+
+
+@frozen
+class Evidence:
+    """What a context must have: the line of a turn, words, or a turn's line with the words in it."""
+
+    turn: str = ""
+    words: str = ""
+
+
+@frozen
+class Case:
+    """One question, asked of a context, and what must be in it."""
+
+    request: ReadRequest
+    evidence: tuple[Evidence, ...]
+    group: str
+
+
+@define
+class Stage:
+    """A session: its turns in the order of play, in a tree, an index and a vector store."""
+
+    id: str
+    cases: list[Case] = field(factory=list)
+    tree: Tree = field(init=False)
+    index: LexicalIndex = field(factory=lambda: LexicalIndex())
+    vectors: ResidentVectors = field(factory=lambda: ResidentVectors(MemoryVector(), limit_bytes=_MEMORY))
+
+    def __attrs_post_init__(self) -> None:
+        self.tree = Tree(self.id, "root")
+        self.tree.add(Node("root", None, 0, 0.0, TurnKind.ROOT))
+
+    def add(self, turn: str, parent: str, episode: str) -> None:
+        """Record a turn."""
+        depth = self.tree.get(parent).depth + 1
+        node = Node(
+            turn,
+            parent,
+            depth,
+            float(depth),
+            TurnKind.NARRATION,
+            jump=self.tree.jump_for(parent),
+            episode=episode,
+        )
+        self.tree.add(node)
+        self.index.add(turn, episode)
+
+    async def embed(self, embedder: Embedder, world: World) -> None:
+        """Put the episodes of all turns, and the world's lore, into the vector store."""
+        episodes = [node for node in self.tree.nodes.values() if node.episode]
+        vectors = await embedder.embed([node.episode for node in episodes], "passage")
+        items = [
+            VectorItem(node.id, vector, "", {"depth": node.depth})
+            for node, vector in zip(episodes, vectors, strict=True)
+        ]
+        await self._fill(f"episodes:{self.id}", embedder, items)
+        entries = list(world.lore)
+        vectors = await embedder.embed([f"{entry.name}\n{entry.text}" for entry in entries], "passage")
+        lore = [VectorItem(entry.name, vector, "", {}) for entry, vector in zip(entries, vectors, strict=True)]
+        await self._fill(f"lore:{world.digest}", embedder, lore)
+
+    async def _fill(self, scope: str, embedder: Embedder, items: Sequence[VectorItem]) -> None:
+        await self.vectors.create(scope, ScopeSpec(embedder.id, embedder.dimension))
+        for start in range(0, len(items), 500):
+            await self.vectors.upsert(scope, items[start : start + 500])
+
+
+async def stage_dialogue(dialogue: Dialogue, embedder: Embedder) -> Stage:
+    """A dialogue as a session of its own: each turn an episode, with its speaker and day; the speakers are its characters.
+
+    No turn counts as shown by the history: a question is asked long after all of them.
+    """
+    stage = Stage(dialogue.id)
+    parent = "root"
+    for said in dialogue.turns:
+        when = spoken_day(said.day, dialogue.language) if said.day is not None else ""
+        # Ids of a file may be anything; of one session they are told apart as they are.
+        stage.add(said.id, parent, render_utterance(said.speaker, said.text, when))
+        parent = said.id
+    speakers = {said.speaker: entity_id("character", said.speaker) for said in dialogue.turns}
+    world = World("dialogue", "dialogue", language=dialogue.language)
+    state = WorldState(
+        world=world.digest,
+        turn=parent,
+        depth=len(dialogue.turns),
+        entities={id_: Entity(id_, Kind.CHARACTER, name) for name, id_ in speakers.items()},
+    )
+    await stage.embed(embedder, world)
+    episodes, lore = PathEpisodes(stage.tree, stage.index, parent), LoreIndex(())
+    for question in dialogue.questions:
+        request = ReadRequest(
+            session=stage.id,
+            state=state,
+            world=world,
+            lore=lore,
+            player_words=question.text,
+            language=cast(Language, dialogue.language),
+            episodes=episodes,
+        )
+        stage.cases.append(Case(request, tuple(Evidence(turn) for turn in question.evidence), question.group))
+    return stage
