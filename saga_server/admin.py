@@ -19,6 +19,7 @@ from saga_core.model.turn import Session, Turn
 from saga_core.stores.md_cache import Pages
 from saga_server import handlers
 from saga_server.chat import CONFIG, EXCHANGES, NARRATORS
+from saga_server.custody import custody_routes
 from saga_server.handlers import as_json, id_of, saga_of, to_its_end
 from saga_server.query import body_object, choice, flag, known_only, seconds, text, whole
 from saga_server.security import BEARER
@@ -53,6 +54,7 @@ def admin_routes() -> list[web.RouteDef]:
         web.get("/api/graph/query", query_graph),
         web.post("/api/drain", drain),
         *timeline_routes(),
+        *custody_routes(),
     ]
 
 

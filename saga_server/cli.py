@@ -17,6 +17,7 @@ from saga_server.bench.command import bench
 from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
 from saga_server.cli_rebuild import rebuild
 from saga_server.cli_sessions import compare, sessions, timelines
+from saga_server.cli_verify import jobs, verify
 from saga_server.conformance_command import conformance
 from saga_server.demo.command import demo
 
@@ -112,9 +113,11 @@ main.add_command(bench)
 main.add_command(compare)
 main.add_command(conformance)
 main.add_command(demo)
+main.add_command(jobs)
 main.add_command(rebuild)
 main.add_command(sessions)
 main.add_command(timelines)
+main.add_command(verify)
 
 
 if __name__ == "__main__":

@@ -118,6 +118,16 @@ class Lanes:
             for turn in lane.turns
         )
 
+    def failures(self) -> dict[str, tuple[int, str]]:
+        """The sessions whose work failed when it was last tried: how often in a row, and why."""
+        return {lane.session: (lane.failures, lane.reason) for lane in self._lanes.values() if lane.failures}
+
+    def hurry(self, session: str) -> None:
+        """Try the session's work now, if it rests after a failure."""
+        lane = self._lanes.get(session)
+        if lane is not None and lane.resting:
+            lane.wake.set()
+
     async def _run(self, lane: _Lane) -> None:
         while lane.turns:
             if self.gates.held(lane.session):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from attrs import define, field
 
@@ -210,6 +210,13 @@ class Projector:
                 )
         self._ready_lore.add(scope)
 
+    async def renew_lore(self, live: LiveSession) -> None:
+        """Make the vectors of the world's lore anew."""
+        scope = lore_scope(live.world.digest)
+        self._ready_lore.discard(scope)
+        await self.vectors.drop(scope)
+        await self.ensure_lore(live)
+
     async def _episodes(self, live: LiveSession, turns: Sequence[str]) -> None:
         nodes = [node for turn in turns if (node := live.tree.get(turn)).episode]
         if self.embedder is None or not nodes:
@@ -281,32 +288,64 @@ class Projector:
 
     async def verify(self, live: LiveSession, slot: int) -> list[str]:
         """Compare a slot's graph, view and pages with what the journal says; the differences in words."""
+        return [
+            *await self.verify_graph(live, slot),
+            *await self.verify_view(live, slot),
+            *await self.verify_pages(live, slot),
+        ]
+
+    async def verify_graph(self, live: LiveSession, slot: int) -> list[str]:
+        """Compare a slot's graph with that of the turn which it shows."""
         scope = scope_of(live.session.id, slot)
         mark = await self.graph.watermark(scope)
         if mark is None:
             return []
         if mark not in live.tree:
-            return [f"graph {scope}: watermark {mark} is no turn of the session"]
-        state = await live.state(mark)
-        found: list[str] = []
-        image = render_graph(state, live.world)
+            return [f"graph {scope}: shows {mark}, which is no turn of the session"]
+        image = render_graph(await live.state(mark), live.world)
         stored = await self._stored(scope)
-        if stored.nodes != image.nodes:
-            found.append(f"graph {scope}: {len(stored.nodes)} nodes, the journal gives {len(image.nodes)}")
-        if stored.edges != image.edges:
-            found.append(f"graph {scope}: {len(stored.edges)} edges, the journal gives {len(image.edges)}")
-        view = {key[-1]: value.decode() for key, value in await self.kv.scan(("view", scope))}
-        if view != render_kv(state):
-            found.append(f"view {scope}: {view} is not {render_kv(state)}")
-        if self.cache is not None:
-            (turn,) = await live.journal.turns(live.session.id, [mark])
-            pages = render_pages(state, live.world, live.world.language, session=live.session.id, turn=turn)
-            if await self.cache.read(scope) != pages:
-                found.append(f"pages {scope}: differ from the journal")
+        found: list[str] = []
+        for what, has, wanted in (("nodes", stored.nodes, image.nodes), ("edges", stored.edges, image.edges)):
+            if has != wanted:
+                found.append(f"graph {scope}: its {len(has)} {what} are not the {len(wanted)} that the journal gives")
         return found
 
-    async def verify_episodes(self, live: LiveSession) -> list[str]:
-        """Compare a session's episode vectors with what the journal and the embedder give."""
+    async def verify_view(self, live: LiveSession, slot: int) -> list[str]:
+        """Compare a slot's key-value view with that of the turn which it shows."""
+        scope = scope_of(live.session.id, slot)
+        raw = (await self.kv.get([keys.view_mark(scope)])).get(keys.view_mark(scope))
+        view = {key[-1]: value.decode("utf-8", "replace") for key, value in await self.kv.scan(("view", scope))}
+        if raw is None:
+            return [f"view {scope}: has values, and says of no turn that it shows it"] if view else []
+        mark = json.loads(raw)
+        if mark not in live.tree:
+            return [f"view {scope}: shows {mark}, which is no turn of the session"]
+        wanted = render_kv(await live.state(mark))
+        return [f"view {scope}: {view} is not {wanted}"] if view != wanted else []
+
+    async def verify_pages(self, live: LiveSession, slot: int) -> list[str]:
+        """Compare a slot's pages with those of the turn which they show."""
+        scope = scope_of(live.session.id, slot)
+        if self.cache is None:
+            return []
+        stored = await self.cache.read(scope)
+        if stored is None:
+            return []
+        mark = stored.watermark
+        if mark not in live.tree:
+            return [f"pages {scope}: show {mark}, which is no turn of the session"]
+        (turn,) = await live.journal.turns(live.session.id, [mark])
+        wanted = render_pages(
+            await live.state(mark), live.world, live.world.language, session=live.session.id, turn=turn
+        )
+        differ = [name for name in wanted.files if stored.files.get(name) != wanted.files[name]]
+        return [f"pages {scope}: {', '.join(differ)} differ from the journal, or were edited"] if differ else []
+
+    async def verify_episodes(self, live: LiveSession, waiting: Collection[str] = ()) -> list[str]:
+        """Compare a session's episode vectors with what the journal and the embedder give.
+
+        Those of turns that are ``waiting`` for their views may be there or not.
+        """
         if self.embedder is None:
             return []
         scope = episodes_scope(live.session.id)
@@ -315,8 +354,8 @@ class Projector:
         while page := await self.vectors.scan(scope, after=after, limit=_CHUNK):
             stored.update((item.id, item) for item in page)
             after = page[-1].id
-        nodes = [node for node in live.tree.nodes.values() if node.episode]
-        if stored.keys() != {node.id for node in nodes}:
+        nodes = [node for node in live.tree.nodes.values() if node.episode and node.id not in waiting]
+        if stored.keys() - set(waiting) != {node.id for node in nodes}:
             return [f"vectors {scope}: {len(stored)} episodes, the journal gives {len(nodes)}"]
         found = []
         for start in range(0, len(nodes), _CHUNK):

@@ -1,0 +1,1 @@
+"""Custody: keeping what was played. Verifying, mending, moving, copying and forgetting it."""

@@ -1,0 +1,49 @@
+"""A finding: something in the data directory that is not as the journal says, and how it is mended."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from attrs import field, frozen
+
+Mend = Callable[[], Awaitable[None]]
+
+
+@frozen
+class Finding:
+    """One difference. Findings that one call mends share their ``mend``."""
+
+    session: str
+    """The session that it concerns; empty when none does."""
+    store: str
+    """``journal``, ``graph``, ``view``, ``pages`` or ``vectors``."""
+    what: str
+    """The difference, in words."""
+    mend: Mend | None = field(default=None, eq=False, repr=False)
+    """Makes it anew from the journal; None when the journal itself lost something."""
+
+    def __str__(self) -> str:
+        return f"{self.store}: {self.what}"
+
+    def plain(self) -> dict[str, Any]:
+        """The finding as data."""
+        return {
+            "session": self.session or None,
+            "store": self.store,
+            "what": self.what,
+            "mendable": self.mend is not None,
+        }
+
+
+async def mend(findings: Iterable[Finding]) -> int:
+    """Mend what can be mended, each thing once, and say how many findings that were."""
+    mends: dict[int, Mend] = {}
+    count = 0
+    for finding in findings:
+        if finding.mend is not None:
+            mends.setdefault(id(finding.mend), finding.mend)
+            count += 1
+    for each in mends.values():
+        await each()
+    return count
