@@ -18,6 +18,7 @@ from saga_core.errors import NotFound, NotSupported, StoreUnavailable
 from saga_core.model.turn import Session, Turn
 from saga_core.stores.md_cache import Pages
 from saga_server import handlers
+from saga_server.changes import change_routes
 from saga_server.chat import CONFIG, EXCHANGES, NARRATORS
 from saga_server.custody import custody_routes
 from saga_server.handlers import as_json, id_of, saga_of, to_its_end
@@ -53,6 +54,7 @@ def admin_routes() -> list[web.RouteDef]:
         web.get("/api/memory/search", search_memory),
         web.get("/api/graph/query", query_graph),
         web.post("/api/drain", drain),
+        *change_routes(),
         *timeline_routes(),
         *custody_routes(),
     ]

@@ -92,7 +92,8 @@ class Server:
             self.port = int(listening[0].getsockname()[1])
             self._narrators = Narrators.from_config(self.config, self.environ)
             extractor = self._narrators.extraction(self.config.models.extraction)
-            self._saga = await Saga.open(self.config, extractor=extractor)
+            curator = self._narrators.extraction(self.config.models.curator)
+            self._saga = await Saga.open(self.config, extractor=extractor, curator=curator)
             self._runner = web.AppRunner(
                 make_app(self._saga, self._narrators, self.config),
                 handler_cancellation=True,

@@ -9,7 +9,7 @@ from conformance.check import check, require
 from conformance.samples import empty_view, view
 from saga_core.stores.curator import CurationView, Proposal
 
-KINDS = ("contradiction", "compress", "event", "lore")
+KINDS = ("contradiction", "compress", "event", "lore", "memory")
 
 
 def views() -> tuple[CurationView, ...]:

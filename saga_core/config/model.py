@@ -133,6 +133,9 @@ class CuratorConfig:
     backend: str | None = field(default=None, validator=Text("a curator's name", optional=True))
     """Who reviews besides the rules, which always do. None: ``blocks`` when ``models.curator`` is set, else nobody."""
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
+    backend: str | None = field(default=None, validator=Text("a curator's name", optional=True))
+    """Who reviews besides the rules, which always do. None: ``blocks`` when ``models.curator`` is set, else nobody."""
+    options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
 
 
 @frozen

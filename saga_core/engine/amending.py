@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from attrs import evolve
 
+from saga_core.curation.rulings import Review
 from saga_core.engine.live import LiveSession
 from saga_core.model.deltas import Delta
 from saga_core.model.fold import fold
 from saga_core.projection.episodes import render_episode
 
 
-async def amend(live: LiveSession, turn_id: str, delta: Delta, number: str) -> None:
-    """Record ``delta`` as a later one of a turn; ``number`` orders it behind those before.
+async def amend(
+    live: LiveSession,
+    turn_id: str,
+    delta: Delta,
+    number: str,
+    *more: tuple[str, Delta],
+    review: Review | None = None,
+) -> None:
+    """Record ``delta`` as a later one of a turn; ``number`` orders it behind those before; ``more`` follow it.
 
-    In one commit with it: the turn's episode as it reads now, the end of the checkpoints below, and the turn's views
-    as work to do. The session must be held and closed to others, and the turn's views queued, by the caller.
+    In one commit with it: the ``review`` that it is of, the turn's episode as it reads now, the end of the checkpoints
+    below, and the turn's views as work to do. The session must be held and closed to others, and the turn's views
+    queued, by the caller.
     Raises ``NotFound`` and ``StoreError``; then nothing changed.
     """
     turn = await live.turn(turn_id)
-    later = (*live.amendments.get(turn_id, ()), delta)
+    later = (*live.amendments.get(turn_id, ()), delta, *(other for _, other in more))
     whole = turn.delta.amended(later)
     node = evolve(live.tree.get(turn_id), status=whole.status)
     if node.episode and turn.parent is not None:
@@ -29,5 +38,7 @@ async def amend(live: LiveSession, turn_id: str, delta: Delta, number: str) -> N
         for below in live.tree.nodes.values()
         if below.depth % live.checkpoint_every == 0 and live.tree.is_ancestor(turn_id, below.id)
     ]
-    await live.journal.amend(live.session.id, number, delta, node, stale)
+    await live.journal.amend(live.session.id, number, delta, node, stale, more=more, review=review)
     live.amend(node, later)
+    if review is not None:
+        live.reviewed(review)

@@ -14,6 +14,7 @@ from saga_core.config import Config
 from saga_core.context.model import TurnContext
 from saga_core.engine.counters import Counters
 from saga_core.engine.explain import explain_context
+from saga_core.engine.curating import Curations
 from saga_core.engine.extracting import Extractions
 from saga_core.engine.lanes import Lanes
 from saga_core.engine.live import LiveSession, LiveSessions
@@ -53,6 +54,7 @@ class Catalog:
     lanes: Lanes
     projector: Projector
     extractions: Extractions
+    curations: Curations
     _contexts: OrderedDict[str, TurnContext] = field(factory=OrderedDict, kw_only=True)
 
     async def new_session(self, world: World, *, owner: str = "", label: str = "", greeting: str = "") -> LiveSession:
@@ -290,11 +292,16 @@ class Catalog:
                 "queued": self.lanes.depth(),
                 "waiting": [
                     {"session": each.session, "turn": each.turn, "kind": each.kind, "reason": each.reason}
-                    for each in (*self.lanes.waiting(), *self.extractions.waiting())[:_LISTED]
+                    for each in (
+                        *self.lanes.waiting(),
+                        *self.extractions.waiting(),
+                        *self.curations.waiting(),
+                    )[:_LISTED]
                 ],
                 "failed": self.extractions.failed()[:_LISTED],
             },
             "backfill": dict(list(self.extractions.progress().items())[-_LISTED:]),
+            "curation": self.curations.describe(),
             "counters": dict(sorted(self.counters.counts.items())),
             "degraded": dict(self.counters.degraded),
             "worlds": self.worlds.names(),

@@ -170,6 +170,13 @@ class Extractions:
             return turn
         return None
 
+    def wanting(self, session: str) -> list[str]:
+        """The turns of the session that are to be read and have not failed for good."""
+        backlog = self._backlogs.get(session)
+        if backlog is None or self.extractor is None:
+            return []
+        return [turn for turn, each in backlog.wanted.items() if not each.failed]
+
     def failed(self) -> list[dict[str, object]]:
         """The turns that are not tried again by themselves, and why. JSON-able."""
         return [

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from attrs import define, field
 
+from saga_core.curation.rulings import Review
 from saga_core.engine.counters import Counters
 from saga_core.engine.sealing import restore
 from saga_core.journal.journal import Journal
@@ -53,6 +54,8 @@ class LiveSession:
     """Timeline slot -> when it was used last."""
     timelines: dict[str, Timeline] = field(factory=dict)
     """The named ones, by name."""
+    reviews: dict[str, tuple[Review, ...]] = field(factory=dict)
+    """Turn -> what curators found at it."""
     touched: float = 0.0
     """When a request read it last, in seconds since the epoch."""
     revision: int = 0
@@ -110,6 +113,10 @@ class LiveSession:
         for kept in (self._states, self._images):
             for turn in [each for each in kept if self.tree.is_ancestor(node.id, each)]:
                 del kept[turn]
+
+    def reviewed(self, review: Review) -> None:
+        """Take in a review that the journal has."""
+        self.reviews[review.turn] = (*self.reviews.get(review.turn, ()), review)
 
     async def turn(self, turn_id: str) -> Turn:
         """A turn, whole: at hand when it was asked for or recorded lately. ``NotFound``."""
@@ -295,6 +302,7 @@ class LiveSessions:
         await restore(live)
         await live.index_all()
         live.timelines = await self.journal.timelines(session_id)
+        live.reviews = await self.journal.reviews(session_id)
         self.counters.add("sessions.loaded")
         self.admit(live)
         return live

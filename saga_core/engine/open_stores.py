@@ -93,6 +93,10 @@ class Stores:
             found["cache"] = self.cache
         return found
 
+    def keep(self, store: Store) -> None:
+        """Close ``store`` with the others."""
+        self._stack.push_async_callback(store.aclose)
+
     async def aclose(self) -> None:
         """Close everything."""
         await self._stack.aclose()

@@ -13,6 +13,8 @@ from attrs import define, field
 from saga_core.config import Config, load_config
 from saga_core.context.reader import default_reader
 from saga_core.engine.counters import Counters
+from saga_core.engine.curating import Curations
+from saga_core.engine.curators import open_curators
 from saga_core.engine.extracting import Extractions
 from saga_core.engine.lanes import Lanes
 from saga_core.engine.live import LiveSessions
@@ -37,6 +39,7 @@ class Opening:
 
     source: Source
     extractor: ChatModel | None
+    curator: ChatModel | None
     clock: Clock
     entropy: Entropy
     resume: bool = True
@@ -84,14 +87,26 @@ class Opening:
             session = await live.get(session_id)
             await projector.render(session, turns)
             await extractions.settle(session, turns)
+            curations.kick(session_id)
 
         def busy(session_id: str) -> bool:
-            return lanes.busy(session_id) or extractions.busy(session_id)
+            return lanes.busy(session_id) or extractions.busy(session_id) or curations.busy(session_id)
 
         lanes = Lanes(work, counters)
         live = LiveSessions(journal, counters, busy, config.session.checkpoint_every)
         ids = IdSource(self.clock, self.entropy)
         extractions = Extractions(self._extractor(config, stores, counters), live, lanes, journal, ids, counters)
+        curations = Curations(
+            await open_curators(config, stores, counters, self.curator, extractions.quiet),
+            live,
+            lanes,
+            extractions,
+            ids,
+            self.clock,
+            counters,
+            config.curator.interval,
+            config.curator.memory_block_schema,
+        )
         saga = Saga(
             config=config,
             stores=stores,
@@ -104,6 +119,7 @@ class Opening:
             lanes=lanes,
             projector=projector,
             extractions=extractions,
+            curations=curations,
             reader=default_reader(
                 config, stores.counter, clock=self.clock, vectors=stores.vector, embedder=stores.embedder
             ),

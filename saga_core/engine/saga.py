@@ -13,9 +13,10 @@ from attrs import Factory, define, evolve, field, frozen
 from saga_core.config import Config
 from saga_core.context.model import Language, ReadRequest, TurnContext
 from saga_core.context.reader import ContextReader
+from saga_core.curation.schedule import due_lines
 from saga_core.engine.adoption import adopt
-from saga_core.engine.backfill import Backfill
 from saga_core.engine.begun import BegunTurn, Reply
+from saga_core.engine.changes import Changes
 from saga_core.engine.lanes import DrainReport
 from saga_core.engine.live import LiveSession
 from saga_core.engine.placing import place
@@ -46,7 +47,7 @@ Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 
 
 @define(eq=False)
-class Saga(Backfill):
+class Saga(Changes):
     """The engine over opened stores. Made by ``Saga.open``; its bases have what is no playing."""
 
     reader: ContextReader
@@ -60,6 +61,7 @@ class Saga(Backfill):
         config: Source = None,
         *,
         extractor: ChatModel | None = None,
+        curator: ChatModel | None = None,
         clock: Clock | None = None,
         entropy: Entropy | None = None,
         resume: bool = True,
@@ -68,12 +70,13 @@ class Saga(Backfill):
 
         ``saga = await Saga.open(…)`` needs an ``aclose`` later; ``async with Saga.open(…) as saga`` does it.
         ``extractor`` is asked in the background what changed in turns whose changes nobody reported, under the name
-        of ``models.extraction``; closing it is the caller's. Without ``resume`` the work that waits is left to the
-        next engine, and no session is collected: for who only looks.
+        of ``models.extraction``; closing it is the caller's. So with ``curator``, which reviews the story every
+        ``curator.interval`` turns, and ``models.curator``. Without ``resume`` the work that waits is left to the next
+        engine, and no session is collected: for who only looks.
         """
         from saga_core.engine.opening import Opening
 
-        return Opening(config, extractor, clock or SystemClock(), entropy or SystemEntropy(), resume)
+        return Opening(config, extractor, curator, clock or SystemClock(), entropy or SystemEntropy(), resume)
 
     async def begin(
         self,
@@ -233,6 +236,7 @@ class Saga(Backfill):
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, turn),
             shown=match.shown,
+            due=due_lines(state, language),
         )
         context = await self._read_graph(live, request)
         for name in context.late:
@@ -291,10 +295,12 @@ class Saga(Backfill):
                 while await self.extractions.drain():
                     more = await self.lanes.drain(timeout)
                     report = DrainReport(report.done + more.done)
+                if await self.curations.drain():
+                    report = DrainReport(report.done + (await self.lanes.drain(timeout)).done)
         except TimeoutError:
-            log.info("draining did not finish within %.1f s; turns wait for the extraction model", timeout)
+            log.info("draining did not finish within %.1f s; turns wait for a model", timeout)
         done = report.done + self.extractions.done - read
-        return DrainReport(done, (*self.lanes.waiting(), *self.extractions.waiting()))
+        return DrainReport(done, (*self.lanes.waiting(), *self.extractions.waiting(), *self.curations.waiting()))
 
     async def aclose(self, *, drain: float | None = None) -> DrainReport:
         """Drain for at most ``drain`` seconds (the config's ``server.drain_timeout``), then close every store."""
@@ -306,6 +312,7 @@ class Saga(Backfill):
             await asyncio.gather(self._collecting, return_exceptions=True)
         timeout = self.config.server.drain_timeout if drain is None else drain
         await self.extractions.aclose()
+        await self.curations.aclose()
         report = await self.lanes.drain(timeout)
         await self.lanes.aclose()
         await self.reader.aclose()

@@ -10,6 +10,7 @@ from typing import Any
 from attrs import define, evolve, frozen
 
 from saga_core import codec
+from saga_core.curation.rulings import Review
 from saga_core.errors import NewerSchema, NotFound, StoreCorrupt
 from saga_core.journal import keys
 from saga_core.journal.timelines import Timeline
@@ -138,17 +139,40 @@ class Journal:
             puts[keys.job(session.id, turn.id)] = b""
         return puts
 
-    async def amend(self, session_id: str, number: str, delta: Delta, node: Node, stale: Iterable[str] = ()) -> None:
-        """Record a later delta of the turn ``node``, which is as it is with that delta.
+    async def amend(
+        self,
+        session_id: str,
+        number: str,
+        delta: Delta,
+        node: Node,
+        stale: Iterable[str] = (),
+        *,
+        more: Iterable[tuple[str, Delta]] = (),
+        review: Review | None = None,
+    ) -> None:
+        """Record a later delta of the turn ``node``, and ``more``, all of a ``review``; it is as it is with them.
 
         The checkpoints of the turns ``stale`` go in the same commit, and the turn's views are noted as work.
         """
         puts: dict[Key, bytes] = {
+            **_review(session_id, number, review),
             keys.amendment(session_id, node.id, number): codec.encode(delta),
+            **{keys.amendment(session_id, node.id, other): codec.encode(each) for other, each in more},
             keys.node(session_id, node.id): codec.encode(node),
             keys.job(session_id, node.id): b"",
         }
         await self.kv.commit(Batch(puts, frozenset(keys.checkpoint(session_id, turn) for turn in stale)))
+
+    async def put_review(self, session_id: str, number: str, review: Review) -> None:
+        """Record a review that changed nothing."""
+        await self.kv.commit(Batch(_review(session_id, number, review)))
+
+    async def reviews(self, session_id: str) -> dict[str, tuple[Review, ...]]:
+        """Turn id to the reviews made at it, in their order."""
+        found: dict[str, tuple[Review, ...]] = {}
+        async for key, raw in self._all(("review", session_id)):
+            found[key[2]] = (*found.get(key[2], ()), codec.decode(raw, Review))
+        return found
 
     async def put_session(self, session: Session) -> None:
         """Replace a session's record."""
@@ -328,6 +352,10 @@ class Journal:
             if len(rows) < _PAGE:
                 return
             after = rows[-1][0]
+
+
+def _review(session_id: str, number: str, review: Review | None) -> dict[Key, bytes]:
+    return {} if review is None else {keys.review(session_id, review.turn, number): codec.encode(review)}
 
 
 def _timelines(session_id: str, timelines: Iterable[Timeline]) -> dict[Key, bytes]:

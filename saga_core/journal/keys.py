@@ -6,7 +6,7 @@ from saga_core.stores.state_kv import Key
 
 FORMAT = 1
 FORMAT_KEY: Key = ("meta", "format")
-BESIDE = ("job", "amend", "state", "terms")
+BESIDE = ("job", "amend", "state", "terms", "review")
 """What may stand beside a turn, under (name, session, turn, …), and goes with it."""
 
 
@@ -42,6 +42,11 @@ def node(session_id: str, turn_id: str) -> Key:
 def amendment(session_id: str, turn_id: str, number: str) -> Key:
     """A later delta of a turn: an edit or a curation. ``number`` orders them."""
     return ("amend", session_id, turn_id, number)
+
+
+def review(session_id: str, turn_id: str, number: str) -> Key:
+    """What a curator found at a turn. ``number`` orders them."""
+    return ("review", session_id, turn_id, number)
 
 
 def reply(owner: str, key: str, turn_id: str) -> Key:

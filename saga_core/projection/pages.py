@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from saga_core.curation.story import story_lines, story_within
 from saga_core.model.entities import Kind
 from saga_core.model.turn import Turn
 from saga_core.model.world_state import WorldState
@@ -12,6 +13,8 @@ from saga_core.stores.md_cache import PAGE_NAMES, Pages
 from saga_core.world.model import World
 
 _STORY_TURNS = 20
+_STORY_SHARE = 0.4
+"""The part of the prefix that other pages leave to the story, as far as it needs it."""
 
 _KO = {
     "state": "현재 상태",
@@ -28,6 +31,7 @@ _KO = {
     "events": "사건",
     "lore": "세계",
     "cast": "인물",
+    "learned": "알게 된 것",
     "nothing": "아직 없음",
 }
 _EN = {
@@ -45,6 +49,7 @@ _EN = {
     "events": "Events",
     "lore": "World",
     "cast": "Cast",
+    "learned": "Learned",
     "nothing": "nothing yet",
 }
 
@@ -78,14 +83,21 @@ def render_prefix(state: WorldState, world: World, language: str, count: Callabl
     bodies = render_bodies(state, world, language)
     kept: list[str] = []
     spent = 0
-    for name in ("state.md", "relations.md", "lore.md", "story.md"):
+    story = bodies["story.md"].rstrip().splitlines()
+    reserved = min(int(limit * _STORY_SHARE), sum(count(line) + 1 for line in story))
+    for name in ("state.md", "relations.md", "lore.md"):
         for line in bodies[name].rstrip().splitlines():
             cost = count(line) + 1
-            if spent + cost > limit:
-                return "\n".join(kept)
+            if spent + cost > limit - reserved:
+                break
             kept.append(line)
             spent += cost
-    return "\n".join(kept)
+    room = limit - spent
+    head = count(story[0]) + 1
+    if sum(count(line) + 1 for line in story) > room:
+        within = story_within(state, _STORY_TURNS, room - head, lambda line: count(f"- {line}"))
+        story = [story[0], *(f"- {line}" for line in within)] if within else []
+    return "\n".join([*kept, *story])
 
 
 def render_world(world: World, count: Callable[[str], int], limit: int) -> str:
@@ -136,9 +148,7 @@ def _relations(state: WorldState, words: dict[str, str]) -> str:
 
 def _story(state: WorldState, words: dict[str, str]) -> str:
     lines = [f"## {words['story']}"]
-    told = [(depth, text) for depth, text in state.notes]
-    told += [(event.depth, f"[{event.name}]") for event in state.happenings]
-    lines += [f"- {text}" for _, text in sorted(told)[-_STORY_TURNS:]]
+    lines += [f"- {text}" for text in story_lines(state, _STORY_TURNS)]
     if len(lines) == 1:
         lines.append(f"- {words['nothing']}")
     return "\n".join(lines) + "\n"
@@ -164,4 +174,6 @@ def _lore(state: WorldState, world: World, words: dict[str, str]) -> str:
         cast.append(f"- {entity.name}" + (f" ({detail})" if detail else ""))
     if cast:
         lines += [f"## {words['cast']}", *cast]
+    if state.learned:
+        lines += [f"## {words['learned']}", *(f"- {entry}: {text}" for entry, text in state.learned.items())]
     return "\n".join(lines) + "\n"

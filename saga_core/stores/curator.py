@@ -21,8 +21,13 @@ class CurationView:
     session: str
     state: WorldState
     turns: tuple[Turn, ...]
+    """Each with all that is known of what it changed."""
     since: int = 0
     """The depth of the last review."""
+    before: WorldState | None = None
+    """The state in which the first of ``turns`` began; None when it is not at hand."""
+    language: str = "en"
+    """The language of the world: ``ko`` or ``en``."""
 
 
 @frozen
@@ -30,12 +35,13 @@ class Proposal:
     """A finding or a change, as data. The core validates it, journals it, and records who spoke."""
 
     kind: str
-    """``contradiction``, ``compress``, ``event`` or ``lore``."""
+    """``contradiction``, ``compress``, ``event``, ``lore`` or ``memory``."""
     summary: str
     turns: tuple[str, ...] = ()
     """Ids of the turns that prove it."""
     entities: tuple[str, ...] = ()
     data: Mapping[str, str] = field(factory=dict)
+    """What the kind needs, as texts: see ``saga_core.curation.rulings``."""
 
 
 class Curator(Store, Protocol):

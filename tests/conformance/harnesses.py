@@ -62,6 +62,7 @@ IN_THIS_PROCESS = {
     harness.name: harness
     for harness in (
         *(_plain(kind, "memory", RESIDENT) for kind in ("state", "graph", "vector", "cache", "curator")),
+        _plain("curator", "rules", RESIDENT),
         _plain("state", "sqlite", DURABLE),
         _plain("cache", "files", DURABLE),
         _plain("graph", "networkx", RESIDENT, EXPAND),

@@ -25,6 +25,7 @@ test_vector_resident_sqlite = _test("vector-resident-sqlite")
 test_cache_memory = _test("cache-memory")
 test_cache_files = _test("cache-files")
 test_curator_memory = _test("curator-memory")
+test_curator_rules = _test("curator-rules")
 
 
 def test_no_engine_is_forgotten() -> None:

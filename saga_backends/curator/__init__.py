@@ -1,0 +1,1 @@
+"""Curators: what reviews a story and proposes."""

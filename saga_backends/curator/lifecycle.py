@@ -1,0 +1,35 @@
+"""The life of a curator that holds nothing."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from saga_core.capabilities import Capability
+from saga_core.errors import Closed
+from saga_core.stores.lifecycle import Health, StoreInfo
+
+
+class CuratorLife:
+    """What every curator has besides ``review``."""
+
+    def __init__(self, name: str, capabilities: frozenset[Capability] = frozenset()) -> None:
+        self._info = StoreInfo("curator", name, version("saga-rp"), capabilities)
+        self._closed = False
+
+    @property
+    def info(self) -> StoreInfo:
+        """Constant while the curator is open."""
+        return self._info
+
+    async def check(self, *, thorough: bool = False) -> Health:
+        """There is nothing that could be damaged."""
+        self._alive()
+        return Health(True)
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+        self._closed = True
+
+    def _alive(self) -> None:
+        if self._closed:
+            raise Closed(f"the {self._info.name} curator is closed")

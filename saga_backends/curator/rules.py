@@ -1,0 +1,29 @@
+"""The curator without a model: contradictions by rule, and the story told in fewer words from what the journal has."""
+
+from __future__ import annotations
+
+from saga_backends.curator.lifecycle import CuratorLife
+from saga_core.capabilities import Capability
+from saga_core.curation import rules, story
+from saga_core.registry import Backend, OpenOptions
+from saga_core.stores.curator import CurationView, Curator, Proposal
+
+
+class RulesCurator(CuratorLife):
+    """Finds what cannot be, and condenses turns that are ``compress_after`` and more behind."""
+
+    def __init__(self, compress_after: int = 50) -> None:
+        super().__init__("rules", frozenset({Capability.RESIDENT}))
+        self._compress_after = compress_after
+
+    async def review(self, view: CurationView) -> tuple[Proposal, ...]:
+        """Findings, then parts of the story. The same view gives the same."""
+        self._alive()
+        return (*rules.review(view), *story.condense(view, self._compress_after))
+
+
+async def _open(options: OpenOptions) -> Curator:
+    return RulesCurator(options.take(compress_after=50)["compress_after"])
+
+
+BACKEND = Backend("curator", "rules", _open, "finds contradictions by rule; asks no model")

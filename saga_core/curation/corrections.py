@@ -1,0 +1,208 @@
+"""Corrections: what a person says is so, as events on a state. What cannot be is refused, with the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from attrs import frozen
+
+from saga_core.curation.rulings import FARTHEST, VERDICTS
+from saga_core.errors import BadInput
+from saga_core.extraction.names import Names
+from saga_core.ids import entity_id
+from saga_core.model import deltas
+from saga_core.model.deltas import Delta, Event
+from saga_core.model.entities import Entity, Kind
+from saga_core.model.fold import fold
+from saga_core.model.world_state import WorldState
+from saga_core.text.normal import clean_name, fold_name, nfc
+
+
+@frozen
+class _Form:
+    """A kind of correction: the fields that it needs, and those that it may have."""
+
+    needs: tuple[str, ...]
+    takes: tuple[str, ...]
+    make: Callable[[_Desk], tuple[Event, ...]]
+
+
+@frozen
+class _Desk:
+    state: WorldState
+    fields: Mapping[str, str]
+
+    def text(self, name: str) -> str:
+        return clean_name(self.fields.get(name, ""))
+
+    def number(self, name: str, default: int | None = None) -> int | None:
+        raw = self.text(name)
+        if not raw:
+            return default
+        digits = raw.removeprefix("-").removeprefix("+")
+        if not digits.isascii() or not digits.isdigit() or len(digits) > 9:
+            raise BadInput(f"{name}: {raw!r} is no whole number")
+        return int(raw)
+
+    def entity(self, name: str, *kinds: Kind) -> Entity:
+        """The one entity that a field means, by its id or by one of its names."""
+        wanted = self.text(name)
+        known = self.state.entities.get(wanted)
+        if known is not None:
+            found = [known]
+        else:
+            folded = fold_name(wanted)
+            everybody = list(self.state.entities.values())
+            found = [each for each in everybody if folded in map(fold_name, each.names)]
+            found = [each for each in found if fold_name(each.name) == folded] or found
+            if not found and Names(self.state).is_player(wanted):
+                found = [each for each in everybody if each.id == self.state.player]
+        fitting = [each for each in found if not kinds or each.kind in kinds]
+        if not fitting:
+            what = " or ".join(kind.value for kind in kinds) or "entity"
+            raise BadInput(f"{name}: the story knows no {what} {wanted!r}; GET …/entities lists them")
+        if len(fitting) > 1:
+            ids = ", ".join(f"{each.id} ({each.kind.value} {each.name})" for each in fitting)
+            raise BadInput(f"{name}: {wanted!r} may be {ids}; give the id")
+        return fitting[0]
+
+    def who(self, name: str = "who") -> Entity:
+        """The character that a field means; the player's without one."""
+        if not self.text(name):
+            return self.state.entities[self.state.player]
+        return self.entity(name, Kind.CHARACTER)
+
+    def ensured(self, name: str, kind: Kind) -> tuple[str, tuple[Event, ...]]:
+        """The id of what a field means, introduced when the story does not know it."""
+        wanted = self.text(name)
+        if wanted in self.state.entities:
+            return self.entity(name, kind).id, ()
+        names = Names(self.state)
+        found = names.ensure(kind, wanted)
+        return found, tuple(names.introduced)
+
+
+def correct(state: WorldState, kind: str, fields: Mapping[str, str]) -> tuple[Event, ...]:
+    """The events of a correction. Raises ``BadInput``, naming the field, for one that cannot be."""
+    form = _FORMS.get(kind)
+    if form is None:
+        raise BadInput(f"kind: {kind!r} is no correction; give one of {', '.join(_FORMS)}")
+    for name in form.needs:
+        if not clean_name(fields.get(name, "")):
+            raise BadInput(f"{name}: missing; a correction of the kind {kind!r} needs {', '.join(form.needs)}")
+    for name, value in fields.items():
+        if name not in (*form.needs, *form.takes):
+            allowed = ", ".join((*form.needs, *form.takes))
+            raise BadInput(f"{name}: unknown field; a correction of the kind {kind!r} takes {allowed}")
+        if len(value) > 2_000:
+            raise BadInput(f"{name}: {len(value)} characters are too many (at most 2000)")
+    events = form.make(_Desk(state, fields))
+    before = len(state.problems)
+    after = fold(state, Delta(events), turn=state.turn, depth=state.depth).problems
+    if after[-1:] != state.problems[-1:] or len(after) != before:
+        raise BadInput(f"{kind}: {after[-1].text}")
+    return events
+
+
+def _merge(desk: _Desk) -> tuple[Event, ...]:
+    into = desk.entity("into")
+    return (deltas.Merged(desk.entity("one", into.kind).id, into.id),)
+
+
+def _split(desk: _Desk) -> tuple[Event, ...]:
+    whole = desk.entity("of")
+    wanted = fold_name(desk.text("name"))
+    name = next((alias for alias in whole.aliases if fold_name(alias) == wanted), None)
+    if name is None:
+        known = ", ".join(whole.aliases) or "none"
+        raise BadInput(f"name: {whole.name!r} has no other name {desk.text('name')!r}; it has: {known}")
+    ordinal = 0
+    while (fresh := entity_id(whole.kind.value, name, ordinal)) in desk.state.entities:
+        ordinal += 1
+    return (deltas.Split(whole.id, name, fresh),)
+
+
+def _move(desk: _Desk) -> tuple[Event, ...]:
+    place, introduced = desk.ensured("place", Kind.LOCATION)
+    return (*introduced, deltas.Moved(desk.who().id, place))
+
+
+def _hp(desk: _Desk) -> tuple[Event, ...]:
+    who, hp = desk.who(), desk.number("hp")
+    top = desk.number("max_hp")
+    events: list[Event] = []
+    if top is not None:
+        if top < 1:
+            raise BadInput(f"max_hp: {top} is below 1")
+        events.append(deltas.AttributeSet(who.id, "max_hp", top))
+    limit = top if top is not None else who.get("max_hp")
+    if hp is None or hp < 0 or (isinstance(limit, int) and hp > limit):
+        raise BadInput(f"hp: {desk.text('hp')!r} is not between 0 and {limit}")
+    return (*events, deltas.AttributeSet(who.id, "hp", hp))
+
+
+def _give(desk: _Desk) -> tuple[Event, ...]:
+    item, introduced = desk.ensured("item", Kind.ITEM)
+    return (*introduced, deltas.ItemGained(desk.who().id, item, desk.number("quantity", 1) or 0))
+
+
+def _take(desk: _Desk) -> tuple[Event, ...]:
+    item = desk.entity("item", Kind.ITEM)
+    return (deltas.ItemLost(desk.who().id, item.id, desk.number("quantity", 1) or 0),)
+
+
+def _relation(desk: _Desk) -> tuple[Event, ...]:
+    one, other = desk.who("from"), desk.who("to")
+    old = desk.state.relations.get((one.id, other.id))
+    strength = desk.number("strength")
+    amount = 0 if strength is None else strength - (old.strength if old else 0)
+    return (deltas.RelationChanged(one.id, other.id, desk.text("type"), amount),)
+
+
+def _attribute(desk: _Desk) -> tuple[Event, ...]:
+    return (deltas.AttributeSet(desk.entity("who").id, desk.text("attribute"), desk.text("value") or None),)
+
+
+def _event(desk: _Desk) -> tuple[Event, ...]:
+    due, expires, depth = desk.number("due"), desk.number("expires"), desk.state.depth
+    for name, number in (("due", due), ("expires", expires)):
+        if number is not None and not depth < number <= depth + FARTHEST:
+            raise BadInput(f"{name}: {number} is no turn to come; give one from {depth + 1} to {depth + FARTHEST}")
+    place = desk.entity("place", Kind.LOCATION).id if desk.text("place") else ""
+    who = desk.entity("who", Kind.CHARACTER).id if desk.text("who") else ""
+    event, introduced = desk.ensured("name", Kind.EVENT)
+    text = desk.text("text")
+    return (*introduced, deltas.EventScheduled(event, desk.text("name"), text, due, expires, place, who))
+
+
+def _settle(desk: _Desk) -> tuple[Event, ...]:
+    verdict = desk.text("verdict")
+    if verdict not in VERDICTS:
+        raise BadInput(f"verdict: {verdict!r} is not allowed; give one of {', '.join(VERDICTS)}")
+    return (deltas.Settled(desk.text("finding"), verdict, desk.text("note")),)
+
+
+_FORMS: dict[str, _Form] = {
+    "merge": _Form(("one", "into"), (), _merge),
+    "split": _Form(("of", "name"), (), _split),
+    "rename": _Form(("who", "name"), (), lambda desk: (deltas.Renamed(desk.entity("who").id, desk.text("name")),)),
+    "forget": _Form(("who",), (), lambda desk: (deltas.Forgotten(desk.entity("who").id),)),
+    "move": _Form(("place",), ("who",), _move),
+    "status": _Form(("status",), ("who",), lambda desk: (deltas.StatusChanged(desk.who().id, desk.text("status")),)),
+    "hp": _Form(("hp",), ("who", "max_hp"), _hp),
+    "mood": _Form(("mood",), ("who",), lambda desk: (deltas.MoodChanged(desk.who().id, desk.text("mood")),)),
+    "give": _Form(("item",), ("who", "quantity"), _give),
+    "take": _Form(("item",), ("who", "quantity"), _take),
+    "met": _Form(("who",), (), lambda desk: (deltas.Met(desk.who().id),)),
+    "parted": _Form(("who",), (), lambda desk: (deltas.Separated(desk.who().id),)),
+    "relation": _Form(("from", "to", "type"), ("strength",), _relation),
+    "attribute": _Form(("who", "attribute"), ("value",), _attribute),
+    "note": _Form(("text",), (), lambda desk: (deltas.Noted(nfc(desk.text("text"))),)),
+    "event": _Form(("name",), ("text", "due", "expires", "place", "who"), _event),
+    "close": _Form(("event",), (), lambda desk: (deltas.EventClosed(desk.entity("event", Kind.EVENT).id),)),
+    "lore": _Form(("entry",), ("text",), lambda desk: (deltas.LoreLearned(desk.text("entry"), desk.text("text")),)),
+    "settle": _Form(("finding", "verdict"), ("note",), _settle),
+}
+KINDS = tuple(_FORMS)
+"""What can be corrected."""
+FIELDS = frozenset(name for form in _FORMS.values() for name in (*form.needs, *form.takes))

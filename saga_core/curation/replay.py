@@ -1,0 +1,50 @@
+"""Replay: the turns that a curator is shown, each with the state before and after it."""
+
+from __future__ import annotations
+
+from attrs import evolve, frozen
+
+from saga_core.model.entities import Entity
+from saga_core.model.fold import fold
+from saga_core.model.turn import Turn, TurnKind
+from saga_core.model.world_state import WorldState
+from saga_core.stores.curator import CurationView
+
+_LEARNED_IN_PLAY = ("status", "status_since", "hp")
+
+
+@frozen
+class Step:
+    """One turn of the view."""
+
+    turn: Turn
+    before: WorldState
+    after: WorldState
+
+
+def replay(view: CurationView) -> tuple[Step, ...]:
+    """The view's turns in order, folded from the state before them. Side requests tell nothing."""
+    state = view.before if view.before is not None else _unknown(view.state)
+    steps = []
+    for turn in view.turns:
+        if turn.kind in (TurnKind.ROOT, TurnKind.SIDE):
+            continue
+        after = fold(state, turn.delta, turn=turn.id, depth=turn.depth)
+        steps.append(Step(turn, state, after))
+        state = after
+    return tuple(steps)
+
+
+def _unknown(state: WorldState) -> WorldState:
+    """A beginning of which only the names are known."""
+    return WorldState(
+        world=state.world,
+        player=state.player,
+        entities={id_: _bare(entity) for id_, entity in state.entities.items()},
+        links=frozenset(link for link in state.links if link[1] == "ADJACENT"),
+    )
+
+
+def _bare(entity: Entity) -> Entity:
+    kept = {name: value for name, value in entity.attributes.items() if name not in _LEARNED_IN_PLAY}
+    return evolve(entity, attributes=kept)

@@ -1,0 +1,36 @@
+"""The schedule: which of the events to come are due."""
+
+from __future__ import annotations
+
+from saga_core.model.entities import Scheduled
+from saga_core.model.world_state import WorldState
+
+
+def due(state: WorldState) -> tuple[Scheduled, ...]:
+    """The scheduled events whose time has come for the next turn and has not run out, the most urgent first."""
+    found = [each for each in state.schedule.values() if _is_due(each, state)]
+    return tuple(sorted(found, key=lambda each: (each.expires is None, each.expires or 0, each.due or 0, each.event)))
+
+
+def due_lines(state: WorldState, language: str) -> tuple[str, ...]:
+    """The due events as lines for the context."""
+    lines = []
+    for each in due(state):
+        text = f"{each.name}: {each.text}" if each.text else each.name
+        if each.expires is not None:
+            left = each.expires - state.depth
+            text += f" (남은 턴: {left})" if language == "ko" else f" (turns left: {left})"
+        mark = "때가 된 일" if language == "ko" else "due"
+        lines.append(f"[{mark}] {text}")
+    return tuple(lines)
+
+
+def _is_due(each: Scheduled, state: WorldState) -> bool:
+    turn = state.depth + 1
+    if each.due is not None and turn < each.due:
+        return False
+    if each.expires is not None and turn > each.expires:
+        return False
+    if each.place and each.place != state.location:
+        return False
+    return not each.who or each.who in state.present

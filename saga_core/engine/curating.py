@@ -1,0 +1,267 @@
+"""Curations: every so many turns of a path a curator looks it over, behind the player's back.
+
+A path is reviewed once: a review is recorded beside its turn, and covers the turns since the review before it on the
+path. Curators that ask nobody look at the head at once. Those that ask a model wait until a later request's history
+proved the turn, like extraction, and give way to narration. A curator that fails costs nothing but its review.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from attrs import define, evolve, field, frozen
+
+from saga_core.capabilities import Capability
+from saga_core.curation.rulings import Review, rule
+from saga_core.engine.amending import amend
+from saga_core.engine.counters import Counters
+from saga_core.engine.extracting import Extractions
+from saga_core.engine.lanes import Lanes, Waiting
+from saga_core.engine.live import LiveSession, LiveSessions
+from saga_core.errors import NotFound, StoreError
+from saga_core.ids import IdSource
+from saga_core.model.deltas import Delta, Source
+from saga_core.ports import Clock
+from saga_core.stores.curator import CurationView, Curator, Proposal
+
+log = logging.getLogger("saga.curation")
+
+LONGEST = 5
+"""Intervals that one review covers at most."""
+_REASON = 300
+
+
+@frozen
+class Due:
+    """A review that is to be made: up to the turn ``turn``, of the turns below the depth ``since``."""
+
+    turn: str
+    since: int
+
+
+@define(eq=False)
+class _Desk:
+    """What a session's reviews need."""
+
+    session: str
+    task: asyncio.Task[None] | None = None
+    proved: set[str] = field(factory=set)
+    again: bool = False
+    """Somebody asked while the reviews were under way."""
+    failed: dict[str, tuple[int, int, str]] = field(factory=dict)
+    """Curator -> tries in a row that failed, the depth from which it is tried again, and why it failed."""
+    reviewing: str = ""
+    done: int = 0
+
+
+@define(eq=False)
+class Curations:
+    """The supervisor of all curation."""
+
+    curators: Sequence[Curator]
+    live: LiveSessions
+    lanes: Lanes
+    extractions: Extractions
+    ids: IdSource
+    clock: Clock
+    counters: Counters
+    interval: int
+    blocks: tuple[str, ...] = ()
+    """Names of the memory blocks that a curator may write."""
+    _desks: dict[str, _Desk] = field(factory=dict)
+    _one: asyncio.Semaphore = field(factory=lambda: asyncio.Semaphore(1))
+    _closed: bool = False
+
+    def kick(self, session: str) -> None:
+        """Look whether a review of the session is due, and begin it."""
+        if self._closed or not self.curators:
+            return
+        desk = self._desks.setdefault(session, _Desk(session))
+        desk.again = True
+        if desk.task is None:
+            desk.task = asyncio.create_task(self._run(desk), name=f"saga-curate-{session}")
+
+    def busy(self, session: str) -> bool:
+        """Whether a review of the session is under way."""
+        desk = self._desks.get(session)
+        return desk is not None and desk.task is not None
+
+    @property
+    def done(self) -> int:
+        """Reviews since the start."""
+        return sum(desk.done for desk in self._desks.values())
+
+    def describe(self) -> dict[str, object]:
+        """Who reviews, and what failed. JSON-able."""
+        return {
+            "curators": [curator.info.name for curator in self.curators],
+            "interval": self.interval,
+            "reviews": self.done,
+            "failed": [
+                {"session": desk.session, "curator": name, "tries": tries, "reason": reason}
+                for desk in self._desks.values()
+                for name, (tries, _, reason) in desk.failed.items()
+            ],
+        }
+
+    def waiting(self) -> tuple[Waiting, ...]:
+        """The reviews that are under way."""
+        return tuple(
+            Waiting(desk.session, desk.reviewing, "curate", "a curator is reviewing")
+            for desk in self._desks.values()
+            if desk.task is not None and desk.reviewing
+        )
+
+    async def drain(self) -> int:
+        """Make every review that is due, the active heads counting as proved; how many they were.
+
+        It may take as long as a model does: bound it from outside. What failed is tried once more.
+        """
+        before = self.done
+        for session, desk in list(self._desks.items()):
+            live = self.live.peek(session)
+            if live is not None:
+                desk.proved.add(live.head)
+            desk.failed = {name: (tries, 0, reason) for name, (tries, _, reason) in desk.failed.items()}
+            self.kick(session)
+        while tasks := [desk.task for desk in self._desks.values() if desk.task is not None]:
+            await asyncio.wait(tasks)
+        return self.done - before
+
+    async def aclose(self) -> None:
+        """Stop. A review under way is given up; it is due again at the next turn."""
+        self._closed = True
+        tasks = [desk.task for desk in self._desks.values() if desk.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # -- reviewing ---------------------------------------------------------------------------------------------
+
+    async def _run(self, desk: _Desk) -> None:
+        try:
+            while desk.again:
+                desk.again = False
+                for curator in self.curators:
+                    more = True
+                    while more:
+                        more = await self._reviewed(desk, curator)
+                        await asyncio.sleep(0)  # others have their turn in between
+        except NotFound:
+            self._desks.pop(desk.session, None)
+        except StoreError as error:
+            self.counters.add("curation.failures")
+            log.warning("session %s: what is to be reviewed cannot be told", desk.session, exc_info=error)
+        finally:
+            desk.task = None
+            desk.reviewing = ""
+
+    async def _reviewed(self, desk: _Desk, curator: Curator) -> bool:
+        """Make the next review of ``curator``, if one is due. Raises ``NotFound`` for a session that is gone."""
+        name = curator.info.name
+        live = await self.live.get(desk.session)
+        due = self._due(live, desk, curator)
+        if due is None:
+            return False
+        tries, rest, _ = desk.failed.get(name, (0, 0, ""))
+        if live.tree.get(due.turn).depth < rest:
+            return False
+        desk.reviewing = due.turn
+        try:
+            await self._review(desk, live, curator, due)
+        except NotFound:
+            return False  # what was reviewed went; the next turn looks again
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"[:_REASON]
+            later = live.tree.get(due.turn).depth + min(2**tries, self.interval)
+            desk.failed[name] = (tries + 1, later, reason)
+            self.counters.add("curation.failures")
+            self.counters.degrade(f"curation.{name}", reason)
+            log.warning("session %s: the %s curator failed: %s", desk.session, name, error, exc_info=error)
+            return False
+        finally:
+            desk.reviewing = ""
+        desk.failed.pop(name, None)
+        desk.done += 1
+        self.counters.recover(f"curation.{name}")
+        return True
+
+    def _due(self, live: LiveSession, desk: _Desk, curator: Curator) -> Due | None:
+        """The next review on the active path; None when none is due, or when turns of it are to be read before."""
+        tree, head = live.tree, live.tree.get(live.head)
+        free = Capability.RESIDENT in curator.info.capabilities
+        node = head if free or head.id in desk.proved or head.parent is None else tree.get(head.parent)
+        name, last = curator.info.name, 0
+        for each in tree.upwards(node.id):
+            found = [review.depth for review in live.reviews.get(each.id, ()) if review.curator == name]
+            if found:
+                last = max(found)
+                break
+        most = LONGEST * self.interval
+        if not free:
+            last = max(last, node.depth - most)
+        if node.depth - last < self.interval:
+            return None
+        end = tree.ancestor_at(node.id, min(node.depth, last + most))
+        if any(tree.is_ancestor(turn, end.id) for turn in self.extractions.wanting(live.session.id)):
+            return None
+        return Due(end.id, last)
+
+    async def _view(self, live: LiveSession, due: Due) -> CurationView:
+        path = [node for node in live.tree.path(due.turn) if node.depth > due.since]
+        turns = await live.journal.turns(live.session.id, [node.id for node in path])
+        above = path[0].parent
+        return CurationView(
+            live.session.id,
+            await live.state(due.turn),
+            tuple(evolve(turn, delta=live.effective(turn)) for turn in turns),
+            due.since,
+            await live.state(above) if above is not None else None,
+            live.world.language,
+        )
+
+    async def _review(self, desk: _Desk, live: LiveSession, curator: Curator, due: Due) -> None:
+        view, revision = await self._view(live, due), live.revision
+        if Capability.RESIDENT in curator.info.capabilities:
+            proposals = await curator.review(view)
+        else:
+            async with self._one:
+                proposals = await curator.review(view)
+        async with self.lanes.exclusive(desk.session, journal=True):
+            fresh = await self.live.get(desk.session)
+            fresh.tree.get(due.turn)
+            if fresh is not live or fresh.revision != revision:
+                view = await self._view(fresh, due)  # what is proposed is judged on what is known by now
+            await self._record(fresh, curator, due, view, proposals)
+
+    async def _record(
+        self, live: LiveSession, curator: Curator, due: Due, view: CurationView, proposals: tuple[Proposal, ...]
+    ) -> None:
+        rulings = rule(view, proposals, self.blocks)
+        sound = [each for each in rulings if each.accepted]
+        changes = [(number := self.ids.new("a"), Delta(each.events, Source.CURATION, id=number)) for each in sound]
+        review = Review(
+            curator.info.name,
+            due.turn,
+            self.clock.now(),
+            due.since,
+            view.state.depth,
+            tuple(each.proposal for each in sound),
+            tuple(number for number, _ in changes),
+            tuple((each.proposal.summary[:_REASON], each.reason) for each in rulings if not each.accepted),
+        )
+        if changes:
+            (first, delta), *more = changes
+            await amend(live, due.turn, delta, first, *more, review=review)
+            self.lanes.submit(live.session.id, [due.turn])
+        else:
+            await live.journal.put_review(live.session.id, self.ids.new("a"), review)
+            live.reviewed(review)
+        self.counters.add("curation.reviews")
+        for each in rulings:
+            self.counters.add(f"curation.{'accepted' if each.accepted else 'refused'}.{each.proposal.kind}")
+        found = [each for each in rulings if each.accepted and each.proposal.kind == "contradiction"]
+        if found:
+            log.info("session %s: the %s curator found %d contradictions", live.session.id, review.curator, len(found))
