@@ -13,8 +13,8 @@ from saga_core.capabilities import Capability
 from saga_core.config import Config
 from saga_core.context.model import TurnContext
 from saga_core.engine.counters import Counters
-from saga_core.engine.explain import explain_context
 from saga_core.engine.curating import Curations
+from saga_core.engine.explain import explain_context
 from saga_core.engine.extracting import Extractions
 from saga_core.engine.lanes import Lanes
 from saga_core.engine.live import LiveSession, LiveSessions
