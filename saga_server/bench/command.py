@@ -12,6 +12,12 @@ import click
 _LEAST = 30
 """Turns of the shortest play: a branch goes 20 turns back."""
 
+_SMALLEST = 10
+"""Nodes or vectors."""
+
+_HUNDREDS = 200
+"""The first hundred and the last are compared."""
+
 
 @click.group()
 def bench() -> None:
@@ -112,3 +118,59 @@ def match(turns: int, sessions: int, messages: int, lang: str, as_json: bool) ->
         click.echo(f"  {value:>7} ms  {what}")
     least, most = min(found["calibration"]), max(found["calibration"])
     click.echo(f"  {least:>7.1f} ms  a fixed loop, for comparison (later {most:.1f})")
+
+
+def _sizes(_context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in value.split(",")] if value else []
+    if not all(part.isdecimal() and int(part) >= _SMALLEST for part in parts):
+        raise click.BadParameter(f"{value!r}: give sizes from {_SMALLEST} up, separated by commas, or nothing")
+    return tuple(sorted({int(part) for part in parts}))
+
+
+@bench.command()
+@click.option("--engine", "engines", multiple=True, help="Only this engine (kuzu, lancedb, …). May be given again.")
+@click.option("--nodes", callback=_sizes, default="200,5000", show_default=True, help="Sizes of graphs.")
+@click.option("--vectors", callback=_sizes, default="300,5000", show_default=True, help="Sizes of vector scopes.")
+@click.option("--growth", type=click.IntRange(0), default=400, show_default=True, help="Turns of the long play.")
+@click.option(
+    "--play", type=click.IntRange(0), default=100, show_default=True, help="Turns before whole turns; 0: none."
+)
+@click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="The tables as Markdown on stdout.")
+def stores(
+    engines: tuple[str, ...],
+    nodes: tuple[int, ...],
+    vectors: tuple[int, ...],
+    growth: int,
+    play: int,
+    as_json: bool,
+    as_markdown: bool,
+) -> None:
+    """Measure graph and vector engines, by themselves and under whole turns.
+
+    Each in a process of its own, cold and warm, bare and with the layer in memory. The tables of docs/performance.md
+    are made with --nodes 200,5000,50000 --vectors 300,5000,50000 --growth 2000 --markdown, which takes half an hour.
+    """
+    from attrs import evolve
+
+    from saga_core.errors import SagaError
+    from saga_server.bench.processes import ProcessFailed
+    from saga_server.bench.stores import StoreOptions, check_engines, run_stores
+    from saga_server.bench.stores_report import goal_lines, markdown, print_tables
+
+    if 0 < growth < _HUNDREDS or 0 < play < _LEAST:
+        raise click.UsageError(f"give --growth 0 or at least {_HUNDREDS}, and --play 0 or at least {_LEAST}")
+    options = StoreOptions(nodes, vectors, growth, play)
+    with tempfile.TemporaryDirectory(prefix="saga-bench-", ignore_cleanup_errors=True) as folder:
+        try:
+            check_engines(engines)
+            options = evolve(options, engines=engines) if engines else options
+            result = run_stores(options, Path(folder), lambda line: click.echo(line, err=True))
+        except (SagaError, ProcessFailed) as error:
+            raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps({**result, "goals": goal_lines(result)}, ensure_ascii=False, indent=1))
+    elif as_markdown:
+        click.echo(markdown(result))
+    else:
+        print_tables(result)

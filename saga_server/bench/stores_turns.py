@@ -1,0 +1,167 @@
+"""What the stores take of whole turns: one play read and played on over a graph engine and a vector engine.
+
+``python -m saga_server.bench.stores_turns FOLDER READS TURNS`` prints JSON. The play in FOLDER is that of
+``write_play``; its configuration names the engines, which are filled by ``saga rebuild``'s way first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field
+
+from saga_core.context import default_reader
+from saga_core.engine.begun import BegunTurn
+from saga_core.engine.saga import Saga
+from saga_server.bench.meters import MeteredEmbedder, Samples, Stopwatch, Taken, full_speed, probe
+from saga_server.bench.play import Play, read_play
+from saga_server.bench.processes import bytes_on_disk, resident_bytes
+from saga_server.bench.storyteller import Told
+from saga_server.collector import settle
+
+_WARM = 8
+_SWIPED = 8
+"""Each so-many-th turn is swiped: its projection moves a scope back and on."""
+_PATIENCE = 120.0
+
+
+@define(eq=False)
+class MeteredStore:
+    """A store that says how long its calls took since it was last asked."""
+
+    inner: Any
+    _taken: list[Taken] = field(factory=list)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.inner, name)
+        if not inspect.iscoroutinefunction(found):
+            return found
+
+        async def measured(*positional: Any, **named: Any) -> Any:
+            with Stopwatch() as watch:
+                result = await found(*positional, **named)
+            self._taken.append(watch.taken)
+            return result
+
+        return measured
+
+    def take(self) -> float:
+        """Milliseconds of CPU since the last call; what ran beside a call that changed threads is counted in."""
+        total = sum(taken.cpu for taken in self._taken)
+        self._taken.clear()
+        return total
+
+
+@define
+class _Turns:
+    saga: Saga
+    play: Play
+    embedder: MeteredEmbedder
+    stores: tuple[MeteredStore, ...]
+    samples: dict[str, Samples] = field(factory=dict)
+    probes: list[float] = field(factory=lambda: [probe()])
+
+    def note(self, name: str, watch: Stopwatch) -> None:
+        """Keep what a step took, embedding apart, and what of it the stores took."""
+        self.probes.append(probe())
+        speed = max(self.probes[-2:])
+        taken = watch.taken.without(self.embedder.take())
+        self.samples.setdefault(name, Samples()).add(taken, speed)
+        in_stores = sum(store.take() for store in self.stores)
+        self.samples.setdefault(f"{name}.stores", Samples()).add(Taken(in_stores, in_stores), speed)
+
+    async def begin(self, chat: list[tuple[str, str]], words: str) -> tuple[BegunTurn, Stopwatch]:
+        """Read a turn."""
+        messages = self.play.messages(chat, words)
+        with Stopwatch() as watch:
+            begun = await self.saga.begin(messages)
+        if begun.session.id != self.play.session or begun.context.late or not begun.context.pieces:
+            raise RuntimeError(f"the play was not read: late {begun.context.late}, notices {begun.notices}")
+        return begun, watch
+
+    async def read(self, count: int) -> None:
+        """Read the next turn, with other words each time."""
+        for number in range(count + _WARM):
+            begun, watch = await self.begin(list(self.play.chat), self.play.wishes[number % len(self.play.wishes)])
+            await begun.abandon()
+            if number >= _WARM:
+                self.note("read", watch)
+            else:
+                self.forget()
+
+    async def go_on(self, count: int) -> None:
+        """Play on, with swipes."""
+        teller, chat = self.play.storyteller(), list(self.play.chat)
+        for number in range(count):
+            told = teller.next()
+            await self.turn(chat, told, "projection")
+            if number % _SWIPED == _SWIPED - 1:
+                again = teller.again()
+                told = Told(told.words, again.reply, again.fields)
+                await self.turn(chat, told, "swipe")
+            chat.append((told.words, told.reply))
+
+    async def turn(self, chat: list[tuple[str, str]], told: Told, name: str) -> None:
+        """One turn whole; what runs after it is what is measured."""
+        begun, _ = await self.begin(chat, told.words)
+        begun.replies[0].feed(told.raw)
+        begun.replies[0].finish()
+        await begun.commit()
+        self.forget()
+        with Stopwatch() as watch:
+            report = await self.saga.drain(_PATIENCE)
+        if report.waiting:
+            raise RuntimeError(f"background work did not end: {report.waiting}")
+        self.note(name, watch)
+
+    def forget(self) -> None:
+        """Let the meters begin at nothing."""
+        self.embedder.take()
+        for store in self.stores:
+            store.take()
+
+
+async def measure_turns(folder: Path, reads: int, turns: int) -> dict[str, Any]:
+    """Fill the engines from the journal, read ``reads`` turns and play ``turns`` more."""
+    play = read_play(folder)
+    async with Saga.open(play.config) as saga:
+        missing = {name: reason for name, reason in saga.counters.degraded.items() if not name.endswith(".changed")}
+        if missing:
+            raise RuntimeError(f"the engines are not there: {missing}")
+        with Stopwatch() as filling:
+            await saga.rebuild(play.session)
+        settle()
+        projector, stores = saga.projector, saga.stores
+        metered = MeteredStore(stores.graph), MeteredStore(stores.vector)
+        projector.graph, projector.vectors = metered
+        projector.embedder = embedder = MeteredEmbedder(stores.embedder)
+        saga.reader = default_reader(
+            saga.config, stores.counter, clock=saga.clock, vectors=projector.vectors, embedder=embedder
+        )
+        bench = _Turns(saga, play, embedder, metered)
+        await bench.read(reads)
+        await bench.go_on(turns)
+        differences = await saga.verify(play.session)
+        if differences:
+            raise RuntimeError(f"the stores differ from the journal: {differences}")
+        memory = resident_bytes(os.getpid())
+        full = full_speed(bench.probes)
+        figures = {name: each.figures(full) for name, each in sorted(bench.samples.items())}
+        engines = {kind: f"{store.info.name} {store.info.version}" for kind, store in stores.all().items()}
+    return {
+        "engines": engines,
+        "figures": {name: {"cpu": each["cpu_p50"], "cpu_p99": each["cpu_p99"]} for name, each in figures.items()},
+        "rebuild": {"cpu": filling.taken.cpu, "wall": filling.taken.wall},
+        "rss": memory,
+        "disk": bytes_on_disk(folder / "data"),
+    }
+
+
+if __name__ == "__main__":
+    json.dump(asyncio.run(measure_turns(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))), sys.stdout)
