@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field
 
 from saga_core import registry
 from saga_core.config import Config
 from saga_core.config.model import ProviderConfig
 from saga_core.errors import BadInput, SagaError, UpstreamError
-from saga_core.ports import ChatModel, ChatPart, ChatRequest
+from saga_core.ports import ChatModel
 from saga_core.registry import OpenOptions
+from saga_server.background import Background
 from saga_server.errors import RequestError
+from saga_server.route import Provider, Route
+from saga_server.slots import Slots
 
 _log = logging.getLogger("saga.server")
 
@@ -26,13 +29,20 @@ KEY_VARIABLES = {
     "openai": ("OPENAI_API_KEY",),
     "anthropic": ("ANTHROPIC_API_KEY",),
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    "openrouter": ("OPENROUTER_API_KEY",),
 }
 """Provider to the environment variables that may hold its key."""
-_OPENAI_DOORS = {
-    "anthropic": ("https://api.anthropic.com", "/v1"),
-    "google": ("https://generativelanguage.googleapis.com", "/v1beta/openai"),
+_GOOGLE = ("https://generativelanguage.googleapis.com", "/v1beta/openai")
+"""Google's own address: the host's root, and where on it the OpenAI API is spoken."""
+_OPENAI = "https://api.openai.com/v1"
+_ADDRESSES = {"openrouter": "https://openrouter.ai/api/v1"}
+_HOSTS = {
+    "api.anthropic.com": "anthropic",
+    "api.openai.com": "openai",
+    "generativelanguage.googleapis.com": "google",
+    "openrouter.ai": "openrouter",
 }
-"""Providers that also speak OpenAI's wire: the host's root, and where on it. Used without a backend of their own."""
+"""Host to the dialect that is spoken there, whatever the provider is called."""
 _FAMILIES = {
     "claude": "anthropic",
     "gemini": "google",
@@ -44,25 +54,8 @@ _FAMILIES = {
 }
 
 
-@frozen
-class Provider:
-    """A provider that can be asked."""
-
-    name: str
-    backend: str
-    """The registered chat backend that speaks its wire; any name without one of its own speaks OpenAI's."""
-    options: Mapping[str, Any] = field(factory=dict, repr=False)
-    passthrough_key: bool = False
-    where: str = ""
-    """Its address, for people."""
-
-
-@frozen
-class Route:
-    """Where a request goes, and the model's name there."""
-
-    provider: Provider
-    model: str
+_OWN = ("openai", "anthropic")
+"""Backends of this package, which take more options than every chat backend has to."""
 
 
 @define(eq=False)
@@ -72,6 +65,10 @@ class Narrators:
     providers: Mapping[str, Provider]
     model: str | None
     """``models.narration``: replaces the model that a request names."""
+    aliases: Mapping[str, str] = field(factory=dict)
+    """``models.aliases``."""
+    fallback: tuple[str, ...] = ()
+    """``models.fallback``."""
     _open: dict[str, asyncio.Task[ChatModel]] = field(factory=dict, init=False)
 
     @classmethod
@@ -81,7 +78,7 @@ class Narrators:
         model = config.models.narration
         if not found or model == OFFLINE:
             return cls({OFFLINE: Provider(OFFLINE, OFFLINE, where="built in, no model")}, None)
-        return cls(found, model)
+        return cls(found, model, config.models.aliases, config.models.fallback)
 
     @property
     def offline(self) -> bool:
@@ -91,7 +88,7 @@ class Narrators:
     def route(self, model: str) -> Route:
         """The provider for a request that names ``model``: ``provider/model``, by the name's family, or the only one.
 
-        Raises ``RequestError`` when nothing says which model to ask.
+        An alias stands for the model that it names. Raises ``RequestError`` when nothing says which model to ask.
         """
         if self.offline:
             return Route(self.providers[OFFLINE], model or OFFLINE)
@@ -100,7 +97,16 @@ class Narrators:
             raise RequestError("model: missing; name one, or set models.narration", param="model")
         return self._route(wanted)
 
-    def _route(self, wanted: str) -> Route:
+    def routes(self, model: str) -> tuple[Route, ...]:
+        """The route for ``model``, then those of ``models.fallback``, each once. Raises as ``route`` does."""
+        found = [self.route(model)]
+        for route in () if self.offline else map(self._route, self.fallback):
+            if route not in found:
+                found.append(route)
+        return tuple(found)
+
+    def _route(self, asked: str) -> Route:
+        wanted = self.aliases.get(asked, asked)
         prefix, slash, rest = wanted.partition("/")
         if slash and rest and prefix in self.providers:
             return Route(self.providers[prefix], rest)
@@ -114,7 +120,7 @@ class Narrators:
         """The chat model for ``models.extraction``. None: it is not set, or there is only the offline narrator."""
         if model is None or model == OFFLINE or self.offline:
             return None
-        return Routed(self, self._route(model))
+        return Background(self.narrator, self._route(model))
 
     async def narrator(self, provider: Provider) -> ChatModel:
         """The provider's chat model, opened at the first call. Raises ``UpstreamError`` when it cannot be."""
@@ -137,7 +143,7 @@ class Narrators:
 
         A provider that lists none is left out. Raises ``UpstreamError`` when no provider can be asked.
         """
-        found = [self.model] if self.model else []
+        found = [*([self.model] if self.model else []), *self.aliases]
         failure: UpstreamError | None = None
         listed = False
         for at, provider in enumerate(self.providers.values()):
@@ -170,34 +176,6 @@ class Narrators:
                 await opened.aclose()
 
 
-@define(eq=False)
-class Routed:
-    """A chat model at the end of a route: opened at the first call, and asked under the route's own model."""
-
-    narrators: Narrators
-    route: Route
-
-    @property
-    def name(self) -> str:
-        """The provider's name."""
-        return self.route.provider.name
-
-    async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
-        """The reply in parts. Raises ``UpstreamError``."""
-        model = await self.narrators.narrator(self.route.provider)
-        stream = model.stream(evolve(request, model=self.route.model), streaming=streaming)
-        async with aclosing(cast("AsyncGenerator[ChatPart, None]", stream)) as parts:
-            async for part in parts:
-                yield part
-
-    async def models(self) -> list[str]:
-        """The model of the route."""
-        return [self.route.model]
-
-    async def aclose(self) -> None:
-        """The connections are those of the narrators, and closed with them."""
-
-
 async def _open(provider: Provider) -> ChatModel:
     try:
         backend = registry.load("chat", provider.backend)
@@ -219,10 +197,13 @@ def _providers(config: Config, environ: Mapping[str, str]) -> list[Provider]:
             key = next((environ[variable] for variable in KEY_VARIABLES.get(name, ()) if environ.get(variable)), None)
         if key is None and settings.base_url is None and not settings.passthrough_key:
             continue
-        backend = name if name in known else "openai"
+        dialect = settings.dialect or _dialect(name, settings.base_url)
+        backend = name if name in known and name not in _OWN else "openai"
+        if dialect == "anthropic":
+            backend = "anthropic"
         base_url = settings.base_url
-        if backend != name and name in _OPENAI_DOORS:
-            root, door = _OPENAI_DOORS[name]
+        if backend == "openai" and dialect == "google":
+            root, door = _GOOGLE
             base_url = (base_url or root).rstrip("/")
             base_url = base_url if base_url.endswith(door) else base_url + door
         options: dict[str, Any] = {
@@ -231,10 +212,13 @@ def _providers(config: Config, environ: Mapping[str, str]) -> list[Provider]:
             "timeout": min(settings.timeout, config.server.request_timeout),
             "max_retries": settings.max_retries,
         }
+        if backend in _OWN:
+            options |= {"retry_seconds": settings.retry_seconds, "facts": dict(config.models.facts)}
+            options |= {"thinking": settings.thinking} if backend == "anthropic" else {"dialect": dialect}
         if backend != name:
             options["name"] = name
-        if key is None and base_url is None and backend == "openai":
-            options["base_url"] = "https://api.openai.com/v1"
+        if base_url is None and backend == "openai" and (key is None or name in _ADDRESSES):
+            options["base_url"] = _ADDRESSES.get(name, _OPENAI)
         found.append(
             Provider(
                 name,
@@ -242,6 +226,18 @@ def _providers(config: Config, environ: Mapping[str, str]) -> list[Provider]:
                 options,
                 settings.passthrough_key and not config.server.api_keys,
                 base_url or "its own address",
+                dialect,
+                Slots(settings.slots),
             )
         )
     return found
+
+
+def _dialect(name: str, base_url: str | None) -> str:
+    """Whose API a provider speaks, told from its address, or from its name."""
+    host = urlsplit(base_url).hostname if base_url is not None else None
+    if host in _HOSTS:
+        return _HOSTS[host]
+    if name in ("anthropic", "google") or (name in ("openai", "openrouter") and base_url is None):
+        return name
+    return "any"

@@ -20,7 +20,7 @@ from attrs import define, field
 from saga_backends.chat.event_lines import EventLines
 from saga_backends.chat.provider_error import Blame
 from saga_core.errors import UpstreamError
-from saga_core.ports import AdjustedPart, ChatPart
+from saga_core.ports import AdjustedPart, ChatPart, UsagePart
 
 NO_KEY = "none"
 """Satisfies an SDK; never sent."""
@@ -72,7 +72,7 @@ class SdkCalls:
             try:
                 async with aclosing(attempt()) as parts:
                     async for part in parts:
-                        said = said or not isinstance(part, AdjustedPart)
+                        said = said or not isinstance(part, AdjustedPart | UsagePart)
                         yield part
                 return
             except UpstreamError as error:

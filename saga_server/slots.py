@@ -1,0 +1,78 @@
+"""Slots: how many calls a provider answers at the same time. Who waits, waits in line here, narrations first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from attrs import define, field
+
+
+@define(eq=False)
+class Slots:
+    """``count`` slots; 0 is any number. A narration that finds none free takes that of a background call."""
+
+    count: int = 0
+    _busy: int = field(default=0, init=False)
+    _narrations: deque[asyncio.Future[None]] = field(factory=deque, init=False)
+    _others: deque[asyncio.Future[None]] = field(factory=deque, init=False)
+    _yielding: dict[asyncio.Event, None] = field(factory=dict, init=False)
+    """Background calls under way, each by the event that asks it to give its slot up."""
+
+    @property
+    def waiting(self) -> int:
+        """Calls in line."""
+        return len(self._narrations) + len(self._others)
+
+    @asynccontextmanager
+    async def narration(self) -> AsyncIterator[None]:
+        """Hold a slot for a narration."""
+        if self.count and self._busy >= self.count:
+            wanted = next((event for event in reversed(self._yielding) if not event.is_set()), None)
+            if wanted is not None:
+                wanted.set()
+        await self._take(self._narrations)
+        try:
+            yield
+        finally:
+            self._give()
+
+    @asynccontextmanager
+    async def background(self) -> AsyncIterator[asyncio.Event]:
+        """Hold a slot for a call that nobody waits for. The event is set when a narration wants the slot."""
+        await self._take(self._others)
+        wanted = asyncio.Event()
+        self._yielding[wanted] = None
+        try:
+            yield wanted
+        finally:
+            del self._yielding[wanted]
+            self._give()
+
+    async def _take(self, line: deque[asyncio.Future[None]]) -> None:
+        if not self.count or (self._busy < self.count and not self.waiting):
+            self._busy += 1
+            return
+        turn = asyncio.get_running_loop().create_future()
+        line.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._give()  # it was its turn already
+            elif turn in line:
+                line.remove(turn)
+            raise
+
+    def _give(self) -> None:
+        """A slot is free: the next in line has it."""
+        self._busy -= 1
+        for line in (self._narrations, self._others):
+            while line:
+                turn = line.popleft()
+                if not turn.done():
+                    self._busy += 1
+                    turn.set_result(None)
+                    return
