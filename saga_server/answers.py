@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from attrs import define, field
@@ -14,7 +14,7 @@ from saga_core.engine.begun import BegunTurn
 from saga_core.errors import UpstreamError
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
 from saga_server.errors import describe
-from saga_server.wire import DONE, Choice, ChunkWriter, completion, error_event
+from saga_server.wire import ALIVE, DONE, Choice, ChunkWriter, completion, error_event
 
 
 class Outlet(Protocol):
@@ -28,6 +28,11 @@ class Outlet(Protocol):
     @property
     def heard(self) -> bool:
         """Whether anybody still listens."""
+        ...
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """What was done otherwise than asked for, in words."""
         ...
 
     def begin(self, headers: Mapping[str, str], content_type: str) -> None:
@@ -58,6 +63,15 @@ class Answer(ABC):
     @abstractmethod
     def take(self, part: ChatPart) -> None:
         """A part of the reply arrived."""
+
+    @property
+    @abstractmethod
+    def begun_saying(self) -> bool:
+        """Whether anything of the reply was taken, so that no other model can give it."""
+
+    @abstractmethod
+    def keep_alive(self) -> None:
+        """Nothing came for a while."""
 
     @abstractmethod
     async def finished(self) -> None:
@@ -97,10 +111,23 @@ class StreamedAnswer(Answer):
             else:
                 reply.finish_reason = part.reason
 
-    def _begin(self, index: int) -> None:
+    @property
+    def begun_saying(self) -> bool:
+        """Whether a choice has begun."""
+        return bool(self._begun_choices)
+
+    def keep_alive(self) -> None:
+        """A comment. The answer begins with it, if it must: from then on a failure is told inside the stream."""
+        self._open_stream()
+        self.outlet.send(ALIVE)
+
+    def _open_stream(self) -> None:
         if not self._open:
             self._open = True
-            self.outlet.begin(answer_headers(self.begun), "text/event-stream")
+            self.outlet.begin(answer_headers(self.begun, *self.outlet.notices), "text/event-stream")
+
+    def _begin(self, index: int) -> None:
+        self._open_stream()
         if index not in self._begun_choices:
             self._begun_choices.add(index)
             self.outlet.send(self._writer.role(index))
@@ -171,13 +198,22 @@ class WholeAnswer(Answer):
             else:
                 choice.finish = reply.finish_reason = part.reason
 
+    @property
+    def begun_saying(self) -> bool:
+        """Whether a choice has begun."""
+        return bool(self._choices)
+
+    def keep_alive(self) -> None:
+        """An answer in one piece stays silent."""
+
     async def finished(self) -> None:
         """Record the turn, then answer."""
         choices = [self._choices[index] for index in sorted(self._choices)] or [Choice(0)]
         for choice in choices:
             choice.text += self.begun.replies[choice.index].finish()
         notice = await self.outlet.commit(self.begun)
-        self.outlet.begin(answer_headers(self.begun, notice), "application/json")
+        told = (*self.outlet.notices, *([notice] if notice else []))
+        self.outlet.begin(answer_headers(self.begun, *told), "application/json")
         self.outlet.send(completion(self.reply_id, self.created, self.model, choices, self.outlet.usage))
 
     async def failed(self, error: Exception) -> None:
@@ -190,9 +226,9 @@ class WholeAnswer(Answer):
         await self.begun.abandon()
 
 
-def answer_headers(begun: BegunTurn, notice: str | None = None) -> dict[str, str]:
+def answer_headers(begun: BegunTurn, *told: str) -> dict[str, str]:
     """The headers by which a reply says which turn it becomes and how its reading went."""
-    notices = begun.notices if notice is None else (*begun.notices, notice)
+    notices = (*begun.notices, *told)
     found = {
         "X-SAGA-Session": begun.session.id,
         "X-SAGA-Turn": begun.id if begun.session.id else "",

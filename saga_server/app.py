@@ -30,7 +30,9 @@ def make_app(saga: Saga, narrators: Narrators, config: Config, metrics: Metrics 
     app[CONFIG] = config
     app[NARRATORS] = narrators
     app[METRICS] = metrics
-    app[EXCHANGES] = Exchanges(saga, narrators, metrics)
+    app[EXCHANGES] = Exchanges(
+        saga, narrators, metrics, keep_alive=config.server.keep_alive, patience=config.server.request_timeout
+    )
     prepare(app)
     app.on_response_prepare.append(share_with_origin)
     app.add_routes([*chat_routes(), *admin_routes(), *health_routes()])

@@ -46,7 +46,7 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
         user=ask.user,
         identify=config.session.identify,
     )
-    route = request.app[NARRATORS].route(ask.model)
+    routes = request.app[NARRATORS].routes(ask.model)
     call = Call(
         messages=named.messages,
         session=named.session,
@@ -56,9 +56,9 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
         stream=ask.stream,
         wants_usage=ask.wants_usage,
         params=ask.params,
-        route=route,
-        model=ask.model or route.model,
-        api_key=(bearer.key or None) if route.provider.passthrough_key else None,
+        routes=routes,
+        model=ask.model or routes[0].model,
+        api_key=bearer.key or None,
     )
     exchange = request.app[EXCHANGES].join((call.owner, call.session, call.world, body), call)
     try:

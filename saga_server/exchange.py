@@ -2,7 +2,8 @@
 
 An exchange runs on its own and outlives its client for as long as recording takes. Identical requests that arrive
 while it runs follow it, so that a double click is one upstream call and one turn. When the last follower goes,
-upstream is cancelled at once and what was shown is recorded.
+upstream is cancelled at once and what was shown is recorded. Upstream is read no faster than the fastest follower
+takes the answer.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from attrs import define, field, frozen
 from saga_core.engine.begun import BegunTurn
 from saga_core.engine.saga import Saga
 from saga_core.errors import SagaError, UpstreamError
-from saga_core.ports import ChatPart, ChatRequest, Usage, UsagePart
+from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Usage, UsagePart
 from saga_server.answers import Answer, StreamedAnswer, WholeAnswer
-from saga_server.metrics import Metrics
-from saga_server.narrators import Narrators, Route
+from saga_server.metrics import ADJUSTABLE, Metrics
+from saga_server.narrators import Narrators
+from saga_server.route import Route
 
 Key = tuple[str, str | None, str | None, bytes]
 """What makes two requests the same: owner, session, world and the whole body."""
@@ -31,6 +33,11 @@ _log = logging.getLogger("saga.server")
 
 COMMIT_SECONDS = 10.0
 """How long a reply's end waits for its turn to be recorded. Recording goes on after that."""
+
+WINDOW = 256 * 1_024
+"""Bytes that may be there and not taken before upstream is not read any further."""
+_OURS_TO_MEND = (400, 413, 422)
+"""Statuses with which another model would answer this request as well."""
 
 
 @frozen
@@ -45,10 +52,17 @@ class Call:
     stream: bool
     wants_usage: bool
     params: Mapping[str, Any]
-    route: Route
+    routes: tuple[Route, ...]
+    """Who is asked, and who is when the one before fails."""
     model: str
     """The model's name as the client hears it."""
     api_key: str | None = field(default=None, repr=False)
+    """The client's own, for providers to which it is passed on."""
+
+    @property
+    def route(self) -> Route:
+        """Who is asked first."""
+        return self.routes[0]
 
 
 @frozen
@@ -69,15 +83,33 @@ class Exchange:
     metrics: Metrics
     recordings: dict[asyncio.Task[Any], tuple[str, str]]
     """Recordings under way, with session and turn, also those that take longer than the reply waits."""
+    keep_alive: float = 0.0
+    """Seconds of silence after which a stream is kept alive; 0: it is not."""
+    patience: float = 600.0
+    """Seconds that a follower may take nothing of what is there for it."""
     usage: Usage | None = None
+    notices: list[str] = field(factory=list)
+    """What was done otherwise than asked for, in words."""
     ended: bool = False
     stopped: bool = False
     _followers: int = 0
+    _route: Route = field(init=False)
+    """Who answers."""
     _pieces: list[bytes] = field(factory=list, init=False)
+    _sent: int = field(default=0, init=False)
+    _taken: int = field(default=0, init=False)
+    """Bytes that there are, and that the fastest follower has taken."""
+    _room: asyncio.Event = field(factory=asyncio.Event, init=False)
+    _spoke: float = field(default=0.0, init=False)
+    """When something was sent last, on the loop's clock."""
+    _timer: asyncio.TimerHandle | None = field(default=None, init=False)
     _head: Head | None = field(default=None, init=False)
     _failure: Exception | None = field(default=None, init=False)
     _waiters: list[asyncio.Future[None]] = field(factory=list, init=False)
     _reading: asyncio.Task[None] | None = field(default=None, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._route = self.call.route
 
     # -- following ---------------------------------------------------------------------------------------------
 
@@ -99,6 +131,7 @@ class Exchange:
     def stop(self) -> None:
         """Nobody listens, or the server shuts down: end the upstream call and record what was shown."""
         self.stopped = True
+        self._room.set()
         if self._reading is not None:
             self._reading.cancel()
 
@@ -114,13 +147,17 @@ class Exchange:
         return self._head
 
     async def body(self) -> AsyncIterator[bytes]:
-        """The answer's bytes; what has piled up comes in one piece."""
-        at = 0
+        """The answer's bytes; what has piled up comes in one piece. Asking for the next says that it was taken."""
+        at = taken = 0
         while True:
             if at < len(self._pieces):
-                piled = self._pieces[at:]
-                at += len(piled)
-                yield b"".join(piled)
+                piled = b"".join(self._pieces[at:])
+                at = len(self._pieces)
+                yield piled
+                taken += len(piled)
+                if taken > self._taken:
+                    self._taken = taken
+                    self._room.set()
             elif self.ended:
                 return
             else:
@@ -147,11 +184,33 @@ class Exchange:
     def send(self, data: bytes) -> None:
         """The answer goes on."""
         self._pieces.append(data)
+        self._sent += len(data)
+        self._spoke = asyncio.get_running_loop().time()
         self._wake()
+
+    async def _taken_up(self) -> None:
+        """Wait until the followers have taken enough. One that takes nothing for too long counts as gone."""
+        while self._sent - self._taken > WINDOW and not self._is_stopped():
+            self._room.clear()
+            try:
+                async with asyncio.timeout(self.patience):
+                    await self._room.wait()
+            except TimeoutError:
+                _log.warning("a client took nothing of its reply for %g s; the reply ends there", self.patience)
+                self.stop()
+
+    def _stay_alive(self, answer: Answer) -> None:
+        """Say something whenever nothing was said for a while."""
+        loop = asyncio.get_running_loop()
+        silent = loop.time() - self._spoke
+        if silent >= self.keep_alive:
+            answer.keep_alive()
+            silent = 0.0
+        self._timer = loop.call_later(self.keep_alive - silent, self._stay_alive, answer)
 
     async def commit(self, begun: BegunTurn, finish: str = "") -> str | None:
         """Record the turn. The story goes on when that fails: then the reason comes back, in words."""
-        recording = asyncio.create_task(begun.commit(finish=finish, model=self.call.route.model))
+        recording = asyncio.create_task(begun.commit(finish=finish, model=self._route.model))
         self.recordings[recording] = (begun.session.id, begun.id)
         recording.add_done_callback(self.recordings.pop)
         try:
@@ -183,6 +242,8 @@ class Exchange:
             self._failure = error
         finally:
             self.ended = True
+            if self._timer is not None:
+                self._timer.cancel()
             self.metrics.requests.labels(end).inc()
             self._wake()
 
@@ -196,7 +257,7 @@ class Exchange:
                 world=call.world,
                 choices=call.choices,
                 model=call.route.model,
-                provider=call.route.provider.name,
+                provider=call.route.provider.dialect,
             )
             self.metrics.context_ms.observe(begun.timings["total"])
             kind = StreamedAnswer if call.stream else WholeAnswer
@@ -204,11 +265,15 @@ class Exchange:
             if self._is_stopped():
                 await answer.aborted()
                 return "aborted"
+            if call.stream and self.keep_alive:
+                self._spoke = asyncio.get_running_loop().time()
+                self._stay_alive(answer)
             self._reading = asyncio.create_task(self._read(begun, answer), name=f"saga-read-{begun.id}")
             try:
                 await asyncio.wait({self._reading})
             finally:
                 self._reading.cancel()
+        self._bill()
         failure = None if self._reading.cancelled() else self._reading.exception()
         if self._reading.cancelled() or (self._is_stopped() and (failure is not None or not call.stream)):
             await answer.aborted()
@@ -220,24 +285,50 @@ class Exchange:
         return "finished"
 
     async def _read(self, begun: BegunTurn, answer: Answer) -> None:
-        call, started = self.call, time.perf_counter()
-        narrator = await self.narrators.narrator(call.route.provider)
-        request = ChatRequest(begun.plan, call.route.model, call.params, call.api_key)
-        stream = cast("AsyncGenerator[ChatPart, None]", narrator.stream(request, streaming=call.stream))
-        async with aclosing(stream) as parts:
-            async for part in parts:
-                if started:
-                    self.metrics.first_part.observe(time.perf_counter() - started)
-                    started = 0.0
-                if isinstance(part, UsagePart):
-                    self._bill(part.usage)
-                else:
-                    answer.take(part)
+        for number, route in enumerate(self.call.routes, 1):
+            self._route = route
+            try:
+                await self._read_from(route, begun, answer)
+            except UpstreamError as error:
+                if answer.begun_saying or number == len(self.call.routes) or error.status in _OURS_TO_MEND:
+                    raise
+                following = self.call.routes[number]
+                _log.warning("%s narrates instead of %s: %s", following.model, route.model, error)
+                self.metrics.fallbacks.inc()
+                self.notices.append(f"{following.model} narrates instead of {route.model}: {error}")
+            else:
+                return
 
-    def _bill(self, usage: Usage) -> None:
-        self.usage = usage
-        for kind in ("input", "output", "cache_read", "cache_write"):
-            self.metrics.tokens.labels(kind).inc(getattr(usage, kind))
+    async def _read_from(self, route: Route, begun: BegunTurn, answer: Answer) -> None:
+        call, started = self.call, time.perf_counter()
+        narrator = await self.narrators.narrator(route.provider)
+        key = call.api_key if route.provider.passthrough_key else None
+        request = ChatRequest(begun.plan, route.model, call.params, key, begun.session.id)
+        async with route.provider.slots.narration():
+            stream = cast("AsyncGenerator[ChatPart, None]", narrator.stream(request, streaming=call.stream))
+            async with aclosing(stream) as parts:
+                async for part in parts:
+                    if started:
+                        self.metrics.first_part.observe(time.perf_counter() - started)
+                        started = 0.0
+                    if isinstance(part, UsagePart):
+                        self.usage = part.usage
+                    elif isinstance(part, AdjustedPart):
+                        self._adjusted(part)
+                    else:
+                        answer.take(part)
+                        if self._sent - self._taken > WINDOW:
+                            await self._taken_up()
+
+    def _adjusted(self, part: AdjustedPart) -> None:
+        self.metrics.adjusted.labels(part.name if part.name in ADJUSTABLE else "other").inc()
+        if part.why not in self.notices:
+            self.notices.append(part.why)
+
+    def _bill(self) -> None:
+        if self.usage is not None:
+            for kind in ("input", "output", "cache_read", "cache_write"):
+                self.metrics.tokens.labels(kind).inc(getattr(self.usage, kind))
 
 
 def _report_late(recording: asyncio.Task[Any]) -> None:
@@ -252,6 +343,8 @@ class Exchanges:
     saga: Saga
     narrators: Narrators
     metrics: Metrics
+    keep_alive: float = 0.0
+    patience: float = 600.0
     _by_key: dict[Key, Exchange] = field(factory=dict, init=False)
     _recordings: dict[asyncio.Task[Any], tuple[str, str]] = field(factory=dict, init=False)
     _tasks: dict[asyncio.Task[None], Exchange] = field(factory=dict, init=False)
@@ -260,7 +353,9 @@ class Exchanges:
         """Follow the exchange that runs for an equal call, or begin one. The caller must ``leave`` it."""
         exchange = self._by_key.get(key)
         if exchange is None or exchange.ended or exchange.stopped:
-            exchange = Exchange(call, self.saga, self.narrators, self.metrics, self._recordings)
+            exchange = Exchange(
+                call, self.saga, self.narrators, self.metrics, self._recordings, self.keep_alive, self.patience
+            )
             self._by_key[key] = exchange
             task = asyncio.create_task(exchange.run(), name="saga-exchange")
             self._tasks[task] = exchange

@@ -9,6 +9,11 @@ from attrs import define, field
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 _MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
+ADJUSTABLE = frozenset(
+    "temperature top_p top_k min_p stop seed presence_penalty frequency_penalty repetition_penalty logit_bias logprobs "
+    "max_tokens thinking prefill system content".split()
+)
+"""Parameters that are counted by name; the others are counted together."""
 _SECONDS = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120)
 
 
@@ -22,6 +27,8 @@ class Metrics:
     first_part: Histogram = field(init=False)
     tokens: Counter = field(init=False)
     commits: Counter = field(init=False)
+    adjusted: Counter = field(init=False)
+    fallbacks: Counter = field(init=False)
     following: Gauge = field(init=False)
     _engine: Gauge = field(init=False)
 
@@ -34,6 +41,10 @@ class Metrics:
         )
         self.tokens = Counter("saga_upstream_tokens", "Tokens as the provider bills them", ["kind"], **with_labels)
         self.commits = Counter("saga_commits", "Turns recorded, or not", ["result"], **with_labels)
+        self.adjusted = Counter(
+            "saga_upstream_adjusted", "Parameters that a model does not take, left out", ["name"], **with_labels
+        )
+        self.fallbacks = Counter("saga_upstream_fallbacks", "Narrations by the next model in line", **with_labels)
         self.following = Gauge("saga_chat_open", "Chat requests that are being answered", **with_labels)
         self._engine = Gauge("saga_engine", "The engine's own counts", ["name"], **with_labels)
 

@@ -14,6 +14,8 @@ from saga_server.errors import RequestError
 
 MAX_CHOICES = 16
 DONE = b"data: [DONE]\n\n"
+ALIVE = b": waiting\n\n"
+"""A comment in a stream of events: nobody reads it, and nobody in between takes the stream for dead."""
 
 _OWN = frozenset({"messages", "model", "stream", "stream_options"})
 _SURROGATE = re.compile(r"[\ud800-\udfff]")

@@ -29,6 +29,8 @@ from saga_core.stores.md_cache import PAGE_NAMES
 
 Profile = Literal["lite", "full", "full-lance", "memory"]
 Identify = Literal["transcript", "user", "system-md5"]
+Dialect = Literal["anthropic", "openai", "google", "openrouter", "any"]
+Thinking = Literal["model", "off"]
 Strategy = Literal["md_prefix", "none"]
 GraphMode = Literal["on-disk", "memory"]
 
@@ -52,6 +54,8 @@ class ServerConfig:
     max_messages: int = field(default=20_000, validator=Whole(1))
     request_timeout: float = field(default=600.0, validator=Number())
     """Seconds that an upstream may stay silent."""
+    keep_alive: float = field(default=15.0, validator=Number(zero=True))
+    """Seconds of silence after which a waiting stream gets a comment, so that nobody in between hangs up; 0: never."""
     drain_timeout: float = field(default=20.0, validator=Number(zero=True))
     """Seconds that shutting down waits for background work; the rest is done at the next start."""
 
@@ -64,18 +68,30 @@ class ModelsConfig:
     extraction: str | None = field(default=None, validator=_MODEL)
     curator: str | None = field(default=None, validator=_MODEL)
     embedding: str | None = field(default=None, validator=_MODEL)
+    aliases: Mapping[str, str] = field(factory=dict, validator=Table(Text("a model's name")))
+    """Name -> the model that is meant by it."""
+    fallback: tuple[str, ...] = field(default=(), validator=Words())
+    """Models that narrate, in this order, when the one that was asked cannot be reached or is in trouble."""
     facts: Mapping[str, Mapping[str, Any]] = field(factory=dict, validator=Facts())
     """Beginning of a model's name -> facts about it that replace the built-in ones, such as its prices."""
 
 
 @frozen
 class ProviderConfig:
-    """How to reach a provider."""
+    """How to reach a provider, and how to speak to it."""
 
     base_url: str | None = field(default=None, validator=Url())
     api_key: str | None = field(default=None, repr=False, validator=Secret())
+    dialect: str | None = field(default=None, validator=Choice(get_args(Dialect), optional=True))
+    """Whose API it speaks; None: told from its name and address."""
     timeout: float = field(default=600.0, validator=Number())
     max_retries: int = field(default=2, validator=Whole(0, 10))
+    retry_seconds: float = field(default=30.0, validator=Number(zero=True))
+    """Seconds after the beginning of a call within which it is made again."""
+    slots: int = field(default=0, validator=Whole(0, 1_000))
+    """Calls that it answers at the same time; further ones wait here, narrations first. 0: any number."""
+    thinking: str = field(default="model", validator=Choice(get_args(Thinking)))
+    """Whether its models may think before they answer."""
     passthrough_key: bool = field(default=False, validator=Flag())
     """Send the client's own bearer token upstream."""
 

@@ -15,6 +15,7 @@ from attrs import Attribute, frozen
 
 from saga_core.errors import BadInput
 from saga_core.upstream.facts import ModelFacts, override
+from saga_core.upstream.parameters import ParameterRules, read_rules
 
 
 class Refused(ValueError):
@@ -110,11 +111,14 @@ class Choice(Rule):
 
     textual: ClassVar[bool] = True
     of: tuple[str, ...]
+    optional: bool = False
 
     def read(self, value: Any) -> Any:
-        """The word."""
+        """The word, or None where that is allowed."""
+        if value is None and self.optional:
+            return None
         if not isinstance(value, str) or value not in self.of:
-            raise Refused(f"give one of {', '.join(self.of)}")
+            raise Refused(f"give one of {', '.join(self.of)}{' or null' if self.optional else ''}")
         return value
 
 
@@ -313,6 +317,7 @@ class Facts(Rule):
         for name, given in value.items():
             try:
                 override(ModelFacts(""), given, str(name))
+                read_rules(ParameterRules(), given, str(name))
             except BadInput as error:
                 raise Refused(str(error)) from None
             found[str(name)] = dict(given)

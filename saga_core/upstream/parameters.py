@@ -43,7 +43,7 @@ def rules_of(model: str, provider: str, overrides: Mapping[str, Mapping[str, Any
     if overrides:
         key = longest(name, {normal(each): each for each in overrides})
         if key is not None:
-            found = _read(found, overrides[key], f"models.facts.{key}")
+            found = read_rules(found, overrides[key], f"models.facts.{key}")
     return found
 
 
@@ -59,13 +59,14 @@ def _builtin(name: str, provider: str) -> ParameterRules:
     key = longest(name, {prefix: prefix for prefix in rows})
     if key is None:
         return ParameterRules()
-    rules = _read(ParameterRules(), rows[key], f"models.toml {key}")
+    rules = read_rules(ParameterRules(), rows[key], f"models.toml {key}")
     if provider in ("", rows[key]["provider"]):
         return rules
     return ParameterRules(prefill=rules.prefill) if provider in RELAYS else ParameterRules()
 
 
-def _read(rules: ParameterRules, given: Mapping[str, Any], where: str) -> ParameterRules:
+def read_rules(rules: ParameterRules, given: Mapping[str, Any], where: str) -> ParameterRules:
+    """``rules`` with those among ``given``; other fields are none of theirs. Raises ``BadInput``."""
     changes: dict[str, Any] = {}
     for name, value in given.items():
         if name not in RULES:
