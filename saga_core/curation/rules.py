@@ -347,9 +347,26 @@ def _acts_in(step: Step, who: Entity) -> str:
 
 
 def _distinct(entity: Entity, state: WorldState) -> list[str]:
-    """The names by which a sentence means this character and nobody else, the longest first."""
-    others = {name for each in state.of_kind(Kind.CHARACTER) if each.id != entity.id for name in each.names}
-    return sorted((name for name in entity.names if name not in others and len(name) > 1), key=len, reverse=True)
+    """The names by which a sentence means this character and nobody else, the longest first; parts of names too."""
+    others = {part for each in state.of_kind(Kind.CHARACTER) if each.id != entity.id for part in _parts(each)}
+    return sorted((name for name in _parts(entity) if name not in others and len(name) > 1), key=len, reverse=True)
+
+
+_TITLES = frozenset("captain lady lord sir old young mother father the doctor master mistress king queen reeve".split())
+
+
+def _parts(entity: Entity) -> set[str]:
+    """The names of somebody, with the last word of a Korean one, and first and last names of an English one."""
+    found = set(entity.names)
+    for name in entity.names:
+        words = name.split(" ")
+        if len(words) < 2:
+            continue
+        if prose.korean(name):
+            found.add(words[-1])
+        else:
+            found.update(word for word in words if word[:1].isupper() and word.casefold() not in _TITLES)
+    return found
 
 
 def _names(state: WorldState, id_: str) -> tuple[str, ...]:

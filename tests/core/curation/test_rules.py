@@ -1,0 +1,99 @@
+"""Rules: planted contradictions are found, and what only looks like one is let be."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+from attrs import evolve
+
+from saga_core.curation import rules
+from saga_core.model import deltas
+from saga_core.model.entities import Kind
+from tests.core.curation.plays import PLANTED, SOUND, Play
+from tests.core.curation.stage import Stage, Told, view_of
+
+
+def found(play: Play) -> list[str]:
+    return [each.data["rule"] for each in rules.review(view_of(play.world, *play.told))]
+
+
+def test_recall_and_false_alarms() -> None:
+    assert len(PLANTED) == len(SOUND) == 30
+    missed = [play.name for play in PLANTED if play.rule not in found(play)]
+    wrong = [f"{play.name}: {kinds}" for play in SOUND if (kinds := found(play))]
+    beside = [f"{play.name}: {kinds}" for play in PLANTED if (kinds := [k for k in found(play) if k != play.rule])]
+    assert len(missed) <= 0.1 * len(PLANTED), missed
+    assert len(wrong) <= 0.05 * len(SOUND), wrong
+    assert len(beside) <= 0.05 * len(PLANTED), beside
+
+
+@pytest.mark.parametrize("play", PLANTED, ids=lambda play: play.name)
+def test_a_finding_names_turns_that_were_shown_and_changes_nothing(play: Play) -> None:
+    view = view_of(play.world, *play.told)
+    before = deepcopy(view)
+    first = rules.review(view)
+    assert view == before
+    assert first == rules.review(before)
+    for each in first:
+        assert each.turns and set(each.turns) <= {turn.id for turn in view.turns}
+        assert each.turns[-1] == view.turns[-1].id, "the last turn is where it went wrong"
+        assert set(each.entities) <= set(view.state.entities)
+
+
+def test_the_death_is_named_as_proof_and_the_same_is_not_found_again() -> None:
+    stage = Stage("ersia")
+    stage.tell(Told("찌른다.", "크룩이 쓰러진다.", "status_changes: [{name: 크룩, status: dead}]"))
+    stage.tell(Told("쉰다.", "바람이 분다."))
+    stage.tell(Told("본다.", "크룩이 웃으며 다가왔다."))
+    (finding,) = rules.review(stage.view())
+    assert finding.turns == ("t1", "t3")
+    assert finding.data["quote"] == "크룩이 웃으며 다가왔다."
+    assert "3턴" in finding.summary
+    (later,) = rules.review(stage.view(since=1))
+    assert later.turns == ("t3",), "a turn that is not shown proves nothing"
+    stage.events(deltas.Found(finding.data["key"], "dead_act", finding.summary, finding.turns))
+    assert rules.review(stage.view()) == ()
+
+
+def test_a_forgotten_event_is_found_once_its_time_is_over() -> None:
+    stage = Stage("harrow")
+    event = deltas.Introduced("e1", Kind.EVENT, "The bells ring")
+    stage.events(event, deltas.EventScheduled("e1", "The bells ring", "", 2, 3))
+    for depth in (2, 3, 4):
+        stage.tell(Told("I wait.", "Nothing."))
+        due = [each.data["rule"] for each in rules.review(stage.view())]
+        assert due == (["forgotten_event"] if depth > 3 else [])
+    stage.events(deltas.EventTriggered("e1", "The bells ring"))
+    assert rules.review(stage.view()) == ()
+
+
+def test_an_event_without_an_end_is_forgotten_after_a_while() -> None:
+    stage = Stage("harrow")
+    stage.events(deltas.Introduced("e1", Kind.EVENT, "Fire"), deltas.EventScheduled("e1", "Fire", "", 2))
+    for _ in range(rules.PATIENCE + 1):
+        stage.tell(Told("I wait.", "Nothing."))
+    assert rules.review(stage.view()) == ()
+    stage.tell(Told("I wait.", "Nothing."))
+    (finding,) = rules.review(stage.view())
+    assert finding.turns == ("t23",)
+
+
+def test_an_event_that_is_closed_or_waits_for_somebody_is_not_forgotten() -> None:
+    stage = Stage("harrow")
+    stage.events(
+        deltas.Introduced("e1", Kind.EVENT, "Fire"),
+        deltas.Introduced("e2", Kind.EVENT, "A visit"),
+        deltas.EventScheduled("e1", "Fire", "", 2, 3),
+        deltas.EventScheduled("e2", "A visit", "", 2, None, stage.state.location or ""),
+    )
+    stage.events(deltas.EventClosed("e1"))
+    for _ in range(rules.PATIENCE * 2):
+        stage.tell(Told("I wait.", "Nothing."))
+    assert rules.review(stage.view()) == ()
+
+
+def test_without_the_state_before_only_what_the_turns_show_counts() -> None:
+    view = view_of("ersia", *PLANTED[1].told)
+
+    assert [each.data["rule"] for each in rules.review(evolve(view, before=None))] == ["dead_act"]
