@@ -23,7 +23,7 @@ from saga_server.bench.protocols.steps import (
     waits,
 )
 from tests.server.client import BLOCK, CHAT, words
-from tests.wire.dialects import DIALECTS, KEY, Stage
+from tests.wire.dialects import DIALECTS, KEY, OLDER, Stage
 
 SAMPLED = {
     "temperature": 0.9,
@@ -47,7 +47,13 @@ def stream(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
-async def test_a_reply(stage: Stage, stream: bool) -> None:
+@pytest.mark.parametrize("case", [*DIALECTS, *OLDER])
+async def test_a_reply(case: str, stream: bool) -> None:
+    async with Stage.of(case) as stage:
+        await _reply(stage, stream)
+
+
+async def _reply(stage: Stage, stream: bool) -> None:
     stage.upstream.then(says("비가 ", "그친다. ", "The rain stops.\n\n" + BLOCK[:20], BLOCK[20:]))
     text = await stage.say(words("나는 문을 연다."), stream=stream, **SAMPLED, extra_body=EXOTIC)
     assert text.rstrip() == "비가 그친다. The rain stops."
@@ -136,10 +142,12 @@ async def test_thoughts(stage: Stage, stream: bool) -> None:
     assert thought == "음… 그래."
 
 
-@pytest.mark.parametrize(
-    ("finish", "told"), [("length", "length"), ("filtered", "content_filter")], ids=["length", "filtered"]
-)
-async def test_why_it_ended(stage: Stage, stream: bool, finish: str, told: str) -> None:
+async def test_why_it_ended(stage: Stage, stream: bool) -> None:
+    for finish, told in (("length", "length"), ("filtered", "content_filter")):
+        await _ended(stage, stream, finish, told)
+
+
+async def _ended(stage: Stage, stream: bool, finish: str, told: str) -> None:
     stage.upstream.then(says("말", finish=finish))
     reply = await stage.saga.chat(words("안녕"), model=stage.model, stream=stream)
     if stream:
