@@ -331,6 +331,60 @@ async def test_a_write_goes_on_behind_a_crash(cache: FilesCache) -> None:
         assert left == []
 
 
+@contextmanager
+def power_cut_at(step: int, root: Path) -> Iterator[list[str]]:
+    """As ``crash_at``, and then every file below ``root`` is empty that was not synced as it was written last."""
+
+    def marks(found: os.stat_result) -> tuple[int, int, int]:
+        return found.st_ino, found.st_size, found.st_mtime_ns
+
+    def files() -> list[Path]:
+        return [file for file in root.rglob("*") if file.is_file() and file.name != ".lock"]
+
+    kept = {marks(file.stat()) for file in files()}
+    real = os.fsync
+
+    def noted(descriptor: int) -> None:
+        real(descriptor)
+        kept.add(marks(os.fstat(descriptor)))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", noted)
+        try:
+            with crash_at(step) as steps:
+                yield steps
+        except Crash:
+            for file in files():
+                if marks(file.stat()) not in kept:
+                    file.write_bytes(b"")
+            raise
+
+
+async def test_a_power_cut_while_writing_leaves_the_old_or_the_new(root: Path) -> None:
+    """What was written and not synced is gone; what was renamed and removed until then is not."""
+    outcomes: list[str] = []
+    while len(outcomes) < 100:
+        cache = await opened(root)
+        await cache.write(SCOPE, pages("old"))
+        whole = pages("new", lore_md="긴 이야기" * 2_000)
+        cut = False
+        try:
+            with power_cut_at(len(outcomes), root):
+                await cache.write(SCOPE, whole)
+        except Crash:
+            cut = True
+        await cache.aclose()
+        after = await opened(root)
+        here = await after.read(SCOPE)
+        await after.aclose()
+        assert here is not None and (here == pages("old") or here == whole)
+        outcomes.append("old" if here == pages("old") else "new")
+        if not cut:
+            break
+    assert outcomes == sorted(outcomes, reverse=True) and set(outcomes) == {"old", "new"}
+    assert len(outcomes) > 8, "each step was cut"
+
+
 async def test_everything_is_on_the_disk_before_it_counts(cache: FilesCache, monkeypatch: pytest.MonkeyPatch) -> None:
     """A power cut cannot be tried here; the order of syncs and renames that guards against it can."""
     await cache.write(SCOPE, pages("old", lore_md="same"))

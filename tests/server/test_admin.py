@@ -280,3 +280,19 @@ class TestRefusals:
             reply = await client.get("/api/graph/query?cypher=MATCH (n) RETURN n&limit=3&timeout=1")
         assert reply.status == 501
         assert "no query language" in reply.error["message"]
+
+    async def test_graph_queries_read_and_do_nothing_else(self, serve: Serve, tmp_path: Path) -> None:
+        storage = {"profile": "memory", "path": str(tmp_path), "graph": {"backend": "kuzu"}}
+        async with serve(graph={"raw_query": True}, storage=storage) as client:
+            await client.chat([{"role": "user", "content": "숲으로 간다."}])
+            await client.send("POST", "/api/drain?timeout=20")
+            asked = "/api/graph/query?timeout=20&cypher="
+            reply = await client.get(asked + "MATCH (c:Entity {label: 'Character'}) RETURN count(*) AS n")
+            assert reply.status == 200, reply.json
+            assert reply.json["rows"][0]["n"] > 0
+            for text in ("MATCH (n) DETACH DELETE n", "COPY (MATCH (n) RETURN n) TO '/tmp/x'", "CALL timeout=0"):
+                refused = await client.get(asked + text)
+                assert (refused.status, refused.error["type"]) == (400, "invalid_request_error"), refused.json
+            assert (
+                await client.get(asked + "MATCH (c:Entity {label: 'Character'}) RETURN count(*) AS n")
+            ).json == reply.json
