@@ -60,5 +60,5 @@ async def undo_change(request: web.Request) -> web.Response:
     known_only(request)
     session = await saga_of(request).session(id_of(request))
     change = request.match_info["change"]
-    turn = await to_its_end(request, saga_of(request).undo(session.id, change))
-    return as_json({"session": session.id, "undone": change, "turn_id": turn})
+    undoing, turn = await to_its_end(request, saga_of(request).undo(session.id, change))
+    return as_json({"session": session.id, "undone": change, "change": undoing, "turn_id": turn})

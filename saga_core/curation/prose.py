@@ -106,7 +106,7 @@ def narrated(text: str) -> Iterator[str]:
 
 def unreal(text: str) -> bool:
     """Whether a text tells of dreams, memories, ghosts or the like."""
-    return _UNREAL.search(text) is not None
+    return _UNREAL.search(_QUOTED.sub(" ", text)) is not None
 
 
 def of_a_body(text: str) -> bool:
@@ -147,9 +147,11 @@ def you_fight(text: str, names: Iterable[str], said: str) -> str:
 
     Without a subject a sentence is the player's when the player's own words, ``said``, tell of fighting.
     """
+    found = [name for name in names if name]
+    named = "|".join(map(re.escape, found)) or r"(?!)"
     own = re.compile(
-        rf"(?:{_YOU}|{_subject([name for name in names if name])})(?=\s)[^.!?\n]{{0,40}}?(?:{_FIGHTS_KO})"
-        rf"|\byou\b(?:\s+\w+ly)?\s+(?:{_FIGHTS_EN})\b",
+        rf"(?:{_YOU}|{_subject(found)})(?=\s)[^.!?\n]{{0,40}}?(?:{_FIGHTS_KO})"
+        rf"|\b(?:you|{named})\b(?:\s+\w+ly)?\s+(?:{_FIGHTS_EN})\b",
         re.I,
     )
     wanted = re.compile(rf"{_FIGHTS_KO}|베[어고]|때[려린]|친다|찌르|\b(?:{_FIGHTS_EN})\b", re.I)
@@ -177,15 +179,12 @@ def dies(text: str, names: Iterable[str]) -> str:
     return ""
 
 
-def stays_at(text: str, names: Iterable[str], places: Iterable[tuple[str, str]]) -> tuple[str, str]:
-    """(place, sentence) of the first sentence in which somebody of those names is at a place; "" and "" for none.
-
-    ``places`` are ids with names.
-    """
+def stays_at(text: str, names: Iterable[str], places: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """(place, sentence) of each sentence in which somebody of those names is at a place. ``places``: ids and names."""
     found = [name for name in names if name]
     named = sorted(places, key=lambda place: -len(place[1]))
     if not found or not named:
-        return "", ""
+        return
     subject, english = _subject(found), "|".join(map(re.escape, found))
     for sentence in narrated(text):
         if not _real(sentence) or unreal(sentence):
@@ -203,8 +202,8 @@ def stays_at(text: str, names: Iterable[str], places: Iterable[tuple[str, str]])
                 sentence,
                 re.I,
             ):
-                return place, sentence
-    return "", ""
+                yield place, sentence
+                break
 
 
 def korean(text: str) -> bool:

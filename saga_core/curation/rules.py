@@ -114,7 +114,7 @@ class _Review:
         dead = [each for each in before.of_kind(Kind.CHARACTER) if each.dead or each.id in died]
         if dead and prose.revives(told):
             for each in dead:
-                if any(mentions(told, name) for name in each.names):
+                if any(mentions(told, name) for name in _distinct(each, before)):
                     died.pop(each.id, None)
                     dead = [other for other in dead if other.id != each.id]
         if dead and not prose.unreal(told):
@@ -199,9 +199,10 @@ class _Review:
             entity = after.entities.get(who)
             if entity is None or who in gone or who not in step.before.present or not here:
                 continue
-            there, how = prose.stays_at(turn.reply, _distinct(entity, after), places_named)
-            if there and there != here and _apart(after, there, here):
-                yield self._two_places(step, who, here, there, [turn.id], quote=how)
+            for there, how in prose.stays_at(turn.reply, _distinct(entity, after), places_named):
+                if _apart(after, there, here):
+                    yield self._two_places(step, who, here, there, [turn.id], quote=how)
+                    break
         for who in gone:
             where = step.before.location
             if where:

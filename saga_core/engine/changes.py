@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import define, evolve
+from attrs import asdict, define, evolve
 
 from saga_core.codec import to_plain
 from saga_core.curation.corrections import correct
@@ -13,7 +13,7 @@ from saga_core.engine.amending import amend
 from saga_core.engine.backfill import Backfill
 from saga_core.engine.live import LiveSession
 from saga_core.errors import BadInput, NotFound
-from saga_core.model.deltas import Delta, Source
+from saga_core.model.deltas import Delta, Source, undoings
 from saga_core.model.entities import Kind
 
 _SUMMARY = 200
@@ -29,7 +29,7 @@ class Changes(Backfill):
         found = []
         for node in live.tree.path(live.head):
             later = live.amendments.get(node.id, ())
-            gone = {delta.undoes for delta in later if delta.undoes}
+            gone = undoings(later)
             proposed = {
                 change: (review.curator, proposal.summary)
                 for review in live.reviews.get(node.id, ())
@@ -45,7 +45,7 @@ class Changes(Backfill):
                         "turn": node.depth,
                         "turn_id": node.id,
                         "by": by,
-                        "undone": delta.id in gone,
+                        "undone": gone.get(delta.id),
                         "summary": summary,
                         "events": to_plain(Delta(delta.events)).get("events", []),
                     }
@@ -80,18 +80,18 @@ class Changes(Backfill):
         return {
             "session": live.session.id,
             "turn": state.depth,
-            "findings": [{**to_plain(each), "verdict": each.verdict or None} for each in state.findings],
-            "story": [to_plain(part) for part in state.story],
+            "findings": [{**asdict(each), "verdict": each.verdict or None} for each in state.findings],
+            "story": [asdict(part) for part in state.story],
             "schedule": [
                 {
-                    **to_plain(each),
+                    **asdict(each),
                     "place": state.name(each.place) if each.place else None,
                     "who": state.name(each.who) if each.who else None,
                 }
                 for each in state.schedule.values()
             ],
             "lore": dict(state.learned),
-            "blocks": {name: to_plain(block) for name, block in state.blocks.items()},
+            "blocks": {name: asdict(block) for name, block in state.blocks.items()},
             "reviews": await self.reviews(session_id),
         }
 
@@ -123,20 +123,18 @@ class Changes(Backfill):
             events = correct(await live.state(node.id), kind, fields)
             return await self._amend(live, node.id, Delta(events, Source.EDIT))
 
-    async def undo(self, session_id: str, change: str) -> str:
-        """Undo a change, or an undoing; the id of the turn at which it was made. ``NotFound``, ``BadInput``."""
+    async def undo(self, session_id: str, change: str) -> tuple[str, str]:
+        """Undo a change, or an undoing: the id of this undoing, and of the turn. ``NotFound``, ``BadInput``."""
         session = await self.session(session_id)
         async with self.lanes.exclusive(session.id, journal=True):
             live = await self.live.get(session.id)
             for turn, later in live.amendments.items():
-                ids = {delta.id for delta in later if delta.id}
-                if change not in ids:
+                if not any(delta.id == change for delta in later):
                     continue
-                undone = {delta.undoes for delta in later if delta.undoes}
-                if change in undone:
-                    raise BadInput(f"change: {change!r} is undone already")
-                await self._amend(live, turn, Delta((), Source.EDIT, undoes=change))
-                return turn
+                by = undoings(later).get(change)
+                if by is not None:
+                    raise BadInput(f"change: {change!r} is undone already; undo {by!r} to have it again")
+                return await self._amend(live, turn, Delta((), Source.EDIT, undoes=change)), turn
         raise NotFound(f"session {session.id} has no change {change!r}")
 
     async def _amend(self, live: LiveSession, turn: str, delta: Delta) -> str:

@@ -347,10 +347,15 @@ class Delta:
         return found
 
 
-def _counting(later: Sequence[Delta]) -> list[Delta]:
-    """The deltas that nobody undid. What undoes may itself be undone."""
-    gone: set[str] = set()
+def undoings(later: Sequence[Delta]) -> dict[str, str]:
+    """The ids of later deltas that count no more, and of what undid each. What undoes may itself be undone."""
+    gone: dict[str, str] = {}
     for delta in reversed(later):
         if delta.undoes and delta.id not in gone:
-            gone.add(delta.undoes)
+            gone.setdefault(delta.undoes, delta.id)
+    return gone
+
+
+def _counting(later: Sequence[Delta]) -> list[Delta]:
+    gone = undoings(later)
     return [delta for delta in later if not delta.undoes and (not delta.id or delta.id not in gone)]

@@ -1,0 +1,76 @@
+"""The curator with a memory: a model that edits memory blocks and proposes through tools, a bounded number of times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from saga_backends.curator.lifecycle import CuratorLife
+from saga_backends.curator.model_options import take_model
+from saga_core.curation.answers import Unusable
+from saga_core.curation.asked import Asking, CurationFailed
+from saga_core.curation.asking import ask_step
+from saga_core.curation.steps import MOST_CALLS, Desk, read_calls, tool_definitions
+from saga_core.errors import UpstreamError
+from saga_core.registry import Backend, OpenOptions
+from saga_core.stores.curator import CurationView, Curator, Proposal
+
+_UNUSABLE = 2
+"""Answers without a call that end the work when nothing came of it."""
+
+
+class BlocksCurator(CuratorLife):
+    """At most ``steps`` calls a review. Its memory is in the state that it is shown, and comes back as proposals."""
+
+    def __init__(self, asked: Asking, count: Callable[[str], int], blocks: tuple[str, ...], steps: int) -> None:
+        super().__init__("blocks")
+        self._asked = asked
+        self._count = count
+        self._blocks = blocks
+        self._steps = steps
+
+    async def review(self, view: CurationView) -> tuple[Proposal, ...]:
+        """What came of the steps. What was sound before a step failed is kept.
+
+        Raises ``CurationFailed`` when nothing in any answer could be used, and ``UpstreamError`` as the provider does
+        when nothing came of it before.
+        """
+        self._alive()
+        if not view.turns:
+            return ()
+        desk, done, unusable = Desk(view, self._blocks), list[str](), 0
+        tools = tool_definitions()
+        for _ in range(self._steps):
+            try:
+                said = await self._asked.ask(ask_step(view, desk.blocks, done, self._count), tools)
+            except (UpstreamError, CurationFailed):
+                if not desk.result():
+                    raise
+                self._asked.report("curation.cut", 1)
+                break
+            self._asked.report("curation.steps", 1)
+            try:
+                calls = read_calls(said.text, said.calls)
+            except Unusable as problem:
+                unusable += 1
+                done.append(f"error: {problem}")
+                if unusable >= _UNUSABLE:
+                    if not desk.result():
+                        raise CurationFailed(f"the model calls no tool: {problem}") from None
+                    break
+                continue
+            done += [desk.take(call) for call in calls[:MOST_CALLS]]
+            if len(calls) > MOST_CALLS:
+                done.append(f"error: {len(calls)} calls at once; the first {MOST_CALLS} were taken")
+            if desk.finished:
+                break
+        else:
+            self._asked.report("curation.endless", 1)
+        return desk.result()
+
+
+async def _open(options: OpenOptions) -> Curator:
+    found = take_model("blocks", options)
+    return BlocksCurator(found.asked, found.count, found.blocks, found.steps)
+
+
+BACKEND = Backend("curator", "blocks", _open, "a model that remembers its reviews in memory blocks")

@@ -1,0 +1,50 @@
+"""The curator that asks a model once, for one JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from saga_backends.curator.lifecycle import CuratorLife
+from saga_backends.curator.model_options import ModelOptions, take_model
+from saga_core.curation import asking
+from saga_core.curation.answers import Unusable, read_answer
+from saga_core.curation.asked import Asking, CurationFailed
+from saga_core.registry import Backend, OpenOptions
+from saga_core.stores.curator import CurationView, Curator, Proposal
+
+_SHOWN = 120
+
+
+class DirectCurator(CuratorLife):
+    """One call a review, and one more when the answer cannot be read."""
+
+    def __init__(self, asked: Asking, count: Callable[[str], int]) -> None:
+        super().__init__("direct")
+        self._asked = asked
+        self._count = count
+
+    async def review(self, view: CurationView) -> tuple[Proposal, ...]:
+        """What the model proposes. Raises ``CurationFailed`` when neither answer can be read, and ``UpstreamError``."""
+        self._alive()
+        if not view.turns:
+            return ()
+        plan = asking.ask_once(view, self._count)
+        said = await self._asked.ask(plan)
+        try:
+            return read_answer(said.text, view)
+        except Unusable as problem:
+            self._asked.report("curation.repairs", 1)
+            said = await self._asked.ask(asking.ask_again(plan, view, str(problem)))
+        try:
+            return read_answer(said.text, view)
+        except Unusable as problem:
+            shown = " ".join(said.text.split())[:_SHOWN]
+            raise CurationFailed(f"the answer cannot be used: {problem}; it says {shown!r}") from None
+
+
+async def _open(options: OpenOptions) -> Curator:
+    found: ModelOptions = take_model("direct", options)
+    return DirectCurator(found.asked, found.count)
+
+
+BACKEND = Backend("curator", "direct", _open, "asks a model once a review")

@@ -1,0 +1,65 @@
+"""What a curator that asks a model is opened with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from saga_core.curation.asked import MAX_TOKENS, TIMEOUT, Asking
+from saga_core.errors import BadInput
+from saga_core.registry import OpenOptions
+
+BLOCKS = ("narrative_summary", "curation_decisions", "contradiction_log")
+STEPS = 8
+
+
+@frozen
+class ModelOptions:
+    """The options, checked."""
+
+    asked: Asking
+    count: Callable[[str], int]
+    blocks: tuple[str, ...]
+    steps: int
+
+
+async def _at_once() -> None:
+    """There is nothing to wait for."""
+
+
+def _uncounted(name: str, amount: int = 1) -> None:
+    """Counts nothing."""
+
+
+def take_model(name: str, options: OpenOptions) -> ModelOptions:
+    """The options of the curator ``name``. ``BadInput`` for unknown ones, and without a model.
+
+    ``chat`` (a ``ChatModel``) has to be there. ``model``: its name for the provider. ``count``: tokens of a text.
+    ``before_call`` is awaited before each call, ``report`` told what was asked.
+    """
+    found = options.take(
+        chat=None,
+        model="",
+        count=None,
+        blocks=None,
+        before_call=None,
+        report=None,
+        steps=STEPS,
+        timeout=TIMEOUT,
+        max_tokens=MAX_TOKENS,
+    )
+    if found["chat"] is None:
+        raise BadInput(f"options.chat: the {name} curator asks a model; set models.curator and a provider for it")
+    if not 1 <= found["steps"] <= 32:
+        raise BadInput(f"options.steps: {found['steps']} is not allowed; give a whole number from 1 to 32")
+    asked = Asking(
+        found["chat"],
+        found["model"] or found["chat"].name,
+        found["report"] or _uncounted,
+        found["before_call"] or _at_once,
+        float(found["timeout"]),
+        found["max_tokens"],
+    )
+    blocks = BLOCKS if found["blocks"] is None else tuple(found["blocks"])
+    return ModelOptions(asked, found["count"] or (lambda text: len(text) // 3 + 1), blocks, found["steps"])

@@ -1,0 +1,105 @@
+"""One call to a curator model: the reply's text and the tool calls in it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from attrs import define, field
+
+from saga_core.errors import SagaError, UpstreamError
+from saga_core.ports import ChatModel, ChatRequest, ExtraPart, FinishPart, TextPart, UsagePart
+from saga_core.prompt.plan import PromptPlan
+
+TIMEOUT = 120.0
+"""Seconds that one call may take."""
+MAX_TOKENS = 2_000
+"""Tokens of an answer, at most."""
+_LONGEST = 60_000
+
+
+class CurationFailed(SagaError):
+    """The model gave no answer that can be used; the message says why."""
+
+
+@define
+class Said:
+    """What the model said."""
+
+    text: str = ""
+    calls: list[Any] = field(factory=list)
+
+
+@define(eq=False)
+class Asking:
+    """How a curator model is asked. ``report`` is told of calls and tokens, as ``curation.calls`` and so on."""
+
+    chat: ChatModel
+    model: str
+    report: Callable[[str, int], None]
+    before_call: Callable[[], Awaitable[None]]
+    timeout: float = TIMEOUT
+    max_tokens: int = MAX_TOKENS
+    _limit_name: str = field(default="max_tokens", init=False)
+    _tools: bool = field(default=True, init=False)
+    """Whether the provider takes tools; learned from its refusal."""
+
+    async def ask(self, plan: PromptPlan, tools: list[dict[str, Any]] | None = None) -> Said:
+        """One call, once more when the provider refuses a parameter. Raises ``CurationFailed``, ``UpstreamError``."""
+        await self.before_call()
+        self.report("curation.calls", 1)
+        for _ in range(2):
+            try:
+                return await self._call(plan, tools)
+            except UpstreamError as error:
+                if error.status not in (400, 404, 422, 501) or not self._learned(str(error), tools):
+                    raise
+        return await self._call(plan, tools)
+
+    def _learned(self, reason: str, tools: list[dict[str, Any]] | None) -> bool:
+        """Take from a refusal what to do without; whether there was anything."""
+        if self._limit_name in reason and self._limit_name == "max_tokens":
+            self._limit_name = "max_completion_tokens"
+            return True
+        if tools and self._tools and ("tool" in reason or "function" in reason):
+            self._tools = False
+            return True
+        return False
+
+    async def _call(self, plan: PromptPlan, tools: list[dict[str, Any]] | None) -> Said:
+        params: dict[str, Any] = {self._limit_name: self.max_tokens}
+        if tools and self._tools:
+            params["tools"] = tools
+        said = Said()
+        try:
+            async with asyncio.timeout(self.timeout):
+                refused = await self._listen(ChatRequest(plan, self.model, params), said)
+        except TimeoutError:
+            raise CurationFailed(f"{self.chat.name} gave no answer within {self.timeout:g} s") from None
+        if refused:
+            raise CurationFailed(f"{self.chat.name} refused to review (content_filter)")
+        return said
+
+    async def _listen(self, request: ChatRequest, said: Said) -> bool:
+        refused = False
+        stream = self.chat.stream(request, streaming=False)
+        try:
+            async for part in stream:
+                if isinstance(part, TextPart) and part.index == 0:
+                    said.text += part.text
+                elif isinstance(part, ExtraPart) and part.index == 0:
+                    calls = part.fields.get("tool_calls")
+                    said.calls += calls if isinstance(calls, list) else []
+                elif isinstance(part, FinishPart) and part.index == 0:
+                    refused = part.reason == "content_filter"
+                elif isinstance(part, UsagePart):
+                    self.report("curation.tokens.input", part.usage.input)
+                    self.report("curation.tokens.output", part.usage.output)
+                if len(said.text) > _LONGEST:
+                    break
+        finally:
+            close = getattr(stream, "aclose", None)
+            if close is not None:
+                await close()
+        return refused
