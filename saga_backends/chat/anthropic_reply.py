@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import define, evolve, field
 
+from saga_backends.chat.json_text import read_text
 from saga_backends.chat.prefill import Unrepeated
 from saga_backends.chat.provider_error import Blame
 from saga_core.errors import UpstreamError
@@ -85,8 +86,8 @@ class MessageReader:
 
     def _json(self, data: str | bytes) -> Mapping[str, Any]:
         try:
-            found = json.loads(data)
-        except (ValueError, RecursionError):
+            found = read_text(data)
+        except ValueError:
             raise UpstreamError(f"{self.blame.host} sent something that is not JSON") from None
         if not isinstance(found, Mapping):
             raise UpstreamError(f"{self.blame.host} sent a {type(found).__name__} where a message was due")

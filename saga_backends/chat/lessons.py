@@ -39,6 +39,7 @@ _LASTING = re.compile(
 _BOTH = re.compile(r"cannot both|only one|mutually exclusive|not both", re.IGNORECASE)
 _INSTEAD = re.compile(r"[Uu]se [`'\"]?(max_\w+)")
 _PREFILL = re.compile(r"prefill|must end with a user message|last message must", re.IGNORECASE)
+_FIELD = re.compile(r"messages\[\d+\]\.(?!role\b|content\b)([a-z_]+)")
 _SYSTEM = re.compile(r"role ['`\"]system['`\"]|system message must follow|top-level ['`\"]system['`\"]", re.IGNORECASE)
 
 
@@ -67,6 +68,11 @@ def lesson_of(error: UpstreamError, body: Mapping[str, Any], rules: ParameterRul
         return Lesson(evolve(rules, prefill=False), "prefill", "the model cannot be given a reply's beginning", True)
     if rules.system_turns and _SYSTEM.search(said):
         return Lesson(evolve(rules, system_turns=False), "system", "the model takes no system message there", True)
+    field_of_message = _FIELD.search(said)
+    if field_of_message is not None and _LASTING.search(said) is not None:
+        name = f"messages.{field_of_message[1]}"
+        if name not in rules.refuses:
+            return Lesson(evolve(rules, refuses=(*rules.refuses, name)), name, "messages do not have it", True)
     named = [name for name in body if name not in _KEPT and _names(said, name)]
     if not named and "enalty" in said:
         named = [name for name in body if "penalty" in name]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from attrs import define, field
 
+from saga_backends.chat.json_text import read_text
 from saga_backends.chat.provider_error import Blame
 from saga_core.errors import UpstreamError
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage, UsagePart
@@ -32,16 +32,16 @@ class ReplyReader:
             self.done = True
             return
         try:
-            chunk = json.loads(data)
-        except (ValueError, RecursionError):
+            chunk = read_text(data)
+        except ValueError:
             raise UpstreamError(f"{self.blame.host} sent an event that is not JSON") from None
         yield from self._choices(chunk, "delta")
 
     def whole(self, body: bytes) -> Iterator[ChatPart]:
         """The parts of a reply in one piece. Raises ``UpstreamError`` when it is none."""
         try:
-            answer = json.loads(body)
-        except (ValueError, RecursionError):
+            answer = read_text(body)
+        except ValueError:
             raise UpstreamError(
                 f"{self.blame.host} answered with something that is not JSON; is its base_url the one of a chat API?"
             ) from None

@@ -25,7 +25,7 @@ def openai_body(
 ) -> tuple[dict[str, Any], list[AdjustedPart]]:
     """The body of a request, and what was changed so that it is taken."""
     params, adjusted = fitting(request.params, rules, takes(dialect))
-    messages = list(_messages(request.plan, dialect, facts))
+    messages = list(_messages(request.plan, dialect, rules, facts))
     if messages and messages[-1].get("role") == "assistant" and not rules.prefill:
         messages.append({"role": "user", "content": nudge(str(messages[-1].get("content", "")))})
         adjusted.append(AdjustedPart("prefill", "the model cannot be given a reply's beginning; it is asked to go on"))
@@ -41,11 +41,14 @@ def openai_body(
     return body, adjusted
 
 
-def _messages(plan: PromptPlan, dialect: str, facts: ModelFacts) -> Iterable[dict[str, Any]]:
+def _messages(plan: PromptPlan, dialect: str, rules: ParameterRules, facts: ModelFacts) -> Iterable[dict[str, Any]]:
     marked = _marked(plan.blocks, facts.mark)
+    refused = {name.removeprefix("messages.") for name in rules.refuses if name.startswith("messages.")}
     for at, (block, message) in enumerate(zip(plan.blocks, plan.to_openai(), strict=True)):
         if dialect in STRICT:
             message = {name: value for name, value in message.items() if name in _MESSAGE}
+        for name in refused & set(message):
+            del message[name]
         if dialect == "google" and not message.get("content") and not message.get("tool_calls"):
             continue
         ttl = marked.get(at)

@@ -42,6 +42,8 @@ _STATUS = {
     "overloaded_error": OVERLOADED,
 }
 _PASSING = (408, 409, 425, 429)
+_LONG = 8
+"""Characters from which on a key is hidden also inside a word."""
 _SPENT = ("insufficient_quota", "billing_hard_limit_reached")
 
 
@@ -114,8 +116,10 @@ class Blame:
     def hide(self, text: str) -> str:
         """``text`` without keys."""
         for secret in self.secrets:
-            if secret:
-                text = text.replace(secret, "(key)")
+            whole = re.escape(secret)
+            if len(secret) < _LONG:  # a stand-in such as "x": part of many a word
+                whole = rf"(?<!\w){whole}(?!\w)"
+            text = re.sub(whole, "(key)", text)
         return _KEY_LIKE.sub("(key)", text)
 
     def _remedy(self, status: int) -> str:

@@ -1,0 +1,18 @@
+"""JSON as providers send it, read so that what is passed on is JSON again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+"""NaN and its like are no JSON; in their place stands null."""
+
+
+def read_text(data: str | bytes) -> Any:
+    """The value in ``data``. Raises ``ValueError`` for what is no JSON, or nested too deeply to be read."""
+    text = data.decode("utf-8-sig", "replace") if isinstance(data, bytes) else data
+    try:
+        return _DECODER.decode(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
