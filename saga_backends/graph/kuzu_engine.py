@@ -83,7 +83,8 @@ def check_header(file: Path, log: Path, engine: Engine, reads: int) -> None:
         if other != engine and head.startswith(other.magic):
             raise StoreCorrupt(
                 f"{file}: was written by {other.name} (storage format {_format(head)}), and {engine.name} cannot read "
-                f"it; use graph.{other.name}, or {remedy(file)}"
+                f"it; use graph.{other.name}, or give another path and fill it with `saga rebuild --to "
+                f"graph={engine.name}`, or {remedy(file)}"
             )
     if not head.startswith(engine.magic) or len(head) < _HEADER:
         raise StoreCorrupt(f"{file}: is no {engine.name} database, or its beginning is damaged; {remedy(file)}")

@@ -168,7 +168,8 @@ class EngineFolder:
         if label.get("engine") != self._layout.name:
             raise StoreCorrupt(
                 f"{self.path}: was made by the backend {label.get('engine')!r} and not by {self._layout.name!r}; "
-                "give another path, or the other backend; nothing was changed"
+                f"name the other backend, or give another path and fill it with `saga rebuild --to "
+                f"vector={self._layout.name}`; nothing was changed"
             )
         if label["version"] > self._layout.version:
             raise NewerSchema(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from saga_core.config.model import Profile
 from saga_core.engine.open_stores import PROFILES, backend_of, path_of, place_of
 from saga_core.engine.projector import episodes_scope
 from saga_core.engine.saga import Saga
-from saga_core.errors import StoreUnavailable
+from saga_core.errors import StoreCorrupt, StoreUnavailable
 from tests.core.engine.play import Frontend
 
 
@@ -78,7 +79,7 @@ def test_without_what_takes_the_place_of_others_nothing_opens(module: str, tmp_p
     program = (
         f"import asyncio, sys; sys.modules[{module!r}] = None\n"
         "from saga_core.engine.saga import Saga\n"
-        "from saga_core.errors import StoreUnavailable\n"
+        "from saga_core.errors import StoreCorrupt, StoreUnavailable\n"
         "async def opened():\n"
         f"    await Saga.open({{'storage': {{'path': {str(tmp_path)!r}}}}})\n"
         "try:\n    asyncio.run(opened())\nexcept StoreUnavailable as error:\n    print(error)\n"
@@ -92,6 +93,24 @@ async def test_a_damaged_store_is_no_missing_engine(tmp_path: Path) -> None:
     (tmp_path / "graph.kuzu").write_text("a file, and no directory", encoding="utf-8")
     with pytest.raises(StoreUnavailable, match="give the path of a directory"):
         await Saga.open(config(tmp_path, graph={"backend": "kuzu"}))
+
+
+@pytest.mark.parametrize(
+    ("kind", "here", "there"),
+    [("vector", "chroma", "lancedb"), ("vector", "lancedb", "chroma"), ("graph", "kuzu", "ladybug")],
+)
+async def test_files_of_another_engine_are_never_opened(kind: str, here: str, there: str, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    if kind == "graph":
+        (place / "graph.db").write_bytes(b"LBUG" + (49).to_bytes(8, "little") + bytes(4_084))
+    else:
+        label = {"saga": "vectors", "engine": there, "version": 1, "notes": {}}
+        (place / "saga.json").write_text(json.dumps(label), encoding="utf-8")
+    wanted = rf"by (the backend )?'?{there}.*saga rebuild --to {kind}={here}"
+    with pytest.raises(StoreCorrupt, match=wanted):
+        await Saga.open(config(tmp_path / "data", **{kind: {"backend": here, "path": str(place)}}))
+    assert len(list(place.iterdir())) <= 2, "nothing but a lock"
 
 
 class TestAnotherEngine:
