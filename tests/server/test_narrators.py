@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from saga_core.config import load_config
+from saga_core.errors import ConfigError
 from saga_core.ports import ChatRequest, TextPart
 from saga_core.prompt.plan import Block, PromptPlan, Stability
 from saga_server.errors import RequestError
@@ -139,18 +140,19 @@ class TestModels:
 
 
 class TestOpening:
-    @pytest.mark.parametrize(
-        ("name", "where"),
-        [
-            ("google", "https://generativelanguage.googleapis.com/v1beta/openai"),
-            ("anthropic", "https://api.anthropic.com/v1"),
-        ],
-    )
-    def test_a_provider_without_a_backend_is_asked_through_its_openai_door(self, name: str, where: str) -> None:
-        provider = of(api_keys={name: "k"}).providers[name]
-        if name in _chat_backends():
-            pytest.skip(f"this installation has a backend for {name}")
-        assert (provider.backend, provider.options["base_url"]) == ("openai", where)
+    def test_google_is_asked_through_its_openai_door(self) -> None:
+        provider = of(api_keys={"google": "k"}).providers["google"]
+        assert (provider.backend, provider.dialect) == ("openai", "google")
+        assert provider.options["base_url"] == "https://generativelanguage.googleapis.com/v1beta/openai"
+
+    def test_anthropic_is_asked_in_its_own_way(self) -> None:
+        provider = of(api_keys={"anthropic": "k"}).providers["anthropic"]
+        assert (provider.backend, provider.dialect, provider.options["base_url"]) == ("anthropic", "anthropic", None)
+
+    def test_openrouter_is_known(self) -> None:
+        provider = of({"OPENROUTER_API_KEY": "k"}).providers["openrouter"]
+        assert (provider.backend, provider.dialect, provider.options["api_key"]) == ("openai", "openrouter", "k")
+        assert provider.options["base_url"] == "https://openrouter.ai/api/v1"
 
     def test_an_openai_door_stands_on_the_configured_host(self) -> None:
         settings = {"google": {"base_url": "https://proxy.example", "api_key": "k"}}
@@ -165,10 +167,67 @@ class TestOpening:
         await narrators.aclose()
 
 
-def _chat_backends() -> list[str]:
-    from saga_core import registry
+class TestDialects:
+    @pytest.mark.parametrize(
+        ("name", "settings", "backend", "dialect"),
+        [
+            ("openai", {"api_key": "k"}, "openai", "openai"),
+            ("openai", LOCAL, "openai", "any"),
+            ("openai", {**LOCAL, "dialect": "openai"}, "openai", "openai"),
+            ("anthropic", {"base_url": "http://127.0.0.1:1"}, "anthropic", "anthropic"),
+            ("anthropic", {**LOCAL, "dialect": "any"}, "openai", "any"),
+            ("claude", {"base_url": "https://api.anthropic.com/v1", "api_key": "k"}, "anthropic", "anthropic"),
+            ("second", {**LOCAL, "dialect": "anthropic"}, "anthropic", "anthropic"),
+            ("router", {"base_url": "https://openrouter.ai/api/v1", "api_key": "k"}, "openai", "openrouter"),
+            ("local", LOCAL, "openai", "any"),
+        ],
+    )
+    async def test_told_or_chosen(self, name: str, settings: dict[str, Any], backend: str, dialect: str) -> None:
+        narrators = of(providers={name: settings})
+        provider = narrators.providers[name]
+        assert (provider.backend, provider.dialect) == (backend, dialect)
+        model = await narrators.narrator(provider)  # it takes the options
+        assert model.name == name
+        await narrators.aclose()
 
-    return registry.names("chat")
+    def test_settings_reach_the_backend(self) -> None:
+        settings = {"api_key": "k", "retry_seconds": 5, "thinking": "off", "slots": 2}
+        provider = of(providers={"anthropic": settings}, models={"facts": {"claude-x": {"input": 1}}}).providers[
+            "anthropic"
+        ]
+        assert (provider.options["retry_seconds"], provider.options["thinking"]) == (5, "off")
+        assert provider.options["facts"] == {"claude-x": {"input": 1}}
+        assert provider.slots.count == 2
+
+    def test_rules_of_a_model_are_checked(self) -> None:
+        with pytest.raises(ConfigError, match=r"m\.prefill: 3 given; give true or false"):
+            of(models={"facts": {"m": {"prefill": 3}}})
+
+
+class TestAliasesAndFallback:
+    SECTIONS: ClassVar[dict[str, Any]] = {
+        "providers": {"local": LOCAL, "anthropic": {"api_key": "k"}},
+        "models": {"aliases": {"bard": "anthropic/claude-x", "small": "tiny"}, "fallback": ["bard", "local/b", "tiny"]},
+    }
+
+    def test_an_alias_stands_for_its_model(self) -> None:
+        narrators = of(**self.SECTIONS)
+        route = narrators.route("bard")
+        assert (route.provider.name, route.model) == ("anthropic", "claude-x")
+        assert narrators.route("small").model == "tiny"
+        assert (
+            of(**{**self.SECTIONS, "models": {"narration": "bard", "aliases": {"bard": "z"}}}).route("q").model == "z"
+        )
+
+    def test_the_chain_has_each_once(self) -> None:
+        found = [f"{route.provider.name}/{route.model}" for route in of(**self.SECTIONS).routes("small")]
+        assert found == ["local/tiny", "anthropic/claude-x", "local/b"]
+        assert len(of().routes("x")) == 1
+
+    async def test_aliases_are_listed(self, serve: Serve, upstream: Upstream) -> None:
+        async with serve(providers={"up": {"base_url": upstream.url}}, models={"aliases": {"bard": "up/x"}}) as client:
+            listed = [model["id"] for model in (await client.get("/v1/models")).json["data"]]
+        assert listed == ["bard", "narrator-1", "narrator-2"]
 
 
 class TestExtraction:
