@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from attrs import define, field
 
-from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
+from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node, Value
 from saga_core.stores.vector import VectorItem
 
 SCOPE = "bench"
@@ -25,7 +25,12 @@ def node_id(number: int) -> str:
 
 
 def _node(number: int, hp: int = 100) -> Node:
-    properties = {"name": f"이름 {number}", "hp": hp, "known": number % 3 == 0, "note": f"the {number}th of them"}
+    properties: dict[str, Value] = {
+        "name": f"이름 {number}",
+        "hp": hp,
+        "known": number % 3 == 0,
+        "note": f"the {number}th of them",
+    }
     return Node(node_id(number), _LABELS[number % len(_LABELS)], properties)
 
 
@@ -37,7 +42,7 @@ def graph_parts(size: int) -> Iterator[Mutation]:
     edges: dict[EdgeKey, Edge] = {}
     while len(edges) < EDGES_A_NODE * size:
         source, target = drawn.sample(range(size), 2)
-        properties = {"strength": drawn.randint(-5, 5), "kind": "ally"}
+        properties: dict[str, Value] = {"strength": drawn.randint(-5, 5), "kind": "ally"}
         edge = Edge(node_id(source), drawn.choice(_TYPES), node_id(target), properties=properties)
         edges[edge.identity] = edge
     left = list(edges.values())
