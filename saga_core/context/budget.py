@@ -11,7 +11,6 @@ from saga_core.context.labels import Labels
 from saga_core.context.model import Piece, Section
 from saga_core.context.render import render
 
-
 _WORTH_A_LINE = 24
 """Tokens left over for which it is worth looking once more."""
 

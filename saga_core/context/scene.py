@@ -128,6 +128,11 @@ class Scene:
         """The cosine of unrelated texts; 0 without an embedder."""
         return self._embedder.baseline if self._embedder is not None else 0.0
 
+    @property
+    def spelling(self) -> bool:
+        """Whether the embedder sees no more than spelling, as the lexical index does."""
+        return self._embedder is None or self._embedder.id.startswith("ngram-")
+
     @cached_property
     def passage(self) -> Passage:
         """The last two messages."""
@@ -184,6 +189,13 @@ class Scene:
         entities = self.state.entities
         found = (entities[id_] for id_ in sorted(self.asked) if id_ != self.state.player)
         return tuple(dict.fromkeys(name for each in found if each.kind is Kind.CHARACTER for name in each.names))
+
+    @cached_property
+    def other_names(self) -> tuple[str, ...]:
+        """The names, old ones among them, of what the player's words mention, that stand not in these words."""
+        entities, spoken = self.state.entities, self.spoken.folded
+        found = (entities[id_] for id_ in sorted(self.asked) if id_ != self.state.player)
+        return tuple(dict.fromkeys(name for each in found for name in each.aliases if name.casefold() not in spoken))
 
     def entity(self, id_: str) -> Entity | None:
         """The entity, if the state has it."""

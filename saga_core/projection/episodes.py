@@ -9,7 +9,8 @@ from saga_core.model.deltas import Delta
 from saga_core.model.world_state import WorldState
 
 _USER_CHARS = 240
-_REPLY_CHARS = 600
+_REPLY_CHARS = {"ko": 800, "en": 1_600}
+"""By language: of Korean, that is about as much to tell and as many bytes."""
 
 _MONTHS = "January February March April May June July August September October November December".split()
 
@@ -40,13 +41,14 @@ def render_episode(delta: Delta, after: WorldState, user: str, reply: str, langu
     if user:
         lines.append("> " + _cut(user, _USER_CHARS))
     if reply:
-        lines.append(_cut(reply, _REPLY_CHARS))
+        lines.append(_cut(reply, _REPLY_CHARS.get(language, _REPLY_CHARS["en"])))
     return "\n".join(lines)
 
 
 def render_utterance(speaker: str, text: str, when: str = "") -> str:
     """The episode of a turn that is one person's words in a talk between several: the day, then who says what."""
-    return f"{when}\n{speaker}: {_cut(text, _REPLY_CHARS)}"
+    said = _cut(text, _REPLY_CHARS["en"])
+    return f"{when}\n{speaker}: {said}"
 
 
 def spoken_day(day: date, language: str) -> str:

@@ -39,6 +39,10 @@ class Ranking:
     decay: float = DECAY
     lift: float = LIFT
     """Factor for a turn with a character whom the query names; 1: none."""
+    close: float = 1.0
+    """How much a turn gains at most that tells of all that is asked for at one place; 0: nothing."""
+    adapt: bool = True
+    """Whether parts count only where turns are as long as they help with."""
 
 
 def smooth(scores: Mapping[int, float], last: int, *, decay: float = DECAY, reach: int = REACH) -> dict[int, float]:

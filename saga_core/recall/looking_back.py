@@ -1,4 +1,4 @@
-"""Whether words look back: a question, or words of remembering. Then the past is worth more room than in a scene of action."""
+"""Whether words look back: a question, or words of remembering. Then the past is worth more room than in action."""
 
 from __future__ import annotations
 

@@ -19,10 +19,10 @@ from saga_core.text.normal import nfc
 FUNCTION_WORDS = frozenset(
     map(
         stem,
-        "a about all am an and any are as at be been but by can could did do does for from had has have he her hers him "
-        "his how i if in into is it its just me my of on or our s she should so some t than that the their them then "
-        "there these they this those to too us was we were what when where which who whom whose why will with would you "
-        "your".split(),
+        "a about all am an and any are as at be been but by can could did do does for from had has have he her hers "
+        "him his how i if in into is it its just me my of on or our s she should so some t than that the their them "
+        "then there these they this those to too us was we were what when where which who whom whose why will with "
+        "would you your".split(),
     )
 )
 """The stems of English words that nearly every sentence has."""

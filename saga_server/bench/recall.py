@@ -89,7 +89,7 @@ def recalling(**parts: Any) -> Callable[[int], tuple[ContextSource, ...]]:
     return lambda most: (Recollection(room=most, most=most, ranking=Ranking(**parts)),)
 
 
-_PLAIN = {"reach": 0, "lift": 1.0}
+_PLAIN = {"reach": 0, "lift": 1.0, "close": 0.0, "adapt": False}
 
 TALK = (
     Method("last turns", lambda most: (LatestTurns(),)),

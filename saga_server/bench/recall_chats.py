@@ -35,7 +35,8 @@ def make_chat(language: str, seed: int) -> Dialogue:
         for entry in order:
             if entry is None:
                 a, b = dice.sample(speakers, 2)
-                lines, asked, answer = (dice.choice(talk),), "", -1
+                lines: tuple[str, ...] = (dice.choice(talk),)
+                asked, answer = "", -1
                 slots = slots_for(language, dice, a, b)
             else:
                 matter, a, b = entry

@@ -96,7 +96,8 @@ class Stage:
 
 
 async def stage_dialogue(dialogue: Dialogue, embedder: Embedder) -> Stage:
-    """A dialogue as a session of its own: each turn an episode, with its speaker and day; the speakers are its characters.
+    """A dialogue as a session of its own: each turn an episode, with its speaker and day; the speakers are its
+    characters.
 
     No turn counts as shown by the history: a question is asked long after all of them.
     """

@@ -5,6 +5,7 @@ questions in other words. ``{a}`` is who it is about, ``{b}`` the other one; oth
 The line with ``*`` before it answers the questions. In Korean a slot names the particle that follows it.
 """
 
+# ruff: noqa: E501 - Korean letters count twice
 from __future__ import annotations
 
 from attrs import frozen

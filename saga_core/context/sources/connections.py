@@ -33,7 +33,9 @@ class Connections:
     """Typed edges met on the walk, by source and type: ``에르겐 → 아리아: trusts (+2)``, ``크룩 → 불꽃 검 (has)``.
 
     What the briefing tells is left out (the player's place, inventory and ways), and so are edges among lore, which act
-    through the lorebook. The graph says what is near; an edge that the state does not have is not told.
+    through the lorebook. The graph says what is near; an edge that the state does not have is not told. Nor is one that
+    has no bearing on the moment: it is between two whom the scene is about, or touches what the player's words name, or
+    somebody absent whom the last two messages name. What was so a turn ago and still is would only be said again.
 
     The worth of an edge is 4 times its type's weight, halved for each hop of its nearer end and once more when its
     farther end is two hops away, plus 1 between two that the scene is about, times 1.4 when the player's words name an
@@ -48,7 +50,7 @@ class Connections:
         hops = found.distance
         groups: dict[tuple[str, str, str], _Group] = {}
         told = 0
-        for score, edge in _by_worth(found, scene.asked):
+        for score, edge in _by_worth(found, scene.asked, _subjects(scene)):
             if told == _EDGES:
                 break
             if not _tells(edge, scene):
@@ -90,12 +92,21 @@ class _Group:
         return Piece(origin, about, Section.RELATED, text, self.score, why={type_: self.score})
 
 
-def _by_worth(found: Walk, asked: frozenset[str]) -> list[tuple[float, Edge]]:
-    """The edges with their worth, best first; equal ones in the order of the walk."""
+def _subjects(scene: Scene) -> frozenset[str]:
+    """What the player's words name, and who or what else is named and not here."""
+    state = scene.state
+    here = {state.player, state.location, *state.present}
+    return (scene.asked - {state.player}) | (scene.named - here)
+
+
+def _by_worth(found: Walk, asked: frozenset[str], subjects: frozenset[str]) -> list[tuple[float, Edge]]:
+    """The edges that bear on the scene with their worth, best first; equal ones in the order of the walk."""
     hops = found.distance
     scored: list[tuple[float, Edge]] = []
     for edge in found.edges:
         source, target = hops[edge.source], hops[edge.target]
+        if (source or target) and edge.source not in subjects and edge.target not in subjects:
+            continue
         near, far = (source, target) if source < target else (target, source)
         worth = _UNIT * weight_of(edge.type) * _PER_HOP**near
         if far > 1:

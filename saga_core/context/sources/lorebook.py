@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from attrs import field, frozen
@@ -13,10 +13,15 @@ from saga_core.context.model import Piece, Section
 from saga_core.context.render import one_line
 from saga_core.context.scene import Scene
 from saga_core.recall.lore_index import LoreIndex
-from saga_core.recall.lorebook import LoreSituation, rank_lore
+from saga_core.recall.lorebook import LoreSituation, ScoredLore, rank_lore
 from saga_core.world.model import LoreEntry
 
 _MOST = 20
+_FAINT, _FAINT_NEAR = 0.25, 0.15
+"""Likeness to the player's words, 0 that of unrelated texts and 1 of the same one, below which it says nothing; and that
+of an entry near in the graph."""
+_UNASKED = 3
+"""Entries that are offered though the player's words do not ask for them."""
 
 
 @frozen
@@ -49,7 +54,8 @@ class Lorebook:
         )
         words, dead = labels(request.language), _dead_entries(scene)
         lines = self._lines.setdefault(request.lore, {})
-        ranked = rank_lore(request.lore, situation, self.config)[:_MOST]
+        ranked = rank_lore(request.lore, situation, self.config)
+        ranked = _bearing(ranked, scene, similar)[:_MOST]
         pieces: list[Piece] = []
         for scored in ranked:
             name = scored.entry.name
@@ -72,6 +78,26 @@ class Lorebook:
                 if name is not None:
                     found[name] = min(hops, found.get(name, hops))
         return found
+
+
+def _bearing(ranked: Sequence[ScoredLore], scene: Scene, similar: Mapping[str, float]) -> list[ScoredLore]:
+    """The entries that have to do with the moment, in their order.
+
+    What the player's words name or are like, and what is constant; of what else an open gate or a mention speaks for,
+    the best few.
+    """
+    asked = frozenset(scene.request.lore.mentioned(scene.spoken))
+    baseline, left = scene.baseline, _UNASKED
+    found: list[ScoredLore] = []
+    for scored in ranked:
+        why, name = scored.why, scored.entry.name
+        likeness = (similar.get(name, baseline) - baseline) / (1 - baseline)
+        if name not in asked and not scored.entry.constant and likeness < (_FAINT_NEAR if "graph" in why else _FAINT):
+            if not left or not ("location" in why or "nearby" in why or "mention" in why):
+                continue
+            left -= 1
+        found.append(scored)
+    return found
 
 
 def _line(entry: LoreEntry, words: Labels) -> str:

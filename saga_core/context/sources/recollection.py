@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from math import inf
+from collections.abc import Mapping, Sequence
+from itertools import islice
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from saga_core.context.labels import Labels, labels
-from saga_core.context.model import Piece, Section
+from saga_core.context.model import Piece, ReadRequest, Section
 from saga_core.context.render import one_line
 from saga_core.context.scene import Scene
+from saga_core.recall.closeness import REACH as CLOSE
+from saga_core.recall.closeness import closeness
 from saga_core.recall.episodes import Episodes
 from saga_core.recall.excerpt import excerpt
 from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
@@ -20,12 +22,22 @@ from saga_core.text.korean import mentions_folded
 
 _CANDIDATES = 64
 _SMOOTHED = 96
-_CHARS = {"ko": 180, "en": 320}
+_WHOLE = {"ko": 180, "en": 320}
+"""Characters up to which what was said is given whole."""
+_EXCERPT = {"ko": 110, "en": 200}
+"""Characters of an excerpt from what is longer."""
 _ROOM = 500
 _TOKEN = {"ko": 1.8, "en": 4.0}
 """About how many characters a token has: enough for telling how many turns are worth an excerpt."""
 _SPARE = 1.5
+_LOOKED_AT, _BRIEF = 12, 400
+_LOOKED_INTO = 24
+_ASIDE = 3
+"""How many turns are offered, of those above the average candidate, when the player's words do not look back."""
+_SPELLING = 0.5
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
+_LOOKING = 1.5
+"""More for each when the player's words look back."""
 _STAMP = re.compile(r"(?:Turn|턴) \d+(?: \| |$)")
 _SPEAKER = re.compile(r"([^\n:>\"“”]{1,40}):\s")
 
@@ -34,8 +46,8 @@ _SPEAKER = re.compile(r"([^\n:>\"“”]{1,40}):\s")
 class Recollection:
     """Earlier turns, found by words and by meaning, fused; those that the history shows are left out.
 
-    As many are offered, as excerpts, as have room in ``room`` tokens, ``top_k`` at most. A turn is offered only if it
-    stands above the average candidate. When the player's words look back, all candidates count, in ``most`` tokens.
+    As many are offered, as excerpts, as have room in ``most`` tokens, ``top_k`` at most, when the player's words look
+    back; else three that stand above the average candidate, in ``room`` tokens.
     """
 
     top_k: int = 96
@@ -51,24 +63,25 @@ class Recollection:
         if episodes is None or not request.player_words.strip():
             return []
         lexical: dict[str, float] = {}
+        query = " ".join((request.player_words, *scene.other_names))
         if ranking.lexical:
-            lexical = episodes.search(request.player_words, _CANDIDATES, request.shown, ranking.reach)
+            lexical = episodes.search(query, _CANDIDATES, request.shown, ranking.reach)
+        wanted = content_words(query)
+        if ranking.adapt:
+            ranking = _adapted(ranking, _brief(lexical, episodes), scene.spelling)
         dense: dict[str, float] = {}
         near = await scene.similar_episodes() if ranking.dense else {}
         for turn, cosine in near.items():
             if cosine > scene.baseline and turn not in request.shown and episodes.on_path(turn):
                 dense[turn] = cosine - scene.baseline
-        ranked = rank_episodes(lexical, dense, episodes, scene.names_asked, request.shown, self.top_k, ranking)
-        least = -inf if scene.looks_back else 0.0
+        ranked = rank_episodes(lexical, dense, request, wanted, scene.names_asked, self.top_k, ranking)
+        if not scene.looks_back:
+            ranked = [(turn, entry) for turn, entry in ranked[:_ASIDE] if entry.score >= 0]
         words = labels(request.language)
-        wanted = content_words(request.player_words)
-        limit = _CHARS.get(request.language, _CHARS["en"])
         left = (self.most if scene.looks_back else self.room) * _SPARE * _TOKEN.get(request.language, _TOKEN["en"])
         pieces: list[Piece] = []
         for turn, entry in ranked:
-            if entry.score < least:
-                break
-            piece = self._piece(turn, entry, episodes, wanted, limit, words)
+            piece = self._piece(turn, entry, episodes, wanted, scene, words)
             pieces.append(piece)
             left -= len(piece.bare)
             if left <= 0:
@@ -76,15 +89,15 @@ class Recollection:
         return pieces
 
     def _piece(
-        self, turn: str, entry: Fused[int], episodes: Episodes, wanted: Sequence[str], limit: int, words: Labels
+        self, turn: str, entry: Fused[int], episodes: Episodes, wanted: Sequence[str], scene: Scene, words: Labels
     ) -> Piece:
-        depth = entry.document
-        facts, said, stamped = _remembered(episodes.text(turn), wanted, limit)
+        depth, language = entry.document, scene.request.language
+        facts, said, stamped = _remembered(episodes.text(turn), wanted, language)
         # What has a date and no number is told by its date.
         when = f"{words.turn.format(depth=depth)} " if stamped or not facts else ""
         bare = f"{when}{one_line(said)}" if said else ""
         text = f"{when}{one_line(f'{facts} — {said}' if facts and said else facts or said)}"
-        score = max(_LEAST, min(_MOST, _MIDDLE + entry.score / 2))
+        score = max(_LEAST, min(_MOST, _MIDDLE + entry.score / 2)) + (_LOOKING if scene.looks_back else 0.0)
         return Piece(
             self.name,
             f"turn:{turn}",
@@ -101,21 +114,26 @@ class Recollection:
 def rank_episodes(
     lexical: dict[str, float],
     dense: dict[str, float],
-    episodes: Episodes,
+    request: ReadRequest,
+    wanted: Sequence[str],
     names: Sequence[str],
-    shown: frozenset[str],
     most: int,
     ranking: Ranking,
 ) -> list[tuple[str, Fused[int]]]:
     """The best ``most`` turns, best first; those that stand at the average of all candidates or above have 0 or more.
 
-    Turns of one path are told apart by their depth: scores are smoothed over it, those of turns that tell of one of
-    ``names`` are lifted, and both kinds are fused.
+    Turns of one path are told apart by their depth: scores are smoothed over it, those of turns that tell of several of
+    ``wanted`` at one place, or of one of ``names``, are lifted, and both kinds are fused.
     """
+    episodes, shown = request.episodes, request.shown
+    if episodes is None:
+        return []
     last, reach, decay = episodes.last, ranking.reach, ranking.decay
     near = _best(smooth(_by_depth(lexical, episodes), last, decay=decay, reach=reach))
     if names and ranking.lift != 1:
         near = lift(near, _Named(names, episodes), factor=ranking.lift)
+    if ranking.close:
+        near = _gathered(near, episodes, wanted, request.language, ranking.close)
     far = _best(smooth(_by_depth(dense, episodes), last, decay=decay, reach=reach))
 
     def is_new(depth: int) -> bool:
@@ -125,6 +143,28 @@ def rank_episodes(
     weights = {"lexical": ranking.lexical, "dense": ranking.dense}
     fused = fuse({"lexical": near, "dense": far}, weights=weights, most=most, accept=is_new)
     return [(turn, entry) for entry in fused if (turn := episodes.at(entry.document)) is not None]
+
+
+def _adapted(ranking: Ranking, brief: bool, spelling: bool) -> Ranking:
+    """The ranking for turns as long as these: neighbours count where turns are brief, closeness where they are long.
+
+    Spelling of a long text is like that of any other: an embedder that sees no more has no say there, and half of one
+    in a talk.
+    """
+    if brief:
+        return evolve(ranking, close=0.0, dense=ranking.dense * (_SPELLING if spelling else 1.0))
+    return evolve(ranking, reach=0, dense=0.0 if spelling else ranking.dense)
+
+
+def _gathered(
+    scores: dict[int, float], episodes: Episodes, wanted: Sequence[str], language: str, factor: float
+) -> dict[int, float]:
+    """The scores, those of the best lifted by how close to each other they tell of what is wanted."""
+    best = sorted([(-score, depth) for depth, score in scores.items()])[:_LOOKED_INTO]
+    turns = {depth: turn for _, depth in best if (turn := episodes.at(depth)) is not None}
+    texts = {depth: episodes.text(turn) for depth, turn in turns.items()}
+    close = closeness(texts, wanted, CLOSE.get(language, CLOSE["en"]))
+    return {**scores, **{depth: scores[depth] * (1 + factor * part) for depth, part in close.items()}}
 
 
 class _Named:
@@ -145,6 +185,13 @@ class _Named:
         return any(mentions_folded(text, name) for name in self._names)
 
 
+def _brief(found: Mapping[str, float], episodes: Episodes) -> bool:
+    """Whether turns are short on average, as utterances of a talk are. What answers a question then often stands in the
+    next one; a long turn tells all of it itself."""
+    some = list(islice(found, _LOOKED_AT))
+    return sum(len(episodes.text(turn).encode()) for turn in some) <= _BRIEF * len(some)
+
+
 def _by_depth(scores: dict[str, float], episodes: Episodes) -> dict[int, float]:
     return {episodes.depth(turn): score for turn, score in scores.items()}
 
@@ -154,13 +201,14 @@ def _best(scores: dict[int, float]) -> dict[int, float]:
     return {depth: -score for score, depth in ranked[:_SMOOTHED]}
 
 
-def _remembered(text: str, wanted: Sequence[str], limit: int) -> tuple[str, str, bool]:
+def _remembered(text: str, wanted: Sequence[str], language: str) -> tuple[str, str, bool]:
     """The facts of an episode's first line, its number left out; the part of what was said that is asked about; and
     whether there was a number."""
     facts, _, said = text.partition("\n")
     stamp = _STAMP.match(facts)
     if stamp is not None:
         facts = facts[stamp.end() :]
+    whole, limit = _WHOLE.get(language, _WHOLE["en"]), _EXCERPT.get(language, _EXCERPT["en"])
     if not said:
-        return excerpt(facts, wanted, limit), "", stamp is not None
-    return facts, excerpt(said, wanted, max(limit // 2, limit - len(facts))), stamp is not None
+        return excerpt(facts, wanted, whole), "", stamp is not None
+    return facts, excerpt(said, wanted, whole if len(said) <= whole else limit), stamp is not None

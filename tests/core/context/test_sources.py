@@ -272,8 +272,6 @@ async def test_connections_are_readable_and_do_not_repeat_the_briefing() -> None
         "고블린왕 크룩 → 고대 유적 (있는 곳)",
         "고블린왕 크룩 → 치유 물약 (가진 것)",
         "고블린왕 크룩 → 고블린 습격 (겪은 일)",
-        "에르겐 → 에르겐의 비밀 (아는 것)",
-        "마을 광장 → 고대 유적 (이어짐)",
     ]
     nearer = ask("고대 유적으로 간다", state=state, graph=EdgeGraph(edges))
     assert "고대 유적 → 마을 광장 (이어짐)" in texts(await gather(Connections(), nearer))
@@ -314,10 +312,24 @@ async def test_the_dead_are_nowhere_and_no_more_than_the_best_edges_are_read() -
     told = texts(await gather(Connections(), ask("크룩", state=state, graph=EdgeGraph(edges_of(state)))))
     assert "고블린왕 크룩 → 아리아: hostile (-2)" in told and not any("고대 유적" in line for line in told)
     people = [who(f"사람{at:02}") for at in range(60)]
-    relations = {(each.id, ARIA): Relation("knows", 1) for each in people}
+    relations = {(each.id, KRUK): Relation("knows", 1) for each in people}
     crowd = changed(ko_state(), *people, relations=relations)
-    pieces = await gather(Connections(), ask(state=crowd, graph=EdgeGraph(edges_of(crowd))))
+    pieces = await gather(Connections(), ask("크룩", state=crowd, graph=EdgeGraph(edges_of(crowd))))
     assert len(pieces) == 16
+
+
+async def test_what_has_no_bearing_on_the_moment_is_not_told() -> None:
+    people = [who(f"사람{at:02}") for at in range(9)]
+    relations = {(each.id, ARIA): Relation("knows", 1) for each in people}
+    state = changed(ko_state(), *people, relations={**ko_state().relations, **relations})
+    graph = EdgeGraph(edges_of(state))
+    quiet = texts(await gather(Connections(), ask(state=state, graph=graph)))
+    assert not any("사람" in line for line in quiet)
+    asked = texts(await gather(Connections(), ask("사람03은 어디 있지?", state=state, graph=graph)))
+    assert any(line.startswith("사람03 → 아리아") for line in asked)
+    named = texts(await gather(Connections(), ask(state=state, graph=graph, recent=("사람04가 왔었다.", "그래."))))
+    assert any(line.startswith("사람04 → 아리아") for line in named)
+    assert not any("사람05" in line for line in (*asked, *named))
 
 
 async def test_without_a_graph_there_are_no_connections() -> None:
