@@ -132,7 +132,7 @@ def _map(pairs: list[tuple[str, str]]) -> str:
 
 _PLAIN = re.compile(r"[^\W\d_]\w*(?: \w+)*")
 _PLAIN_LINE = re.compile(r"[^\W\d_]\w*(?:[,.!?]? \w+)*[.!?]?")
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f`~<\u2028\u2029\ud800-\udfff]")
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f`~<&\u00ad\u200b\u2028\u2029\u2060\ufeff\ud800-\udfff]")
 _TEMPLATES = " ".join(field.templates for field in FIELDS)
 
 

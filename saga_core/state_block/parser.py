@@ -9,10 +9,18 @@ from typing import Any
 from attrs import Factory, define, frozen
 
 from saga_core.state_block import flow, lines
+from saga_core.state_block.dress import undressed
 from saga_core.state_block.fields import BlockFields, Field, Kind, field_of, is_header, names_level
 from saga_core.state_block.filter import Hidden, hide
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
-from saga_core.state_block.records import read_items, read_names, read_relations, read_statuses, read_transfers
+from saga_core.state_block.records import (
+    read_destination,
+    read_items,
+    read_names,
+    read_relations,
+    read_statuses,
+    read_transfers,
+)
 from saga_core.state_block.values import Unreadable, read_change, read_flag, read_text
 from saga_core.text.normal import nfc
 
@@ -105,7 +113,7 @@ def parse_block(body: str, *, closed: bool = True) -> ParsedBlock:
     if len(body) > MAX_BODY:
         findings.problem(f"the block has {len(body)} characters; the first {MAX_BODY} are read")
         body, closed = body[:MAX_BODY], False
-    whole, cut = lines.whole_lines(nfc(body), closed=closed)
+    whole, cut = lines.whole_lines(undressed(nfc(body)), closed=closed)
     if cut:
         findings.problem(f"the last line is cut and was dropped: {cut.strip()[:_SHOWN]!r}")
     while whole and (not whole[0].strip() or whole[0].strip().casefold() in _DATA_WORDS):
@@ -232,4 +240,6 @@ def _read_value(field: Field, key: str, node: Node, complain: Any) -> Any:
         return read_relations(node, field, complain)
     if field.kind is Kind.STATUSES:
         return read_statuses(node, field, complain)
-    return read_text(node, field.templates, one_name=field.kind is Kind.NAME)
+    if field.kind is Kind.NAME:
+        return read_destination(node, field.templates)
+    return read_text(node, field.templates, one_name=False)

@@ -22,9 +22,11 @@ from saga_core.state_block.values import (
     read_change,
     read_name,
     read_quantity,
+    read_text,
     shown,
     sole,
     split_amount,
+    split_remark,
 )
 
 MAX_ENTRIES = 100
@@ -44,7 +46,38 @@ _LABELS = re.compile(r"\b(?:type|delta|relation|strength)\b\s*[:=]?|(?:변화량
 _STATUS = re.compile(
     rf"(?P<name>.*?\S)\s*(?:[:：=]|{_ARROW.pattern}|[(（])\s*(?P<status>[^()（）]*[^()（）\s])\s*[)）]?"
 )
+_KO_GIVES = re.compile(
+    r"(?P<giver>\S.*?)(?:이|가|은|는)\s+(?P<receiver>\S.*?)(?:에게|한테|께)\s+(?P<item>\S.*?)(?:을|를)\s+"
+    r"(?:줌|줬다|주었다|준다|건넴|건넸다|건넨다|건네줌|건네주었다|넘김|넘겼다|넘겨줌|전달|전달함|돌려줌|선물함)\.?"
+)
+_EN_GIVES = re.compile(
+    r"(?P<giver>\S.*?)\s+(?:gives|gave|hands|handed|passes|passed)\s+(?P<item>\S.*?)\s+to\s+(?P<receiver>\S.*?)\.?",
+    re.I,
+)
+_FROM_TO = re.compile(r"(?P<item>\S.*?)\s+from\s+(?P<giver>\S.*?)\s+to\s+(?P<receiver>\S.*?)\.?", re.I)
+_TELLS = re.compile(
+    r"(?:줌|줬다|주었다|준다|건넴|건넸다|넘김|넘겼다|받음|받았다|전달함|돌려줌)\.?$|\b(?:gives|gave|handed|hands)\b"
+)
+_ENDED = re.compile(
+    r"(?P<name>\S.*?)(?:\s+|(?<=[가-힣])(?:이|가|은|는)\s+)(?P<status>사망|사망함|죽음|죽었음|죽었다|전사|생존"
+    r"|부활|기절|실종|체포됨|포로|부상"
+    r"|dead|died|killed|slain|alive|captured|missing|unconscious|injured|wounded)\.?",
+    re.I,
+)
+_DIGIT = re.compile(r"\d")
 _IN_PARENTHESES = re.compile(r"(?P<item>.*\S)\s*[(（](?P<hands>[^()（）]*)[)）]")
+
+
+def read_destination(node: Node, templates: str) -> str | None:
+    """One place. Of ``from -> to`` the second counts: that is where one is now. Raises Unreadable for more arrows."""
+    node = sole(node)
+    if isinstance(node, Scalar) and not node.quoted and len(node.text) <= _MAX_WRITTEN:
+        parts = _ARROW.split(node.text)
+        if len(parts) > 1:
+            if len(parts) > 2 or not parts[1].strip() or _MUTUAL.search(node.text):
+                raise Unreadable(f"{shown(node)}, where one place belongs")
+            node = Scalar(parts[1].strip())
+    return read_text(node, templates, one_name=True)
 
 
 def read_items(node: Node, field: Field, complain: Complain) -> tuple[ItemAmount, ...]:
@@ -188,7 +221,12 @@ def _amount(node: Node | None, templates: str, quantity: Node | None) -> ItemAmo
         return None
     count = read_quantity(quantity) if quantity else None
     if count is None and not node.literal:
+        if not node.quoted and _ARROW.search(node.text):
+            raise Unreadable(f"{shown(node)} does not say what of it is the name of an item")
         name, count = split_amount(node.text)
+        if count is None and not node.quoted and split_remark(node.text)[1]:
+            head, number = split_amount(split_remark(node.text)[0])
+            name, count = (head, number) if number is not None else (name, None)
         if name != node.text:
             node = Scalar(name)
     found = read_name(node, templates)
@@ -217,8 +255,16 @@ def _names(element: Node, field: Field) -> list[str]:
             raise Unreadable("a person without a name")
         name = _name_in(known, "name", field.templates)
     else:
-        name = read_name(element, field.templates) if isinstance(element, Scalar) else None
+        name = read_name(_unremarked(element), field.templates) if isinstance(element, Scalar) else None
     return [name] if name else []
+
+
+def _unremarked(scalar: Scalar) -> Scalar:
+    """Who is named, without a remark behind the name. One with a number in it tells somebody apart: ``고블린 (2)``."""
+    head, remark = split_remark(scalar.text)
+    if scalar.quoted or not head or len(remark) < 2 or _DIGIT.search(remark):
+        return scalar
+    return Scalar(head)
 
 
 def _transfers(element: Node, field: Field) -> list[ItemTransfer]:
@@ -250,6 +296,12 @@ def _transfer_parts(scalar: Scalar) -> tuple[str, str, str]:
     """Item, giver and receiver, "" for one that is not there."""
     text = scalar.text
     arrows = list(_ARROW.finditer(text))
+    if not arrows and not scalar.literal:
+        for told in (_KO_GIVES, _EN_GIVES, _FROM_TO):
+            if match := told.fullmatch(text):
+                return match["item"], match["giver"], match["receiver"]
+        if not scalar.quoted and _TELLS.search(text):
+            raise Unreadable(f"{shown(text)} does not say who gives what to whom")
     if not arrows or scalar.literal:
         return text, "", ""
     if len(arrows) > 1 or _MUTUAL.fullmatch(arrows[0].group()):
@@ -332,7 +384,7 @@ def _statuses(element: Node, field: Field) -> list[StatusChange]:
     elif not isinstance(element, Scalar) or is_nothing(element, field.templates):
         return []
     else:
-        parts = _STATUS.fullmatch(element.text)
+        parts = _STATUS.fullmatch(element.text) or _ENDED.fullmatch(element.text)
         if parts is None:
             raise Unreadable(f"{shown(element)} does not say what has become of whom")
         name, status = read_name(Scalar(parts["name"]), field.templates), read_name(Scalar(parts["status"]))

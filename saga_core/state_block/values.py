@@ -84,6 +84,7 @@ def sole(node: Node) -> Node:
 # Names and text
 
 _HALF_QUOTED = re.compile(r'["“”][^"“”]*|[^"“”]*["“”]')
+_TWO_QUOTED = re.compile(r'["”][ \t]+["“]')
 NO_WORDS = frozenset("false no 거짓 아니오 아니요".split())
 YES_WORDS = frozenset("true yes 참".split())
 
@@ -105,6 +106,8 @@ def read_name(scalar: Scalar, templates: str = "", limit: int = MAX_NAME) -> str
     name = clean_name(text)
     if not scalar.quoted and limit == MAX_NAME and _HALF_QUOTED.fullmatch(name):
         raise Unreadable(f"{shown(name)} has a quote mark without its partner")
+    if not scalar.literal and limit == MAX_NAME and _TWO_QUOTED.search(name):
+        raise Unreadable(f"{shown(name)} is more than one quoted text")
     if len(name) > limit:
         raise Unreadable(f"{len(name)} characters are too many (at most {limit})")
     return name or None
@@ -197,6 +200,8 @@ def read_change(node: Node, *, level: bool = False) -> int | None:
     text = strip_emphasis(text)
     if is_nothing(Scalar(text)):
         return None
+    if text == "±0":
+        return 0
     if levels := _LEVELS.fullmatch(split_remark(text)[0]):
         return _bounded(int(levels[2]) - int(levels[1]))
     if _NEGATION.search(text) and not any(char.isdigit() for char in text):
@@ -240,6 +245,8 @@ def _bounded(number: int) -> int:
 # Amounts
 
 _COUNTERS = "개|병|자루|장|마리|벌|알|송이|켤레|잔|닢|발|묶음|조각|덩이|덩어리|방울|뭉치|봉지|상자|다발|줌|모금|그릇|쌍"
+_MONEY = "금화|은화|동화|동전|골드|실버|코인|화살|[Gg]old|[Ss]ilver|[Cc]opper|[Cc]oins?|[Aa]rrows?"
+"""What is counted and never numbered: a bare number behind it is how many."""
 _NATIVE = {word: n for n, word in enumerate("한 두 세 네 다섯 여섯 일곱 여덟 아홉 열".split(), 1)}
 _N = r"(?P<n>\d{1,3}(?:,\d{3})+|\d+)"
 _TIMES = r"(?:(?<![A-Za-z0-9])[xX]|[×✕✖*])"
@@ -255,6 +262,8 @@ _AMOUNTS = tuple(
         rf"{_N}\s*(?:{_COUNTERS})(?:의\s*|\s+)(?P<name>\S.*)",
         rf"{_NATIVE_N}\s*(?:{_COUNTERS})(?:의\s*|\s+)(?P<name>\S.*)",
         rf"{_N}\s*[xX×✕*]\s+(?P<name>\S.*)",
+        rf"[xX×]\s?{_N}\s+(?P<name>[^\W\d_].*)",
+        rf"(?P<name>{_MONEY})\s*\+?\s*{_N}",
         rf"{_N}\s*[×✕*]\s*(?P<name>\S.*)",
         rf"{_N}\s+(?P<name>[^\W\d_].*)",
     )

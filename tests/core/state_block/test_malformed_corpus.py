@@ -1,0 +1,50 @@
+"""The corpus of malformed blocks: each reads as is written down beside it, and nothing is guessed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from attrs import fields as attributes
+
+from saga_core.state_block import BlockFields, BlockStatus, read_reply
+from saga_core.state_block.fields import ItemAmount, ItemTransfer, RelationChange, StatusChange
+
+CORPUS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("malformed.yaml").read_text(encoding="utf-8"))
+RECORDS: dict[str, Any] = {
+    "items_gained": ItemAmount,
+    "items_lost": ItemAmount,
+    "items_transferred": ItemTransfer,
+    "relationship_changes": RelationChange,
+    "status_changes": StatusChange,
+}
+
+
+def expected(reads: dict[str, Any]) -> BlockFields:
+    found = {}
+    for name, value in reads.items():
+        if name in RECORDS:
+            found[name] = tuple(RECORDS[name](*each) for each in value)
+        else:
+            found[name] = tuple(value) if isinstance(value, list) else value
+    return BlockFields(**found)
+
+
+def test_the_corpus_is_large_and_argued() -> None:
+    assert len(CORPUS) >= 100
+    assert len({case["name"] for case in CORPUS}) == len(CORPUS)
+    assert all(case["why"] and set(case) <= {"name", "why", "text", "reads", "status", "invalid"} for case in CORPUS)
+    assert sum(any("가" <= char <= "힣" for char in case["text"]) for case in CORPUS) > 40
+
+
+@pytest.mark.parametrize("case", CORPUS, ids=lambda case: str(case["name"]))
+def test_a_malformed_block_reads_as_written_down(case: dict[str, Any]) -> None:
+    reading = read_reply(case["text"])
+    wanted = expected(case["reads"])
+    for attribute in attributes(BlockFields):
+        assert getattr(reading.fields, attribute.name) == getattr(wanted, attribute.name), attribute.name
+    assert reading.status is BlockStatus(case.get("status", "ok")), reading.problems
+    assert reading.invalid == tuple(case.get("invalid", ()))
+    assert "state" not in reading.visible.replace("</state>", "") or "think" in case["text"]
