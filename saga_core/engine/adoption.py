@@ -14,16 +14,18 @@ from saga_core.ids import IdSource
 from saga_core.journal.journal import Entry
 from saga_core.journal.likeness import INHERIT as INHERIT
 from saga_core.journal.likeness import likeness
-from saga_core.journal.matching import words_key
+from saga_core.journal.matching import SHORT, words_key
 from saga_core.journal.timelines import Timeline, follow
 from saga_core.journal.transcript import Utterance, identity, identity_key
-from saga_core.journal.tree import node_of
+from saga_core.journal.tree import Tree, node_of
 from saga_core.model.deltas import Delta, Status
 from saga_core.model.fold import fold
 from saga_core.model.turn import Turn, TurnKind
 from saga_core.projection.episodes import render_episode
 
 _SIBLINGS = 32
+_SEARCHED = 1_024
+"""Turns below a known one among which an edited reply is looked for, when those between them are hidden."""
 _AT_ONCE = 32
 """Turns that are adopted between two chances for others to run."""
 _COMMITTED = 64
@@ -61,6 +63,7 @@ async def adopt(
     entries: list[Entry] = []
     fresh: list[str] = []
     twins: list[str] = []
+    told_above = True
     moved: dict[str, Timeline] = {}
     told = pairs(unknown)
     for number, (words, reply) in enumerate(told):
@@ -78,9 +81,17 @@ async def adopt(
         key = identity_key(reply.text)
         same = [node for node in siblings if (node.reply_key, node.user_key, node.parent) == (key, user_key, parent)]
         if same:
-            parent, twins = same[-1].id, []
+            parent, twins, told_above = same[-1].id, [], True
             continue
-        delta, twins = await _inherited(live, [node.id for node in siblings], reply.text)
+        nearest = [node.id for node in siblings]
+        hidden: list[str] = []
+        if told_above:
+            hidden = _behind_hidden(live.tree, (parent, *twins), user_key, reply.text)[: _SIBLINGS - len(nearest)]
+        delta, twin = await _inherited(live, nearest, hidden, reply.text)
+        if twin in hidden and live.tree.is_ancestor(parent, twin):
+            # The turns between are hidden, and happened.
+            parent = live.tree.get(twin).parent or parent
+        told_above, twins = twin != "", [twin] if twin else nearest
         before = await live.state(parent)
         above = live.tree.get(parent)
         turn = Turn(
@@ -118,18 +129,34 @@ async def _append(live: LiveSession, entries: list[Entry], head: str, moved: dic
     return turns
 
 
-async def _inherited(live: LiveSession, siblings: Sequence[str], text: str) -> tuple[Delta, list[str]]:
-    """The delta of the sibling whose reply this is with small changes or more text around it, and that sibling.
+def _behind_hidden(tree: Tree, tops: Sequence[str], user_key: str, text: str) -> list[str]:
+    """The turns further below ``tops`` that ``text`` may be an edit of: those with the same words first, the nearest
+    first. Of a short text only they."""
+    same: list[str] = []
+    others: list[str] = []
+    level = [child for top in tops for child in tree.children.get(top, ())]
+    left = _SEARCHED
+    while level and left > 0:
+        level = [child for each in level for child in tree.children.get(each, ())][:left]
+        left -= len(level)
+        for each in level:
+            (same if tree.get(each).user_key == user_key else others).append(each)
+    return same + others if len(identity(text)) >= SHORT else same
 
-    Without one: a delta that says nothing, for nobody reported what the new text changed.
+
+async def _inherited(live: LiveSession, siblings: Sequence[str], hidden: Sequence[str], text: str) -> tuple[Delta, str]:
+    """The delta of the turn whose reply this is with small changes or more text around it, and that turn.
+
+    It is one of the ``siblings``, or of those that are ``hidden``. Without one: a delta that says nothing, for nobody
+    reported what the new text changed, and "".
     """
     best, twin, score = Delta(status=Status.FALLBACK), "", (0.0, 0)
     now = identity(text)
-    for turn in await live.journal.turns(live.session.id, siblings):
+    for turn in await live.journal.turns(live.session.id, [*siblings, *hidden]):
         known = identity(turn.reply)
         grown = known != "" and (now.startswith(known) or now.endswith(known))
         # An edit of a continued reply is the whole's, though the first part stands in it unchanged.
         alike = likeness(turn.reply, text)
         if (grown or alike >= INHERIT) and (alike, len(known)) > score:
             best, twin, score = live.effective(turn), turn.id, (alike, len(known))
-    return best, [twin] if twin else list(siblings)
+    return best, twin

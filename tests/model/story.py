@@ -115,15 +115,26 @@ def settle(lines: list[Line], resembles: float) -> Beat | None:
 
     The deepest unedited reply names its beat. Edited ones after it become beats of their own: with the change of what
     they were if they still resemble it, with none if they do not. ``resembles`` says how a line's edit was made.
+    Where only hidden lines stand between, a line that resembles what it was stays behind them.
     """
     deepest = max((index for index, line in enumerate(lines) if not line.edited), default=-1)
     beat = lines[deepest].beat if deepest >= 0 else None
     for line in lines[deepest + 1 :]:
-        kept = line.beat.change if _small_edit(line, resembles) else Change()
-        beat = Beat(line.text, line.user, kept, beat)
+        if _small_edit(line, resembles):
+            parent = line.beat.parent if _is_below(line.beat, beat) else beat
+            beat = Beat(line.text, line.user, line.beat.change, parent)
+        else:
+            beat = Beat(line.text, line.user, Change(), beat)
         line.beat = beat
         line.swipes = [beat]
     return beat
+
+
+def _is_below(beat: Beat, above: Beat | None) -> bool:
+    step: Beat | None = beat
+    while step is not None and step is not above:
+        step = step.parent
+    return step is above
 
 
 def _small_edit(line: Line, resembles: float) -> bool:
