@@ -264,7 +264,8 @@ def check_endpoints(mutation: Mutation, present: Collection[str]) -> None:
     A node that the mutation itself deletes and does not put again is not there.
     """
     needed = endpoints(mutation)
-    gone = needed.difference(present) | needed.intersection(mutation.delete_nodes)
+    # Asked one by one: ``difference`` would walk through a whole graph.
+    gone = {node_id for node_id in needed if node_id not in present} | needed.intersection(mutation.delete_nodes)
     for index, edge in enumerate(mutation.put_edges):
         for end, node_id in (("source", edge.source), ("target", edge.target)):
             if node_id in gone:
