@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 from attrs import define, field
 
+from saga_core.extraction.forms import bare, forms, is_title, mistyped, uncommon, untitled, words_of
 from saga_core.ids import entity_id
 from saga_core.model.deltas import Event, Introduced
 from saga_core.model.entities import Entity, Kind
 from saga_core.model.world_state import WorldState
 from saga_core.stores.graph import Value
-from saga_core.text.korean import particle_stems
 from saga_core.text.normal import clean_name, fold_name
 
 PLAYER_WORDS = frozenset(
     {"player", "theplayer", "you", "me", "i", "{{user}}", "user", "플레이어", "당신", "나", "너", "유저", "주인공"}
 )
 
-_ARTICLE = re.compile(r"(?:the|an?) (?=.)", re.I)
+_JOINED = re.compile(r"\s+(?:and|&|및)\s+|\s*&\s*|(?<=[가-힣])(?:과|와|하고|이랑|랑)\s+")
+_FUZZY = (Kind.CHARACTER, Kind.LOCATION)
 
 _fold = lru_cache(maxsize=65_536)(fold_name)
 
@@ -29,8 +29,10 @@ _fold = lru_cache(maxsize=65_536)(fold_name)
 class Names:
     """Finds the entity that a name means in a state, and introduces those that are new.
 
-    A name is matched exactly, then with its Korean particle taken off; a character also by title and name ("고블린왕
-    크룩" for "크룩"), when just one character fits. What fits several stays its own entity.
+    A name is matched exactly, then without its Korean particle or honorific, its English article, or a remark behind
+    it; a character also by title and name ("고블린왕 크룩" for "크룩", "Captain Vey" for "Captain Lucan Vey") or first
+    name; a character or a place also with one letter mistyped, when the name is long. All but the first only when just
+    one fits: what fits several stays its own entity.
 
     ``later``: a state further down the path, when a turn is read after those behind it. Whom ``state`` does not know
     and ``later`` does is introduced under the same identity.
@@ -50,6 +52,10 @@ class Names:
         for entity in (*self.state.entities.values(), *self._strangers.values()):
             for name in entity.names:
                 self._note(entity.kind, name, entity.id)
+        for entity in (*self.state.entities.values(), *self._strangers.values()):
+            for name in entity.names:
+                if bare(name) != name:
+                    self._note(entity.kind, bare(name), entity.id)
 
     def _note(self, kind: Kind, name: str, id_: str) -> None:
         ids = self._index.setdefault((kind, _fold(name)), [])
@@ -60,24 +66,52 @@ class Names:
         """The id of the one entity that ``name`` means, or None."""
         if kind is Kind.CHARACTER and self.is_player(name):
             return self.state.player
-        for form in _forms(name):
+        for form in forms(name):
             ids = self._index.get((kind, _fold(form)), [])
             if ids:
-                return ids[0]
-        return self._titled(name) if kind is Kind.CHARACTER else None
+                return self._one_of(ids, form)
+        found = self._titled(name) if kind is Kind.CHARACTER else None
+        return found or (self._mistyped(kind, name) if kind in _FUZZY else None)
+
+    def _one_of(self, ids: list[str], form: str) -> str | None:
+        """Of entities that a name fits the one that bears it first, or the only one, or the only one present."""
+        folded = _fold(form)
+        bearing = [id_ for id_ in ids if id_ in self.state.entities and _fold(self.state.entities[id_].name) == folded]
+        for few in (bearing, ids, [id_ for id_ in ids if id_ in self.state.present]):
+            if len(few) == 1:
+                return few[0]
+        return None
+
+    def joined(self, name: str) -> list[str]:
+        """``name``, or the characters that it joins ("크룩과 바르가"), if it is no name itself and all are known."""
+        if (Kind.CHARACTER, _fold(clean_name(name))) in self._index:
+            return [name]
+        parts = [part for part in _JOINED.split(clean_name(name)) if part]
+        if len(parts) > 1 and all(self.find(Kind.CHARACTER, part) for part in parts):
+            return parts
+        return [name]
+
+    def _mistyped(self, kind: Kind, name: str) -> str | None:
+        folded = _fold(bare(clean_name(name)))
+        near = {ids[0] for (of, known), ids in self._index.items() if of is kind and mistyped(folded, known)}
+        return near.pop() if len(near) == 1 else None
 
     def is_player(self, name: str) -> bool:
         """Whether ``name`` is a word for the player's character."""
         return _fold(name) in PLAYER_WORDS
 
     def _titled(self, name: str) -> str | None:
-        """A character whose name is this one with a title, or without: the shorter ends the longer, word by word."""
-        for form in _forms(name):
-            words = [_fold(word) for word in form.split(" ")]
-            everybody = (*self.state.of_kind(Kind.CHARACTER), *self._strangers.values())
-            fits = {entity.id for entity in everybody if entity.kind is Kind.CHARACTER and _fits(words, entity.names)}
+        """A character whose name is this one with a title, or without, or with more names: word by word."""
+        everybody = [
+            each for each in (*self.state.entities.values(), *self._strangers.values()) if each.kind is Kind.CHARACTER
+        ]
+        for form in forms(name):
+            if is_title(form):
+                continue
+            words = words_of(form)
+            fits = {entity.id for entity in everybody if _fits(words, entity.names)}
             if fits:
-                return fits.pop() if len(fits) == 1 else None
+                return self._one_of(sorted(fits), form)
         return None
 
     def ensure(self, kind: Kind, name: str, **attributes: Value) -> str:
@@ -85,6 +119,7 @@ class Names:
         name = clean_name(name)
         found = self.find(kind, name)
         if found is None:
+            name = uncommon(name) if kind is Kind.ITEM else name
             found = entity_id(kind.value, name)
             ordinal = 0
             while found in self.state.entities and self.state.entities[found].kind is not kind:
@@ -101,24 +136,28 @@ class Names:
 
     def _learn(self, kind: Kind, name: str, id_: str) -> None:
         """Note a new form of a known name as an alias; a mere particle or article makes none."""
-        if not any(id_ in self._index.get((kind, _fold(form)), []) for form in _forms(name)):
+        if not any(id_ in self._index.get((kind, _fold(form)), []) for form in forms(name)):
             self.introduced.append(Introduced(id_, kind, name))
             self._note(kind, name, id_)
 
 
-def _forms(name: str) -> Iterator[str]:
-    """A name, and what it may be a form of: without a Korean particle, without an English article."""
-    name = clean_name(name)
-    yield from particle_stems(name)
-    bare = _ARTICLE.sub("", name, count=1) if _ARTICLE.match(name) else name
-    if bare != name:
-        yield bare
-
-
 def _fits(words: list[str], names: tuple[str, ...]) -> bool:
+    """Whether one of ``names`` is these words with more around them: behind, or in front when the rest are titles."""
     for known in names:
-        other = [_fold(word) for word in known.split(" ")]
-        shorter, longer = sorted((words, other), key=len)
-        if len(longer) > len(shorter) and longer[-len(shorter) :] == shorter:
+        other = words_of(known)
+        if _begins_or_ends(words, other):
+            return True
+        plain = untitled(words)
+        if plain != words and (plain == other or _begins_or_ends(plain, other)):
             return True
     return False
+
+
+def _begins_or_ends(one: list[str], other: list[str]) -> bool:
+    shorter, longer = sorted((one, other), key=len)
+    if len(shorter) == len(longer):
+        return False
+    if longer[-len(shorter) :] == shorter:
+        return True
+    first = len(shorter) == 1 and len(longer) == 2 and shorter[0].isascii() and len(shorter[0]) > 2
+    return first and longer[0] == shorter[0] and not is_title(shorter[0])

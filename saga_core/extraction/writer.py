@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from saga_core.extraction.names import Names
 from saga_core.model import deltas
 from saga_core.model.deltas import Delta, Event, Source, Status
-from saga_core.model.entities import Kind
+from saga_core.model.entities import ALIVE, DEAD, Kind
 from saga_core.model.world_state import WorldState
 from saga_core.state_block import BlockFields, StateReading
+from saga_core.text.normal import fold_name
 
 _STATUS = {"ok": Status.OK, "partial": Status.PARTIAL, "fallback": Status.FALLBACK}
 
@@ -38,6 +39,23 @@ def read_delta(
     )
 
 
+_DEAD_WORDS = frozenset(
+    "dead died deceased killed slain dies perished 사망 사망함 사망했다 죽음 죽었음 죽었다 죽은 죽다 전사 "
+    "전사함 숨짐 숨졌다 살해됨 살해당함 처형됨".split()
+)
+_ALIVE_WORDS = frozenset(
+    "alive living revived resurrected 생존 생존함 살아있음 살아남 살았다 부활 부활함 되살아남".split()
+)
+
+
+def _status(word: str) -> str:
+    """A status in the word that the state knows it by: whoever is dead is ``dead``, whatever the block calls it."""
+    folded = fold_name(word).strip(".!")
+    if folded in _DEAD_WORDS:
+        return DEAD
+    return ALIVE if folded in _ALIVE_WORDS else word
+
+
 def mention_event(lore: Iterable[str]) -> tuple[Event, ...]:
     """The event for lore entries that a turn's words named; nothing for none."""
     named = tuple(lore)
@@ -54,12 +72,16 @@ def _player_name(state: WorldState, name: str) -> tuple[Event, ...]:
 def _events(fields: BlockFields, state: WorldState, names: Names) -> list[Event]:
     """In an order that the fold reads rightly: who stays behind, where one goes, whom one meets there, the rest."""
     player = state.player
-    events: list[Event] = [deltas.Separated(names.ensure(Kind.CHARACTER, name)) for name in fields.npc_separated]
+    events: list[Event] = [
+        deltas.Separated(names.ensure(Kind.CHARACTER, name))
+        for told in fields.npc_separated
+        for name in names.joined(told)
+    ]
     if fields.location:
         place = names.ensure(Kind.LOCATION, fields.location)
         if place != state.location:
             events.append(deltas.Moved(player, place))
-    for name in fields.npc_met:
+    for name in (name for told in fields.npc_met for name in names.joined(told)):
         who = names.ensure(Kind.CHARACTER, name)
         if who != player:
             events.append(deltas.Met(who))
@@ -79,7 +101,7 @@ def _events(fields: BlockFields, state: WorldState, names: Names) -> list[Event]
         source, target = names.ensure(Kind.CHARACTER, change.source), names.ensure(Kind.CHARACTER, change.target)
         events.append(deltas.RelationChanged(source, target, change.type, change.delta))
     for status in fields.status_changes:
-        events.append(deltas.StatusChanged(names.ensure(Kind.CHARACTER, status.name), status.status))
+        events.append(deltas.StatusChanged(names.ensure(Kind.CHARACTER, status.name), _status(status.status)))
     if fields.mood:
         events.append(deltas.MoodChanged(player, fields.mood))
     if fields.event_trigger:
