@@ -10,6 +10,7 @@ from typing import Any, Final
 from aiohttp import web
 from attrs import evolve
 
+from saga_core.billing.bill import Total, add_up
 from saga_core.codec import to_plain
 from saga_core.engine.lanes import DrainReport, Waiting
 from saga_core.engine.saga import Saga
@@ -20,6 +21,7 @@ from saga_core.stores.md_cache import Pages
 from saga_server import handlers
 from saga_server.changes import change_routes
 from saga_server.chat import CONFIG, EXCHANGES, NARRATORS
+from saga_server.costs import cost_routes
 from saga_server.custody import custody_routes
 from saga_server.handlers import as_json, id_of, saga_of, to_its_end
 from saga_server.query import body_object, choice, flag, known_only, seconds, text, whole
@@ -56,6 +58,7 @@ def admin_routes() -> list[web.RouteDef]:
         web.post("/api/drain", drain),
         *change_routes(),
         *timeline_routes(),
+        *cost_routes(),
         *custody_routes(),
     ]
 
@@ -125,8 +128,11 @@ async def list_sessions(request: web.Request) -> web.Response:
     """``GET /api/sessions?fleeting=1``: the sessions that somebody came back to, those that nobody did, or all."""
     known_only(request, "fleeting")
     wanted = choice(request, "fleeting", "0", ("0", "1", "all"))
-    found = await saga_of(request).sessions()
-    listed = [summary_json(each) for each in found if wanted in ("all", str(int(each.fleeting)))]
+    saga = saga_of(request)
+    found, costs = await saga.sessions(), await saga.costs()
+    listed = [
+        summary_json(each, costs.get(each.session.id)) for each in found if wanted in ("all", str(int(each.fleeting)))
+    ]
     return as_json({"sessions": listed, "fleeting": sum(each.fleeting for each in found)})
 
 
@@ -145,7 +151,8 @@ async def create_session(request: web.Request) -> web.Response:
 async def show_session(request: web.Request) -> web.Response:
     """``GET /api/sessions/{id}``."""
     known_only(request)
-    return as_json(summary_json(await saga_of(request).summary(id_of(request))))
+    saga, session_id = saga_of(request), id_of(request)
+    return as_json(summary_json(await saga.summary(session_id), add_up(await saga.cost(session_id))))
 
 
 async def delete_session(request: web.Request) -> web.Response:
@@ -186,14 +193,16 @@ def _session_json(session: Session) -> dict[str, Any]:
     }
 
 
-def summary_json(summary: SessionSummary) -> dict[str, Any]:
-    """A session as lists show it, as data."""
+def summary_json(summary: SessionSummary, cost: Total | None = None) -> dict[str, Any]:
+    """A session as lists show it, as data, with what it ``cost`` so far: nulls where that is not known."""
     return {
         **_session_json(summary.session),
         "turns": summary.turns,
         "depth": summary.depth,
         "updated": summary.updated,
         "fleeting": summary.fleeting,
+        "dollars": cost.dollars if cost is not None and cost.calls > cost.unpriced else None,
+        "saved": cost.saved if cost is not None else None,
     }
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from attrs import define, field
 
+from saga_core.billing.bill import Bill
 from saga_core.engine.begun import BegunTurn
 from saga_core.errors import UpstreamError
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
@@ -236,8 +237,20 @@ def answer_headers(begun: BegunTurn, *told: str) -> dict[str, str]:
         "X-SAGA-Context-Ms": f"{begun.timings['total']:.1f}",
         "X-SAGA-Late": ", ".join(begun.context.late),
         "X-SAGA-Notice": _header_text("; ".join(notices)),
+        **_cost_headers(begun.bill),
     }
     return {name: value for name, value in found.items() if value}
+
+
+def _cost_headers(bill: Bill | None) -> dict[str, str]:
+    """What the turn cost, where that is known before the answer begins: when it is sent whole."""
+    if bill is None:
+        return {}
+    tokens = {"input": bill.input, "read": bill.read, "written": bill.written, "output": bill.output}
+    return {
+        "X-SAGA-Tokens": ", ".join(f"{name}={count}" for name, count in tokens.items()),
+        "X-SAGA-Cost": "" if bill.dollars is None else f"{bill.dollars:.6f}",
+    }
 
 
 def _header_text(text: str) -> str:

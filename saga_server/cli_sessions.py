@@ -32,8 +32,9 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
     from saga_server.admin import summary_json
 
     async def look(saga: Saga) -> Any:
-        every = await saga.sessions()
-        return {"sessions": [summary_json(each) for each in every], "fleeting": sum(each.fleeting for each in every)}
+        every, costs = await saga.sessions(), await saga.costs()
+        rows = [summary_json(each, costs.get(each.session.id)) for each in every]
+        return {"sessions": rows, "fleeting": sum(each.fleeting for each in every)}
 
     found = looked(file, data, look, "/api/sessions", {"fleeting": "all"})
     if plain:
@@ -41,7 +42,7 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
         return
     rows = found["sessions"]
     _print_table(
-        ("ID", "NAME", "WORLD", "TURNS", "DEPTH", "UPDATED", ""),
+        ("ID", "NAME", "WORLD", "TURNS", "DEPTH", "UPDATED", "COST", "SAVED", ""),
         [
             (
                 row["id"],
@@ -50,6 +51,8 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
                 str(row["turns"]),
                 str(row["depth"]),
                 _when(row["updated"]),
+                "-" if row["dollars"] is None else f"${row['dollars']:.2f}",
+                "-" if row["saved"] is None else f"{row['saved']:.0%}",
                 "fleeting" if row["fleeting"] else "",
             )
             for row in rows

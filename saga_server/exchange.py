@@ -226,6 +226,7 @@ class Exchange:
             reason = "recording failed unexpectedly, the server's log tells more"
         else:
             self.metrics.commits.labels("done").inc()
+            self.metrics.spent(begun.bill)
             return None
         self.metrics.commits.labels("failed").inc()
         _log.error("turn %s of session %s is not recorded: %s", begun.id, begun.session.id, reason)
@@ -273,7 +274,7 @@ class Exchange:
                 await asyncio.wait({self._reading})
             finally:
                 self._reading.cancel()
-        self._bill()
+        self._bill(begun)
         failure = None if self._reading.cancelled() else self._reading.exception()
         if self._reading.cancelled() or (self._is_stopped() and (failure is not None or not call.stream)):
             await answer.aborted()
@@ -325,8 +326,9 @@ class Exchange:
         if part.why not in self.notices:
             self.notices.append(part.why)
 
-    def _bill(self) -> None:
+    def _bill(self, begun: BegunTurn) -> None:
         if self.usage is not None:
+            begun.billed(self.usage, model=self._route.model, provider=self._route.provider.dialect)
             for kind in ("input", "output", "cache_read", "cache_write"):
                 self.metrics.tokens.labels(kind).inc(getattr(self.usage, kind))
 

@@ -8,6 +8,8 @@ from typing import Any
 from attrs import define, field
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from saga_core.billing.bill import Bill
+
 _MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 ADJUSTABLE = frozenset(
     "temperature top_p top_k min_p stop seed presence_penalty frequency_penalty repetition_penalty logit_bias logprobs "
@@ -26,6 +28,7 @@ class Metrics:
     context_ms: Histogram = field(init=False)
     first_part: Histogram = field(init=False)
     tokens: Counter = field(init=False)
+    dollars: Counter = field(init=False)
     commits: Counter = field(init=False)
     adjusted: Counter = field(init=False)
     fallbacks: Counter = field(init=False)
@@ -40,6 +43,9 @@ class Metrics:
             "saga_upstream_first_seconds", "Until upstream's first part, s", buckets=_SECONDS, **with_labels
         )
         self.tokens = Counter("saga_upstream_tokens", "Tokens as the provider bills them", ["kind"], **with_labels)
+        self.dollars = Counter(
+            "saga_dollars", "US dollars: spent, the same without a cache, and without SAGA", ["bill"], **with_labels
+        )
         self.commits = Counter("saga_commits", "Turns recorded, or not", ["result"], **with_labels)
         self.adjusted = Counter(
             "saga_upstream_adjusted", "Parameters that a model does not take, left out", ["name"], **with_labels
@@ -47,6 +53,13 @@ class Metrics:
         self.fallbacks = Counter("saga_upstream_fallbacks", "Narrations by the next model in line", **with_labels)
         self.following = Gauge("saga_chat_open", "Chat requests that are being answered", **with_labels)
         self._engine = Gauge("saga_engine", "The engine's own counts", ["name"], **with_labels)
+
+    def spent(self, bill: Bill | None) -> None:
+        """Count the dollars of a turn's bill."""
+        if bill is not None:
+            for name, dollars in (("spent", bill.dollars), ("uncached", bill.uncached), ("without", bill.without)):
+                if dollars is not None:
+                    self.dollars.labels(name).inc(max(0.0, dollars))
 
     def render(self, status: Mapping[str, Any]) -> bytes:
         """The text format, the engine's numbers in ``status`` included."""

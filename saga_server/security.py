@@ -18,7 +18,10 @@ BEARER: Final = web.RequestKey("bearer", Bearer)
 _ORIGIN: Final = web.RequestKey("origin", str)
 
 _OPEN = frozenset({"/", "/healthz", "/readyz"})
-_EXPOSED = "X-SAGA-Session, X-SAGA-Turn, X-SAGA-Parent, X-SAGA-Context-Ms, X-SAGA-Late, X-SAGA-Notice, Retry-After"
+_EXPOSED = (
+    "X-SAGA-Session, X-SAGA-Turn, X-SAGA-Parent, X-SAGA-Context-Ms, X-SAGA-Late, X-SAGA-Notice, X-SAGA-Tokens,"
+    " X-SAGA-Cost, Retry-After"
+)
 
 
 def is_loopback(host: str) -> bool:

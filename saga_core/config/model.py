@@ -133,7 +133,9 @@ class PromptCachingConfig:
     enabled: bool = field(default=True, validator=Flag())
     strategy: Strategy = field(default="md_prefix", validator=Choice(get_args(Strategy)))
     repin_every: int = field(default=10, validator=Whole(1))
-    """The pinned pages in the prefix show the state of each so-many-th turn."""
+    """For models whose cache is not known: the pinned pages show the state of each so-many-th turn."""
+    carry_floating: bool = field(default=True, validator=Flag())
+    """Put what proves to float in the client's system prompt behind the history, where it breaks no cache."""
 
 
 @frozen
@@ -146,9 +148,6 @@ class CuratorConfig:
         default=("narrative_summary", "curation_decisions", "contradiction_log"), validator=Words()
     )
     compress_story_after_turns: int = field(default=50, validator=Whole(1))
-    backend: str | None = field(default=None, validator=Text("a curator's name", optional=True))
-    """Who reviews besides the rules, which always do. None: ``blocks`` when ``models.curator`` is set, else nobody."""
-    options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
     backend: str | None = field(default=None, validator=Text("a curator's name", optional=True))
     """Who reviews besides the rules, which always do. None: ``blocks`` when ``models.curator`` is set, else nobody."""
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())

@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 from attrs import define, evolve, field
 
+from saga_core.billing.bill import Bill
 from saga_core.context.model import TurnContext
 from saga_core.model.turn import Session, Turn, TurnKind
+from saga_core.ports import Usage
 from saga_core.prompt.plan import PromptPlan
 from saga_core.prompt.planner import Planned
 from saga_core.state_block import BlockFilter, Hidden, StateReading, read_hidden
@@ -81,7 +83,17 @@ class BegunTurn:
     _record: Recorder
     planned: Planned | None = None
     """What is expected of the provider's cache; None where nothing is known of it."""
+    usage: Usage | None = None
+    """What the provider billed; set by ``billed``."""
+    asked: tuple[str, str] = ("", "")
+    """The model and the provider that were billed."""
+    bill: Bill | None = None
+    """What the turn cost; there when it was billed and recorded."""
     _turns: tuple[Turn, ...] | None = None
+
+    def billed(self, usage: Usage, *, model: str, provider: str) -> None:
+        """Take note of what the provider bills, before the turn is recorded. The last one counts."""
+        self.usage, self.asked = usage, (model, provider)
 
     async def visible(self, stream: AsyncIterator[str]) -> AsyncIterator[str]:
         """The first choice's reply as the player may see it: the model's text without state blocks."""

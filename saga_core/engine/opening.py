@@ -10,6 +10,7 @@ from typing import Any
 
 from attrs import define, field
 
+from saga_core.billing.ledger import Ledger
 from saga_core.config import Config, load_config
 from saga_core.context.reader import default_reader
 from saga_core.engine.counters import Counters
@@ -124,7 +125,7 @@ class Opening:
                 config, stores.counter, clock=self.clock, vectors=stores.vector, embedder=stores.embedder
             ),
             matcher=Matcher(journal, live.tree),
-            prompting=Prompting(config, self.clock, stores.counter, counters, stores.state),
+            prompting=Prompting(config, self.clock, stores.counter, counters, Ledger(stores.state)),
         )
         if not self.resume:
             return saga

@@ -2,31 +2,65 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
+from saga_core.billing.ledger import Ledger
 from saga_core.config import Config
 from saga_core.context.model import Language, Slot, TurnContext
+from saga_core.engine.begun import BegunTurn
+from saga_core.engine.billing import bill_of
 from saga_core.engine.counters import Counters
 from saga_core.engine.live import LiveSession
+from saga_core.errors import StoreError
 from saga_core.journal.transcript import Transcript
 from saga_core.model.world_state import WorldState
-from saga_core.ports import Clock, TokenCounter
+from saga_core.ports import Clock, TokenCounter, Usage
 from saga_core.projection.pages import render_prefix, render_world
 from saga_core.prompt.build import build_plan
+from saga_core.prompt.cutting import Cut, Cuts
+from saga_core.prompt.floating import Arranged, Floating
 from saga_core.prompt.pinning import Pin, Pins, Reason, rewrite_pays
-from saga_core.prompt.plan import PromptPlan, Stability
+from saga_core.prompt.plan import PromptPlan, Stability, flatten
 from saga_core.prompt.planner import Planned, SessionPrompts
 from saga_core.prompt.rules import static_rules
-from saga_core.stores.state_kv import StateKV
 from saga_core.upstream.facts import SECONDS, ModelFacts, facts_of
 from saga_core.world.model import World
 
+log = logging.getLogger("saga.prompt")
+
 _PREFIXES = 256
 _SESSIONS = 256
+_SYSTEM = ("system", "developer")
+_FILLED = 0.95
+"""The part of the window that a prompt may fill; the rest is the reply's."""
+_LEAST_ROOM = 1_000
+"""Tokens below which there is no history to speak of, and nothing is cut."""
+_TELLING = 500
+"""Tokens from which on a provider's count says how it counts."""
+_SCALES = (0.5, 3.0)
 _SEEDED = 24
 """Turns of the path whose times tell the pace of a session that was just loaded."""
+
+
+@frozen
+class Layout:
+    """A request as it is going to be told: what of its history, and what of its system prompt floats."""
+
+    messages: tuple[Mapping[str, Any], ...]
+    carried: str
+    shown: frozenset[str]
+    """Turns of the path that stand in the history."""
+    missing: int
+    """The depth up to which turns do not stand in it."""
+    cut: bool
+    """Whether a piece of the history fell out for this very request."""
+    whole: tuple[Mapping[str, Any], ...]
+    """The messages before anything was found to float."""
 
 
 @frozen
@@ -39,12 +73,18 @@ class Prefix:
     state: WorldState | None = None
     """None: there are no pages."""
     pin: Pin | None = None
+    repinned: str = ""
+    """Why the pages were pinned anew for this very prompt; empty when they were not."""
 
 
 @define
 class _Session:
     prompts: SessionPrompts = field(factory=SessionPrompts)
     pins: Pins = field(factory=Pins)
+    cuts: Cuts = field(factory=Cuts)
+    floating: Floating = field(factory=Floating)
+    restored: bool = False
+    """Whether the ledger was asked for the pins of before a restart."""
 
 
 @define(eq=False)
@@ -55,11 +95,12 @@ class Prompting:
     clock: Clock
     counter: TokenCounter
     counters: Counters
-    state: StateKV
+    ledger: Ledger
     _sessions: OrderedDict[str, _Session] = field(factory=OrderedDict)
     _rendered: OrderedDict[tuple[str, str], tuple[str, WorldState]] = field(factory=OrderedDict)
     _authored: dict[str, str] = field(factory=dict)
     """World digest -> its text in the prefix."""
+    _scales: dict[tuple[str, str], float] = field(factory=dict)
 
     def facts(self, model: str, provider: str) -> ModelFacts:
         """What is known of a model, as configured. A model without a name caches nothing that is known."""
@@ -78,14 +119,105 @@ class Prompting:
             moments.extend(sorted(path))
         session.prompts.came(self.clock.now())
 
+    async def layout(
+        self,
+        live: LiveSession,
+        parent: str,
+        transcript: Transcript,
+        shown: frozenset[str],
+        facts: ModelFacts,
+        model: str,
+    ) -> Layout:
+        """Which part of the history a prompt that continues ``parent`` shows, and what of it stays where it is.
+
+        ``shown``: the turns of the path that stand in the history as the client sent it.
+        """
+        session = await self._session(live)
+        messages = transcript.messages
+        cut = self._cut(session, live, parent, messages, await live.state(parent), facts, model)
+        if cut.start:
+            first = next((at for at, m in enumerate(messages) if m.get("role") not in _SYSTEM), 0)
+            if cut.start > first:
+                messages = (*messages[:first], *messages[cut.start :])
+                kept = {u.key for u in transcript.utterances if u.at >= cut.start and u.role == "assistant"}
+                shown = frozenset(turn for turn in shown if live.tree.get(turn).reply_key in kept)
+        depths = [live.tree.get(turn).depth for turn in shown]
+        missing = min(depths) - 1 if depths else live.tree.get(parent).depth
+        arranged = Arranged(messages)
+        if self._carries(facts):
+            behind = sum(self.counter.count(flatten(m.get("content") or "")) for m in messages)
+            write = min(facts.writes.values(), default=1.0)
+            fold = cut.fresh or session.floating.pays(behind, write, facts.read, self.counter.count)
+            arranged = session.floating.arrange(messages, self.counter.count, fold=fold)
+        return Layout(arranged.messages, arranged.carried, shown, missing, cut.fresh, messages)
+
+    def _carries(self, facts: ModelFacts) -> bool:
+        if facts.cache == "none" or not self.config.prompt_caching.enabled:
+            return False
+        return self.config.prompt_caching.carry_floating
+
+    def _cut(
+        self,
+        session: _Session,
+        live: LiveSession,
+        parent: str,
+        messages: tuple[Mapping[str, Any], ...],
+        state: WorldState,
+        facts: ModelFacts,
+        model: str,
+    ) -> Cut:
+        budget = self.config.token_budget
+        most = min(budget.total_context_max, facts.window or budget.total_context_max)
+        leading = sum(self.counter.count(flatten(m.get("content") or "")) for m in messages if m.get("role") in _SYSTEM)
+        ours = budget.dynamic_context_max + budget.md_cache_max + budget.world_max + budget.state_block_instruction
+        room = int(most * _FILLED / self.scale(facts, model)) - leading - ours
+        if room < _LEAST_ROOM:
+            return Cut(0)
+        told = max((part.last for part in state.story), default=0)
+        return session.cuts.place(messages, live.tree, parent, room=room, told=told, count=self.counter.count)
+
+    def scale(self, facts: ModelFacts, model: str) -> float:
+        """How many tokens of the model one token as counted here is: as bills showed, else as the facts say."""
+        return self._scales.get((facts.provider, model), facts.scale)
+
+    def learn(self, begun: BegunTurn, usage: Usage, model: str, provider: str) -> None:
+        """Take the provider's count of a prompt as the measure of its tokens from now on."""
+        counted = begun.planned.request.measured.total if begun.planned is not None else 0
+        if counted >= _TELLING and usage.input >= _TELLING:
+            seen = min(_SCALES[1], max(_SCALES[0], usage.input / counted))
+            key = (provider, model)
+            self._scales[key] = (self._scales[key] + seen) / 2 if key in self._scales else seen
+
+    async def enter(self, live: LiveSession, begun: BegunTurn) -> None:
+        """Enter what a recorded turn cost. A ledger that cannot be written is no reason to fail."""
+        usage, (model, provider) = begun.usage, begun.asked
+        if usage is None or begun.bill is not None:
+            return
+        facts = self.facts(model, provider)
+        self.learn(begun, usage, model, provider)
+        scale = self.scale(facts, model)
+        bill = bill_of(begun, usage, facts, model, self.clock.now(), scale, self.counter)
+        begun.bill = bill
+        if bill.note:
+            self.counters.add("cache.broken")
+            log.info("session %s, turn %s: %s", live.session.id, begun.id, bill.note)
+        try:
+            await self.ledger.enter(live.session.id, bill)
+        except StoreError as error:
+            self.counters.degrade("bill.write", str(error))
+        else:
+            self.counters.recover("bill.write")
+
     async def prefix(
-        self, live: LiveSession, parent: str, transcript: Transcript, language: Language, facts: ModelFacts, model: str
+        self, live: LiveSession, parent: str, layout: Layout, language: Language, facts: ModelFacts, model: str
     ) -> Prefix:
         """What stands in front of the history of a prompt that continues ``parent``."""
         world = self._world_text(live.world)
         if not self.config.prompt_caching.enabled or self.config.prompt_caching.strategy == "none":
             return Prefix(static_rules(language), world)
         session = await self._session(live)
+        if facts.cache != "none" and not session.restored:
+            await self._restore(session, live, parent)
         old = session.pins.inherited(live.tree, parent)
         if facts.cache == "none":
             pin = self._by_turns(live, parent, language)
@@ -93,12 +225,27 @@ class Prompting:
             pin = Pin(parent, parent, "first", language)
         else:
             before = await self._in_front(live, world, old)
-            reason = await self._reason(session, live, parent, transcript, before, facts, model)
+            reason = await self._reason(session, live, parent, layout, before, facts, model)
             pin = old if reason is None else Pin(parent, parent, reason, language)
-        if old is None or pin.turn != old.turn:
+        repinned = old is None or pin.turn != old.turn
+        if repinned:
             self.counters.add(f"pinned.{pin.reason}")
         session.pins.decide(parent, pin)
-        return await self._in_front(live, world, pin)
+        return evolve(await self._in_front(live, world, pin), repinned=pin.reason if repinned else "")
+
+    async def _restore(self, session: _Session, live: LiveSession, parent: str) -> None:
+        """Go on with the pages that stood in the path's last prompts before a restart."""
+        session.restored = True
+        path = [node for node, _ in zip(live.tree.upwards(parent), range(_SEEDED), strict=False) if node.parent]
+        try:
+            bills = await self.ledger.of_turns(live.session.id, [node.id for node in path])
+        except StoreError as error:
+            self.counters.degrade("bill.read", str(error))
+            return
+        for node in path:
+            bill = bills.get(node.id)
+            if bill is not None and bill.pin in live.tree.nodes and node.parent:
+                session.pins.decide(node.parent, Pin(bill.pin, node.parent, "first", bill.language))
 
     async def _in_front(self, live: LiveSession, world: str, pin: Pin) -> Prefix:
         language: Language = "ko" if pin.language == "ko" else "en"
@@ -109,7 +256,7 @@ class Prompting:
         session: _Session,
         live: LiveSession,
         parent: str,
-        transcript: Transcript,
+        layout: Layout,
         before: Prefix,
         facts: ModelFacts,
         model: str,
@@ -118,16 +265,20 @@ class Prompting:
         assert before.pin is not None and before.state is not None
         if before.pin.turn == parent:
             return None
-        now = await live.state(parent)
-        if now.story != before.state.story:
+        if layout.cut:
+            return "cut"
+        told, tells = (
+            max((part.last for part in each.story), default=0) for each in (before.state, await live.state(parent))
+        )
+        if layout.missing > told and tells > told:
             return "curation"
         rent = session.pins.rent(before.pin)
-        if rent.full:
+        if rent.full and layout.missing > before.state.depth:
             return "full"
-        if self._cold(session.prompts, transcript, before, facts, model):
+        if self._cold(session.prompts, layout, before, facts, model):
             return "cold"
         if rent.tokens:
-            plan = build_plan(transcript, rules=before.rules, world=before.world, pages=before.pages)
+            plan = build_plan(layout.messages, rules=before.rules, world=before.world, pages=before.pages)
             behind = sum(
                 self.counter.count(b.content)
                 for b in plan.blocks
@@ -137,16 +288,14 @@ class Prompting:
                 return "dear"
         return None
 
-    def _cold(
-        self, prompts: SessionPrompts, transcript: Transcript, before: Prefix, facts: ModelFacts, model: str
-    ) -> bool:
+    def _cold(self, prompts: SessionPrompts, layout: Layout, before: Prefix, facts: ModelFacts, model: str) -> bool:
         """Whether nothing of the history is in the cache. Asked only after a pause that kills some entries."""
         pause = prompts.moments[-1] - prompts.moments[-2] if len(prompts.moments) > 1 else float("inf")
         if facts.cache == "automatic":
             return pause > facts.cache_seconds
         if pause < min((SECONDS[ttl] for ttl in facts.writes), default=0) - 10:
             return False
-        plan = build_plan(transcript, rules=before.rules, world=before.world, pages=before.pages)
+        plan = build_plan(layout.messages, rules=before.rules, world=before.world, pages=before.pages)
         return not prompts.warm(plan, facts, model, self.counter.count)
 
     def _by_turns(self, live: LiveSession, parent: str, language: Language) -> Pin:
@@ -158,7 +307,7 @@ class Prompting:
     async def plan(
         self,
         live: LiveSession,
-        transcript: Transcript,
+        layout: Layout,
         prefix: Prefix,
         context: TurnContext,
         facts: ModelFacts,
@@ -171,16 +320,38 @@ class Prompting:
             changed = [each for each in context.pieces if each.order == Slot.CHANGED and each.source == "briefing"]
             left_out = any(each.order == Slot.CHANGED and each.source == "briefing" for each in context.skipped)
             session.pins.told(prefix.pin, sum(each.tokens for each in changed), full=left_out)
-        plan = build_plan(transcript, rules=prefix.rules, world=prefix.world, pages=prefix.pages, context=context.text)
+        messages, carried = layout.messages, layout.carried
+        if carried and prefix.repinned == "cold":  # the prefix is written anew, and what has settled goes into it
+            arranged = session.floating.arrange(layout.whole, self.counter.count, fold=True)
+            messages, carried = arranged.messages, arranged.carried
+        plan = build_plan(
+            messages,
+            rules=prefix.rules,
+            world=prefix.world,
+            pages=prefix.pages,
+            context=context.text,
+            carried=carried,
+        )
         stable = sum(block.stability is Stability.STABLE for block in plan.blocks)
-        return self._marked(session, plan, facts, model, fixed=stable - bool(prefix.pages), turn=turn)
+        marked, planned = self._marked(session, plan, facts, model, fixed=stable - bool(prefix.pages), turn=turn)
+        if planned is not None:
+            ours = (prefix.rules, prefix.world, prefix.pages, context.text)
+            pin = prefix.pin
+            planned = evolve(
+                planned,
+                reason=prefix.repinned,
+                pin=pin.turn if pin else "",
+                language=pin.language if pin else "",
+                added=sum(self.counter.count(text) for text in ours),
+            )
+        return marked, planned
 
     async def aside(
         self, live: LiveSession, transcript: Transcript, facts: ModelFacts, model: str
     ) -> tuple[PromptPlan, Planned | None]:
         """The client's own prompt, which nothing follows."""
         session = await self._session(live)
-        return self._marked(session, build_plan(transcript), facts, model, fixed=0, reading=True)
+        return self._marked(session, build_plan(transcript.messages), facts, model, fixed=0, reading=True)
 
     def _marked(
         self,
@@ -195,7 +366,16 @@ class Prompting:
     ) -> tuple[PromptPlan, Planned | None]:
         if facts.cache == "none" or not self.config.prompt_caching.enabled:
             return plan, None
-        planned = session.prompts.mark(plan, facts, model, self.counter.count, fixed=fixed, turn=turn, reading=reading)
+        planned = session.prompts.mark(
+            plan,
+            facts,
+            model,
+            self.counter.count,
+            fixed=fixed,
+            scale=self.scale(facts, model),
+            turn=turn,
+            reading=reading,
+        )
         return planned.plan, planned
 
     # -- pages ---------------------------------------------------------------------------------------------------

@@ -49,7 +49,10 @@ class Recording:
         So does ``NotFound``: the session was deleted, reset or pruned since the turn began.
         """
         async with self.saga.lanes.gates.writing(self.session_id):
-            return await self._record(begun, finish, model)
+            turns = await self._record(begun, finish, model)
+            if turns:
+                await self.saga.prompting.enter(await self.saga.live.get(self.session_id), begun)
+            return turns
 
     async def _record(self, begun: BegunTurn, finish: str, model: str) -> tuple[Turn, ...]:
         saga = self.saga

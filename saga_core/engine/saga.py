@@ -179,11 +179,12 @@ class Saga(Changes):
             context = NOTHING
             plan, planned = await self.prompting.aside(live, transcript, facts, asked.model)
         else:
-            prefix = await self.prompting.prefix(live, parent, transcript, language, facts, asked.model)
+            layout = await self.prompting.layout(live, parent, asked.transcript, asked.match.shown, facts, asked.model)
+            prefix = await self.prompting.prefix(live, parent, layout, language, facts, asked.model)
             lap("prefix")
-            context = await self._read(live, state, transcript, asked.match, language, prefix)
+            context = await self._read(live, state, transcript, layout.shown, language, prefix)
             lap("context")
-            plan, planned = await self.prompting.plan(live, transcript, prefix, context, facts, asked.model, parent)
+            plan, planned = await self.prompting.plan(live, layout, prefix, context, facts, asked.model, parent)
             lap("plan")
         replies = tuple(Reply(self.ids.new("t")) for _ in range(max(1, asked.choices)))
         above = await live.turn(parent)
@@ -219,7 +220,7 @@ class Saga(Changes):
         live: LiveSession,
         state: WorldState,
         transcript: Transcript,
-        match: Match,
+        shown: frozenset[str],
         language: Language,
         prefix: Prefix,
     ) -> TurnContext:
@@ -235,7 +236,7 @@ class Saga(Changes):
             pinned=prefix.state,
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, turn),
-            shown=match.shown,
+            shown=shown,
             due=due_lines(state, language),
         )
         context = await self._read_graph(live, request)
@@ -269,7 +270,7 @@ class Saga(Changes):
             replies[0].turn_id,
             session,
             Turn("", "", None, 0, self.clock.now(), kind=TurnKind.ROOT),
-            build_plan(transcript),
+            build_plan(transcript.messages),
             NOTHING,
             TurnKind.SIDE,
             replies,

@@ -6,7 +6,7 @@ from saga_core.stores.state_kv import Key
 
 FORMAT = 1
 FORMAT_KEY: Key = ("meta", "format")
-BESIDE = ("job", "amend", "state", "terms", "review")
+BESIDE = ("job", "amend", "state", "terms", "review", "bill")
 """What may stand beside a turn, under (name, session, turn, …), and goes with it."""
 
 

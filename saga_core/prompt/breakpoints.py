@@ -36,18 +36,20 @@ def place_breakpoints(
     *,
     end: int,
     fixed: int,
+    scale: float = 1.0,
 ) -> dict[int, Ttl]:
     """Position -> lifetime, in order; empty where nothing may or need be marked.
 
     ``end``: the last position that the next request will repeat. ``fixed``: the last position of text that never
-    changes, -1 for none. ``moments``: when the requests before and this one came; the last is now.
+    changes, -1 for none. ``moments``: when the requests before and this one came; the last is now. ``scale``: tokens
+    of the model for one as counted here.
     """
     if facts.cache != "explicit" or not facts.writes or facts.breakpoints < 1:
         return {}
     now = moments[-1]
 
     def enough(at: int) -> bool:
-        return at >= 0 and measured.tokens[at] >= facts.cache_minimum
+        return at >= 0 and measured.tokens[at] * scale >= facts.cache_minimum
 
     if not enough(end):
         return {}

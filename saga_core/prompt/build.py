@@ -6,21 +6,32 @@ in front of its text. A system message in mid-history is left where the client p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from saga_core.journal.transcript import Transcript
 from saga_core.prompt.plan import Block, PromptPlan, Stability
 from saga_core.state_block import hide
 
 _SYSTEM = ("system", "developer")
+_CARRIED, _CARRIED_END = "[System prompt, for this reply]", "[/System prompt]"
 
 
 def build_plan(
-    transcript: Transcript, *, rules: str = "", world: str = "", pages: str = "", context: str = ""
+    messages: Sequence[Mapping[str, Any]],
+    *,
+    rules: str = "",
+    world: str = "",
+    pages: str = "",
+    context: str = "",
+    carried: str = "",
 ) -> PromptPlan:
-    """The plan for a request. Without ``rules``, ``world``, ``pages`` and ``context`` it is the client's prompt."""
-    messages = transcript.messages
+    """The plan for a request. Without anything but ``messages`` it is the client's prompt.
+
+    ``carried``: text of the client's own system messages that goes in front of the context.
+    """
+    if carried:
+        frame = f"{_CARRIED}\n{carried}\n{_CARRIED_END}"
+        context = f"{frame}\n\n{context}" if context else frame
     lead = next((i for i, message in enumerate(messages) if message.get("role") not in _SYSTEM), len(messages))
     last_user = max((i for i, message in enumerate(messages) if message.get("role") == "user"), default=None)
     blocks: list[Block] = []

@@ -4,10 +4,11 @@ New pages change the prefix, so that the whole history behind them is written to
 
 - ``cold``: when nothing of the history is in the cache any more, so that it is written again anyway
 - ``cut``: when the history is cut, so that what fell out stands in the story that the pages tell
-- ``curation``: when the story was told anew since
+- ``curation``: when the story was told anew since, and now tells turns that the history does not show and the pages
+  do not tell. As long as the history itself shows everything, a new story page is not worth the history's price
 - ``dear``: when what was spent on telling the changes behind the history has come to what a rewrite costs. Who rents
   until the rent has reached the price, and buys then, never pays more than twice what the best foresight would.
-- ``full``: when the changes no longer fit behind the history, so that the model would not be told
+- ``full``: when the changes no longer fit behind the history, and the history does not show the turns that made them
 
 ``first`` is the first prompt of a story, and ``turns`` the rule for models whose cache is not known: the path's last
 turn at a multiple of ``prompt_caching.repin_every``.

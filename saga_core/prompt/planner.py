@@ -47,13 +47,26 @@ class Planned:
     request: Request
     before: Request | None = None
     """The earlier request that this one shares most with."""
+    reason: str = ""
+    """Why the pages in its prefix were pinned anew for this very prompt; empty when they were not."""
+    pin: str = ""
+    """The turn whose pages stand in its prefix."""
+    language: str = ""
+    """Of those pages."""
+    added: int = 0
+    """Tokens of the prompt that are SAGA's own."""
+
+    @property
+    def shared(self) -> int:
+        """How many blocks at the beginning are those of the request before."""
+        return common_prefix(self.request.measured.chain, self.before.measured.chain) if self.before else 0
 
     @property
     def diverged(self) -> str:
         """The block in which this prompt parts from the one before it ahead of what should repeat; empty for none."""
         if self.before is None:
             return ""
-        shared = common_prefix(self.request.measured.chain, self.before.measured.chain)
+        shared = self.shared
         if shared > self.before.end or shared >= len(self.request.labels):
             return ""
         old = self.before.labels[shared]
@@ -97,6 +110,7 @@ class SessionPrompts:
         count: Callable[[str], int],
         *,
         fixed: int,
+        scale: float = 1.0,
         turn: str = "",
         reading: bool = False,
     ) -> Planned:
@@ -116,7 +130,7 @@ class SessionPrompts:
             if entry is not None:
                 marks[living[-1]] = entry.ttl
         else:
-            marks = place_breakpoints(measured, facts, book, self.moments, end=end, fixed=fixed - 1)
+            marks = place_breakpoints(measured, facts, book, self.moments, end=end, fixed=fixed - 1, scale=scale)
         before = max(self._requests, key=lambda each: common_prefix(each.measured.chain, measured.chain), default=None)
         outlook = book.send(measured, marks, facts, now)
         labels = tuple(_label(block) for block in plan.blocks)

@@ -60,6 +60,8 @@ class ModelFacts:
     long_from: int = 0
     """A prompt of more tokens than this is dearer by ``long_factor``, its reply too; 0: there is no such step."""
     long_factor: float = 1.0
+    scale: float = 1.0
+    """Tokens of the model for one as SAGA counts them, until bills say better."""
     window: int = 0
     """Tokens that prompt and reply may have together; 0 when not known."""
     source: str = ""

@@ -174,3 +174,33 @@ def stores(
         click.echo(markdown(result))
     else:
         print_tables(result)
+
+
+@bench.command()
+@click.option("--case", "names", multiple=True, help="Only cases whose name contains this; may be given several times.")
+@click.option("--list", "only_list", is_flag=True, help="List the cases.")
+@click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
+def cache(names: tuple[str, ...], only_list: bool, as_json: bool) -> None:
+    """Measure what provider caches give of the prompts that SAGA makes, and what they cost.
+
+    Whole chats are played through the engine and billed by the providers' documented rules, beside a client that knows
+    the future and beside the same chat without SAGA. docs/performance.md says what each figure means.
+    """
+    from saga_core.errors import SagaError
+    from saga_server.bench.cache import run_cases
+    from saga_server.bench.cache_cases import CASES
+
+    chosen = [case for case in CASES if not names or any(name in case.name for name in names)]
+    if not chosen:
+        raise click.BadParameter(f"no case has {' or '.join(map(repr, names))} in its name", param_hint="--case")
+    if only_list:
+        click.echo("\n".join(case.name for case in chosen))
+        return
+    try:
+        found = run_cases(chosen, None if as_json else click.echo)
+    except SagaError as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+    if not all(row["met"] for row in found):
+        raise click.exceptions.Exit(1)

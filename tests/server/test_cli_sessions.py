@@ -84,8 +84,8 @@ class TestSessions:
         result = saga("sessions", "--data", "자료")
         assert result.exit_code == 0, result.stderr
         head, one, two = result.stdout.splitlines()
-        assert head.split() == ["ID", "NAME", "WORLD", "TURNS", "DEPTH", "UPDATED"]
-        assert re.fullmatch(rf"{played['session']}  나의 모험  ersia  2      2      \d{{4}}-\d\d-\d\d \d\d:\d\d", one)
+        assert head.split() == ["ID", "NAME", "WORLD", "TURNS", "DEPTH", "UPDATED", "COST", "SAVED"]
+        assert re.fullmatch(rf"{played['session']}  나의 모험  ersia  2      2      \d{{4}}-\d\d-\d\d \d\d:\d\d  -     -", one)
         assert re.fullmatch(rf"{played['left']}  -          ersia  1      1      .*  fleeting", two)
 
     def test_json(self, played: dict[str, str]) -> None:

@@ -1,0 +1,1 @@
+"""What turns cost, and what they would have cost."""

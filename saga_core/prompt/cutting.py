@@ -1,0 +1,120 @@
+"""Cutting a history that is too long: rarely, and then by a large piece, so that the prefix survives many turns.
+
+The cut stays where it is until the prompt reaches its limit again, or until the client, which may trim on its own, has
+dropped the message at which the cut history begins. Then the history is cut down to a part of the limit. It begins with
+words of the player, and where that can be had no later than the story that the pages tell ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from attrs import define, field, frozen
+
+from saga_core.journal.tree import Tree
+from saga_core.prompt.plan import flatten
+
+_SYSTEM = ("system", "developer")
+_LEFT = 0.6
+"""The part of the room for history that a cut leaves filled."""
+_LEFT_OF_WINDOW = 0.7
+"""The part that is left of a history that the client itself trims from request to request."""
+_LEAST = 4
+"""Messages that are always kept."""
+_PART = 1_000
+_DECISIONS = 4_096
+
+
+@frozen
+class Cut:
+    """Where a history begins."""
+
+    start: int
+    """The message with which it begins; the leading system messages stay."""
+    fresh: bool = False
+    """Whether it was decided for this very request."""
+
+
+@frozen
+class _Begin:
+    first: int
+    """Identity of the client's own first message."""
+    start: int | None
+    """Identity of the message with which the cut history begins; None: nothing is cut."""
+
+
+@define
+class Cuts:
+    """Where the histories of one session begin. A path goes on with the cut of its nearest turn that has one."""
+
+    _begins: dict[str, _Begin] = field(factory=dict)
+
+    def place(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tree: Tree,
+        parent: str,
+        *,
+        room: int,
+        told: int,
+        count: Callable[[str], int],
+    ) -> Cut:
+        """Where the history of a request that continues ``parent`` begins.
+
+        ``room``: tokens that the history may have. ``told``: the depth up to which the story is told elsewhere.
+        """
+        lead = next((at for at, m in enumerate(messages) if m.get("role") not in _SYSTEM), len(messages))
+        if lead >= len(messages) - _LEAST:
+            return Cut(lead)
+        keys = [_identity(message) for message in messages[lead:]]
+        sizes = [_size(message, count) for message in messages[lead:]]
+        old = next((self._begins[n.id] for n in tree.upwards(parent) if n.id in self._begins), None)
+        at = keys.index(old.start) if old is not None and old.start in keys else 0
+        slid = old is not None and old.first not in keys and at == 0 and len(keys) > 2 * _LEAST
+        left = sum(sizes[at:])
+        fresh = left > room or slid
+        if fresh:
+            target = min(room * _LEFT, left * _LEFT_OF_WINDOW if slid else left)
+            at = _start(messages[lead:], sizes, at, target, room, tree.get(parent).depth, told)
+        start = keys[at] if at else None
+        self._begins[parent] = _Begin(keys[0], start)
+        if len(self._begins) > _DECISIONS:
+            self._begins = dict(list(self._begins.items())[_DECISIONS // 2 :])
+        return Cut(lead + at, fresh and at > 0)
+
+
+def _start(
+    messages: Sequence[Mapping[str, Any]],
+    sizes: Sequence[int],
+    first: int,
+    target: float,
+    room: int,
+    depth: int,
+    told: int,
+) -> int:
+    """The player's words from which on at most ``target`` tokens are left, or earlier ones up to which all is told."""
+    users = [at for at, m in enumerate(messages) if m.get("role") == "user" and first < at < len(messages) - _LEAST]
+    left = {at: sum(sizes[at:]) for at in users}
+    wanted = next((at for at in users if left[at] <= target), users[-1] if users else first)
+    turns = sum(1 for m in messages if m.get("role") == "user")
+    seen = 0
+    best = 0
+    for at, message in enumerate(messages):
+        if message.get("role") != "user":
+            continue
+        before = depth - (turns - 1 - seen)  # the turn before these words
+        seen += 1
+        if at in left and at <= wanted and before <= told and left[at] <= (room + target) / 2:
+            best = at
+    return best or wanted
+
+
+def _identity(message: Mapping[str, Any]) -> int:
+    return hash((message.get("role"), flatten(message.get("content") or "")))
+
+
+def _size(message: Mapping[str, Any], count: Callable[[str], int]) -> int:
+    content = message.get("content") or ""
+    pictures = 0 if isinstance(content, str) else sum(part.get("type") != "text" for part in content)
+    return count(flatten(content)) + pictures * _PART + 4

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from saga_core.prompt.floating import Floating, _units
+
+RULES = "\n".join(f"Rule {n}: the narrator keeps to what was said before, and says it well." for n in range(40))
+
+
+def request(system: list[str], dialogue: list[tuple[str, str]], words: str = "Go on.") -> list[dict[str, Any]]:
+    return [
+        *({"role": "system", "content": text} for text in system),
+        *({"role": role, "content": text} for role, text in dialogue),
+        {"role": "user", "content": words},
+    ]
+
+
+def talk(turns: int) -> list[tuple[str, str]]:
+    return [(role, f"{role} {turn}") for turn in range(turns) for role in ("user", "assistant")]
+
+
+def leading(messages: Any) -> list[str]:
+    return [m["content"] for m in messages if m["role"] == "system"]
+
+
+def test_the_time_of_day_leaves_the_prefix() -> None:
+    floating = Floating()
+    seen = []
+    for minute in range(5):
+        system = f"{RULES}\nIt is 12:{minute:02d} now.\nNever speak for the player."
+        found = floating.arrange(request([system], talk(minute)), len)
+        seen.append((leading(found.messages), found.carried))
+    assert seen[0][1] == ""
+    assert [carried for _, carried in seen[1:]] == [f"It is 12:{minute:02d} now." for minute in range(1, 5)]
+    assert len({tuple(system) for system, _ in seen[1:]}) == 1
+    assert "It is" not in seen[1][0][0] and "Never speak for the player." in seen[1][0][0]
+
+
+def test_an_entry_that_comes_and_goes_is_carried_while_it_is_there() -> None:
+    floating = Floating()
+    entry = "The brass key opens the flooded archive."
+    for turn in range(8):
+        system = [RULES, entry, "Be brief."] if turn in (3, 4) else [RULES, "Be brief."]
+        found = floating.arrange(request(system, talk(turn)), len)
+        assert leading(found.messages) == [RULES, "Be brief."]
+        assert found.carried == (entry if turn in (3, 4) else "")
+
+
+def test_a_note_at_a_depth_is_carried_and_a_line_of_the_history_is_not() -> None:
+    floating = Floating()
+    note, scene = ("system", "[It is raining salt.]"), ("system", "[Chapter two]")
+    for turn in range(2, 8):
+        dialogue = talk(turn)
+        dialogue.insert(2, scene)
+        dialogue.insert(len(dialogue) - 1, note)
+        found = floating.arrange(request([RULES], dialogue), len)
+        assert scene[1] in leading(found.messages)
+        if turn > 2:
+            assert found.carried == note[1]
+            assert note[1] not in leading(found.messages)
+
+
+def test_another_prompt_is_taken_as_it_is() -> None:
+    floating = Floating()
+    floating.arrange(request([RULES], talk(1)), len)
+    other = "\n".join(f"Now the {n}th thing is quite another one." for n in range(40))
+    found = floating.arrange(request([other], talk(2)), len)
+    assert leading(found.messages) == [other] and found.carried == ""
+
+
+def test_what_settled_goes_into_a_prefix_that_is_written_anyway() -> None:
+    floating = Floating()
+    floating.arrange(request([RULES], talk(1)), len)
+    entry = "The archive is flooded."
+    for turn in range(2, 5):
+        assert floating.arrange(request([RULES, entry], talk(turn)), len).carried == entry
+    found = floating.arrange(request([RULES, entry], talk(5)), len, fold=True)
+    assert found.carried == "" and leading(found.messages) == [RULES, entry]
+
+
+def test_a_line_is_carried_with_what_says_what_it_is() -> None:
+    floating = Floating()
+    for hour in (1, 2):
+        system = f"{RULES}\n<time>\n{hour}:00\n</time>"
+        found = floating.arrange(request([system], talk(hour)), len)
+    assert found.carried == "<time>\n2:00"
+
+
+@given(st.text(alphabet="ab .!?\n가。", max_size=900))
+def test_units_are_the_text_again(text: str) -> None:
+    assert "".join(_units(text)) == text
+
+
+pieces = st.lists(st.sampled_from([f"Line {n} of the story's rules, as it is.\n" for n in range(12)]), max_size=12)
+
+
+@given(st.lists(pieces, min_size=1, max_size=6), st.booleans())
+def test_no_text_is_lost_and_none_added(prompts: list[list[str]], fold: bool) -> None:
+    """Whatever the client sends: what stays and what is carried are its own lines, each as often as it sent them."""
+    floating = Floating()
+    for turn, lines in enumerate(prompts):
+        text = "".join(dict.fromkeys(lines))
+        found = floating.arrange(request([RULES + "\n" + text], talk(turn)), len, fold=fold)
+        kept = "".join(leading(found.messages)).splitlines() + found.carried.splitlines()
+        assert sorted(line for line in kept if line) == sorted(
+            line for line in (RULES + "\n" + text).splitlines() if line
+        )
