@@ -68,7 +68,7 @@ def connect(path: Path, schema: Schema, *, synchronous: str = "full") -> sqlite3
     with translated(path):
         connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
         try:
-            found = _version(connection, path, schema)
+            found = version_of(connection, path, schema)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute(f"PRAGMA journal_size_limit={_WAL_LIMIT}")
             connection.execute(f"PRAGMA synchronous={synchronous}")
@@ -100,8 +100,11 @@ def _unwritable(path: Path, reason: str) -> StoreUnavailable:
     )
 
 
-def _version(connection: sqlite3.Connection, path: Path, schema: Schema) -> int:
-    """The file's schema version, 0 for a new one. Reads only."""
+def version_of(connection: sqlite3.Connection, path: Path, schema: Schema) -> int:
+    """The file's schema version, 0 for a new one. Reads only.
+
+    Raises ``StoreCorrupt`` for another program's database, ``NewerSchema``.
+    """
     (owner,) = connection.execute("PRAGMA application_id").fetchone()
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -148,6 +151,12 @@ def close(connection: sqlite3.Connection, path: Path) -> None:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             connection.close()
+
+
+def compact(connection: sqlite3.Connection) -> None:
+    """Write the file anew without what was deleted: no byte of that is left in it, nor in the write-ahead log."""
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def check(connection: sqlite3.Connection, *, thorough: bool) -> str | None:

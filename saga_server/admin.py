@@ -15,7 +15,7 @@ from saga_core.codec import to_plain
 from saga_core.engine.lanes import DrainReport, Waiting
 from saga_core.engine.saga import Saga
 from saga_core.engine.summaries import SessionSummary
-from saga_core.errors import NotFound, NotSupported, StoreUnavailable
+from saga_core.errors import NotFound, NotSupported, StoreError, StoreUnavailable
 from saga_core.model.turn import Session, Turn
 from saga_core.stores.md_cache import Pages
 from saga_server import handlers
@@ -76,12 +76,15 @@ async def status(request: web.Request) -> web.Response:
     """``GET /api/status``."""
     known_only(request)
     engine = await engine_status(saga_of(request))
-    sessions = await saga_of(request).sessions()
+    try:
+        active: int | None = len(await saga_of(request).sessions())
+    except StoreError:
+        active = None  # ``degraded`` says why
     about = {
         "version": version("saga-rp"),
         "uptime_seconds": round(time.time() - request.app[STARTED], 1),
         "narrators": request.app[NARRATORS].describe(),
-        "active_sessions": len(sessions),
+        "active_sessions": active,
         "open_requests": len(request.app[EXCHANGES]),
     }
     return as_json({**about, **engine})

@@ -14,9 +14,11 @@ from attrs import evolve
 from saga_core.config import Config
 from saga_core.errors import SagaError
 from saga_server.bench.command import bench
+from saga_server.cli_backup import backup, restore
 from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
 from saga_server.cli_rebuild import rebuild
 from saga_server.cli_sessions import compare, sessions, timelines
+from saga_server.cli_transfer import export_command, forget, import_command
 from saga_server.cli_verify import jobs, verify
 from saga_server.conformance_command import conformance
 from saga_server.demo.command import demo
@@ -109,12 +111,17 @@ def doctor(file: Path | None, data: Path | None) -> None:
 
 # -- further commands are added here, each from its own module: main.add_command(...) ----------------------------
 
+main.add_command(backup)
 main.add_command(bench)
 main.add_command(compare)
 main.add_command(conformance)
 main.add_command(demo)
+main.add_command(export_command)
+main.add_command(forget)
+main.add_command(import_command)
 main.add_command(jobs)
 main.add_command(rebuild)
+main.add_command(restore)
 main.add_command(sessions)
 main.add_command(timelines)
 main.add_command(verify)

@@ -1,13 +1,24 @@
-"""The admin API of custody: verifying and repairing, jobs."""
+"""The admin API of custody: verifying and repairing, jobs, backups, export and import, forgetting."""
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+from typing import Any
+
 from aiohttp import web
 
+from saga_backends.state_kv.sqlite_copy import read_copy
+from saga_core.custody.backups import read_index
+from saga_core.custody.forget import Gone, forget_name, forget_sessions, sessions_of
 from saga_core.custody.jobs import list_jobs, retry
+from saga_core.custody.transfer import export_session, import_session, read_file
 from saga_core.custody.verify import repair, verify
-from saga_server.handlers import as_json, saga_of, to_its_end
-from saga_server.query import known_only, text
+from saga_core.engine.saga import Saga
+from saga_core.errors import BadInput, SagaError
+from saga_server.backing_up import back_up
+from saga_server.handlers import as_json, id_of, saga_of, to_its_end
+from saga_server.query import flag, known_only, text
 
 
 def custody_routes() -> list[web.RouteDef]:
@@ -17,6 +28,11 @@ def custody_routes() -> list[web.RouteDef]:
         web.post("/api/repair", repair_views),
         web.get("/api/jobs", show_jobs),
         web.post("/api/jobs/retry", retry_jobs),
+        web.get("/api/backups", list_backups),
+        web.post("/api/backups", make_backup),
+        web.get("/api/sessions/{id}/export", export_one),
+        web.post("/api/import", import_one),
+        web.post("/api/forget", forget),
     ]
 
 
@@ -48,3 +64,102 @@ async def retry_jobs(request: web.Request) -> web.Response:
     known_only(request, "session", "turn")
     count = await to_its_end(request, retry(saga_of(request), text(request, "session"), text(request, "turn")))
     return as_json({"retried": count})
+
+
+# -- backups ---------------------------------------------------------------------------------------------------
+
+
+async def list_backups(request: web.Request) -> web.Response:
+    """``GET /api/backups``: the backups that were made of this data directory, oldest first."""
+    known_only(request)
+    found = await asyncio.to_thread(read_index, saga_of(request).config.data_dir)
+    return as_json({"backups": [_kept(each.path, each.made, each.bytes, each.sessions, each.turns) for each in found]})
+
+
+async def make_backup(request: web.Request) -> web.Response:
+    """``POST /api/backups``: copy the journal into the folder ``backups`` of the data directory."""
+    known_only(request)
+    found = await to_its_end(request, back_up(saga_of(request).config))
+    made = found.seal.made if found.seal is not None else 0.0
+    return as_json(_kept(str(found.path), made, found.bytes, len(found.sessions), found.turns), 201)
+
+
+def _kept(path: str, made: float, size: int, sessions: int, turns: int) -> dict[str, Any]:
+    return {
+        "path": path,
+        "made": made,
+        "bytes": size,
+        "sessions": sessions,
+        "turns": turns,
+        "there": Path(path).is_file(),
+    }
+
+
+# -- one session -----------------------------------------------------------------------------------------------
+
+
+async def export_one(request: web.Request) -> web.Response:
+    """``GET /api/sessions/{id}/export``: the session as JSON lines."""
+    known_only(request)
+    raw = await to_its_end(request, exported(saga_of(request), id_of(request)))
+    return web.Response(body=raw, content_type="application/jsonl", charset="utf-8")
+
+
+async def exported(saga: Saga, session: str) -> bytes:
+    """A session's file."""
+    return b"".join([line async for line in export_session(saga, session)])
+
+
+async def import_one(request: web.Request) -> web.Response:
+    """``POST /api/import?edited=1`` with such a file."""
+    known_only(request, "edited")
+    found = await to_its_end(request, imported(saga_of(request), await request.read(), flag(request, "edited")))
+    return as_json(found, 201)
+
+
+async def imported(saga: Saga, raw: bytes, edited: bool) -> dict[str, Any]:
+    """Take in a session's file; what it is here."""
+    found = await asyncio.to_thread(read_file, raw, edited=edited)
+    session = await import_session(saga, found)
+    return {"id": session.id, "label": session.label, "owner": session.owner, "turns": len(found.turns) - 1}
+
+
+async def forget(request: web.Request) -> web.Response:
+    """``POST /api/forget?session={id}&name=TEXT`` or ``?owner=FINGERPRINT``."""
+    known_only(request, "session", "name", "owner")
+    asked = {name: text(request, name) for name in ("session", "name", "owner")}
+    return as_json(await to_its_end(request, forgotten(saga_of(request), **asked)))
+
+
+async def forgotten(
+    saga: Saga, session: str | None = None, name: str | None = None, owner: str | None = None
+) -> dict[str, Any]:
+    """Forget, and look which backups still hold it. Raises ``BadInput`` unless one of session and owner is given."""
+    if (session is None) == (owner is None):
+        raise BadInput("session: give a session, or an owner: one of the two")
+    if name is not None and session is None:
+        raise BadInput("name: a name is forgotten in a session; give the session too")
+    if owner is not None:
+        gone = await forget_sessions(saga, await sessions_of(saga, owner))
+    elif name is not None:
+        gone = await forget_name(saga, session or "", name)
+    else:
+        gone = await forget_sessions(saga, [await saga.session(session or "")])
+    held = await asyncio.to_thread(_held, saga.config.data_dir, gone)
+    return {"sessions": list(gone.sessions), "places": gone.places, "backups": held}
+
+
+def _held(data: Path, gone: Gone) -> list[dict[str, Any]]:
+    """The backups that still hold a session of those, and those of which it cannot be told."""
+    found = []
+    for each in read_index(data):
+        path = Path(each.path)
+        if not path.is_file():
+            continue
+        try:
+            read, held = True, not set(gone.sessions).isdisjoint(read_copy(path).sessions)
+        except SagaError:
+            read, held = False, True
+        if held:
+            found.append({"path": each.path, "made": each.made, "read": read})
+    return found

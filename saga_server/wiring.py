@@ -93,7 +93,7 @@ class Server:
             self._narrators = Narrators.from_config(self.config, self.environ)
             extractor = self._narrators.extraction(self.config.models.extraction)
             curator = self._narrators.extraction(self.config.models.curator)
-            self._saga = await Saga.open(self.config, extractor=extractor, curator=curator)
+            self._saga = await Saga.open(self.config, extractor=extractor, curator=curator, tolerant=True)
             self._runner = web.AppRunner(
                 make_app(self._saga, self._narrators, self.config),
                 handler_cancellation=True,

@@ -108,6 +108,11 @@ class _File:
                 sqlite_file.rollback(connection)
                 raise
 
+    def compact(self) -> None:
+        """Leave no byte of what was deleted."""
+        with sqlite_file.translated(self.path):
+            sqlite_file.compact(self._open_connection())
+
     def check(self, thorough: bool) -> Health:
         """Reads the schema, or the whole file."""
         try:
@@ -172,6 +177,11 @@ class SqliteState:
         deletes = [(encode(key),) for key in batch.deletes]
         wanted = [(key, encode(key), value) for key, value in (expected or {}).items()]
         await self._worker.run(self._file.commit, puts, deletes, wanted)
+
+    async def compact(self) -> None:
+        """Write the file anew, so that no byte of what was deleted is left in it."""
+        self._alive()
+        await self._worker.run(self._file.compact)
 
     async def check(self, *, thorough: bool = False) -> Health:
         """A read and the size with the write-ahead log; thorough: SQLite's quick check of the whole file."""

@@ -278,6 +278,10 @@ class Catalog:
         context = self._contexts.get(turn)
         return explain_context(context) if context is not None else None
 
+    def forget_contexts(self) -> None:
+        """Keep none of the contexts of recent turns."""
+        self._contexts.clear()
+
     async def status(self) -> dict[str, Any]:
         """How the engine is: stores and their health, work that waits, counters, degraded modes. JSON-able."""
         stores = {}

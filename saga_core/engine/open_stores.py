@@ -15,7 +15,9 @@ from saga_core.capabilities import Capability
 from saga_core.config import Config
 from saga_core.config.model import StoreConfig
 from saga_core.engine.counters import Counters
-from saga_core.errors import StoreUnavailable
+from saga_core.engine.guarded import GuardedState, NoState, tell_damage
+from saga_core.engine.mending import Mending
+from saga_core.errors import NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
 from saga_core.ports import Embedder, TokenCounter
 from saga_core.registry import Backend, OpenOptions
 from saga_core.stores.graph import GraphStore
@@ -52,6 +54,7 @@ PROFILES: Mapping[str, Mapping[str, Choice]] = {
 FALLBACK = {"graph": Choice("networkx", None), "vector": Choice("sqlite", "vectors.db")}
 
 _KNOWN = {(kind, choice.backend): choice.place for profile in PROFILES.values() for kind, choice in profile.items()}
+_VIEWS = ("graph", "vector", "cache")
 _ASKED_BY_OPTION = frozenset({"kuzu", "ladybug"})
 """Graph engines whose query language is an option, ``raw_query``."""
 
@@ -102,16 +105,21 @@ class Stores:
         await self._stack.aclose()
 
 
-async def open_stores(config: Config, counters: Counters) -> Stores:
-    """Open what ``config`` names. Raises ``StoreError`` or ``BadInput``; what was opened until then is closed."""
+async def open_stores(config: Config, counters: Counters, *, mend: bool = True, tolerant: bool = False) -> Stores:
+    """Open what ``config`` names. Raises ``StoreError`` or ``BadInput``; what was opened until then is closed.
+
+    With ``mend`` a store of views that is damaged is put aside, now and later, and opened anew. With ``tolerant`` a
+    journal that cannot be opened is gone without, and views that cannot be kept on disk are kept in memory.
+    """
     async with AsyncExitStack() as stack:
 
         async def opened(kind: str) -> Any:
-            store = await _open_store(config, kind, counters)
+            store = await _open_view(config, kind, counters, mend, tolerant)
             stack.push_async_callback(store.aclose)
             return store
 
-        state = await opened("state")
+        state = await _open_state(config, counters, tolerant)
+        stack.push_async_callback(state.aclose)
         graph = await opened("graph")
         vector = await opened("vector")
         cache = await opened("cache") if config.md_cache.enabled else None
@@ -122,6 +130,62 @@ async def open_stores(config: Config, counters: Counters) -> Stores:
         counter = await registry.load("tokens", "estimate").open(OpenOptions())
         return Stores(state, graph, vector, cache, embedder, counter, stack.pop_all())
     raise AssertionError("unreachable")  # the exit stack swallows nothing; for the type checker
+
+
+async def _open_state(config: Config, counters: Counters, tolerant: bool) -> StateKV:
+    path = path_of(config, "state")
+    try:
+        if path is not None:
+            _check_not_lost(config, path, counters)
+        return GuardedState(await _open_store(config, "state", counters), path, counters)
+    except (StoreLocked, NewerSchema):
+        raise  # somebody is there who can mend that at once, and the data is whole
+    except StoreError as error:
+        if not tolerant or path is None or not path.is_file():
+            raise  # where nothing is yet, the configuration is at fault
+        await tell_damage(counters, path, error)
+        return NoState(backend_of(config, "state"), path, error)
+
+
+def _check_not_lost(config: Config, path: Path, counters: Counters) -> None:
+    """An engine makes what is missing, without a word: here it is noticed that something should be there."""
+    views = [found for kind in _VIEWS if (found := path_of(config, kind)) is not None and found.exists()]
+    if not views:
+        return
+    beside = ", ".join(sorted(view.name for view in views))
+    log_file = path.with_name(path.name + "-wal")
+    if path.is_file() and not path.stat().st_size and not (log_file.exists() and log_file.stat().st_size):
+        raise StoreCorrupt(
+            f"{path}: is empty, though views of what it held are there ({beside}); restore a backup with `saga restore "
+            "FILE --force`, or move it away to begin anew"
+        )
+    if not path.exists():
+        counters.degrade(
+            "journal.new",
+            f"{path} was not there and begins anew, though views of an earlier journal are there ({beside}); if it was "
+            "lost, stop the server and restore a backup with `saga restore FILE --force`",
+        )
+
+
+async def _open_view(config: Config, kind: str, counters: Counters, mend: bool, tolerant: bool) -> Any:
+    async def anew() -> Any:
+        return await _open_store(config, kind, counters)
+
+    path = path_of(config, kind)
+    try:
+        if path is None or not mend:
+            return await anew()
+        store = Mending(kind, path, anew, counters)
+        await store.open()
+    except StoreLocked:
+        raise
+    except StoreError as error:
+        if not tolerant or path is None or not path.exists():
+            raise
+        name = backend_of(config, kind)
+        counters.degrade(f"{kind}.{name}", f"{error}; until it can be opened, these views are kept in memory")
+        return await registry.load(kind, "memory").open(OpenOptions())
+    return store
 
 
 async def _open_store(config: Config, kind: str, counters: Counters) -> Any:

@@ -19,11 +19,13 @@ from saga_core.engine.curators import open_curators
 from saga_core.engine.extracting import Extractions
 from saga_core.engine.lanes import Lanes
 from saga_core.engine.live import LiveSessions
+from saga_core.engine.mending import Mending
 from saga_core.engine.open_stores import Stores, open_stores
 from saga_core.engine.projector import Projector
 from saga_core.engine.prompting import Prompting
 from saga_core.engine.saga import Saga, Source
 from saga_core.engine.shown_by import notice_change
+from saga_core.errors import NewerSchema, StoreError
 from saga_core.extraction.extractor import Extractor
 from saga_core.ids import IdSource
 from saga_core.journal.journal import Journal, Wanted
@@ -44,6 +46,7 @@ class Opening:
     clock: Clock
     entropy: Entropy
     resume: bool = True
+    tolerant: bool = False
     _saga: Saga | None = field(default=None, init=False)
 
     def __await__(self) -> Generator[Any, None, Saga]:
@@ -62,7 +65,7 @@ class Opening:
     async def _open(self) -> Saga:
         config = load_config(self.source)
         counters = Counters()
-        stores = await open_stores(config, counters)
+        stores = await open_stores(config, counters, mend=self.resume, tolerant=self.tolerant)
         try:
             return await self._assemble(config, stores, counters)
         except BaseException:
@@ -70,9 +73,7 @@ class Opening:
             raise
 
     async def _assemble(self, config: Config, stores: Stores, counters: Counters) -> Saga:
-        journal = Journal(stores.state)
-        await journal.open()
-        await notice_change(stores, counters, config.data_dir, act=self.resume)
+        journal, whole = await self._journal(config, stores, counters)
         projector = Projector(
             stores.state,
             stores.graph,
@@ -127,8 +128,20 @@ class Opening:
             matcher=Matcher(journal, live.tree),
             prompting=Prompting(config, self.clock, stores.counter, counters, Ledger(stores.state)),
         )
-        if not self.resume:
+        views = [store for store in stores.all().values() if isinstance(store, Mending)]
+
+        async def render_all() -> None:
+            projector.forget_lore()
+            for session in await journal.sessions():
+                await journal.add_jobs(session.id, [session.head or session.root])
+                lanes.submit(session.id, [session.head or session.root])
+
+        for store in views:
+            store.renewed = render_all
+        if not self.resume or not whole:
             return saga
+        if any(store.fresh for store in views):
+            await render_all()
         waiting: dict[str, list[str]] = {}
         wanted: dict[str, dict[str, Wanted]] = {}
         for session_id, turn, wants in await journal.jobs():
@@ -145,6 +158,18 @@ class Opening:
         if config.session.collect_after_days:
             saga._collecting = asyncio.create_task(saga.keep_collecting(), name="saga-collect")
         return saga
+
+    async def _journal(self, config: Config, stores: Stores, counters: Counters) -> tuple[Journal, bool]:
+        """The journal, and whether it can be read and written."""
+        try:
+            journal = Journal(stores.state)
+            await journal.open()
+            await notice_change(stores, counters, config.data_dir, act=self.resume)
+        except StoreError as error:
+            if not self.tolerant or isinstance(error, NewerSchema):
+                raise
+            return Journal(stores.state), False
+        return journal, True
 
     def _extractor(self, config: Config, stores: Stores, counters: Counters) -> Extractor | None:
         if self.extractor is None:

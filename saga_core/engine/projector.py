@@ -210,6 +210,10 @@ class Projector:
                 )
         self._ready_lore.add(scope)
 
+    def forget_lore(self) -> None:
+        """Look anew whether the vectors of lore are there."""
+        self._ready_lore.clear()
+
     async def renew_lore(self, live: LiveSession) -> None:
         """Make the vectors of the world's lore anew."""
         scope = lore_scope(live.world.digest)

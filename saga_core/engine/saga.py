@@ -65,6 +65,7 @@ class Saga(Changes):
         clock: Clock | None = None,
         entropy: Entropy | None = None,
         resume: bool = True,
+        tolerant: bool = False,
     ) -> Opening:
         """Open what ``config`` names (a ``Config``, a mapping, or a YAML file's path).
 
@@ -72,11 +73,12 @@ class Saga(Changes):
         ``extractor`` is asked in the background what changed in turns whose changes nobody reported, under the name
         of ``models.extraction``; closing it is the caller's. So with ``curator``, which reviews the story every
         ``curator.interval`` turns, and ``models.curator``. Without ``resume`` the work that waits is left to the next
-        engine, and no session is collected: for who only looks.
+        engine, no session is collected and nothing damaged is put aside: for who only looks. ``tolerant``: a damaged
+        journal is gone without, as far as that is possible, instead of raising; the degraded modes say so.
         """
         from saga_core.engine.opening import Opening
 
-        return Opening(config, extractor, curator, clock or SystemClock(), entropy or SystemEntropy(), resume)
+        return Opening(config, extractor, curator, clock or SystemClock(), entropy or SystemEntropy(), resume, tolerant)
 
     async def begin(
         self,

@@ -1,0 +1,166 @@
+"""Copies of the SQLite state file: made while it is in use, sealed, and read back.
+
+A copy is made by SQLite's online backup, from one moment, through a connection of its own: it takes no lock that a
+running server holds. It is a state file like any other, with one entry more, the seal: when it was made, how many
+entries it has, and the digest of them all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+from attrs import frozen
+
+from saga_backends import sqlite_file
+from saga_backends.state_kv.key_bytes import decode, encode, range_end
+from saga_backends.state_kv.sqlite import SCHEMA
+from saga_core.errors import BadInput, StoreCorrupt, StoreUnavailable
+
+SEAL = ("meta", "backup")
+_FORMAT = ("meta", "format")
+_ALL = "SELECT key, value FROM entries ORDER BY key"
+
+
+@frozen
+class Seal:
+    """What a copy says of itself."""
+
+    made: float
+    """Seconds since the epoch."""
+    saga: str
+    """The version that made it."""
+    entries: int
+    digest: str
+    """SHA-256 of every other entry, in order."""
+
+
+@frozen
+class Copy:
+    """A copy that was read and found whole."""
+
+    path: Path
+    bytes: int
+    journal: int
+    """The format of the journal in it."""
+    sessions: tuple[str, ...]
+    """The ids of its sessions, oldest first."""
+    turns: int
+    seal: Seal | None
+    """None for a state file that is no copy, such as one that was put aside."""
+
+
+def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
+    """Copy the state file at ``source``, which may be in use, to ``target``, and read it back. Blocks.
+
+    ``target`` appears whole or not at all. Raises ``BadInput`` when it is there, ``StoreUnavailable`` where nothing can
+    be read or written, ``StoreCorrupt`` for a damaged source, ``NewerSchema``.
+    """
+    if target.exists():
+        raise BadInput(f"{target}: is there already; give a name that is free, or a folder")
+    if not source.is_file():
+        raise StoreUnavailable(f"{source}: there is no state file to copy")
+    sqlite_file.prepare_path(target)
+    part = target.with_name(target.name + ".part")
+    part.unlink(missing_ok=True)
+    try:
+        with sqlite_file.translated(source), closing(_reading(source)) as original:
+            sqlite_file.version_of(original, source, SCHEMA)
+            with closing(sqlite3.connect(part, isolation_level=None)) as copied:
+                original.backup(copied)
+                with sqlite_file.translated(part):
+                    copied.execute("PRAGMA journal_mode=DELETE")
+                    _seal(copied, made, saga)
+        _sync(part)
+        found = read_copy(part)
+        part.replace(target)
+        _sync(target.parent)
+    except OSError as error:
+        raise StoreUnavailable(f"{target}: cannot be written ({error.strerror})") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return Copy(target, found.bytes, found.journal, found.sessions, found.turns, found.seal)
+
+
+def read_copy(path: Path) -> Copy:
+    """Read a copy, or another state file that is not in use, from end to end. Blocks.
+
+    Raises ``StoreCorrupt`` when it is damaged or is not what it was when it was sealed, ``NewerSchema``, and
+    ``BadInput`` when nothing is there or it holds no journal.
+    """
+    if not path.is_file():
+        raise BadInput(f"{path}: there is no such file; give a file that `saga backup` made")
+    with sqlite_file.translated(path), closing(_reading(path)) as file:
+        sqlite_file.version_of(file, path, SCHEMA)
+        wrong = sqlite_file.check(file, thorough=True)
+        if wrong is not None:
+            raise StoreCorrupt(f"{path}: is damaged ({wrong}); take another backup")
+        raw = _value(file, SEAL)
+        seal = None if raw is None else Seal(**json.loads(raw))
+        entries, digest = _digest(file)
+        if seal is not None and (entries, digest) != (seal.entries, seal.digest):
+            raise StoreCorrupt(f"{path}: is not what it was when it was made; take another backup")
+        journal = _value(file, _FORMAT)
+        if journal is None:
+            raise BadInput(f"{path}: holds no journal")
+        sessions = tuple(decode(key)[1] for (key,) in _under(file, "session"))
+        turns = sum(1 for _ in _under(file, "turn")) - len(sessions)
+    return Copy(path, path.stat().st_size, int(json.loads(journal)["format"]), sessions, turns, seal)
+
+
+def seal_again(path: Path, *, made: float, saga: str) -> None:
+    """Seal a copy anew after something was taken out of it. Nobody may have it open."""
+    with sqlite_file.translated(path), closing(sqlite3.connect(path, isolation_level=None)) as file:
+        _seal(file, made, saga)
+        file.execute("PRAGMA journal_mode=DELETE")
+    _sync(path)
+
+
+def _reading(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, isolation_level=None)
+
+
+def _seal(file: sqlite3.Connection, made: float, saga: str) -> None:
+    entries, digest = _digest(file)
+    seal = {"made": made, "saga": saga, "entries": entries, "digest": digest}
+    raw = json.dumps(seal).encode()
+    file.execute(
+        "INSERT INTO entries (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (encode(SEAL), raw),
+    )
+
+
+def _digest(file: sqlite3.Connection) -> tuple[int, str]:
+    hasher, count, own = hashlib.sha256(), 0, encode(SEAL)
+    for key, value in file.execute(_ALL):
+        if key != own:
+            count += 1
+            for part in (key, value):
+                hasher.update(len(part).to_bytes(8))
+                hasher.update(part)
+    return count, hasher.hexdigest()
+
+
+def _value(file: sqlite3.Connection, key: tuple[str, ...]) -> bytes | None:
+    row = file.execute("SELECT value FROM entries WHERE key = ?", (encode(key),)).fetchone()
+    return None if row is None else row[0]
+
+
+def _under(file: sqlite3.Connection, name: str) -> sqlite3.Cursor:
+    start = encode((name,))
+    return file.execute("SELECT key FROM entries WHERE key >= ? AND key < ? ORDER BY key", (start, range_end(start)))
+
+
+def _sync(path: Path) -> None:
+    if os.name != "posix" and path.is_dir():
+        return  # Windows has no handle on a directory to sync
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,57 @@
+"""The index of backups: where copies of a data directory's journal were put, so that forgetting can tell of them.
+
+It names files, never what is in them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from attrs import asdict, frozen
+
+from saga_core.errors import StoreCorrupt
+
+FILE = "backups.json"
+
+
+@frozen
+class Kept:
+    """A backup that was made."""
+
+    path: str
+    made: float
+    """Seconds since the epoch."""
+    bytes: int
+    sessions: int
+    turns: int
+
+
+def read_index(data: Path) -> list[Kept]:
+    """The backups of the data directory ``data``, oldest first. Raises ``StoreCorrupt``."""
+    file = data / FILE
+    try:
+        return [Kept(**each) for each in json.loads(file.read_text(encoding="utf-8"))["backups"]]
+    except FileNotFoundError:
+        return []
+    except (ValueError, TypeError, KeyError) as error:
+        raise StoreCorrupt(
+            f"{file}: cannot be read ({error!r}); move it away, and note where your backups are"
+        ) from error
+
+
+def add_to_index(data: Path, kept: Kept) -> None:
+    """Note a backup. One of the same path is replaced."""
+    others = [each for each in read_index(data) if each.path != kept.path]
+    _write(data, [*others, kept])
+
+
+def _write(data: Path, backups: list[Kept]) -> None:
+    fresh = data / f"{FILE}.new"
+    text = json.dumps({"backups": [asdict(each) for each in backups]}, ensure_ascii=False, indent=2)
+    with fresh.open("w", encoding="utf-8") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(data / FILE)

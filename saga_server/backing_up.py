@@ -1,0 +1,137 @@
+"""Backups: copying the journal of a data directory, and putting a copy in its place."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import aclosing
+from importlib.metadata import version
+from pathlib import Path
+
+from attrs import frozen
+
+from saga_backends.path_lock import PathLock
+from saga_backends.state_kv.sqlite_copy import Copy, copy_state, read_copy
+from saga_core.config import Config
+from saga_core.custody.backups import Kept, add_to_index
+from saga_core.custody.verify import Verdict, verify
+from saga_core.engine.open_stores import backend_of, path_of
+from saga_core.engine.saga import Saga
+from saga_core.errors import BadInput, NewerSchema, NotSupported
+from saga_core.journal import keys
+
+FOLDER = "backups"
+"""Below the data directory: where a server puts the backups that it is asked for over HTTP."""
+
+_VIEWS = ("graph", "vector", "cache")
+
+
+def state_file(config: Config) -> Path:
+    """The file that holds the journal. Raises ``NotSupported`` for a state store that is no file of SAGA's own."""
+    backend = backend_of(config, "state")
+    path = path_of(config, "state")
+    if backend != "sqlite" or path is None:
+        raise NotSupported(
+            f"storage.state: the journal is kept by {backend}; back it up with that engine's own tools, or move single "
+            "sessions with saga export"
+        )
+    return path
+
+
+def stamp(moment: float) -> str:
+    """A moment as part of a file's name."""
+    return time.strftime("%Y%m%d-%H%M%S", time.localtime(moment))
+
+
+async def back_up(config: Config, target: Path | None = None) -> Copy:
+    """Copy the journal to ``target``: a file, or a folder in which it gets a name with the time.
+
+    Without one, into ``backups`` below the data directory. A server may have the data open. Raises ``SagaError``.
+    """
+    made = time.time()
+    target = target or config.data_dir / FOLDER
+    if target.is_dir() or not target.suffix:
+        target = target / f"saga-{stamp(made)}.db"
+    target = target.absolute()
+    source = state_file(config)
+    found = await asyncio.to_thread(copy_state, source, target, made=made, saga=version("saga-rp"))
+    kept = Kept(str(target), made, found.bytes, len(found.sessions), found.turns)
+    await asyncio.to_thread(add_to_index, config.data_dir, kept)
+    return found
+
+
+@frozen
+class Restored:
+    """What restoring came to."""
+
+    copy: Copy
+    aside: Path | None
+    """Where the data that was there before is now."""
+    verdict: Verdict
+
+
+async def restore(
+    config: Config, file: Path, *, force: bool = False, say: Callable[[str], None] = lambda _: None
+) -> Restored:
+    """Put a backup in the place of the journal, and render every view from it.
+
+    The backup is read from end to end first. Data that is there is refused, or put aside with ``force``. Raises
+    ``SagaError``; until the last step nothing was changed.
+    """
+    target = state_file(config)
+    found = await asyncio.to_thread(read_copy, file)
+    if found.journal > keys.FORMAT:
+        raise NewerSchema(
+            f"{file}: its journal has format {found.journal}, this SAGA knows up to {keys.FORMAT}: install a newer "
+            "SAGA; nothing was changed"
+        )
+    say(f"{file}: whole, {len(found.sessions)} sessions, {found.turns} turns")
+    aside = await asyncio.to_thread(_put, config, file, target, force)
+    if aside is not None:
+        say(f"what was there is now in {aside}")
+    async with aclosing(await Saga.open(config, resume=False)) as saga:
+        for session in found.sessions:
+            await saga.rebuild(session)
+        return Restored(found, aside, await verify(saga))
+
+
+def _put(config: Config, file: Path, target: Path, force: bool) -> Path | None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    lock = PathLock(target)
+    try:
+        there = [path for path in _there(config, target) if path.exists()]
+        if there and not force:
+            names = ", ".join(sorted(path.name for path in there))
+            raise BadInput(f"{target.parent}: holds data already ({names}); give --force to put it aside first")
+        part = target.with_name(target.name + ".part")
+        shutil.copyfile(file, part)
+        read_copy(part)
+        aside = _free(target.parent / f"replaced-{stamp(time.time())}") if there else None
+        if aside is not None:
+            aside.mkdir()
+            for path in there:
+                shutil.move(path, aside / path.name)
+        part.replace(target)
+        return aside
+    finally:
+        lock.release()
+
+
+def _there(config: Config, target: Path) -> list[Path]:
+    """Everything that belongs to the data, the journal first. Views of another journal are of no use."""
+    views = [path for kind in _VIEWS if (path := path_of(config, kind)) is not None]
+    return [
+        each
+        for path in (target, *views)
+        for each in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm")))
+    ]
+
+
+def _free(path: Path) -> Path:
+    count = 2
+    free = path
+    while free.exists():
+        free, count = path.with_name(f"{path.name}-{count}"), count + 1
+    return free

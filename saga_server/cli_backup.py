@@ -1,0 +1,61 @@
+"""``saga backup`` and ``saga restore``."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from saga_core.errors import SagaError
+from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
+from saga_server.cli_custody import check_there
+
+
+@click.command()
+@click.argument("target", required=False, type=click.Path(path_type=Path))
+@settings
+def backup(file: Path | None, data: Path | None, target: Path | None) -> None:
+    """Copy the journal into one file, also while a server runs.
+
+    TARGET is a file that is not there yet, or a folder, in which the file gets a name with the time; without it the
+    folder backups in the data directory. Everything else is made from the journal, and is not copied.
+    """
+    from saga_server.backing_up import back_up
+
+    try:
+        config = find_config(file, data)
+        check_there(config)
+        found = asyncio.run(back_up(config, target))
+    except (SagaError, OSError) as error:
+        fail(error)
+    click.echo(f"{found.path}")
+    click.echo(
+        f"{len(found.sessions)} sessions, {found.turns} turns, {found.bytes / 2**20:.1f} MB; read back and whole"
+    )
+
+
+@click.command()
+@click.argument("backup_file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Put data that is there aside, instead of refusing.")
+@settings
+def restore(file: Path | None, data: Path | None, backup_file: Path, force: bool) -> None:
+    """Put the backup FILE in the place of the journal, and render every view from it.
+
+    The backup is read from end to end first, and everything is verified afterwards. The server must not run on the
+    data directory. Data that is there stays, in a folder named replaced-….
+    """
+    from saga_server.backing_up import restore as put_back
+    from saga_server.logs import secrets_of, set_up_logging
+
+    try:
+        config = find_config(file, data)
+        set_up_logging("error", secrets_of(config))
+        found = asyncio.run(put_back(config, backup_file, force=force, say=click.echo))
+    except (SagaError, OSError) as error:
+        fail(error)
+    for finding in found.verdict.findings:
+        click.echo(f"!!  {finding}")
+    count = found.verdict.sessions
+    click.echo(f"{count} sessions: {'restored, and equal to the journal' if found.verdict.equal else 'see above'}")
+    raise SystemExit(0 if found.verdict.equal else SURROUNDINGS)

@@ -1,0 +1,142 @@
+"""Forgetting: not a byte is left in the data directory, and what was not forgotten is as it was."""
+
+from __future__ import annotations
+
+import importlib.util
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saga_core.custody.forget import BLANK, forget_name, forget_sessions, sessions_of
+from saga_core.custody.verify import verify
+from saga_core.engine.saga import Saga
+from saga_core.errors import BadInput, NotFound
+from tests.core.engine.play import Frontend
+
+SECRET = "자색고래"
+ENGLISH = "Quillfeather"
+
+ENGINES: list[dict[str, Any]] = [{}]
+if importlib.util.find_spec("chromadb") and importlib.util.find_spec("ladybug"):
+    ENGINES.append({"profile": "full"})
+if importlib.util.find_spec("lancedb") and importlib.util.find_spec("ladybug"):
+    ENGINES.append({"profile": "full-lance"})
+
+
+def traces(data: Path, *needles: str) -> list[str]:
+    """The files and folders below ``data`` in whose bytes or names one of ``needles`` stands."""
+    wanted = [form.encode() for needle in needles for form in {needle, unicodedata.normalize("NFD", needle)}]
+    wanted += [needle.encode("utf-16-le") for needle in needles]
+    found = []
+    for path in sorted(data.rglob("*")):
+        name = str(path.relative_to(data))
+        raw = path.read_bytes() if path.is_file() else b""
+        if any(each in raw or each in name.encode() for each in wanted):
+            found.append(name)
+    return found
+
+
+def config(data: Path, storage: dict[str, Any]) -> dict[str, Any]:
+    return {"storage": {"path": str(data), **storage}, "session": {"default_world": "ersia"}}
+
+
+async def play(saga: Saga, secret: str, *, label: str, owner: str = "") -> str:
+    """A story in which ``secret`` is spoken of, met, noted and carried."""
+    chat = Frontend(saga, session=label, owner=owner)
+    await chat.say(
+        f"{secret}에게 간다.", f"{secret}가 웃는다. 물이 차다.", npc_met=(secret,), notes=f"{secret}를 만났다"
+    )
+    await chat.say("묻는다.", f"“나는 {secret}다.” 그가 답한다.", mood="tense")
+    turn = await chat.swipe(f"{secret}는 말이 없다. 파도만 친다.", hp_change=-5)
+    await saga.fork(turn.session.id, None, f"{secret}의 끝")
+    return turn.session.id
+
+
+@pytest.mark.parametrize("storage", ENGINES, ids=lambda each: each.get("profile", "lite"))
+async def test_a_session(tmp_path: Path, storage: dict[str, Any]) -> None:
+    async with Saga.open(config(tmp_path, storage)) as saga:
+        gone = await play(saga, SECRET, label=f"{SECRET} 이야기")
+        kept = await play(saga, "붉은여우", label="남는 이야기")
+        await saga.drain(20)
+        before = await saga.describe(kept)
+    assert traces(tmp_path, SECRET), "it stands somewhere before it is forgotten"
+    async with Saga.open(config(tmp_path, storage)) as saga:
+        assert (await forget_sessions(saga, [await saga.session(gone)])).sessions == (gone,)
+        await saga.drain(20)
+        assert traces(tmp_path, SECRET, gone) == [], "while it runs"
+        assert (await verify(saga)).findings == ()
+        assert await saga.describe(kept) == before
+        with pytest.raises(NotFound):
+            await saga.session(gone)
+    assert traces(tmp_path, SECRET, gone) == [], "and afterwards"
+    assert traces(tmp_path, "붉은여우")
+
+
+async def test_all_of_a_key(tmp_path: Path) -> None:
+    async with Saga.open(config(tmp_path, {})) as saga:
+        mine = [await play(saga, SECRET, label=f"{number}", owner="k1") for number in range(2)]
+        other = await play(saga, "붉은여우", label="0", owner="k2")
+        await saga.drain(20)
+        with pytest.raises(NotFound, match="fingerprint 'k3'"):
+            await sessions_of(saga, "k3")
+        gone = await forget_sessions(saga, await sessions_of(saga, "k1"))
+        assert sorted(gone.sessions) == sorted(mine)
+        assert [each.session.id for each in await saga.sessions()] == [other]
+        await saga.drain(20)
+        assert traces(tmp_path, SECRET, *mine) == []
+
+
+async def test_the_world_goes_with_the_last_session_in_it(tmp_path: Path) -> None:
+    async with Saga.open(config(tmp_path, {})) as saga:
+        first, second = [await play(saga, SECRET, label=label) for label in ("하나", "둘")]
+        await saga.drain(20)
+        await forget_sessions(saga, [await saga.session(first)])
+        assert [key for key, _ in await saga.stores.state.scan(("world",))]
+        await forget_sessions(saga, [await saga.session(second)])
+        rest = [key for key, _ in await saga.stores.state.scan(())]
+        assert {key[0] for key in rest} == {"meta"}, rest
+        assert await saga.stores.vector.scopes() == []
+
+
+@pytest.mark.parametrize("name", [SECRET, ENGLISH])
+async def test_a_name(tmp_path: Path, name: str) -> None:
+    async with Saga.open(config(tmp_path, {})) as saga:
+        session = await play(saga, name, label=f"{name} 이야기")
+        other = await play(saga, "붉은여우", label="남는 이야기")
+        await saga.drain(20)
+        hp = (await saga.describe(session))["hp"]
+        gone = await forget_name(saga, session, name.upper())
+        await saga.drain(20)
+        assert gone.sessions == (session,) and gone.places > 5
+        assert traces(tmp_path, name) == []
+        told = await saga.describe(session)
+        assert (told["hp"], told["npcs_met"]) == (hp, [])
+        turns = await saga.turns(session)
+        assert turns[-1].reply == f"{BLANK}는 말이 없다. 파도만 친다."
+        assert (await verify(saga)).findings == ()
+        assert (await saga.describe(other))["npcs_met"] == ["붉은여우"]
+
+
+async def test_what_the_frontend_still_shows_is_the_turn_that_it_was(tmp_path: Path) -> None:
+    async with Saga.open(config(tmp_path, {})) as saga:
+        chat = Frontend(saga)
+        turn = await chat.say("간다.", f"{SECRET}가 길을 막는다. 물러서지 않는다.", hp_change=-5)
+        await saga.drain(20)
+        await forget_name(saga, turn.session.id, SECRET)
+        begun = await chat.begin("비킨다.")
+        assert (begun.session.id, begun.parent.id) == (turn.session.id, turn.id), "no turn is adopted with the name"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("가", "too short"), ("아무도안쓴말", "stands nowhere"), ("크룩", "its author's")],
+)
+async def test_names_that_are_refused(tmp_path: Path, name: str, told: str) -> None:
+    async with Saga.open(config(tmp_path, {})) as saga:
+        session = await play(saga, SECRET, label="이야기")
+        before = await saga.describe(session)
+        with pytest.raises(BadInput, match=told):
+            await forget_name(saga, session, name)
+        assert await saga.describe(session) == before

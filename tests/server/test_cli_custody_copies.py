@@ -1,0 +1,207 @@
+"""``saga backup``, ``restore``, ``export``, ``import``, ``forget``: alone, and beside a server that has the data."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from saga_core.engine.saga import Saga
+from saga_server.announce import READY
+from saga_server.cli import main
+from tests.core.custody.test_forget import traces
+from tests.core.engine.play import Frontend
+
+SAGA = [sys.executable, "-m", "saga_server"]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working directory with ``data``; logging is afterwards as it was."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    monkeypatch.chdir(tmp_path)
+    play("나의 모험", "간다.", "길이 열린다. 바람이 분다.")
+    yield tmp_path
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def play(label: str, words: str, reply: str) -> None:
+    async def played() -> None:
+        async with Saga.open({"storage": {"path": "data"}}) as saga:
+            await Frontend(saga, session=label).say(words, reply, hp_change=-10)
+            await saga.drain(10)
+
+    asyncio.run(played())
+
+
+def saga(*arguments: str, data: str = "data") -> Result:
+    return CliRunner().invoke(main, [*arguments, "--data", data])
+
+
+def well(*arguments: str, data: str = "data") -> str:
+    result = saga(*arguments, data=data)
+    assert result.exit_code == 0, result.stderr or result.stdout
+    return result.stdout
+
+
+def listed(data: str = "data") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(well("sessions", "--json", data=data))["sessions"]
+    return found
+
+
+class TestBackup:
+    def test_there_and_back(self, here: Path) -> None:
+        told = well("backup", "kept.db")
+        assert told.splitlines()[0] == str(here / "kept.db")
+        assert told.splitlines()[1].startswith("1 sessions, 1 turns, ")
+        before = listed()
+        play("또 하나", "쉰다.", "밤이 온다. 별이 뜬다.")
+        assert saga("restore", "kept.db").exit_code == 2, "data is there"
+        assert len(listed()) == 2
+        told = well("restore", "kept.db", "--force")
+        assert "what was there is now in" in told and "1 sessions: restored, and equal to the journal" in told
+        assert listed() == before
+        (aside,) = (here / "data").glob("replaced-*")
+        assert {"state.db", "vectors.db", "pages"} <= {path.name for path in aside.iterdir()}
+        assert well("verify").endswith("equal to the journal\n")
+
+    def test_into_an_empty_place(self, here: Path) -> None:
+        well("backup", "folder/")
+        (file,) = (here / "folder").iterdir()
+        assert file.name.startswith("saga-20") and file.suffix == ".db"
+        assert "equal to the journal" in well("restore", str(file), data="elsewhere")
+        assert listed("elsewhere") == listed()
+        assert not list((here / "elsewhere").glob("replaced-*"))
+
+    def test_what_is_refused(self, here: Path) -> None:
+        well("backup", "kept.db")
+        again = saga("backup", "kept.db")
+        assert again.exit_code == 2 and "is there already" in again.stderr
+        missing = saga("restore", "nothing.db", data="elsewhere")
+        assert missing.exit_code == 2 and "there is no such file" in missing.stderr
+        assert "there is nothing at" in saga("backup", data="nowhere").stderr
+
+    @pytest.mark.parametrize("harm", ["cut", "bit", "row", "other", "newer"])
+    def test_a_backup_that_is_not_whole(self, here: Path, harm: str) -> None:
+        well("backup", "kept.db")
+        file = here / "kept.db"
+        raw = bytearray(file.read_bytes())
+        if harm == "cut":
+            file.write_bytes(raw[: len(raw) // 2])
+        elif harm == "bit":
+            at = raw.index("바람이 분다".encode())
+            raw[at : at + 3] = "비".encode()
+            file.write_bytes(raw)
+        elif harm == "other":
+            file.write_bytes(b"no database at all " * 300)
+        else:
+            with sqlite3.connect(file) as database:
+                row = "INSERT INTO entries VALUES (x'00', x'00')"
+                database.execute(row if harm == "row" else "PRAGMA user_version=99")
+            database.close()
+        before = listed()
+        result = saga("restore", "kept.db", "--force")
+        assert result.exit_code == 1, result.stdout
+        assert listed() == before, "nothing was changed"
+        assert not list((here / "data").glob("replaced-*"))
+
+    def test_an_older_state_file_will_do(self, here: Path) -> None:
+        shutil.copyfile(here / "data" / "state.db", here / "old.db")
+        assert "equal to the journal" in well("restore", "old.db", data="elsewhere")
+
+
+class TestTransfer:
+    def test_there_and_back(self, here: Path) -> None:
+        well("export", "나의 모험", "my.jsonl")
+        assert saga("export", "나의 모험", "my.jsonl").exit_code == 2
+        first = json.loads((here / "my.jsonl").read_text(encoding="utf-8").splitlines()[0])
+        assert (first["saga"], first["version"]) == ("session", 1)
+        (session,) = listed()
+        (here / "elsewhere").mkdir()
+        told = well("import", "my.jsonl", data="elsewhere")
+        assert told == f"{session['id']}  나의 모험  1 turns\n"
+        assert listed("elsewhere") == [session]
+        well("import", "my.jsonl")
+        assert [each["label"] for each in listed()] == ["나의 모험", "나의 모험 (2)"]
+        assert well("verify").endswith("2 sessions: equal to the journal\n")
+
+    def test_an_edited_file(self, here: Path) -> None:
+        well("export", "나의 모험", "my.jsonl")
+        file = here / "my.jsonl"
+        file.write_text(file.read_text(encoding="utf-8").replace("바람이", "비가"), encoding="utf-8")
+        refused = saga("import", "my.jsonl")
+        assert refused.exit_code == 2 and "was changed" in refused.stderr
+        well("import", "my.jsonl", "--edited")
+
+    def test_to_the_terminal(self, here: Path) -> None:
+        assert well("export", "나의 모험", "-").splitlines()[-1].startswith('{"end"')
+
+
+class TestForget:
+    def test_a_session(self, here: Path) -> None:
+        play("비밀", "속삭인다.", "자색고래가 듣는다. 아무도 모른다.")
+        well("backup", "old.db")
+        (_, doomed) = listed()
+        asked = CliRunner().invoke(main, ["forget", "비밀", "--data", "data"], input="n\n")
+        assert asked.exit_code == 1 and len(listed()) == 2
+        told = well("forget", "비밀", "--yes")
+        assert told.splitlines() == [f"forgotten: {doomed['id']}", f"still in the backup  {here / 'old.db'}"]
+        assert traces(here / "data", "자색고래", doomed["id"]) == []
+        (here / "old.db").write_bytes(b"torn")
+        assert "it cannot be read here" in well("forget", "나의 모험", "--yes")
+
+    def test_a_name(self, here: Path) -> None:
+        play("비밀", "속삭인다.", "자색고래가 듣는다. 아무도 모른다.")
+        assert "places of" in well("forget", "비밀", "--name", "자색고래", "--yes")
+        assert traces(here / "data", "자색고래") == []
+        assert len(listed()) == 2
+
+    def test_one_thing_at_a_time(self, here: Path) -> None:
+        for wrong in ([], ["나의 모험", "--owner", "k"], ["--name", "x", "--owner", "k"]):
+            assert saga("forget", *wrong, "--yes").exit_code == 2
+        assert saga("forget", "--owner", "k", "--yes").exit_code == 2
+
+
+@pytest.fixture
+def served(here: Path) -> Iterator[None]:
+    """``saga serve`` on the data, with a key."""
+    (here / "saga.yaml").write_text("storage: {path: data}\nserver: {api_keys: [first]}\n", encoding="utf-8")
+    with subprocess.Popen(
+        [*SAGA, "serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            assert any(line.startswith(READY) for line in process.stdout)
+            yield
+        finally:
+            process.terminate()
+            process.communicate(timeout=30)
+
+
+@pytest.mark.usefixtures("served")
+def test_beside_a_server(here: Path) -> None:
+    def beside(*arguments: str, code: int = 0) -> str:
+        done = subprocess.run([*SAGA, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr + done.stdout
+        return done.stdout if not code else done.stderr
+
+    assert "1 sessions, 1 turns" in beside("backup", "kept.db")
+    assert "is open in process" in beside("restore", "kept.db", "--force", code=1)
+    beside("export", "나의 모험", "my.jsonl")
+    assert "나의 모험 (2)  1 turns" in beside("import", "my.jsonl")
+    assert "forgotten: s" in beside("forget", "나의 모험 (2)", "--yes")
+    assert "still in the backup" in beside("forget", "나의 모험", "--yes")
+    assert traces(here / "data", "바람이 분다") == []
+    assert "equal to the journal" in beside("verify")
