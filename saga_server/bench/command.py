@@ -120,6 +120,43 @@ def match(turns: int, sessions: int, messages: int, lang: str, as_json: bool) ->
     click.echo(f"  {least:>7.1f} ms  a fixed loop, for comparison (later {most:.1f})")
 
 
+@bench.command()
+@click.option(
+    "--file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Your own dialogues, as JSON."
+)
+@click.option("--seeds", type=click.IntRange(1, 100), default=8, show_default=True, help="Made-up dialogues of a kind.")
+@click.option("--tuning", is_flag=True, help="The seeds that settings were chosen with, instead of the others.")
+@click.option("--lang", type=click.Choice(["ko", "en"]), help="Made-up dialogues of one language only.")
+@click.option("--embedder", default="ngram", show_default=True, help="A backend's name.")
+@click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
+def recall(file: Path | None, seeds: int, tuning: bool, lang: str | None, embedder: str, as_json: bool) -> None:
+    """Measure how much of what a question needs is in its context.
+
+    For made-up talks and plays, or for your own dialogues whose evidence is known. docs/recall.md says what the figures
+    mean, and what the file looks like.
+    """
+    import asyncio
+
+    from saga_core.errors import SagaError
+    from saga_server.bench.recall import run_recall, table
+    from saga_server.bench.recall_set import MalformedSet, read_dialogues
+
+    chosen = [2 * number + (not tuning) for number in range(seeds)]
+    try:
+        dialogues = read_dialogues(file) if file is not None else []
+        languages = [lang] if lang else ["en", "ko"]
+        result = asyncio.run(
+            run_recall(chosen, languages, dialogues, embedder, lambda line: click.echo(line, err=True))
+        )
+    except (MalformedSet, SagaError) as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps(result, ensure_ascii=False, indent=1))
+        return
+    for line in table(result):
+        click.echo(line)
+
+
 def _sizes(_context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
     parts = [part.strip() for part in value.split(",")] if value else []
     if not all(part.isdecimal() and int(part) >= _SMALLEST for part in parts):

@@ -2,7 +2,8 @@
 
 Every method but the first is the product's own reader with some of its parts. The share of a question's evidence that
 is in the context is averaged over questions; what a part adds is the mean of the differences, question by question,
-with an interval of 95 % from 2,000 bootstrap samples of the questions.
+with an interval of 95 % from 2,000 bootstrap samples of the questions. ``first`` is how often the turn that is ranked
+best is evidence.
 """
 
 from __future__ import annotations
@@ -21,10 +22,16 @@ from saga_core.context.scene import Scene
 from saga_core.context.sources import Connections, ContextSource, Lorebook, Recollection
 from saga_core.ports import Embedder
 from saga_core.recall.fusion import Ranking
-from saga_server.bench.recall_stage import Case, Evidence, Stage
+from saga_core.registry import OpenOptions, load
+from saga_server.bench.recall_chats import make_chats
+from saga_server.bench.recall_plays import stage_play
+from saga_server.bench.recall_set import Dialogue
+from saga_server.bench.recall_stage import Evidence, Stage, stage_dialogue
 
 BUDGETS = (600, 1_500)
 SAMPLES = 2_000
+Say = Callable[[str], None]
+
 _PATIENCE_MS = 60_000.0
 
 
@@ -55,6 +62,8 @@ class Method:
 
     name: str
     sources: Callable[[int], tuple[ContextSource, ...]] = field(default=lambda most: ())
+    over: str = ""
+    """The method to which it is compared; the one before it without a name."""
     whole: bool = False
     """The reader as it is served with default settings, instead of ``sources``."""
 
@@ -89,23 +98,25 @@ def recalling(**parts: Any) -> Callable[[int], tuple[ContextSource, ...]]:
     return lambda most: (Recollection(room=most, most=most, ranking=Ranking(**parts)),)
 
 
-_PLAIN = {"reach": 0, "lift": 1.0, "close": 0.0, "adapt": False}
+_PLAIN: Mapping[str, Any] = {"reach": 0, "lift": 1.0, "close": 0.0, "adapt": False}
 
 TALK = (
     Method("last turns", lambda most: (LatestTurns(),)),
-    Method("BM25", recalling(dense=0.0, **_PLAIN)),
-    Method("dense", recalling(lexical=0.0, **_PLAIN)),
-    Method("fusion", recalling(**_PLAIN)),
-    Method("+ smoothing", recalling(lift=1.0)),
-    Method("+ names", recalling()),
+    Method("BM25", recalling(**{**_PLAIN, "dense": 0.0})),
+    Method("dense", recalling(**{**_PLAIN, "lexical": 0.0})),
+    Method("fusion", recalling(**_PLAIN), over="BM25"),
+    Method("+ smoothing", recalling(lift=1.0, close=0.0, adapt=False)),
+    Method("+ by length", recalling(lift=1.0, close=0.0)),
+    Method("+ names", recalling(close=0.0)),
     Method("default", whole=True),
 )
 """For dialogues: there is no world, and so no graph and no lore."""
 
 PLAY = (
     *TALK[:-1],
-    Method("+ graph", lambda most: (Recollection(room=most, most=most), Connections())),
-    Method("+ lorebook", lambda most: (Recollection(room=most, most=most), Connections(), Lorebook())),
+    Method("+ closeness", recalling()),
+    Method("+ graph", lambda most: (Recollection(most=most), Connections())),
+    Method("+ lorebook", lambda most: (Recollection(most=most), Connections(), Lorebook())),
     Method("default", whole=True),
 )
 
@@ -129,13 +140,19 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-async def shares(method: Method, most: int, stages: Iterable[Stage], embedder: Embedder) -> list[float]:
-    """The share of each case's evidence, stage by stage."""
+async def shares(
+    method: Method, most: int, stages: Iterable[Stage], embedder: Embedder, first: list[bool] | None = None
+) -> list[float]:
+    """The share of each case's evidence, stage by stage. ``first`` takes in whether the best turn is evidence."""
     values: list[float] = []
     for stage in stages:
         reader = method.reader(most, stage, embedder)
         for case in stage.cases:
-            values.append(found(await reader.read(case.request), case.evidence))
+            context = await reader.read(case.request)
+            values.append(found(context, case.evidence))
+            if first is not None:
+                best = next((piece.key for piece in context.pieces if piece.section is Section.EARLIER), "")
+                first.append(any(f"turn:{each.turn}" == best for each in case.evidence))
         await reader.aclose()
     return values
 
@@ -153,23 +170,28 @@ async def compare(methods: Sequence[Method], stages: Sequence[Stage], embedder: 
     groups = [case.group for stage in stages for case in stage.cases]
     result: dict[str, Any] = {"questions": len(groups), "turns": sum(len(stage.tree.nodes) - 1 for stage in stages)}
     rows: list[dict[str, Any]] = []
-    before: dict[int, list[float]] = {}
+    measured: dict[tuple[str, int], list[float]] = {}
+    last = ""
     for method in methods:
+        first: list[bool] = []
         row: dict[str, Any] = {"method": method.name}
         for most in BUDGETS:
-            values = await shares(method, most, stages, embedder)
+            values = await shares(method, most, stages, embedder, first)
             low, high = interval(values)
             entry: dict[str, Any] = {"share": mean(values), "low": low, "high": high}
-            if most in before:
-                differences = [value - old for value, old in zip(values, before[most], strict=True)]
+            base = measured.get((method.over or last, most))
+            if base is not None:
+                differences = [value - old for value, old in zip(values, base, strict=True)]
                 low, high = interval(differences)
                 entry["adds"] = {"mean": mean(differences), "low": low, "high": high}
             entry["groups"] = {
                 name: mean([value for value, group in zip(values, groups, strict=True) if group == name])
                 for name in sorted(set(groups))
             }
-            before[most] = values
+            measured[method.name, most] = values
             row[str(most)] = entry
+        last = method.name
+        row["first"] = mean(first[: len(groups)])
         rows.append(row)
     return {**result, "methods": rows}
 
@@ -179,6 +201,53 @@ def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def cases_of(stages: Iterable[Stage]) -> list[Case]:
-    """All cases."""
-    return [case for stage in stages for case in stage.cases]
+async def made_up(kind: str, language: str, seeds: Sequence[int], embedder: Embedder) -> list[Stage]:
+    """``talk`` or ``play``, one for each seed, ready to be asked."""
+    if kind == "talk":
+        return [await stage_dialogue(dialogue, embedder) for dialogue in make_chats(language, seeds)]
+    return [await stage_play(language, seed, embedder) for seed in seeds]
+
+
+async def run_recall(
+    seeds: Sequence[int], languages: Sequence[str], dialogues: Sequence[Dialogue], embedder: str, say: Say
+) -> dict[str, Any]:
+    """Measure the given dialogues, or made-up ones of these seeds and languages when there are none; JSON-able.
+
+    ``embedder``: a backend's name. Raises ``SagaError`` for one that is not there.
+    """
+    opened: Embedder = await load("embedder", embedder).open(OpenOptions())
+    try:
+        sets: dict[str, Any] = {}
+        if dialogues:
+            say("reading the dialogues")
+            stages = [await stage_dialogue(dialogue, opened) for dialogue in dialogues]
+            sets["dialogues"] = await compare(TALK, stages, opened)
+        else:
+            for kind, methods in (("talk", TALK), ("play", PLAY)):
+                for language in languages:
+                    say(f"{kind}s in {language}")
+                    stages = await made_up(kind, language, seeds, opened)
+                    sets[f"{kind}-{language}"] = await compare(methods, stages, opened)
+        return {"embedder": opened.id, "seeds": [] if dialogues else list(seeds), "budgets": BUDGETS, "sets": sets}
+    finally:
+        await opened.aclose()
+
+
+def table(result: Mapping[str, Any]) -> list[str]:
+    """What was measured as Markdown: a table for each set."""
+    lines: list[str] = []
+    for name, found_ in result["sets"].items():
+        lines += [f"**{name}**: {found_['questions']:,} questions, {found_['turns']:,} turns", ""]
+        lines.append("| method | " + " | ".join(f"{most:,} tokens | adds" for most in BUDGETS) + " | first |")
+        lines.append("| --- |" + " ---: | --- |" * len(BUDGETS) + " ---: |")
+        for row in found_["methods"]:
+            cells = [_cell(row[str(most)]) for most in BUDGETS]
+            lines.append(f"| {row['method']} | {' | '.join(cells)} | {row['first'] * 100:.1f} |")
+        lines.append("")
+    return lines
+
+
+def _cell(entry: Mapping[str, Any]) -> str:
+    adds = entry.get("adds")
+    added = f"{adds['mean'] * 100:+.1f} [{adds['low'] * 100:+.1f}, {adds['high'] * 100:+.1f}]" if adds else ""
+    return f"{entry['share'] * 100:.1f} | {added}"

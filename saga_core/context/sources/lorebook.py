@@ -18,7 +18,7 @@ from saga_core.world.model import LoreEntry
 
 _MOST = 20
 _FAINT, _FAINT_NEAR = 0.25, 0.15
-"""Likeness to the player's words, 0 that of unrelated texts and 1 of the same one, below which it says nothing; and that
+"""Likeness to the player's words (0 that of unrelated texts, 1 of the same one) below which it says nothing; and that
 of an entry near in the graph."""
 _UNASKED = 3
 """Entries that are offered though the player's words do not ask for them."""
