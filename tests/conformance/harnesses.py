@@ -77,10 +77,14 @@ IN_THEIR_OWN = {
     for harness in (
         _plain("graph", "kuzu", DURABLE, limits=_KUZU),
         _plain("graph", "ladybug", DURABLE, limits=_KUZU),
+        _cypher("kuzu"),
         _cypher("ladybug"),
+        _resident("graph", "kuzu", DURABLE, limits=_KUZU),
         _resident("graph", "ladybug", DURABLE, limits=_KUZU),
         _plain("vector", "chroma", DURABLE, limits=_CHROMA),
         _plain("vector", "lancedb", DURABLE),
+        _resident("vector", "chroma", DURABLE, limits=_CHROMA),
+        _resident("vector", "lancedb", DURABLE),
     )
 }
 """Engines that bear no other in their process, or that are slow to import."""
