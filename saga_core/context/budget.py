@@ -57,7 +57,7 @@ def pack(
     tokens = count(text) if text else 0
     if packing.skipped and packing.spent - tokens >= _WORTH_A_LINE:
         left = packing.skipped
-        packing.give_back(packing.spent - tokens)
+        packing.spent = tokens
         packing.take(left)
         if len(packing.skipped) < len(left):
             packing.chosen.sort(key=_rank)
@@ -108,13 +108,6 @@ class _Packing:
                 self._headed.add(head)
             self.spent += heading + fitted.tokens
             used[section] += heading + fitted.tokens
-
-    def give_back(self, tokens: int) -> None:
-        """So many were reckoned and not needed: they are shared among the sections by what these were reckoned."""
-        whole = sum(self._used.values())
-        for section, used in self._used.items():
-            self._used[section] = used - tokens * used // whole if whole else used
-        self.spent -= tokens
 
 
 def _rank(piece: Piece) -> tuple[float, str, str, str]:

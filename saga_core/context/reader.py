@@ -70,8 +70,8 @@ class ContextReader:
         budget = budget or TokenBudget()
         self._most = budget.dynamic_context_max
         self._ceilings = ceilings(budget)
-        # Who asks for the past gets as much of it as there is room for.
-        self._roomy = {**self._ceilings, Section.EARLIER: budget.dynamic_context_max}
+        # Who asks for the past gets as much of it as there is room for: the whole is all that limits it.
+        self._roomy = {**self._ceilings, Section.EARLIER: 2 * budget.dynamic_context_max}
         self._clock = clock or SystemClock()
         self._deadline = deadline_ms / 1_000
         self._vectors = vectors

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from attrs import evolve
 from hypothesis import given
@@ -125,3 +126,17 @@ def test_the_dead_are_told_before_everything_else() -> None:
 def test_nothing_to_tell_is_no_text() -> None:
     assert packed([]) == Packed("", 0, (), ())
     assert packed([piece("a", 10, 1)], most=3).text == ""
+
+
+def test_room_that_lines_together_do_not_need_is_given_to_what_was_skipped() -> None:
+    def count(text: str) -> int:
+        return len(text.split()) + 3  # each text for itself costs more than all of them in one
+
+    pieces = [piece(f"p{number}", 10, 9 - number / 10, Section.LORE) for number in range(40)]
+    options: Any = {"count": count, "words": labels("en"), "language": "en"}
+    once = pack(pieces, most=120, ceilings=OPEN, **options)
+    assert 60 < once.tokens <= 120 < sum(each.tokens for each in once.chosen)
+    assert {each.key for each in once.chosen} | {each.key for each in once.skipped} == {each.key for each in pieces}
+    assert [each.score for each in once.chosen] == sorted((each.score for each in once.chosen), reverse=True)
+    within = pack(pieces, most=120, ceilings=dict.fromkeys(Section, 60), **options)
+    assert sum(each.tokens for each in within.chosen) <= 60

@@ -90,3 +90,12 @@ def test_lines_of_now_stand_in_their_order_and_parts_share_a_line() -> None:
 def test_earlier_turns_stand_in_the_order_in_which_they_happened() -> None:
     found = [piece(Section.EARLIER, f"(turn {at})", score, order=at) for at, score in ((9, 3.0), (2, 1.0), (5, 2.0))]
     assert read_back(render(found, "en"), "en")["earlier"] == ["(turn 2)", "(turn 5)", "(turn 9)"]
+
+
+def test_a_line_below_one_of_the_same_day_leaves_the_day_out() -> None:
+    pieces = [
+        Piece("r", f"turn:{at}", Section.EARLIER, f"{day} — {said}", 2, order=at, under=day, bare=said)
+        for at, day, said in ((1, "8 May", "A: hi"), (2, "8 May", "B: hello"), (3, "9 May", "A: bye"))
+    ]
+    pieces.append(Piece("r", "turn:4", Section.EARLIER, "alone", 2, order=4))
+    assert render(pieces, "en").split("\n")[2:-1] == ["- 8 May — A: hi", "- B: hello", "- 9 May — A: bye", "- alone"]

@@ -417,6 +417,41 @@ async def test_of_many_similar_turns_the_nearest_count() -> None:
     assert pieces and max(piece.order for piece in pieces) <= 30
 
 
+async def test_words_that_look_back_bring_more_than_deeds() -> None:
+    past = ["", *(f"Turn {at}\n열쇠 {'돌 ' * (at % 5)}{at}" for at in range(1, 60))]
+    state, episodes = ko_state(depth=59, turn="t59"), path_episodes(past)
+    asked = await gather(Recollection(most=1_500), ask("열쇠는 어디 있지?", state=state, episodes=episodes))
+    done = await gather(Recollection(most=1_500), ask("열쇠를 던진다.", state=state, episodes=episodes))
+    assert len(asked) > 10 and 1 <= len(done) <= 3
+    assert min(piece.score for piece in asked) > min(piece.score for piece in done)
+
+
+async def test_of_a_talk_the_speaker_counts_and_neighbours_do() -> None:
+    past = [
+        "",
+        "8 May 2023\nMelanie: Did you find a name for the kitten, Caroline?",
+        "8 May 2023\nCaroline: Biscuit!",
+        *(f"9 May 2023\nMelanie: The weather again, {at}." for at in range(3, 12)),
+        "10 May 2023\nMelanie: My kitten sleeps, Caroline.",
+    ]
+    people = (who("Caroline"), who("Melanie"))
+    state = changed(ko_state(depth=12, turn="t12"), *people)
+    request = ask("What is the name of Caroline's kitten?", state=state, episodes=path_episodes(past), language="en")
+    pieces = {piece.key: piece for piece in await gather(Recollection(), request)}
+    assert (
+        pieces["turn:t2"].text == "8 May 2023 — Caroline: Biscuit!" and pieces["turn:t2"].bare == "Caroline: Biscuit!"
+    )
+    assert pieces["turn:t2"].score > pieces["turn:t12"].score  # it is hers, though no word of it was asked for
+
+
+async def test_old_names_are_asked_for_too() -> None:
+    old = ko_state(depth=7, turn="t7")
+    renamed = evolve(old.entities[KRUK], name="붉은 손", aliases=("고블린왕 크룩", "크룩"))
+    state = evolve(old, entities={**old.entities, KRUK: renamed})
+    pieces = await gather(Recollection(), ask("붉은 손은 뭐라고 했지?", state=state, episodes=path_episodes(PAST)))
+    assert pieces and pieces[0].key == "turn:t3"
+
+
 async def test_no_more_than_top_k() -> None:
     past = ["", *(f"Turn {at}\n열쇠 {at}" for at in range(1, 30))]
     request = ask("열쇠", state=ko_state(depth=29), episodes=path_episodes(past))
