@@ -136,6 +136,8 @@ class OpenAIChat:
             if kind == "application/json" or (not streaming and kind != "text/event-stream"):
                 for part in reader.whole(await response.aread()):
                     yield part
+                for part in reader.end():
+                    yield part
             else:
                 async with aclosing(self.calls.data(response)) as events:
                     async for data in events:
@@ -143,8 +145,9 @@ class OpenAIChat:
                             yield part
                         if reader.done:
                             break
-            for part in reader.end():
-                yield part
+                    for part in reader.end():
+                        yield part
+                    await self.calls.let_end(events)
         except self.calls.transport_errors as error:
             raise self.calls.failure(error) from error
         finally:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from time import monotonic
@@ -22,10 +23,13 @@ from saga_backends.chat.provider_error import Blame
 from saga_core.errors import UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, UsagePart
 
+_log = logging.getLogger(__name__)
+
 NO_KEY = "none"
 """Satisfies an SDK; never sent."""
 
 _CONNECT_SECONDS = 10.0
+_TAIL_SECONDS = 0.1
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 8.0
 
@@ -138,6 +142,20 @@ class SdkCalls:
                 yield data
         for data in lines.finish():
             yield data
+
+    async def let_end(self, events: AsyncGenerator[str, None]) -> None:
+        """Let a response whose reply is over come to its own end, for then its connection serves the next call.
+
+        One that does not end at once is cut; of the reply nothing is missing.
+        """
+        try:
+            async with asyncio.timeout(_TAIL_SECONDS):
+                async for _ in events:
+                    continue
+        except (TimeoutError, UpstreamError) as error:
+            _log.debug("%s: the connection is not used again: %r", self.host, error)
+        except self.transport_errors as error:
+            _log.debug("%s: the connection is not used again: %r", self.host, error)
 
     @property
     def transport(self) -> Any:

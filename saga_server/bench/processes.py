@@ -58,7 +58,7 @@ def server_figures(play: Play, repeats: int = REPEATS) -> dict[str, Any]:
     used: list[float] = []
     memory: int | None = None
     for number in range(repeats):
-        process, base, taken = _start(play)
+        process, base, taken = start_server(play.config)
         try:
             ready.append(taken)
             used += [cpu for cpu in (cpu_milliseconds(process.pid),) if cpu is not None]
@@ -66,14 +66,15 @@ def server_figures(play: Play, repeats: int = REPEATS) -> dict[str, Any]:
                 _play_one(play, base)
                 memory = resident_bytes(process.pid)
         finally:
-            _stop(process)
+            end_process(process)
     return {"ready": min(ready), "ready_cpu": min(used, default=None), "rss": memory}
 
 
-def _start(play: Play) -> tuple[subprocess.Popen[str], str, float]:
+def start_server(config: Path) -> tuple[subprocess.Popen[str], str, float]:
+    """``saga serve`` in a process of its own: the process, its base URL, and the milliseconds until it was ready."""
     began = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "saga_server", "serve", "--config", str(play.config), "--port", "0"],
+        [sys.executable, "-m", "saga_server", "serve", "--config", str(config), "--port", "0"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -89,7 +90,8 @@ def _start(play: Play) -> tuple[subprocess.Popen[str], str, float]:
     raise ProcessFailed(f"the server did not start (code {process.wait()}):\n{''.join(said)}")
 
 
-def _stop(process: subprocess.Popen[str]) -> None:
+def end_process(process: subprocess.Popen[str]) -> None:
+    """End a process as a user would, and wait for it."""
     process.send_signal(signal.SIGTERM)
     try:
         process.communicate(timeout=_SECONDS)

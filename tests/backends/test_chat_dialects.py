@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +25,7 @@ from saga_core.prompt.plan import Block, PromptPlan, Stability
 from saga_core.registry import OpenOptions
 from saga_core.upstream.parameters import ParameterRules
 from saga_server.bench.protocols.openai import Dialect, OpenAIChatServer
+from saga_server.bench.protocols.server import Wire
 from saga_server.bench.protocols.steps import fails, says
 
 PLAN = PromptPlan(
@@ -161,6 +164,37 @@ class TestParameters:
             with pytest.raises(UpstreamError, match="too long"):
                 await parts(model, "m", max_tokens=9)
         assert len(server.requests) == 1
+
+
+async def test_one_connection_serves_one_call_after_the_other() -> None:
+    clients: list[object] = []
+    good = says("a")
+
+    async def noted(wire: Wire) -> web.StreamResponse:
+        assert wire.request.transport is not None
+        clients.append(wire.request.transport.get_extra_info("peername"))
+        return await good(wire)
+
+    async with stage("local") as (server, model):
+        server.otherwise = noted
+        for _ in range(3):
+            await parts(model, "m")
+    assert len(set(clients)) == 1
+
+
+async def test_a_provider_that_does_not_hang_up_holds_nobody_up() -> None:
+    async def lingering(wire: Wire) -> web.StreamResponse:
+        await wire.text("a")
+        await wire.end()
+        await asyncio.Event().wait()
+        raise AssertionError("the event is never set")
+
+    async with stage("local") as (server, model):
+        server.otherwise = lingering
+        async with asyncio.timeout(5):
+            found = await parts(model, "m")
+            await server.gone.wait()
+    assert "".join(part.text for part in found if isinstance(part, TextPart)) == "a"
 
 
 @pytest.mark.parametrize(
