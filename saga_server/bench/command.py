@@ -214,6 +214,31 @@ def stores(
 
 
 @bench.command()
+@click.option("--pairs", type=click.IntRange(2, 10_000), default=100, show_default=True, help="Requests made both ways.")
+@click.option("--streams", type=click.IntRange(1, 1_000), default=100, show_default=True, help="At the same time.")
+@click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
+def proxy(pairs: int, streams: int, as_json: bool) -> None:
+    """Measure what SAGA adds to a streamed reply, beside the same request made directly.
+
+    Milliseconds of wall time; another busy program on the machine shows in them. docs/performance.md says more.
+    """
+    from saga_server.bench.processes import ProcessFailed
+    from saga_server.bench.proxy import Ask, rows, run_proxy
+
+    with tempfile.TemporaryDirectory(prefix="saga-bench-", ignore_cleanup_errors=True) as folder:
+        try:
+            found = run_proxy(Ask(pairs, streams=streams), Path(folder), lambda line: click.echo(line, err=True))
+        except ProcessFailed as error:
+            raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    click.echo("| ms | goal | directly | through SAGA |\n| --- | --- | --- | --- |")
+    for row in rows(found):
+        click.echo(f"| {' | '.join(row)} |")
+
+
+@bench.command()
 @click.option("--case", "names", multiple=True, help="Only cases whose name contains this; may be given several times.")
 @click.option("--list", "only_list", is_flag=True, help="List the cases.")
 @click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
