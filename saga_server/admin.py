@@ -15,7 +15,7 @@ from saga_core.codec import to_plain
 from saga_core.engine.lanes import DrainReport, Waiting
 from saga_core.engine.saga import Saga
 from saga_core.engine.summaries import SessionSummary
-from saga_core.errors import NotFound, NotSupported, StoreError, StoreUnavailable
+from saga_core.errors import NotSupported, StoreError, StoreUnavailable
 from saga_core.model.turn import Session, Turn
 from saga_core.stores.md_cache import Pages
 from saga_server import handlers
@@ -282,13 +282,9 @@ async def show_tree(request: web.Request) -> web.Response:
 
 
 async def show_context(request: web.Request) -> web.Response:
-    """``GET /api/sessions/{id}/context?turn=ID``: what stood in a recent turn's context, and why."""
+    """``GET /api/sessions/{id}/context?turn=ID``: what stood in a turn's context, and why."""
     known_only(request, "turn")
-    turn = text(request, "turn", needed=True) or ""
-    found = await saga_of(request).explain(id_of(request), turn)
-    if found is None:
-        raise NotFound(f"the context of turn {turn!r} is not at hand: it is kept for recent turns, in memory only")
-    return as_json(found)
+    return as_json(await saga_of(request).explain(id_of(request), text(request, "turn")))
 
 
 async def search_memory(request: web.Request) -> web.Response:

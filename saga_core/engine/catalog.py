@@ -16,7 +16,6 @@ from saga_core.config import Config
 from saga_core.context.model import TurnContext
 from saga_core.engine.counters import Counters
 from saga_core.engine.curating import Curations
-from saga_core.engine.explain import explain_context
 from saga_core.engine.extracting import Extractions
 from saga_core.engine.lanes import Lanes
 from saga_core.engine.live import LiveSession, LiveSessions
@@ -271,16 +270,6 @@ class Catalog:
             )
         rows: list[dict[str, Any]] = await store.query(text, timeout=timeout, limit=limit)
         return rows
-
-    async def explain(self, session_id: str, turn: str) -> dict[str, Any] | None:
-        """What stood in the context of a recent turn and why, entry by entry; None when it is no longer at hand."""
-        await self._live(session_id)
-        context = self._contexts.get(turn)
-        return explain_context(context) if context is not None else None
-
-    def forget_contexts(self) -> None:
-        """Keep none of the contexts of recent turns."""
-        self._contexts.clear()
 
     async def status(self) -> dict[str, Any]:
         """How the engine is: stores and their health, work that waits, counters, degraded modes. JSON-able."""

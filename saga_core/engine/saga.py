@@ -17,12 +17,16 @@ from saga_core.curation.schedule import due_lines
 from saga_core.engine.adoption import adopt
 from saga_core.engine.begun import BegunTurn, Reply
 from saga_core.engine.changes import Changes
+from saga_core.engine.explain import explain_context
 from saga_core.engine.lanes import DrainReport
 from saga_core.engine.live import LiveSession
 from saga_core.engine.placing import place
 from saga_core.engine.projector import scope_of
 from saga_core.engine.prompting import Prefix, Prompting
 from saga_core.engine.recording import Recording, record_nothing
+from saga_core.engine.rereading import reread
+from saga_core.engine.timelines import turn_named
+from saga_core.engine.told_history import is_thin
 from saga_core.errors import NotFound, StoreError
 from saga_core.journal.matching import Match, Matcher
 from saga_core.journal.transcript import Transcript, read_transcript
@@ -142,6 +146,8 @@ class Saga(Changes):
                 match = Match(None, unknown=transcript.past[len(transcript.greeting) :])
         if timeline:
             match = await self.entered(match, timeline, transcript)
+        elif only is not None and self.config.session.server_history and is_thin(transcript):
+            match = Match(only.id, (await self.live.get(only.id)).head, how="session")
         live = await self._session_for(match, transcript, owner, chosen)
         lap("match")
         parent, adopted = match.parent or live.tree.root, list[str]()
@@ -280,6 +286,16 @@ class Saga(Changes):
             notices,
             record_nothing,
         )
+
+    async def explain(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
+        """What stood in a turn's context and why, entry by entry, JSON-able. ``turn``: an id, or a timeline's name for
+        its head; None for the active head. Of a turn that is no longer at hand it is read ``anew``. ``NotFound``.
+        """
+        live = await self._live(session_id)
+        found = turn_named(live, turn) if turn is not None else live.head
+        context = self._contexts.get(found)
+        told = context if context is not None else await reread(live, found, self.reader)
+        return {"turn": found, "anew": context is None, **explain_context(told)}
 
     def _explain(self, turn: str, context: TurnContext) -> None:
         self._contexts[turn] = context

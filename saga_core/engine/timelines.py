@@ -104,7 +104,7 @@ class Timelines(Summaries):
         session = await self.session(session_id)
         async with self.lanes.gates.writing(session.id):
             live = await self.live.get(session.id)
-            at = _turn(live, turn) if turn is not None else live.head
+            at = turn_named(live, turn) if turn is not None else live.head
             _check_free(live, name)
             made = Timeline(name, at, at, self.clock.now())
             await self.journal.change_timelines(session.id, [made], fresh=name)
@@ -154,7 +154,7 @@ class Timelines(Summaries):
     async def path(self, session_id: str, turn: str | None = None) -> list[dict[str, Any]]:
         """The turns from the root to ``turn`` (an id, a timeline's name, None for the active head), slim, by depth."""
         live = await self._live(session_id)
-        at = _turn(live, turn) if turn is not None else live.head
+        at = turn_named(live, turn) if turn is not None else live.head
         turns = await self.journal.turns(live.session.id, [node.id for node in live.tree.path(at)])
         return [
             {
@@ -174,7 +174,7 @@ class Timelines(Summaries):
         ``language`` of the words: ``ko`` or ``en``; the world's own without one. Raises ``NotFound``, ``BadInput``.
         """
         live = await self._live(session_id)
-        left, right = live.tree.get(_turn(live, one)), live.tree.get(_turn(live, other))
+        left, right = live.tree.get(turn_named(live, one)), live.tree.get(turn_named(live, other))
         spoken = _language(language, live.world.language)
         meet = live.tree.common_ancestor(left.id, right.id)
         found = compare_states(await live.state(left.id), await live.state(right.id), since=meet.depth)
@@ -249,7 +249,7 @@ def _named(live: LiveSession, name: str) -> Timeline:
     return found
 
 
-def _turn(live: LiveSession, given: str) -> str:
+def turn_named(live: LiveSession, given: str) -> str:
     """The turn of that id, or the head of the timeline of that name."""
     if given in live.tree:
         return given

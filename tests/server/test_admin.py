@@ -76,8 +76,9 @@ class TestSession:
 
     async def test_context(self, client: Client, played: Reply) -> None:
         context = await at(client, played, f"/context?turn={played.turn}")
-        assert context["tokens"] > 0
+        assert (context["turn"], context["anew"], context["tokens"] > 0) == (played.turn, False, True)
         assert context["pieces"]
+        assert await at(client, played, "/context") == context, "of the turn recorded last"
         gone = await client.get(f"/api/sessions/{played.session}/context?turn=nothing")
         assert (gone.status, gone.error["type"]) == (404, "not_found_error")
 
@@ -253,7 +254,6 @@ class TestRefusals:
             ("GET", "/api/sessions/x/turns?to_turn=²", "to_turn"),
             ("GET", "/api/sessions/x/turns?from=1", "from"),
             ("GET", "/api/sessions/x/state?trun=1", "trun"),
-            ("GET", "/api/sessions/x/context", "turn"),
             ("GET", "/api/memory/search?session=x", "q"),
             ("GET", "/api/memory/search?q=x", "session"),
             ("GET", "/api/memory/search?q=x&session=x&k=0", "k"),

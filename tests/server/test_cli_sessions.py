@@ -85,7 +85,8 @@ class TestSessions:
         assert result.exit_code == 0, result.stderr
         head, one, two = result.stdout.splitlines()
         assert head.split() == ["ID", "NAME", "WORLD", "TURNS", "DEPTH", "UPDATED", "COST", "SAVED"]
-        assert re.fullmatch(rf"{played['session']}  나의 모험  ersia  2      2      \d{{4}}-\d\d-\d\d \d\d:\d\d  -     -", one)
+        when = r"\d{4}-\d\d-\d\d \d\d:\d\d"
+        assert re.fullmatch(rf"{played['session']}  나의 모험  ersia  2      2      {when}  -     -", one)
         assert re.fullmatch(rf"{played['left']}  -          ersia  1      1      .*  fleeting", two)
 
     def test_json(self, played: dict[str, str]) -> None:
@@ -187,3 +188,19 @@ class TestRefusals:
         assert result.exit_code == 2
         assert f"storage.path: there is nothing at {here / 'nowhere'}; name the data directory" in result.stderr
         assert list(here.iterdir()) == []
+
+
+class TestExplain:
+    def test_words(self, played: dict[str, str]) -> None:
+        result = saga("explain", "나의 모험", played["second"], "--data", "자료", "--skipped")
+        assert result.exit_code == 0, result.stderr
+        head, *rest = result.stdout.splitlines()
+        assert re.fullmatch(rf"turn {played['second']}: \d+ tokens, read anew", head)
+        assert any("·" in line for line in rest)
+        assert any(line.startswith("no room for ") for line in rest)
+
+    def test_json(self, played: dict[str, str]) -> None:
+        found = printed("explain", "나의 모험", "끝", "--data", "자료", "--json")
+        assert (found["turn"], found["anew"]) == (played["second"], True)
+        assert found["pieces"]
+        assert found["text"]

@@ -103,7 +103,8 @@ class TestPruning:
         for turn in branches.bad:
             with pytest.raises(NotFound):
                 await saga.state("나의 모험", turn.id)
-        assert await saga.explain("나의 모험", branches.bad[0].id) is None
+        with pytest.raises(NotFound):
+            await saga.explain("나의 모험", branches.bad[0].id)
         assert saga.counters.counts["turns.pruned"] == 9
         after = await branches.chat.say("내려간다.", "산을 내려간다. 강이 반짝인다.")
         assert after.parent.id == branches.good[-1].id
