@@ -14,7 +14,7 @@ from saga_core.context.scene import Scene
 from saga_core.recall.graph_walk import Walk, weight_of
 from saga_core.stores.graph import Edge
 
-_MOST = 16
+_MOST = 8
 _EDGES = 48
 _TARGETS = 6
 _UNIT = 4.0
@@ -45,7 +45,7 @@ class Connections:
     name: str = "connections"
 
     async def gather(self, scene: Scene) -> Sequence[Piece]:
-        """The best 16 lines, out of the 48 best edges."""
+        """The best 8 lines, out of the 48 best edges."""
         found = await scene.walked()
         hops = found.distance
         groups: dict[tuple[str, str, str], _Group] = {}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Sequence
 
 from attrs import evolve, field, frozen
 
@@ -20,7 +19,7 @@ from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
 from saga_core.recall.tokens import content_words
 from saga_core.text.korean import mentions_folded
 
-_CANDIDATES = 64
+_CANDIDATES, _FEW = 64, 24
 _SMOOTHED = 96
 _WHOLE = {"ko": 180, "en": 320}
 """Characters up to which what was said is given whole."""
@@ -29,12 +28,11 @@ _EXCERPT = {"ko": 110, "en": 200}
 _ROOM = 500
 _TOKEN = {"ko": 1.8, "en": 4.0}
 """About how many characters a token has: enough for telling how many turns are worth an excerpt."""
-_SPARE = 1.5
+_SPARE = 1.15
 _LOOKED_AT, _BRIEF = 12, 400
-_LOOKED_INTO = 24
+_LOOKED_INTO = 16
 _ASIDE = 3
 """How many turns are offered, of those above the average candidate, when the player's words do not look back."""
-_SPELLING = 0.5
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
 _LOOKING = 1.5
 """More for each when the player's words look back."""
@@ -62,28 +60,30 @@ class Recollection:
         episodes, ranking = request.episodes, self.ranking
         if episodes is None or not request.player_words.strip():
             return []
+        if ranking.adapt:
+            ranking = _adapted(ranking, _brief(episodes), scene)
         lexical: dict[str, float] = {}
         query = " ".join((request.player_words, *scene.other_names))
         if ranking.lexical:
-            lexical = episodes.search(query, _CANDIDATES, request.shown, ranking.reach)
+            count = _CANDIDATES if scene.looks_back or ranking.reach else _FEW
+            lexical = episodes.search(query, count, request.shown, ranking.reach)
         wanted = content_words(query)
-        if ranking.adapt:
-            ranking = _adapted(ranking, _brief(lexical, episodes), scene.spelling)
         dense: dict[str, float] = {}
         near = await scene.similar_episodes() if ranking.dense else {}
         for turn, cosine in near.items():
             if cosine > scene.baseline and turn not in request.shown and episodes.on_path(turn):
                 dense[turn] = cosine - scene.baseline
-        ranked = rank_episodes(lexical, dense, request, wanted, scene.names_asked, self.top_k, ranking)
+        most = self.top_k if scene.looks_back else min(self.top_k, _ASIDE)
+        ranked = rank_episodes(lexical, dense, request, wanted, scene.names_asked, most, ranking)
         if not scene.looks_back:
-            ranked = [(turn, entry) for turn, entry in ranked[:_ASIDE] if entry.score >= 0]
+            ranked = [(turn, entry) for turn, entry in ranked if entry.score >= 0]
         words = labels(request.language)
         left = (self.most if scene.looks_back else self.room) * _SPARE * _TOKEN.get(request.language, _TOKEN["en"])
         pieces: list[Piece] = []
         for turn, entry in ranked:
             piece = self._piece(turn, entry, episodes, wanted, scene, words)
             pieces.append(piece)
-            left -= len(piece.bare)
+            left -= len(piece.text)
             if left <= 0:
                 break
         return pieces
@@ -145,15 +145,16 @@ def rank_episodes(
     return [(turn, entry) for entry in fused if (turn := episodes.at(entry.document)) is not None]
 
 
-def _adapted(ranking: Ranking, brief: bool, spelling: bool) -> Ranking:
+def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
     """The ranking for turns as long as these: neighbours count where turns are brief, closeness where they are long.
 
-    Spelling of a long text is like that of any other: an embedder that sees no more has no say there, and half of one
-    in a talk.
+    An embedder that sees no more than spelling has no say: words tell as much, and better. Closeness is for the one turn
+    that is asked for.
     """
+    dense = 0.0 if scene.spelling else ranking.dense
     if brief:
-        return evolve(ranking, close=0.0, dense=ranking.dense * (_SPELLING if spelling else 1.0))
-    return evolve(ranking, reach=0, dense=0.0 if spelling else ranking.dense)
+        return evolve(ranking, close=0.0, dense=dense)
+    return evolve(ranking, reach=0, close=ranking.close if scene.looks_back else 0.0, dense=dense)
 
 
 def _gathered(
@@ -185,11 +186,15 @@ class _Named:
         return any(mentions_folded(text, name) for name in self._names)
 
 
-def _brief(found: Mapping[str, float], episodes: Episodes) -> bool:
-    """Whether turns are short on average, as utterances of a talk are. What answers a question then often stands in the
-    next one; a long turn tells all of it itself."""
-    some = list(islice(found, _LOOKED_AT))
-    return sum(len(episodes.text(turn).encode()) for turn in some) <= _BRIEF * len(some)
+def _brief(episodes: Episodes) -> bool:
+    """Whether the latest turns are short on average, as utterances of a talk are. What answers a question then often
+    stands in the next one; a long turn tells all of it itself."""
+    texts: list[str] = []
+    for depth in range(episodes.last, max(0, episodes.last - _LOOKED_AT), -1):
+        turn = episodes.at(depth)
+        if turn is not None:
+            texts.append(episodes.text(turn))
+    return sum(len(text.encode()) for text in texts) <= _BRIEF * len(texts)
 
 
 def _by_depth(scores: dict[str, float], episodes: Episodes) -> dict[int, float]:

@@ -315,7 +315,7 @@ async def test_the_dead_are_nowhere_and_no_more_than_the_best_edges_are_read() -
     relations = {(each.id, KRUK): Relation("knows", 1) for each in people}
     crowd = changed(ko_state(), *people, relations=relations)
     pieces = await gather(Connections(), ask("크룩", state=crowd, graph=EdgeGraph(edges_of(crowd))))
-    assert len(pieces) == 16
+    assert len(pieces) == 8
 
 
 async def test_what_has_no_bearing_on_the_moment_is_not_told() -> None:
