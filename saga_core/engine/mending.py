@@ -56,9 +56,13 @@ class Mending:
     A call that meets damage raises as ever, and is the last that does: the store is opened anew before the next.
     """
 
-    def __init__(self, kind: str, path: Path | None, open_store: Open, counters: Counters) -> None:
+    def __init__(
+        self, kind: str, path: Path | None, open_store: Open, counters: Counters, *, ours: bool = True
+    ) -> None:
         self.kind = kind
         self.path = path
+        self._ours = ours
+        """Whether nobody but SAGA puts anything there: what cannot be read may be somebody else's otherwise."""
         self.renewed: Callable[[], Awaitable[None]] | None = None
         """Called when the store is another, and empty."""
         self._open = open_store
@@ -71,10 +75,15 @@ class Mending:
         """Whether damage was found when it was opened: every view is to be made anew."""
 
     async def open(self) -> None:
-        """Open the store; when that finds damage, put it aside and open an empty one. Raises as the backend does."""
+        """Open the store; when that finds damage, put it aside and open an empty one. Raises as the backend does.
+
+        What lies in a place that somebody named is not touched.
+        """
         try:
             self._inner = await self._open()
         except (StoreCorrupt, NewerSchema) as error:
+            if not self._ours:
+                raise
             self._inner = await self._another(error)
             self.fresh = True
 

@@ -175,7 +175,10 @@ async def _open_view(config: Config, kind: str, counters: Counters, mend: bool, 
     try:
         if path is None or not mend:
             return await anew()
-        store = Mending(kind, path, anew, counters)
+        named = getattr(config.storage, kind).path is not None or (
+            kind == "cache" and config.md_cache.cache_dir is not None
+        )
+        store = Mending(kind, path, anew, counters, ours=not named)
         await store.open()
     except StoreLocked:
         raise

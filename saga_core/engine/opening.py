@@ -11,6 +11,7 @@ from typing import Any
 from attrs import define, field
 
 from saga_core.billing.ledger import Ledger
+from saga_core.capabilities import Capability
 from saga_core.config import Config, load_config
 from saga_core.context.reader import default_reader
 from saga_core.engine.counters import Counters
@@ -25,12 +26,14 @@ from saga_core.engine.projector import Projector
 from saga_core.engine.prompting import Prompting
 from saga_core.engine.saga import Saga, Source
 from saga_core.engine.shown_by import notice_change
-from saga_core.errors import NewerSchema, StoreError
+from saga_core.errors import NewerSchema, StoreCorrupt, StoreError
 from saga_core.extraction.extractor import Extractor
 from saga_core.ids import IdSource
 from saga_core.journal.journal import Journal, Wanted
 from saga_core.journal.matching import Matcher
 from saga_core.ports import ChatModel, Clock, Entropy
+from saga_core.stores.graph import GraphStore
+from saga_core.stores.vector import VectorStore
 from saga_core.world.library import WorldLibrary, default_roots
 
 log = logging.getLogger("saga")
@@ -140,7 +143,7 @@ class Opening:
             store.renewed = render_all
         if not self.resume or not whole:
             return saga
-        if any(store.fresh for store in views):
+        if any(store.fresh for store in views) or await _lost(stores, counters, journal):
             await render_all()
         waiting: dict[str, list[str]] = {}
         wanted: dict[str, dict[str, Wanted]] = {}
@@ -176,3 +179,19 @@ class Opening:
             return None
         model = config.models.extraction or self.extractor.name
         return Extractor(self.extractor, model, stores.counter, report=counters.add)
+
+
+async def _lost(stores: Stores, counters: Counters, journal: Journal) -> bool:
+    """Whether a store that keeps views on disk has none, though there are sessions: its files were taken away."""
+    for kind in ("graph", "vector"):
+        store: GraphStore | VectorStore = stores.graph if kind == "graph" else stores.vector
+        if Capability.DURABLE not in store.info.capabilities or f"{kind}.changed" in counters.degraded:
+            continue
+        try:
+            empty = not await store.scopes()
+        except StoreCorrupt:
+            continue  # it was mended just now, which has everything rendered anyway
+        if empty and await journal.sessions():
+            log.warning("%s store: it is empty; its views are made anew from the journal", kind)
+            return True
+    return False
