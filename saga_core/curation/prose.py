@@ -167,7 +167,8 @@ def you_fight(text: str, names: Iterable[str], said: str) -> str:
 
 def dies(text: str, names: Iterable[str]) -> str:
     """The first sentence that says that somebody of those names dies, "" for none."""
-    found = [name for name in names if name]
+    lowered = text.lower()
+    found = [name for name in names if name and name.lower() in lowered]
     if not found:
         return ""
     subject = _subject(found)
@@ -181,8 +182,10 @@ def dies(text: str, names: Iterable[str]) -> str:
 
 def stays_at(text: str, names: Iterable[str], places: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """(place, sentence) of each sentence in which somebody of those names is at a place. ``places``: ids and names."""
-    found = [name for name in names if name]
-    named = sorted(places, key=lambda place: -len(place[1]))
+    lowered = text.lower()
+    found = [name for name in names if name and name.lower() in lowered]
+    # A pattern for each name of a large world takes seconds to compile.
+    named = sorted((each for each in places if each[1].lower() in lowered), key=lambda place: -len(place[1]))
     if not found or not named:
         return
     subject, english = _subject(found), "|".join(map(re.escape, found))

@@ -1,0 +1,182 @@
+"""The story in fewer words: it keeps what weighs, stays bounded over thousands of turns, and invents nothing."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from saga_core.curation.facts import BOND, Fact, clauses, condensed, lost, weight
+from saga_core.curation.rulings import rule
+from saga_core.curation.schedule import due, due_lines
+from saga_core.curation.story import condense, story_lines
+from saga_core.model import deltas
+from saga_core.model.deltas import Delta
+from saga_core.model.entities import Kind
+from saga_core.model.fold import fold
+from saga_core.model.world_state import MAX_STORY, MAX_STORY_CHARS, WorldState
+from saga_core.projection.pages import render_bodies, render_prefix
+from saga_core.stores.curator import Proposal
+from tests.core.curation.stage import Stage, Told, world
+
+KEY = {
+    12: ("notes: 마렌에게 망치를 되찾아 주겠다고 약속했다", "마렌"),
+    31: ("status_changes: [{name: 타비, status: dead}]", "타비"),
+    77: ("notes: 바르가의 창에 왼팔을 크게 다쳤다", "왼팔"),
+    90: ("event_trigger: 순찰 종이 울린 밤", "순찰 종이 울린 밤"),
+    143: ("notes: 에르겐에게 은화 열 닢을 빚졌다", "은화 열 닢"),
+    201: ("notes: 오드의 비밀을 알게 되었다", "오드"),
+    250: ("status_changes: [{name: 고블린 족장 바르가, status: dead}]", "바르가"),
+}
+SMALL = ("바람이 분다", "불을 피웠다", "길을 걸었다", "물을 마셨다", "별을 보았다", "잠시 쉬었다")
+
+
+def play(turns: int, *, key: bool = True) -> Stage:
+    """A play reviewed every ten turns, as the engine does."""
+    dice, stage = random.Random(7), Stage("ersia")
+    for number in range(1, turns + 1):
+        block = KEY[number][0] if key and number in KEY else f"notes: {dice.choice(SMALL)} {number}"
+        stage.tell(Told("간다.", "간다.", block))
+        if number % 10 == 0:
+            view = stage.view(since=number - 10)
+            rulings = rule(view, condense(view, 50), ())
+            assert all(each.accepted for each in rulings), rulings
+            events = tuple(event for each in rulings for event in each.events)
+            stage.states[-1] = fold(stage.state, Delta(events), turn=stage.state.turn, depth=stage.state.depth)
+    return stage
+
+
+def tokens(text: str) -> int:
+    return len(text) // 2 + 1
+
+
+@pytest.fixture(scope="module")
+def long() -> Stage:
+    return play(300)
+
+
+def test_a_play_of_300_turns_keeps_its_key_facts_inside_the_budget(long: Stage) -> None:
+    prefix = render_prefix(long.state, world("ersia"), "ko", tokens, 600)
+    assert tokens(prefix) <= 620
+    missing = [fact for fact, mark in KEY.values() if mark not in prefix]
+    assert missing == []
+    page = render_bodies(long.state, world("ersia"), "ko")["story.md"]
+    assert all(mark in page for _, mark in KEY.values())
+    assert len(page) < 12_000
+
+
+def test_scenes_become_chapters_and_nothing_is_told_twice(long: Stage) -> None:
+    parts = long.state.story
+    assert [part.level for part in parts] == ["chapter"] * 5 + ["scene"] * 5
+    assert [part.first for part in parts[1:]] == [part.last + 1 for part in parts[:-1]]
+    assert (parts[0].first, parts[-1].last) == (1, 300)
+
+
+def test_the_story_stays_bounded_over_2000_turns() -> None:
+    stage = play(2_000, key=False)
+    assert len(stage.state.story) <= MAX_STORY
+    assert all(len(part.text) <= MAX_STORY_CHARS for part in stage.state.story)
+    page = render_bodies(stage.state, world("ersia"), "ko")["story.md"]
+    assert len(page) < MAX_STORY * (MAX_STORY_CHARS + 8)
+    assert stage.state.story[0].first == 1
+    assert stage.state.story[-1].last == 2_000
+
+
+def test_a_short_story_is_told_line_by_line() -> None:
+    stage = play(12, key=False)
+    assert story_lines(stage.state, 20)[-2:] == [text for _, text in stage.state.notes[-2:]]
+    assert not any(";" in line for line in story_lines(stage.state, 30)[-12:])
+
+
+def test_what_a_summary_loses_is_put_back() -> None:
+    stage = Stage("ersia")
+    stage.tell(Told("찌른다.", "쓰러진다.", "status_changes: [{name: 크룩, status: dead}]"))
+    stage.tell(Told("말한다.", "그는 듣는다.", "notes: 마렌에게 칼을 돌려주겠다고 약속했다"))
+    data = {"level": "scene", "first": "1", "last": "2", "text": "숲에서 싸움이 있었다."}
+    (ruling,) = rule(stage.view(), (Proposal("compress", "scene", (), (), data),), ())
+    (told,) = ruling.events
+    assert isinstance(told, deltas.StoryTold)
+    assert told.text.startswith("숲에서 싸움이 있었다.")
+    assert "크룩" in told.text and "약속" in told.text
+    whole = {**data, "text": "고블린왕 크룩이 죽었고, 마렌에게 칼을 돌려주겠다고 약속했다."}
+    (ruling,) = rule(stage.view(), (Proposal("compress", "scene", (), (), whole),), ())
+    assert ruling.events == (deltas.StoryTold("scene", 1, 2, whole["text"]),)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ({"level": "book"}, "level"),
+        ({"first": "5", "last": "2"}, "turns of the path"),
+        ({"last": "99"}, "turns of the path"),
+        ({"first": "one"}, "whole number"),
+        ({"text": ""}, "empty"),
+        ({"text": "가" * 701}, "701 characters"),
+    ],
+)
+def test_an_unsound_part_is_refused(data: dict[str, str], reason: str) -> None:
+    stage = play(4)
+    given = {"level": "scene", "first": "1", "last": "2", "text": "간다.", **data}
+    (ruling,) = rule(stage.view(), (Proposal("compress", "scene", (), (), given),), ())
+    assert not ruling.accepted and reason in ruling.reason and ruling.events == ()
+
+
+def test_a_part_that_cuts_through_another_is_refused() -> None:
+    stage = play(30)
+    given = {"level": "scene", "first": "5", "last": "15", "text": "간다."}
+    (ruling,) = rule(stage.view(since=20), (Proposal("compress", "scene", (), (), given),), ())
+    assert "cuts through" in ruling.reason
+
+
+@given(st.lists(st.tuples(st.text("가나다 ab.;", min_size=1, max_size=30), st.integers(1, 6)), max_size=20))
+def test_condensing_keeps_to_the_limit_and_to_what_was_there(found: list[tuple[str, int]]) -> None:
+    facts = [Fact(at, text, worth) for at, (text, worth) in enumerate(found)]
+    text = condensed(facts, 80)
+    assert len(text) <= 80
+    assert all(part in {fact.text for fact in facts} for part in ([text] if text in dict(found) else []))
+
+
+def test_what_weighs() -> None:
+    assert weight("마렌에게 약속했다") == weight("He swore an oath to her") == BOND
+    assert weight("크룩이 죽었다") > weight("owes ten coins") > weight("[축제]") > weight("바람이 분다")
+    assert clauses("하나; 둘. 셋!") == ["하나", "둘.", "셋!"]
+    assert lost("크룩은 죽었다", [Fact(1, "크룩이 죽었다", 6, "", ("크룩",))]) == []
+
+
+# -- the schedule ------------------------------------------------------------------------------------------------
+
+
+def scheduled(**when: int | str) -> WorldState:
+    stage = Stage("ersia")
+    for _ in range(4):
+        stage.tell(Told("간다.", "간다."))
+    introduced = deltas.Introduced("e1", Kind.EVENT, "종소리")
+    return fold(stage.state, Delta((introduced, deltas.EventScheduled("e1", "종소리", "", **when))), turn="t5", depth=5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("when", "is_due"),
+    [({"due": 6}, True), ({"due": 7}, False), ({"due": 3, "expires": 5}, False), ({"due": 3, "expires": 6}, True)],
+)
+def test_an_event_is_due_from_its_turn_to_its_last(when: dict[str, int], is_due: bool) -> None:
+    assert bool(due(scheduled(**when))) is is_due
+
+
+def test_a_place_and_a_person_must_both_fit() -> None:
+    state = scheduled(due=6)
+    here, elsewhere = (
+        state.location or "",
+        next(each.id for each in state.of_kind(Kind.LOCATION) if each.id != state.location),
+    )
+    somebody = next(each.id for each in state.of_kind(Kind.CHARACTER) if each.id != state.player)
+    assert due(scheduled(place=here)) and not due(scheduled(place=elsewhere))
+    assert not due(scheduled(place=here, who=somebody))
+    assert due_lines(scheduled(due=6, expires=8), "ko") == ("[때가 된 일] 종소리 (남은 턴: 3)",)
+    assert due_lines(scheduled(due=6), "en") == ("[due] 종소리",)
+
+
+def test_what_happened_is_no_longer_due() -> None:
+    state = fold(scheduled(due=6), Delta((deltas.EventTriggered("e1", "종소리"),)), turn="t6", depth=6)
+    assert due(state) == () and state.schedule == {}
