@@ -8,6 +8,7 @@ from saga_core.config import Config
 from saga_core.engine.saga import Saga
 from saga_server.admin import admin_routes, prepare
 from saga_server.chat import CONFIG, EXCHANGES, NARRATORS, chat_routes
+from saga_server.connections import SILENT, heard
 from saga_server.errors import errors_as_json
 from saga_server.exchange import Exchanges
 from saga_server.handlers import SAGA
@@ -24,9 +25,10 @@ def make_app(saga: Saga, narrators: Narrators, config: Config, metrics: Metrics 
     """
     metrics = metrics or Metrics()
     app = web.Application(
-        middlewares=[errors_as_json, *guard(config.server)], client_max_size=config.server.max_body_mb << 20
+        middlewares=[heard, errors_as_json, *guard(config.server)], client_max_size=config.server.max_body_mb << 20
     )
     app[SAGA] = saga
+    app[SILENT] = set()
     app[CONFIG] = config
     app[NARRATORS] = narrators
     app[METRICS] = metrics

@@ -16,6 +16,7 @@ from saga_core.errors import SagaError
 from saga_server.bench.command import bench
 from saga_server.cli_backup import backup, restore
 from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
+from saga_server.cli_explain import explain
 from saga_server.cli_rebuild import rebuild
 from saga_server.cli_sessions import compare, sessions, timelines
 from saga_server.cli_transfer import export_command, forget, import_command
@@ -43,6 +44,7 @@ def main() -> None:
 )
 def serve(file: Path | None, data: Path | None, host: str | None, port: int | None, log_level: str) -> None:
     """Start the proxy and print the base URL to paste into the frontend."""
+    from saga_server.event_loop import run_watched
     from saga_server.logs import secrets_of, set_up_logging
 
     try:
@@ -53,7 +55,7 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
             server=evolve(server, host=host or server.host, port=server.port if port is None else port),
         )
         set_up_logging(log_level, secrets_of(config))
-        asyncio.run(_serve(config))
+        run_watched(_serve(config))
     except (SagaError, OSError) as error:
         fail(error)
     except KeyboardInterrupt:
@@ -64,7 +66,8 @@ async def _serve(config: Config) -> None:
     import logging
 
     from saga_server.announce import announce, farewell, leaving
-    from saga_server.collector import settle
+    from saga_server.collector import Tidying, settle
+    from saga_server.event_loop import running_watch
     from saga_server.wiring import Server
 
     for warning in config.warnings:
@@ -81,14 +84,19 @@ async def _serve(config: Config) -> None:
     server = Server(config)
     await server.start()
     settle()
+    watch = running_watch()
+    if watch is not None:
+        watch.forget()
     if os.name == "posix":
         for number in signals:
             loop.add_signal_handler(number, ask)
+    tidying = asyncio.create_task(Tidying(lambda: server.open_requests > 0).keep(), name="saga-tidying")
     try:
         announce(server)
         await asked.wait()
         leaving(server)
     finally:
+        tidying.cancel()
         report = await server.stop()
     farewell(report)
 
@@ -120,6 +128,7 @@ main.add_command(export_command)
 main.add_command(forget)
 main.add_command(import_command)
 main.add_command(jobs)
+main.add_command(explain)
 main.add_command(rebuild)
 main.add_command(restore)
 main.add_command(sessions)

@@ -33,7 +33,7 @@ def secrets_of(config: Config) -> list[str]:
     keys = [config.api_keys.anthropic, config.api_keys.openai, config.api_keys.google]
     keys += [provider.api_key for provider in config.providers.values()]
     keys += [os.environ.get(variable) for variables in KEY_VARIABLES.values() for variable in variables]
-    return [*config.server.api_keys, *(key for key in keys if key)]
+    return [*config.server.api_keys, *config.server.chat_keys, *(key for key in keys if key)]
 
 
 def set_up_logging(level: str, secrets: Iterable[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from typing import Final
 from urllib.parse import urlsplit
@@ -16,6 +17,12 @@ from saga_server.identity import Bearer, read_bearer
 
 BEARER: Final = web.RequestKey("bearer", Bearer)
 _ORIGIN: Final = web.RequestKey("origin", str)
+
+BODY_SECONDS = 60.0
+"""What a request's body may take to arrive."""
+
+_PRIVATE = (".internal", ".local", ".lan", ".home.arpa", ".localhost")
+"""Ends of names that no registry sells."""
 
 _OPEN = frozenset({"/", "/healthz", "/readyz"})
 _EXPOSED = (
@@ -39,6 +46,11 @@ def is_loopback(host: str) -> bool:
 
 def check_listening(server: ServerConfig) -> None:
     """Refuse to listen beyond this machine without keys. Raises ``ConfigError``."""
+    if server.chat_keys and not server.api_keys:
+        raise ConfigError(
+            "config",
+            ("server.chat_keys: nobody could administer; set server.api_keys as well, whose keys may do everything",),
+        )
     if not is_loopback(server.host) and not server.api_keys:
         raise ConfigError(
             "config",
@@ -60,30 +72,56 @@ def guard(server: ServerConfig) -> list[Middleware]:
         if request.method == "OPTIONS":
             return _preflight(request)
         bearer = read_bearer(request.headers.get("Authorization"))
-        if server.api_keys and request.path not in _OPEN and not bearer.among(server.api_keys):
-            raise RequestError(
-                "this server wants one of its server.api_keys as bearer token",
-                status=401,
-                kind="authentication_error",
-                code="invalid_api_key",
-            )
+        _check_key(bearer, server, request.path not in _OPEN, admin)
         request[BEARER] = bearer
+        await _receive(request)
         return await handler(request)
 
     return [checked]
 
 
+def _check_key(bearer: Bearer, server: ServerConfig, wanted: bool, admin: bool) -> None:
+    """A key of ``server.api_keys`` may do everything, one of ``server.chat_keys`` may chat."""
+    if not server.api_keys or not wanted or bearer.among(server.api_keys):
+        return
+    if not bearer.among(server.chat_keys):
+        raise RequestError(
+            "this server wants one of its server.api_keys as bearer token",
+            status=401,
+            kind="authentication_error",
+            code="invalid_api_key",
+        )
+    if admin:
+        raise RequestError(
+            "this key may chat; administration wants one of server.api_keys", status=403, kind="permission_error"
+        )
+
+
+async def _receive(request: web.Request) -> None:
+    """Take in the body, within its time. Handlers find it read."""
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            await request.read()
+    except TimeoutError:
+        raise RequestError(
+            f"the body did not arrive within {BODY_SECONDS:g} s", param="body", status=408, kind="timeout_error"
+        ) from None
+
+
 def _is_chat(path: str) -> bool:
-    return path.endswith(("/chat/completions", "/models"))
+    return path.endswith(("/chat/completions", "/models")) and not path.startswith("/api/")
 
 
 def _check_host(request: web.Request, server: ServerConfig, admin: bool) -> None:
-    """A page of another site whose name was made to point here shows its own name as Host."""
-    if not admin or server.api_keys:
+    """A page of another site whose name was made to point here shows its own name as Host.
+
+    Chat is open to other machines' and containers' names for this one, which no stranger can make point here.
+    """
+    if server.api_keys or request.path in _OPEN:
         return
-    if not _is_ours(request.host, server):
+    if not _is_ours(request.host, server) and (admin or _is_public(request.host)):
         raise RequestError(
-            f"Host: {request.host!r} is not this server's name; administer it as 127.0.0.1 or localhost, or set "
+            f"Host: {request.host!r} is not this server's name; address it as 127.0.0.1 or localhost, or set "
             "server.api_keys",
             param="Host",
             status=403,
@@ -96,6 +134,18 @@ def _is_ours(authority: str, server: ServerConfig) -> bool:
     return is_loopback(host) or host == server.host.lower()
 
 
+def _is_public(authority: str) -> bool:
+    """Whether a name is of those that anybody can register and point anywhere."""
+    host = _host_of(f"//{authority}").rstrip(".")
+    if not host:
+        return True
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return "." in host and not host.endswith(_PRIVATE)
+    return False
+
+
 def _host_of(url: str) -> str:
     try:
         return urlsplit(url).hostname or ""
@@ -106,6 +156,13 @@ def _host_of(url: str) -> str:
 def _check_origin(request: web.Request, server: ServerConfig, admin: bool) -> None:
     origin = request.headers.get("Origin")
     if origin is None:
+        if request.headers.get("Sec-Fetch-Site") == "cross-site" and request.path not in _OPEN:
+            raise RequestError(
+                "Sec-Fetch-Site: a page of another site asks, and does not say which; it may not use this",
+                param="Sec-Fetch-Site",
+                status=403,
+                kind="permission_error",
+            )
         return
     if not _may(origin.lower(), request, server, admin):
         raise RequestError(
@@ -139,7 +196,11 @@ def _preflight(request: web.Request) -> web.Response:
 
 
 async def share_with_origin(request: web.Request, response: web.StreamResponse) -> None:
-    """Let the page that asked read the answer, errors included. A signal handler of ``on_response_prepare``."""
+    """Let the page that asked read the answer, errors included. A signal handler of ``on_response_prepare``.
+
+    No answer is ever a page, whatever a story in it looks like.
+    """
+    response.headers["X-Content-Type-Options"] = "nosniff"
     origin = request.get(_ORIGIN)
     if origin is not None:
         response.headers["Access-Control-Allow-Origin"] = origin

@@ -13,6 +13,8 @@ from saga_core.ports import Usage
 from saga_server.errors import RequestError
 
 MAX_CHOICES = 16
+MAX_DEPTH = 64
+"""Levels of lists and objects in each other in a request; tools' schemas take a dozen."""
 DONE = b"data: [DONE]\n\n"
 ALIVE = b": waiting\n\n"
 """A comment in a stream of events: nobody reads it, and nobody in between takes the stream for dead."""
@@ -47,9 +49,26 @@ def read_json(body: bytes) -> Any:
         raise RequestError("the body is nested too deeply", param="body") from None
     except ValueError as error:
         raise RequestError(f"the body is not JSON: {error}", param="body") from None
+    if _is_deep(value):
+        raise RequestError(f"the body is nested too deeply: more than {MAX_DEPTH} levels", param="body")
     if _ESCAPED_SURROGATE.search(body):
         value = _without_surrogates(value)
     return value
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether lists and objects stand in each other more than ``MAX_DEPTH`` levels deep."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for each in level
+            if isinstance(each, dict | list)
+            for child in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return False
+    return any(isinstance(each, dict | list) for each in level)
 
 
 def _no_constant(name: str) -> Any:

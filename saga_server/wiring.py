@@ -21,6 +21,10 @@ from saga_core.engine.saga import Saga
 from saga_core.errors import BadInput, SagaError
 from saga_server.app import make_app
 from saga_server.chat import EXCHANGES
+from saga_server.connections import listen
+from saga_server.event_loop import running_watch
+from saga_server.loop_metrics import LoopMetrics
+from saga_server.metrics import Metrics
 from saga_server.narrators import Narrators
 from saga_server.security import check_listening
 
@@ -44,7 +48,7 @@ class Server:
     _saga: Saga | None = field(default=None, init=False)
     _narrators: Narrators | None = field(default=None, init=False)
     _runner: web.AppRunner | None = field(default=None, init=False)
-    _sites: list[web.BaseSite] = field(factory=list, init=False)
+    _sites: list[asyncio.Server] = field(factory=list, init=False)
     _warming: asyncio.Task[None] | None = field(default=None, init=False)
 
     @property
@@ -94,17 +98,19 @@ class Server:
             extractor = self._narrators.extraction(self.config.models.extraction)
             curator = self._narrators.extraction(self.config.models.curator)
             self._saga = await Saga.open(self.config, extractor=extractor, curator=curator, tolerant=True)
+            metrics = Metrics()
+            watch = running_watch()
+            if watch is not None:
+                metrics.registry.register(LoopMetrics(watch))
             self._runner = web.AppRunner(
-                make_app(self._saga, self._narrators, self.config),
+                make_app(self._saga, self._narrators, self.config, metrics),
                 handler_cancellation=True,
                 access_log=None,
                 shutdown_timeout=1.0,
             )
             await self._runner.setup()
             for sock in listening:
-                site = web.SockSite(self._runner, sock, backlog=_BACKLOG)
-                await site.start()
-                self._sites.append(site)
+                self._sites.append(await listen(self._runner, sock, _BACKLOG))
         except BaseException:
             await self.stop(drain=0.0)
             for sock in listening:
@@ -133,7 +139,7 @@ class Server:
         started = time.monotonic()
         sites, self._sites = self._sites, []
         for site in sites:
-            await site.stop()
+            site.close()
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.gather(self._warming, return_exceptions=True)

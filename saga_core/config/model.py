@@ -48,6 +48,8 @@ class ServerConfig:
     port: int = field(default=8765, validator=Whole(0, 65_535))
     api_keys: tuple[str, ...] = field(default=(), repr=False, validator=Secrets())
     """Keys that clients must show as bearer token. Needed for any host but loopback."""
+    chat_keys: tuple[str, ...] = field(default=(), repr=False, validator=Secrets())
+    """Keys that may chat and do nothing else."""
     origins: tuple[str, ...] = field(default=(), validator=Origins())
     """Browser origins that may call the API, such as ``https://risuai.xyz``; ``*`` allows all on ``/v1`` only."""
     max_body_mb: int = field(default=64, validator=Whole(1, 4_096))

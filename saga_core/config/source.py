@@ -12,6 +12,7 @@ from attrs import frozen
 from saga_core.errors import ConfigError
 
 _DEEPEST = 16
+_LARGEST = 10_000
 
 
 @frozen
@@ -90,8 +91,22 @@ def _parse_yaml(name: str, text: str) -> Any:
                     seen.add(key.value)
             return super().construct_mapping(node, deep)
 
+    def size(node: Any, known: dict[int, int]) -> int:
+        """Values in ``node``, what it refers to counted at each place."""
+        found = known.get(id(node))
+        if found is None:
+            known[id(node)] = 1  # a node may lie in itself
+            inside = node.value if isinstance(node, yaml.CollectionNode) else ()
+            parts = (part for each in inside for part in (each if isinstance(each, tuple) else (each,)))
+            found = known[id(node)] = 1 + sum(size(part, known) for part in parts)
+        return found
+
     try:
+        if "*" in text and size(yaml.compose(text, Loader), {}) > _LARGEST:
+            raise ConfigError(name, (f"its references unfold to more than {_LARGEST:,} values; write them out",))
         return yaml.load(text, Loader)
+    except RecursionError:
+        raise ConfigError(name, ("the settings are nested too deeply",)) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""

@@ -233,6 +233,8 @@ class LiveSessions:
     busy: Callable[[str], bool]
     checkpoint_every: int
     limit: int = 64
+    evicted: set[str] = field(factory=set)
+    """Sessions that were let go from memory lately, for whoever keeps something in memory for them."""
     _live: OrderedDict[str, LiveSession] = field(factory=OrderedDict)
     _loading: dict[str, asyncio.Task[LiveSession]] = field(factory=dict)
     _lore: dict[str, tuple[World, LoreIndex, LoreGraph]] = field(factory=dict)
@@ -263,11 +265,13 @@ class LiveSessions:
         """Keep a session in memory."""
         self._live[live.session.id] = live
         self._live.move_to_end(live.session.id)
+        self.evicted.discard(live.session.id)
         for session_id in list(self._live):
             if len(self._live) <= self.limit:
                 break
             if session_id != live.session.id and not self.busy(session_id):
                 del self._live[session_id]
+                self.evicted.add(session_id)
 
     def forget(self, session_id: str) -> None:
         """Let a session go from memory."""

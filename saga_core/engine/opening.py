@@ -91,6 +91,7 @@ class Opening:
         async def work(session_id: str, turns: Sequence[str]) -> None:
             session = await live.get(session_id)
             await projector.render(session, turns)
+            await projector.let_go(live.evicted)
             await extractions.settle(session, turns)
             curations.kick(session_id)
 

@@ -7,6 +7,7 @@ ordinary turn, a swipe, a jump to another branch and a recovery are the same cal
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Collection, Sequence
@@ -14,6 +15,7 @@ from collections.abc import Collection, Sequence
 from attrs import define, field
 
 from saga_core import codec
+from saga_core.capabilities import Capability
 from saga_core.engine.counters import Counters
 from saga_core.engine.live import LiveSession
 from saga_core.engine.sealing import seal
@@ -96,6 +98,19 @@ class Projector:
         await self._show_in(live, slot, turn)
         return slot
 
+    async def let_go(self, evicted: set[str]) -> None:
+        """Drop the graphs of sessions that left memory, where the store keeps graphs in memory only.
+
+        They are drawn again when the session is played on, as after a start. ``evicted`` is emptied.
+        """
+        info = self.graph.info
+        if Capability.RESIDENT not in info.capabilities or info.location:
+            evicted.clear()
+        while evicted:
+            session_id = evicted.pop()
+            for slot in range(self.slots):
+                await self.graph.drop(scope_of(session_id, slot))
+
     async def _show_in(self, live: LiveSession, slot: int, turn: str, *, shown: GraphImage | None = None) -> None:
         """Bring a slot to ``turn``. ``shown``: what its graph shows now, when its watermark does not tell that."""
         scope = scope_of(live.session.id, slot)
@@ -162,7 +177,9 @@ class Projector:
         if base is None:
             await self.graph.drop(scope)
             base = GraphImage()
-        await self.graph.apply(scope, difference(base, target, state.turn))
+        mutation = difference(base, target, state.turn)
+        await asyncio.sleep(0)  # drawing a whole graph takes milliseconds, and so does applying it: others between
+        await self.graph.apply(scope, mutation)
 
     async def _image_at(self, live: LiveSession, mark: str | None) -> GraphImage | None:
         """What a scope with that watermark shows; None when it is not known and the scope has to be written anew."""

@@ -83,8 +83,9 @@ class Journal:
             keys.session(session.id): codec.encode(session),
             keys.turn(session.id, root.id): codec.encode(root),
             keys.node(session.id, root.id): codec.encode(root_node(root)),
-            world_key: codec.encode(world),
         }
+        if world_key not in await self.kv.get([world_key]):  # writing a large one takes 25 ms, at every new chat
+            puts[world_key] = codec.encode(world)
         expected: dict[Key, bytes | None] = {keys.session(session.id): None}
         if session.label:
             puts[keys.label(session.owner, session.label)] = codec.dumps(session.id)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from attrs import frozen
 
 from saga_core.ids import entity_id
 from saga_core.model.entities import Kind
-from saga_core.stores.graph import Edge, EdgeKey, Node
+from saga_core.stores.graph import Edge, EdgeKey, Node, Value
 from saga_core.text.normal import fold_name
 from saga_core.world.model import World
+
+_NONE: Mapping[str, Value] = MappingProxyType({})
 
 Identity = tuple[str, str, str, str]
 """Source, type, target and key of an edge: ordered as ``EdgeKey`` is, and compared faster."""
@@ -46,7 +49,8 @@ class LoreGraph:
         nodes: dict[str, Node] = {}
         for entry in world.lore:
             id_ = lore_id(entry.name)
-            nodes[id_] = Node(id_, "Lore", {"name": entry.name, "lore_type": entry.type, "layer": entry.layer})
+            about: dict[str, Value] = {"name": entry.name, "lore_type": entry.type, "layer": entry.layer}
+            nodes[id_] = Node(id_, "Lore", MappingProxyType(about))  # the scopes of all sessions may share it
         edges: dict[EdgeKey, Edge] = {}
         anchors: dict[tuple[Kind, str], dict[tuple[str, str], None]] = {}
 
@@ -56,7 +60,7 @@ class LoreGraph:
         for entry in world.lore:
             id_ = lore_id(entry.name)
             for other in entry.related:
-                edge = Edge(id_, "RELATED", lore_id(other))
+                edge = Edge(id_, "RELATED", lore_id(other), properties=_NONE)
                 if edge.target in nodes:
                     edges[edge.identity] = edge
             for place in (*entry.places, *((entry.name,) if entry.type == "location" else ())):
