@@ -191,6 +191,12 @@ class SessionConfig:
     live_timelines: int = field(default=4, validator=Whole(1))
     """Timelines of one session whose graph and pages are kept rendered."""
     checkpoint_every: int = field(default=32, validator=Whole(1))
+    server_history: bool = field(default=False, validator=Flag())
+    """Tell the history of a session that a request names, when the request itself shows none: for thin clients."""
+    history_turns: int = field(default=60, validator=Whole(2))
+    """Turns of it that are told at least, where there are so many; up to half as many more."""
+    history_hours: float = field(default=0.0, validator=Number(zero=True))
+    """Hours after which turns of it are no longer told; 0: never."""
     collect_after_days: int = field(default=7, validator=Whole())
     """Age at which a session without a name that never got a second turn is deleted; 0: never."""
 

@@ -16,11 +16,12 @@ from saga_core.engine.begun import BegunTurn
 from saga_core.engine.billing import bill_of
 from saga_core.engine.counters import Counters
 from saga_core.engine.live import LiveSession
+from saga_core.engine.prefix_texts import PrefixTexts
+from saga_core.engine.told_history import is_thin, turns_before, with_history
 from saga_core.errors import StoreError
-from saga_core.journal.transcript import Transcript
+from saga_core.journal.transcript import Transcript, identity_key
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Clock, TokenCounter, Usage
-from saga_core.projection.pages import render_prefix, render_world
 from saga_core.prompt.build import build_plan
 from saga_core.prompt.cutting import Cut, Cuts
 from saga_core.prompt.floating import Arranged, Floating
@@ -29,11 +30,9 @@ from saga_core.prompt.plan import PromptPlan, Stability, flatten
 from saga_core.prompt.planner import Planned, SessionPrompts
 from saga_core.prompt.rules import static_rules
 from saga_core.upstream.facts import SECONDS, ModelFacts, facts_of
-from saga_core.world.model import World
 
 log = logging.getLogger("saga.prompt")
 
-_PREFIXES = 256
 _SESSIONS = 256
 _SYSTEM = ("system", "developer")
 _FILLED = 0.95
@@ -97,10 +96,11 @@ class Prompting:
     counters: Counters
     ledger: Ledger
     _sessions: OrderedDict[str, _Session] = field(factory=OrderedDict)
-    _rendered: OrderedDict[tuple[str, str], tuple[str, WorldState]] = field(factory=OrderedDict)
-    _authored: dict[str, str] = field(factory=dict)
-    """World digest -> its text in the prefix."""
+    texts: PrefixTexts = field(init=False)
     _scales: dict[tuple[str, str], float] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self.texts = PrefixTexts(self.config.token_budget, self.counter)
 
     def facts(self, model: str, provider: str) -> ModelFacts:
         """What is known of a model, as configured. A model without a name caches nothing that is known."""
@@ -134,12 +134,16 @@ class Prompting:
         """
         session = await self._session(live)
         messages = transcript.messages
-        cut = self._cut(session, live, parent, messages, await live.state(parent), facts, model)
+        ours = self.config.session.server_history and is_thin(transcript)
+        if ours:
+            told = await turns_before(live, parent, self.config.session, self.clock.now())
+            messages, shown = with_history(messages, told), frozenset(turn.id for turn in told)
+        cut = self._cut(session, live, parent, messages, await live.state(parent), facts, model, ours=ours)
         if cut.start:
             first = next((at for at, m in enumerate(messages) if m.get("role") not in _SYSTEM), 0)
             if cut.start > first:
                 messages = (*messages[:first], *messages[cut.start :])
-                kept = {u.key for u in transcript.utterances if u.at >= cut.start and u.role == "assistant"}
+                kept = {identity_key(flatten(m.get("content") or "")) for m in messages[first:]}
                 shown = frozenset(turn for turn in shown if live.tree.get(turn).reply_key in kept)
         depths = [live.tree.get(turn).depth for turn in shown]
         missing = min(depths) - 1 if depths else live.tree.get(parent).depth
@@ -165,16 +169,20 @@ class Prompting:
         state: WorldState,
         facts: ModelFacts,
         model: str,
+        *,
+        ours: bool,
     ) -> Cut:
         budget = self.config.token_budget
         most = min(budget.total_context_max, facts.window or budget.total_context_max)
         leading = sum(self.counter.count(flatten(m.get("content") or "")) for m in messages if m.get("role") in _SYSTEM)
-        ours = budget.dynamic_context_max + budget.md_cache_max + budget.world_max + budget.state_block_instruction
-        room = int(most * _FILLED / self.scale(facts, model)) - leading - ours
+        reserved = budget.dynamic_context_max + budget.md_cache_max + budget.world_max + budget.state_block_instruction
+        room = int(most * _FILLED / self.scale(facts, model)) - leading - reserved
         if room < _LEAST_ROOM:
             return Cut(0)
         told = max((part.last for part in state.story), default=0)
-        return session.cuts.place(messages, live.tree, parent, room=room, told=told, count=self.counter.count)
+        return session.cuts.place(
+            messages, live.tree, parent, room=room, told=told, count=self.counter.count, ours=ours
+        )
 
     def scale(self, facts: ModelFacts, model: str) -> float:
         """How many tokens of the model one token as counted here is: as bills showed, else as the facts say."""
@@ -212,7 +220,7 @@ class Prompting:
         self, live: LiveSession, parent: str, layout: Layout, language: Language, facts: ModelFacts, model: str
     ) -> Prefix:
         """What stands in front of the history of a prompt that continues ``parent``."""
-        world = self._world_text(live.world)
+        world = self.texts.of_world(live.world)
         if not self.config.prompt_caching.enabled or self.config.prompt_caching.strategy == "none":
             return Prefix(static_rules(language), world)
         session = await self._session(live)
@@ -249,7 +257,7 @@ class Prompting:
 
     async def _in_front(self, live: LiveSession, world: str, pin: Pin) -> Prefix:
         language: Language = "ko" if pin.language == "ko" else "en"
-        return Prefix(static_rules(language), world, *(await self._rendering(live, pin.turn, language)), pin)
+        return Prefix(static_rules(language), world, *(await self.texts.of_pages(live, pin.turn, language)), pin)
 
     async def _reason(
         self,
@@ -377,28 +385,6 @@ class Prompting:
             reading=reading,
         )
         return planned.plan, planned
-
-    # -- pages ---------------------------------------------------------------------------------------------------
-
-    def _world_text(self, world: World) -> str:
-        """The author's text of the world: it never changes in a session, and stands before the pages."""
-        found = self._authored.get(world.digest)
-        if found is None:
-            found = render_world(world, self.counter.count, self.config.token_budget.world_max)
-            self._authored[world.digest] = found
-        return found
-
-    async def _rendering(self, live: LiveSession, turn: str, language: Language) -> tuple[str, WorldState]:
-        """The pages of a turn, and the state that they show. What is learned of it later is told as a change."""
-        found = self._rendered.get((turn, language))
-        if found is None:
-            state = await live.state(turn)
-            limit = self.config.token_budget.md_cache_max
-            found = render_prefix(state, live.world, language, self.counter.count, limit), state
-            self._rendered[turn, language] = found
-            while len(self._rendered) > _PREFIXES:
-                self._rendered.popitem(last=False)
-        return found
 
     # -- what is kept --------------------------------------------------------------------------------------------
 

@@ -59,10 +59,12 @@ class Cuts:
         room: int,
         told: int,
         count: Callable[[str], int],
+        ours: bool = False,
     ) -> Cut:
         """Where the history of a request that continues ``parent`` begins.
 
         ``room``: tokens that the history may have. ``told``: the depth up to which the story is told elsewhere.
+        ``ours``: the history is the server's own, and moves in steps by itself.
         """
         lead = next((at for at, m in enumerate(messages) if m.get("role") not in _SYSTEM), len(messages))
         if lead >= len(messages) - _LEAST:
@@ -71,7 +73,7 @@ class Cuts:
         sizes = [_size(message, count) for message in messages[lead:]]
         old = next((self._begins[n.id] for n in tree.upwards(parent) if n.id in self._begins), None)
         at = keys.index(old.start) if old is not None and old.start in keys else 0
-        slid = old is not None and old.first not in keys and at == 0 and len(keys) > 2 * _LEAST
+        slid = not ours and old is not None and old.first not in keys and at == 0 and len(keys) > 2 * _LEAST
         left = sum(sizes[at:])
         fresh = left > room or slid
         if fresh:

@@ -57,12 +57,16 @@ class Floating:
     """What one session's client lets float."""
 
     _prompts: list[_Prompt] = field(factory=list)
-    _notes: dict[tuple[str, str], None] = field(factory=dict)
-    """System messages among the history, each with the dialogue message that it stood behind."""
+    _notes: dict[tuple[str, str], int] = field(factory=dict)
+    """System messages among the last history, each with the dialogue message that it stood behind -> its distance from
+    the end.
+    """
     _moving: dict[str, None] = field(factory=dict)
     """The texts of notes that were seen at two places."""
     _depths: set[int] = field(factory=set)
     """Distances from the end at which notes float."""
+    _talked: int = 0
+    """Dialogue messages of the last request."""
 
     def arrange(
         self, messages: Sequence[Mapping[str, Any]], count: Callable[[str], int], *, fold: bool = False
@@ -75,7 +79,7 @@ class Floating:
         if last_user < 0:
             return Arranged(tuple(messages))
         leading, carried = self._leading(messages[:first], count, fold)
-        history, notes = self._history(messages[first:last_user], last_user - first)
+        history, notes = self._history(messages[first:last_user])
         kept = (*leading, *history, *messages[last_user:])
         return Arranged(kept, "\n".join(text.strip("\n") for text in (*carried, *notes)))
 
@@ -132,32 +136,42 @@ class Floating:
 
     # -- notes among the history ---------------------------------------------------------------------------------
 
-    def _history(
-        self, messages: Sequence[Mapping[str, Any]], dialogue_end: int
-    ) -> tuple[list[Mapping[str, Any]], list[str]]:
+    def _history(self, messages: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], list[str]]:
+        places: list[tuple[str, str] | None] = []
+        depths: dict[tuple[str, str], int] = {}
+        talked = depth = sum(1 for m in messages if m.get("role") not in _SYSTEM) + 1
+        behind = ""
+        for message in messages:
+            text = flatten(message.get("content") or "")
+            if message.get("role") in _SYSTEM:
+                places.append((text, behind))
+                depths[text, behind] = depth
+            else:
+                places.append(None)
+                behind, depth = text, depth - 1
+        gone = {at for place, at in self._notes.items() if place not in depths}
+        known = {text for text, _ in self._notes}
         kept: list[Mapping[str, Any]] = []
         carried: list[str] = []
-        stood: dict[tuple[str, str], None] = {}
-        texts = {text for text, _ in self._notes}
-        behind = ""
-        depth = sum(1 for m in messages if m.get("role") not in _SYSTEM) + 1
-        for message in messages:
-            if message.get("role") not in _SYSTEM:
-                behind, depth = flatten(message.get("content") or ""), depth - 1
-                kept.append(message)
-                continue
-            text = flatten(message.get("content") or "")
-            key = (text, behind)
-            stood[key] = None
-            if key not in self._notes and (text in texts or text in self._moving or depth in self._depths):
-                self._moving[text] = None
-                self._depths.add(depth)
-            if text in self._moving and isinstance(message.get("content"), str):
-                carried.append(text)
+        for message, place in zip(messages, places, strict=True):
+            if place is not None:
+                self._judge(place, depths[place], known, gone, talked)
+            if place is not None and place[0] in self._moving and isinstance(message.get("content"), str):
+                carried.append(place[0])
             else:
                 kept.append(message)
-        self._notes = stood
+        self._notes, self._talked = depths, talked
         return kept, carried
+
+    def _judge(self, place: tuple[str, str], depth: int, known: set[str], gone: set[int], talked: int) -> None:
+        """Whether a system message among the history moves: it stood elsewhere, or where another one did that left."""
+        text, _ = place
+        if place in self._notes:
+            if talked > self._talked:
+                self._moving.pop(text, None)  # the chat went on and it stayed: a part of the history
+        elif text in known or text in self._moving or depth in self._depths or depth in gone:
+            self._moving[text] = None
+            self._depths.add(depth)
 
 
 def _units(text: str) -> list[str]:

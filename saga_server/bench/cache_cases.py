@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from attrs import frozen
 
@@ -18,8 +19,11 @@ class Case:
     """Tokens of the client's system prompt."""
     turns: int
     pace: str = "20s"
-    floats: bool = False
-    """World info that comes and goes, a note two messages from the end, the time of day in the system prompt."""
+    floats: Literal["", "all", "tavern"] = ""
+    """``all``: world info that comes and goes, a note two messages from the end that changes, the time of day in the
+    system prompt. ``tavern``: world info and a note four messages from the end as SillyTavern sends them, with an
+    instruction behind the player's words.
+    """
     swipe: int = 0
     """Each so-many-th turn is asked for twice."""
     branch: int = 0
@@ -67,8 +71,9 @@ CASES = (
     Case("a night each 50 turns", _SONNET, "anthropic", 14_000, 200, "nights", reuse=0.98, bill=1.05),
     Case("haiku, 6 min", _HAIKU, "anthropic", 4_100, 50, "6min", reuse=0.98, bill=1.05),
     Case("haiku, mixed", _HAIKU, "anthropic", 4_100, 200, "mixed", reuse=0.98, bill=1.05),
-    Case("what floats", _SONNET, "anthropic", 14_000, 200, floats=True, reuse=0.95, bill=1.10),
-    Case("what floats, haiku 4.1k", _HAIKU, "anthropic", 4_100, 200, floats=True, reuse=0.95, bill=1.10),
+    Case("what floats", _SONNET, "anthropic", 14_000, 200, floats="all", reuse=0.95, bill=1.10),
+    Case("a tavern's floats", _HAIKU, "anthropic", 4_100, 200, floats="tavern", reuse=0.95, bill=1.10),
+    Case("what floats, haiku 4.1k", _HAIKU, "anthropic", 4_100, 200, floats="all", reuse=0.95, bill=1.10),
     Case("400 turns, window of 24k", _HAIKU, "anthropic", 4_100, 400, window=24_000, reuse=0.95, bill=1.10),
     Case("swipes and branches", _SONNET, "anthropic", 14_000, 200, swipe=3, branch=20, reuse=0.98, bill=1.05),
     Case("swipes, haiku 4.1k", _HAIKU, "anthropic", 4_100, 200, swipe=3, branch=20, reuse=0.98, bill=1.05),

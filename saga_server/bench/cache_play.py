@@ -126,20 +126,34 @@ class Chat:
         self.floating = []
         dialogue = [{"role": role, "content": text} for role, text in [*self.said, ("user", words)]]
         system = [{"role": "system", "content": text} for text in (head, *rest)]
+        if self.case.floats == "tavern":
+            return self._tavern(system, dialogue, number)
         if self.case.floats:
             minutes = int(now // 60) % 1440
             time = f"The clock on the wall shows {minutes // 60:02d}:{minutes % 60:02d}."
             system[0] = {"role": "system", "content": f"{head}\n{time}\nNever speak for the player."}
             self.floating.append(time)
-            for entry, (every, length) in enumerate(((7, 3), (11, 2))):
-                if number % every < length and number > every:
-                    lore = f"Lore of the {('brass key', 'flooded archive')[entry]}: " + "it opens what was shut. " * 12
-                    system.insert(1 + entry, {"role": "system", "content": lore})
-                    self.floating.append(lore)
-            note = f"[Note: chapter {number // 10 + 1}. Keep the rain falling, the answers short.]"
+            self._lore(system, number)
+            note = f"[Note: scene {number // 2 + 1}. Keep the rain falling, the answers short.]"
             dialogue.insert(max(0, len(dialogue) - 2), {"role": "system", "content": note})
             self.floating.append(note)
         return [*system, *dialogue]
+
+    def _lore(self, system: list[dict[str, Any]], number: int) -> None:
+        for entry, (every, length) in enumerate(((7, 3), (11, 2))):
+            if number % every < length and number > every:
+                lore = f"Lore of the {('brass key', 'flooded archive')[entry]}: " + "it opens what was shut. " * 12
+                system.insert(1 + entry, {"role": "system", "content": lore})
+                self.floating.append(lore)
+
+    def _tavern(
+        self, system: list[dict[str, Any]], dialogue: list[dict[str, Any]], number: int
+    ) -> list[dict[str, Any]]:
+        self._lore(system, number)
+        note, end = "The warden never lies, and never hurries.", "Keep the reply under 120 words."
+        dialogue.insert(max(0, len(dialogue) - 4), {"role": "system", "content": note})
+        self.floating += [note, end]
+        return [*system, *dialogue, {"role": "system", "content": end}]
 
 
 async def play(case: Case, folder: Path) -> Result:

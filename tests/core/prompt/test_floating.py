@@ -63,6 +63,28 @@ def test_a_note_at_a_depth_is_carried_and_a_line_of_the_history_is_not() -> None
             assert note[1] not in leading(found.messages)
 
 
+def test_what_passes_the_place_of_a_note_and_stays_is_history() -> None:
+    floating = Floating()
+    for turn in range(2, 10):
+        dialogue = talk(turn)
+        dialogue.insert(len(dialogue) - 1, ("system", f"[Rain {turn}]"))
+        if turn >= 5:
+            dialogue.insert(9, ("system", "[Somebody leaves the room.]"))
+        found = floating.arrange(request([RULES], dialogue), len)
+        if turn > 6:
+            assert found.carried == f"[Rain {turn}]"
+            assert "[Somebody leaves the room.]" in leading(found.messages)
+
+
+def test_a_swipe_does_not_make_a_note_stand_still() -> None:
+    floating = Floating()
+    for turn in (2, 3, 3, 3, 4, 4):
+        dialogue = talk(turn)
+        dialogue.insert(len(dialogue) - 1, ("system", "[Rain]"))
+        found = floating.arrange(request([RULES], dialogue), len)
+        assert found.carried == ("[Rain]" if turn > 2 else "")
+
+
 def test_another_prompt_is_taken_as_it_is() -> None:
     floating = Floating()
     floating.arrange(request([RULES], talk(1)), len)

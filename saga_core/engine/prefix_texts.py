@@ -1,0 +1,47 @@
+"""The texts in front of a history that come from stored state: the author's world, and the pages of a turn."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from attrs import define, field
+
+from saga_core.config.model import TokenBudget
+from saga_core.context.model import Language
+from saga_core.engine.live import LiveSession
+from saga_core.model.world_state import WorldState
+from saga_core.ports import TokenCounter
+from saga_core.projection.pages import render_prefix, render_world
+from saga_core.world.model import World
+
+_PREFIXES = 256
+
+
+@define
+class PrefixTexts:
+    """Renders them once; the same turn always gives the same bytes."""
+
+    budget: TokenBudget
+    counter: TokenCounter
+    _rendered: OrderedDict[tuple[str, str], tuple[str, WorldState]] = field(factory=OrderedDict)
+    _authored: dict[str, str] = field(factory=dict)
+    """World digest -> its text in the prefix."""
+
+    def of_world(self, world: World) -> str:
+        """The author's text of the world: it never changes in a session, and stands before the pages."""
+        found = self._authored.get(world.digest)
+        if found is None:
+            found = render_world(world, self.counter.count, self.budget.world_max)
+            self._authored[world.digest] = found
+        return found
+
+    async def of_pages(self, live: LiveSession, turn: str, language: Language) -> tuple[str, WorldState]:
+        """The pages of a turn, and the state that they show. What is learned of it later is told as a change."""
+        found = self._rendered.get((turn, language))
+        if found is None:
+            state = await live.state(turn)
+            found = render_prefix(state, live.world, language, self.counter.count, self.budget.md_cache_max), state
+            self._rendered[turn, language] = found
+            while len(self._rendered) > _PREFIXES:
+                self._rendered.popitem(last=False)
+        return found
