@@ -22,6 +22,8 @@ log = logging.getLogger("saga.lanes")
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
+PATIENCE = 600.0
+"""Seconds that a batch may take. One that takes longer hangs in a store, and is tried again."""
 
 Work = Callable[[str, Sequence[str]], Awaitable[None]]
 """Does what the turns of a session still need; told again about turns that failed."""
@@ -65,6 +67,7 @@ class Lanes:
     work: Work
     counters: Counters
     gates: Gates = field(factory=Gates)
+    patience: float = PATIENCE
     _lanes: dict[str, _Lane] = field(factory=dict)
     _idle: asyncio.Event = field(factory=asyncio.Event)
     _done: int = 0
@@ -135,13 +138,15 @@ class Lanes:
                 continue
             batch = list(lane.turns)
             try:
-                async with lane.working:
+                async with lane.working, asyncio.timeout(self.patience) as limit:
                     await self.work(lane.session, batch)
             except asyncio.CancelledError:
                 raise
             except Exception as error:
                 lane.failures += 1
                 lane.reason = f"{type(error).__name__}: {error}"
+                if limit.expired():
+                    lane.reason = f"a store did not answer within {self.patience:g} s"
                 self.counters.add("lane.failures")
                 self.counters.degrade("background", f"session {lane.session}: {lane.reason}")
                 log.warning("session %s: background work failed, will be tried again", lane.session, exc_info=error)

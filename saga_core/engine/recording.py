@@ -82,6 +82,7 @@ class Recording:
             )
         except StoreError as error:
             saga.counters.degrade("journal.write", str(error))
+            saga.live.forget(self.session_id)  # it may be in the journal all the same, and is read from there
             raise
         saga.counters.recover("journal.write")
         for entry, node, state in made:

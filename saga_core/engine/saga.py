@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import Factory, define, evolve, field, frozen
 
@@ -44,8 +44,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("saga")
 
+T = TypeVar("T")
+
 NOTHING = TurnContext("", 0)
 
+READ_SECONDS = 30.0
+"""How long a request waits for stores that hang, before it is played without memory."""
 _EXPLAINED = 128
 
 Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
@@ -114,7 +118,15 @@ class Saga(Changes):
         while True:
             changes = self.lanes.gates.changes
             try:
-                return await self._begin(transcript, chosen, session, owner, choices, (model, provider), started)
+                async with asyncio.timeout(READ_SECONDS):
+                    begun = await self._begin(transcript, chosen, session, owner, choices, (model, provider), started)
+                self.counters.recover("journal.read")
+                return begun
+            except TimeoutError:
+                reason = f"a store did not answer within {READ_SECONDS:g} s"
+                self.counters.degrade("journal.read", reason)
+                log.error("%s; this turn is played without memory", reason)
+                return self._alone(transcript, choices, started, f"journal.read: {reason}")
             except (StoreError, NotFound) as error:
                 if await self.lanes.gates.changed(changes):
                     continue  # a session was reset, pruned or deleted under the reading: what is left decides
@@ -162,7 +174,7 @@ class Saga(Changes):
                     parent, adopted = await adopt(
                         live, parent, match.unknown, self.ids, self.clock.now(), live.world.language, timeline
                     )
-                except StoreError:
+                except BaseException:  # cancelled too: what is in the journal by now is read from it
                     self.live.forget(live.session.id)
                     raise
             self.counters.add("turns.adopted", len(adopted))
@@ -261,16 +273,33 @@ class Saga(Changes):
         The lane may move a scope while it is read; then what was read may be of another path, and is read again.
         """
         turn = request.state.turn
-        slot = None if self.lanes.busy(live.session.id) else await self.projector.current_slot(live, turn)
+        slot = (
+            None
+            if self.lanes.busy(live.session.id)
+            else await self._asked_graph(self.projector.current_slot(live, turn))
+        )
         if slot is not None:
             scope = scope_of(live.session.id, slot)
             context = await self.reader.read(evolve(request, graph=self.stores.graph, graph_scope=scope))
-            if not self.lanes.busy(live.session.id) and await self.stores.graph.watermark(scope) == turn:
+            if (
+                not self.lanes.busy(live.session.id)
+                and await self._asked_graph(self.stores.graph.watermark(scope)) == turn
+            ):
                 self.counters.add("graph.read.store")
                 return context
             self.counters.add("graph.read.moved")
         self.counters.add("graph.read.image")
         return await self.reader.read(evolve(request, graph=await live.image(turn)))
+
+    async def _asked_graph(self, asking: Awaitable[T]) -> T | None:
+        """What the graph store answers within the deadline of the sources; None when it does not, or fails."""
+        try:
+            async with asyncio.timeout(self.config.recall.deadline_ms / 1_000):
+                return await asking
+        except (StoreError, TimeoutError) as error:
+            self.counters.add("graph.read.failed")
+            log.warning("the graph store does not answer, the graph is made from the state: %s", error)
+            return None
 
     def _alone(self, transcript: Transcript, choices: int, started: float, *notices: str) -> BegunTurn:
         """A turn without memory, of no session: the client's own prompt, nothing recorded."""

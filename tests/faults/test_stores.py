@@ -1,0 +1,136 @@
+"""A store or the embedder breaks in mid-play: what the player saw, and that everything catches up, in order, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from attrs import define, field
+
+from saga_core.custody.jobs import list_jobs, retry
+from saga_core.custody.verify import verify
+from saga_core.engine import saga as engine
+from saga_server import exchange
+from tests.faults.breakable import KINDS, MODES, Breakable, Mode, breakable
+from tests.server.client import Client, Reply, words
+
+
+@define
+class Player:
+    """Plays on, whatever happens, and keeps what was seen."""
+
+    client: Client
+    chat: list[str] = field(factory=list)
+    replies: list[Reply] = field(factory=list)
+
+    async def says(self, said: str) -> Reply:
+        reply = await self.client.chat(words(*self.chat, said))
+        assert reply.status == 200 and reply.text, reply.raw
+        self.chat += [said, reply.text]
+        self.replies.append(reply)
+        return reply
+
+    @property
+    def told(self) -> str:
+        """What the last reply said of trouble."""
+        headers = self.replies[-1].headers
+        return f"{headers.get('X-SAGA-Notice', '')} {headers.get('X-SAGA-Late', '')}".strip()
+
+
+async def settle(client: Client) -> None:
+    """Everything that waits is tried again until it is done."""
+    saga = client.server.saga
+    for _ in range(5):
+        await retry(saga)
+        await client.post("/api/drain")
+        if not await list_jobs(saga):
+            return
+    raise AssertionError(f"still waiting: {await list_jobs(saga)}")
+
+
+async def caught_up(player: Player) -> None:
+    """All that the player saw is known, in order, once; and every view is right."""
+    await settle(player.client)
+    last = await player.says("마지막이다.")
+    await settle(player.client)
+    turns = await player.client.turns(last.session)
+    assert [text for turn in turns for text in (turn["user"], turn["reply"])] == player.chat
+    verdict = await verify(player.client.server.saga)
+    assert [str(each) for each in verdict.findings] == []
+    listed = (await player.client.get("/api/sessions")).json["sessions"]
+    assert [each["id"] for each in listed] == [last.session], "it is one session"
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits for a store waits a moment only."""
+    monkeypatch.setattr(engine, "READ_SECONDS", 0.5)
+    monkeypatch.setattr(exchange, "COMMIT_SECONDS", 0.3)
+
+
+SEEN: dict[tuple[str, Mode], str] = {
+    ("state", "before"): "journal.read",
+    ("state", "after"): "journal.read",
+    ("state", "hang"): "journal.read",
+}
+"""What the player is told, where it is told in a header. Elsewhere the reply is as ever, with less context at most."""
+
+
+@pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", KINDS)
+async def test_the_story_goes_on(kind: str, mode: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
+    with breakable(monkeypatch) as parts:
+        async with Client.of({"recall": {"deadline_ms": 60}, "session": {"default_world": "ersia"}}, {}) as client:
+            client.server.saga.lanes.patience = 0.3
+            player = Player(client)
+            for number in range(3):
+                await player.says(f"{number}. 숲으로 간다.")
+            await settle(client)
+            part: Breakable = parts[kind]
+            part.breaks(mode)
+            for number in range(4):
+                await player.says(f"{number}. 귀를 기울인다.")
+                assert SEEN.get((kind, mode), "") in player.told
+                assert client.server.saga.lanes.depth() <= len(player.replies) + 1, "a turn waits once"
+            assert part.struck, "it was asked"
+            part.recovers()
+            await caught_up(player)
+            assert (await client.get("/readyz")).status == 200
+            status: dict[str, Any] = (await client.get("/api/status")).json
+            assert status["degraded"] == {}, "nothing is degraded any more"
+            assert status["work"]["queued"] == 0
+
+
+@pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize("mode", ["before", "after", "hang"])
+async def test_the_journal_cannot_be_written(mode: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can be read: the player has the whole context, and is told that this turn is not recorded."""
+    with breakable(monkeypatch) as parts:
+        async with Client.of({"session": {"default_world": "ersia"}}, {}) as client:
+            client.server.saga.lanes.patience = 0.3
+            player = Player(client)
+            await player.says("숲으로 간다.")
+            await settle(client)
+            parts["state"].breaks(mode, "commit")
+            await player.says("귀를 기울인다.")
+            assert "not recorded" in player.told
+            parts["state"].recovers()
+            await caught_up(player)
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_everything_breaks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with breakable(monkeypatch) as parts:
+        async with Client.of({"recall": {"deadline_ms": 60}, "session": {"default_world": "ersia"}}, {}) as client:
+            player = Player(client)
+            await player.says("숲으로 간다.")
+            await settle(client)
+            for part in parts.values():
+                part.breaks("before")
+            await player.says("귀를 기울인다.")
+            assert "journal.read" in player.told
+            assert (await client.get("/readyz")).status in (200, 503)
+            for part in parts.values():
+                part.recovers()
+            await caught_up(player)
