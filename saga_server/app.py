@@ -10,6 +10,7 @@ from saga_server.admin import admin_routes, prepare
 from saga_server.chat import CONFIG, EXCHANGES, NARRATORS, chat_routes
 from saga_server.connections import SILENT, heard
 from saga_server.errors import errors_as_json
+from saga_server.events import EVENTS, Events, close_events, event_routes
 from saga_server.exchange import Exchanges
 from saga_server.handlers import SAGA
 from saga_server.health import METRICS, health_routes
@@ -29,6 +30,8 @@ def make_app(saga: Saga, narrators: Narrators, config: Config, metrics: Metrics 
     )
     app[SAGA] = saga
     app[SILENT] = set()
+    app[EVENTS] = Events(saga.counters)
+    app.on_shutdown.append(close_events)
     app[CONFIG] = config
     app[NARRATORS] = narrators
     app[METRICS] = metrics
@@ -37,5 +40,5 @@ def make_app(saga: Saga, narrators: Narrators, config: Config, metrics: Metrics 
     )
     prepare(app)
     app.on_response_prepare.append(share_with_origin)
-    app.add_routes([*chat_routes(), *admin_routes(), *health_routes()])
+    app.add_routes([*chat_routes(), *admin_routes(), *health_routes(), *event_routes()])
     return app

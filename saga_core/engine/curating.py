@@ -260,6 +260,7 @@ class Curations:
             await live.journal.put_review(live.session.id, self.ids.new("a"), review)
             live.reviewed(review)
         self.counters.add("curation.reviews")
+        self.counters.tell("curated", session=live.session.id, turn=review.turn, curator=review.curator)
         for each in rulings:
             self.counters.add(f"curation.{'accepted' if each.accepted else 'refused'}.{each.proposal.kind}")
         found = [each for each in rulings if each.accepted and each.proposal.kind == "contradiction"]

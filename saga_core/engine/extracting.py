@@ -312,6 +312,7 @@ class Extractions:
         backlog.failures = 0
         backlog.done += 1
         self.counters.add("extraction.done")
+        self.counters.tell("extracted", session=live.session.id, turn=turn)
         self.counters.recover("extraction")
 
     async def _failed(self, backlog: _Backlog, turn: str, error: Exception) -> None:

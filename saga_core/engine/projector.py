@@ -120,6 +120,7 @@ class Projector:
         await self._pages(live, scope, state)
         live.slots[slot] = self.clock.monotonic()
         self.counters.add("projected")
+        self.counters.tell("projected", session=live.session.id, turn=turn)
 
     async def _correct(self, live: LiveSession, amended: Sequence[str]) -> None:
         """Render again what shows amended turns, or turns below them: it was rendered from what is no longer so.

@@ -91,6 +91,8 @@ class Recording:
         saga.lanes.submit(self.session_id, [entry.turn.id for entry in entries if not entry.settled])
         saga.extractions.kick(self.session_id)
         saga.counters.add("turns.recorded", len(made))
+        for entry in entries:
+            saga.counters.tell("recorded", session=self.session_id, turn=entry.turn.id, depth=entry.turn.depth)
         return tuple(entry.turn for entry in entries)
 
     async def _readings(self, live: LiveSession, kind: TurnKind, reply: Reply, finish: str, model: str) -> list[_Made]:

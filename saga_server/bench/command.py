@@ -214,7 +214,9 @@ def stores(
 
 
 @bench.command()
-@click.option("--pairs", type=click.IntRange(2, 10_000), default=100, show_default=True, help="Requests made both ways.")
+@click.option(
+    "--pairs", type=click.IntRange(2, 10_000), default=100, show_default=True, help="Requests made both ways."
+)
 @click.option("--streams", type=click.IntRange(1, 1_000), default=100, show_default=True, help="At the same time.")
 @click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
 def proxy(pairs: int, streams: int, as_json: bool) -> None:
@@ -266,3 +268,75 @@ def cache(names: tuple[str, ...], only_list: bool, as_json: bool) -> None:
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
     if not all(row["met"] for row in found):
         raise click.exceptions.Exit(1)
+
+
+@bench.command()
+@click.option("--sessions", type=click.IntRange(1, 2_000), default=50, show_default=True, help="Chats at once.")
+@click.option("--turns", type=click.IntRange(1, 2_000), default=20, show_default=True, help="Of each chat.")
+@click.option(
+    "--pieces",
+    type=click.FloatRange(0),
+    default=20.0,
+    show_default=True,
+    help="A model sends a second; 0: all at once.",
+)
+@click.option(
+    "--pause", type=click.FloatRange(0), default=1.0, show_default=True, help="Seconds of a player between turns."
+)
+@click.option(
+    "--idle",
+    type=click.IntRange(0, 5_000),
+    default=200,
+    show_default=True,
+    help="Chats that a second server holds and leaves alone; 0: none.",
+)
+@click.option("--soak", type=click.IntRange(0), default=0, help="Turns that a third server plays as fast as they go.")
+@click.option("--entities", type=click.IntRange(10, 10_000), default=60, show_default=True, help="At a story's end.")
+@click.option("--lore", type=click.IntRange(8, 10_000), default=60, show_default=True, help="Entries of the world.")
+@click.option("--lang", type=click.Choice(["ko", "en"]), default="ko", show_default=True, help="Most of the text.")
+@click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
+def load(
+    sessions: int,
+    turns: int,
+    pieces: float,
+    pause: float,
+    idle: int,
+    soak: int,
+    entities: int,
+    lore: int,
+    lang: str,
+    as_json: bool,
+) -> None:
+    """Play many chats at once through one real server, streaming, and mind that none becomes another's.
+
+    The model's server is a local process that knows each chat's script. Exit code 1 when a turn failed, or a chat
+    ended in another state than its script's. docs/performance.md says what each figure means.
+    """
+    import asyncio
+
+    from saga_core.errors import SagaError
+    from saga_server.bench.load import run_load
+    from saga_server.bench.load_report import faults, rows
+    from saga_server.bench.load_script import LoadOptions
+    from saga_server.bench.processes import ProcessFailed
+
+    options = LoadOptions(sessions, turns, pieces, pause, entities, lore, lang)
+
+    def say(line: str) -> None:
+        click.echo(line, err=True)
+
+    with tempfile.TemporaryDirectory(prefix="saga-bench-", ignore_cleanup_errors=True) as folder:
+        try:
+            found = asyncio.run(run_load(options, Path(folder), say, idle=idle, soak=soak))
+        except (SagaError, ProcessFailed) as error:
+            raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+    else:
+        for what, value in rows(found):
+            click.echo(f"  {value:>22}  {what}")
+    wrong = faults(found)
+    for line in wrong[:20]:
+        say(line)
+    if wrong:
+        raise SystemExit(1)

@@ -31,8 +31,8 @@ class LoadOptions:
     """Pieces of a reply that the model sends in a second; 0: all at once."""
     pause: float = 1.0
     """Seconds that a player takes between a reply and the next words."""
-    entities: int = 200
-    lore: int = 500
+    entities: int = 60
+    lore: int = 60
     lang: str = "ko"
     seed: int = 1
 

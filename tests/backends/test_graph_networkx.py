@@ -22,7 +22,7 @@ async def test_it_is_registered_and_says_what_it_can() -> None:
     assert store.info.capabilities == {Capability.RESIDENT, Capability.NATIVE_EXPAND}
     assert store.info.version
     await store.apply("s", Mutation((Node("a", "L"), Node("b", "L")), (Edge("a", "T", "b"),)))
-    assert (await store.check()).detail == "1 scopes, 2 nodes and 1 edges in memory"
+    assert (await store.check()).detail == "1 scopes, 2 nodes in memory"
     await store.aclose()
 
 
