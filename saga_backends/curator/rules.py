@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from saga_backends.curator.lifecycle import CuratorLife
 from saga_core.capabilities import Capability
 from saga_core.curation import rules, story
@@ -19,7 +21,11 @@ class RulesCurator(CuratorLife):
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
         """Findings, then parts of the story. The same view gives the same."""
         self._alive()
-        return (*rules.review(view), *story.condense(view, self._compress_after))
+        found: list[Proposal] = []
+        for part in rules.review_by_turn(view):
+            found += part
+            await asyncio.sleep(0)  # others have their turn in between
+        return (*found, *story.condense(view, self._compress_after))
 
 
 async def _open(options: OpenOptions) -> Curator:

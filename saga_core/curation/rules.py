@@ -67,13 +67,19 @@ def review(view: CurationView) -> tuple[Proposal, ...]:
 
     What was found before (``view.state.findings``) is not found again. Deterministic, and changes nothing.
     """
-    known = {finding.key for finding in view.state.findings}
-    found: dict[str, Proposal] = {}
-    for proposal in _Review(view, replay(view)).all():
-        key = proposal.data["key"]
-        if key not in known:
-            found.setdefault(key, proposal)
-    return tuple(found.values())
+    return tuple(proposal for found in review_by_turn(view) for proposal in found)
+
+
+def review_by_turn(view: CurationView) -> Iterator[tuple[Proposal, ...]]:
+    """``review`` turn by turn, so that others can have their turn in between; last what no turn says by itself."""
+    seen = {finding.key for finding in view.state.findings}
+    for found in _Review(view, replay(view)).all():
+        fresh = []
+        for proposal in found:
+            if proposal.data["key"] not in seen:
+                seen.add(proposal.data["key"])
+                fresh.append(proposal)
+        yield tuple(fresh)
 
 
 @define
@@ -83,16 +89,18 @@ class _Review:
     _parted: dict[str, tuple[int, str, str]] = field(factory=dict)
     """Character -> the turn (depth), the place and the turn's id where the player left them."""
 
-    def all(self) -> Iterator[Proposal]:
+    def all(self) -> Iterator[list[Proposal]]:
         """Everything, turn by turn."""
         died: dict[str, str] = {}
         for step in self.steps:
-            yield from self._dead(step, died)
-            yield from self._down(step)
-            yield from self._places(step)
-            yield from self._hands(step)
-            yield from self._hearts(step)
-        yield from self._deadlines()
+            yield [
+                *self._dead(step, died),
+                *self._down(step),
+                *self._places(step),
+                *self._hands(step),
+                *self._hearts(step),
+            ]
+        yield [*self._deadlines()]
 
     def _finding(
         self, rule: str, about: Sequence[str], ko: str, en: str, turns: Sequence[str], *, at: str = "", quote: str = ""
