@@ -13,13 +13,10 @@ from typing import Any
 
 from attrs import define, field
 
-from saga_backends.chat.prefill import nudge
+from saga_backends.chat.prefill import OPENING, nudge
 from saga_core.ports import AdjustedPart
 from saga_core.prompt.plan import Block, PromptPlan, Ttl
 from saga_core.upstream.parameters import ParameterRules
-
-OPENING = "[Start]"
-"""The first words where the history begins with a reply, such as a greeting: the API wants the user's first."""
 
 _SYSTEM = ("system", "developer")
 _DATA_URL = re.compile(r"data:(image/(?:jpeg|png|gif|webp));base64,([A-Za-z0-9+/=\s]+)\Z")

@@ -38,7 +38,12 @@ _LASTING = re.compile(
 )
 _BOTH = re.compile(r"cannot both|only one|mutually exclusive|not both", re.IGNORECASE)
 _INSTEAD = re.compile(r"[Uu]se [`'\"]?(max_\w+)")
-_PREFILL = re.compile(r"prefill|must end with a user message|last message must", re.IGNORECASE)
+_PREFILL = re.compile(r"prefill|must end with a user message|last (?:message|role) must", re.IGNORECASE)
+_TURNS = re.compile(
+    r"roles must alternate|initial optional system|system role not supported|system message must be (?:at|the)",
+    re.IGNORECASE,
+)
+"""What chat templates say that know one system message, in front, and voices that take turns."""
 _FIELD = re.compile(r"messages\[\d+\]\.(?!role\b|content\b)([a-z_]+)")
 _SYSTEM = re.compile(r"role ['`\"]system['`\"]|system message must follow|top-level ['`\"]system['`\"]", re.IGNORECASE)
 
@@ -61,9 +66,11 @@ class Lesson:
 
 def lesson_of(error: UpstreamError, body: Mapping[str, Any], rules: ParameterRules) -> Lesson | None:
     """What to do differently after ``error`` refused ``body``. None: it teaches nothing that could be left out."""
+    said = str(error)
+    if rules.system_turns and _TURNS.search(said):  # some servers call that an error of their own
+        return Lesson(evolve(rules, system_turns=False), "system", "voices must take turns", True)
     if error.status not in (400, 422):
         return None
-    said = str(error)
     if rules.prefill and _PREFILL.search(said):
         return Lesson(evolve(rules, prefill=False), "prefill", "the model cannot be given a reply's beginning", True)
     if rules.system_turns and _SYSTEM.search(said):

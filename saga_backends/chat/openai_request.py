@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from saga_backends.chat.parameter import fitting
-from saga_backends.chat.prefill import nudge
+from saga_backends.chat.prefill import OPENING, nudge
 from saga_core.ports import AdjustedPart, ChatRequest
 from saga_core.prompt.plan import Block, PromptPlan
 from saga_core.upstream.facts import ModelFacts
@@ -17,6 +17,7 @@ STRICT = ("openai", "google")
 """Dialects that refuse a field that they do not know."""
 
 _MESSAGE = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "refusal"})
+_SYSTEM = ("system", "developer")
 _MARK = "prompt_cache_breakpoint"
 
 
@@ -26,6 +27,8 @@ def openai_body(
     """The body of a request, and what was changed so that it is taken."""
     params, adjusted = fitting(request.params, rules, takes(dialect))
     messages = list(_messages(request.plan, dialect, rules, facts))
+    if not rules.system_turns:
+        messages = in_turns(messages)
     if messages and messages[-1].get("role") == "assistant" and not rules.prefill:
         messages.append({"role": "user", "content": nudge(str(messages[-1].get("content", "")))})
         adjusted.append(AdjustedPart("prefill", "the model cannot be given a reply's beginning; it is asked to go on"))
@@ -55,6 +58,30 @@ def _messages(plan: PromptPlan, dialect: str, rules: ParameterRules, facts: Mode
         if ttl is not None and not block.lead:
             message["content"] = _with_mark(message["content"], facts.mark, ttl)
         yield message
+
+
+def in_turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One system message in front, then user and assistant in turns, the user first.
+
+    A system message further on is told by the user, where it stands. What neighbours in one voice becomes one message.
+    """
+    found: list[dict[str, Any]] = []
+    for message in messages:
+        told = any(each["role"] not in _SYSTEM for each in found)
+        role = "user" if message["role"] in _SYSTEM and told else message["role"]
+        content = message.get("content")
+        if content in ("", []) and not message.get("tool_calls"):
+            continue
+        plain = isinstance(content, str) and set(message) <= {"role", "content", "name"}
+        if found and plain and found[-1]["role"] == role and isinstance(found[-1].get("content"), str):
+            found[-1] = {**found[-1], "content": f"{found[-1]['content']}\n\n{content}"}
+            continue
+        if role == "assistant" and not told:
+            found.append({"role": "user", "content": OPENING})
+        found.append({**message, "role": role})
+    if all(message["role"] in _SYSTEM for message in found):
+        found.append({"role": "user", "content": OPENING})
+    return found
 
 
 def _marked(blocks: tuple[Block, ...], mark: str) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""A reply that has begun, for a model that cannot be given its beginning."""
+"""A reply, or a history, that has begun where a model wants it otherwise."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from attrs import define, field
 
 from saga_core.prompt.build import language_of
 
+OPENING = "[Start]"
+"""The first words where a history begins with a reply, such as a greeting, and the user's must be first."""
 _NUDGES = {
     "en": (
         "[Your last message above is the beginning of your reply. Go on from the very point where it ends. "

@@ -166,6 +166,32 @@ class TestParameters:
         assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize("status", [400, 500])
+async def test_a_template_that_wants_voices_in_turns(status: int) -> None:
+    good = says("a")
+
+    async def template(wire: Wire) -> web.StreamResponse:
+        roles = [message["role"] for message in wire.received.body["messages"]]
+        turns = roles[1:] if roles[0] == "system" else roles
+        if any(role != ("user", "assistant")[at % 2] for at, role in enumerate(turns)):
+            return wire.error(status, "Conversation roles must alternate user/assistant/user/assistant/...")
+        return await good(wire)
+
+    said = [("system", "s1"), ("system", "s2"), ("assistant", "어서 와."), ("user", "a"), ("system", "note")]
+    plan = PromptPlan(tuple(Block(role, content, Stability.HISTORY) for role, content in [*said, ("assistant", "")]))
+    async with stage("local") as (server, model):
+        server.otherwise = template
+        for _ in range(2):
+            assert TextPart("a") in await parts(model, "m", plan)
+        assert [(message["role"], message["content"]) for message in server.requests[-1].body["messages"]] == [
+            ("system", "s1\n\ns2"),
+            ("user", "[Start]"),
+            ("assistant", "어서 와."),
+            ("user", "a\n\nnote"),
+        ]
+    assert len(server.requests) == 3
+
+
 async def test_one_connection_serves_one_call_after_the_other() -> None:
     clients: list[object] = []
     good = says("a")
