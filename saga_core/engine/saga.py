@@ -27,7 +27,6 @@ from saga_core.engine.recording import Recording, record_nothing
 from saga_core.engine.rereading import reread
 from saga_core.engine.timelines import turn_named
 from saga_core.engine.told_history import is_thin
-from saga_core.engine.told_history import is_thin
 from saga_core.errors import NotFound, StoreError
 from saga_core.journal.matching import Match, Matcher
 from saga_core.journal.transcript import Transcript, read_transcript
@@ -159,8 +158,6 @@ class Saga(Changes):
                 match = Match(None, unknown=transcript.past[len(transcript.greeting) :])
         if timeline:
             match = await self.entered(match, timeline, transcript)
-        elif only is not None and self.config.session.server_history and is_thin(transcript):
-            match = Match(only.id, (await self.live.get(only.id)).head, how="session")
         elif only is not None and self.config.session.server_history and is_thin(transcript):
             match = Match(only.id, (await self.live.get(only.id)).head, how="session")
         live = await self._session_for(match, transcript, owner, chosen)

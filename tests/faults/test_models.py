@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from saga_core.custody.verify import verify
 from saga_core.engine import curators
 from tests.faults.breakable import MODES, Breakable, Mode
 from tests.server.client import CHAT, Client, Reply, words
-from tests.server.upstream import Step, Upstream, closed_port, errors, fails, hangs, resets, says, truncates
+from tests.server.upstream import Received, Step, Upstream, closed_port, errors, fails, hangs, resets, says, truncates
 
 CALM = "비가 온다. 아무 일도 없다."
 TOLD = "```state\nhp_change: -30\n```"
@@ -69,11 +70,15 @@ class TestNarrator:
         ]
 
     async def test_it_is_slow(self, client: Client, upstream: Upstream) -> None:
-        gate = asyncio.Event()
-        upstream.then(says("새가 ", "운다.", gate=gate))
+        gate, reached = asyncio.Event(), asyncio.Event()
+
+        async def slow_one(request: web.Request, received: Received) -> web.StreamResponse:
+            reached.set()
+            return await says("새가 ", "운다.", gate=gate)(request, received)
+
+        upstream.then(slow_one)
         waiting = asyncio.create_task(client.chat(words("간다.")))
-        while not upstream.requests:
-            await asyncio.sleep(0)
+        await reached.wait()
         other = await client.chat(words("쉰다.", system="Another story."))
         assert other.status == 200, "others do not wait"
         gate.set()
