@@ -148,8 +148,8 @@ def rank_episodes(
 def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
     """The ranking for turns as long as these: neighbours count where turns are brief, closeness where they are long.
 
-    An embedder that sees no more than spelling has no say: words tell as much, and better. Closeness is for the one turn
-    that is asked for.
+    An embedder that sees no more than spelling has no say: words tell as much, and better. Closeness is for the one
+    turn that is asked for.
     """
     dense = 0.0 if scene.spelling else ranking.dense
     if brief:
