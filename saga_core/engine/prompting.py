@@ -190,7 +190,7 @@ class Prompting:
 
     def learn(self, begun: BegunTurn, usage: Usage, model: str, provider: str) -> None:
         """Take the provider's count of a prompt as the measure of its tokens from now on."""
-        counted = begun.planned.request.measured.total if begun.planned is not None else 0
+        counted = begun.planned.request.total if begun.planned is not None else 0
         if counted >= _TELLING and usage.input >= _TELLING:
             seen = min(_SCALES[1], max(_SCALES[0], usage.input / counted))
             key = (provider, model)

@@ -19,7 +19,7 @@ from saga_core.upstream.facts import ModelFacts
 
 _BOOKS = 4
 """Models of one session whose caches are remembered."""
-_REQUESTS = 16
+_REQUESTS = 8
 _MOMENTS = 48
 _SYSTEM = ("system", "developer")
 _LABEL = 60
@@ -30,9 +30,12 @@ class Request:
     """A prompt as it went out, kept to compare the next one with."""
 
     at: float
-    measured: Measured
-    labels: tuple[str, ...]
-    """Each block in words, short."""
+    chain: tuple[int, ...]
+    """As in ``Measured``."""
+    total: int
+    """Tokens of the whole prompt, as counted here."""
+    labels: Mapping[int, str]
+    """The system blocks in words, short. Of the others the position says enough."""
     end: int
     """The last position that was expected to be repeated."""
     turn: str = ""
@@ -59,7 +62,7 @@ class Planned:
     @property
     def shared(self) -> int:
         """How many blocks at the beginning are those of the request before."""
-        return common_prefix(self.request.measured.chain, self.before.measured.chain) if self.before else 0
+        return common_prefix(self.request.chain, self.before.chain) if self.before else 0
 
     @property
     def diverged(self) -> str:
@@ -67,10 +70,10 @@ class Planned:
         if self.before is None:
             return ""
         shared = self.shared
-        if shared > self.before.end or shared >= len(self.request.labels):
+        if shared > self.before.end or shared >= len(self.plan.blocks):
             return ""
-        old = self.before.labels[shared]
-        return f"block {shared} was {old}, is {self.request.labels[shared]}"
+        old = self.before.labels.get(shared, "another message")
+        return f"block {shared} was {old}, is {_label(self.plan.blocks[shared])}"
 
 
 @define
@@ -131,10 +134,10 @@ class SessionPrompts:
                 marks[living[-1]] = entry.ttl
         else:
             marks = place_breakpoints(measured, facts, book, self.moments, end=end, fixed=fixed - 1, scale=scale)
-        before = max(self._requests, key=lambda each: common_prefix(each.measured.chain, measured.chain), default=None)
+        before = max(self._requests, key=lambda each: common_prefix(each.chain, measured.chain), default=None)
         outlook = book.send(measured, marks, facts, now)
-        labels = tuple(_label(block) for block in plan.blocks)
-        request = Request(now, measured, labels, end, turn, outlook)
+        labels = {at: _label(block) for at, block in enumerate(plan.blocks) if block.role in _SYSTEM}
+        request = Request(now, measured.chain, measured.total, labels, end, turn, outlook)
         if not reading:
             self._requests.append(request)
             del self._requests[:-_REQUESTS]
@@ -155,7 +158,7 @@ class SessionPrompts:
         return len(blocks) - 1
 
     def _stood(self, at: int, link: int) -> bool:
-        return any(len(each.measured.chain) > at and each.measured.chain[at] == link for each in self._requests)
+        return any(len(each.chain) > at and each.chain[at] == link for each in self._requests)
 
 
 def _marked(plan: PromptPlan, marks: Mapping[int, Ttl]) -> PromptPlan:

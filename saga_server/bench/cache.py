@@ -12,7 +12,7 @@ from saga_server.bench.cache_cases import Case
 from saga_server.bench.cache_play import Result, play
 
 _HEAD = (
-    f"{'':26}{'reuse':>8}{'bill':>8}{'read':>8}{'input $':>10}{'saved':>8}"
+    f"{'':26}{'reuse':>8}{'bill':>8}{'read':>8}{'input $':>10}{'saved':>8}{'whole':>8}"
     f"{'auto':>8}{'3 marks':>9}{'context':>9}{'longest':>9}  pinned"
 )
 _MILLION = 1_000_000
@@ -34,8 +34,8 @@ def run_cases(cases: Sequence[Case], tell: Callable[[str], Any] | None = None) -
         tell(
             "reuse: tokens read of those in the cache, from turn 3 on. bill: input cost beside a client that knows the"
             " future.\nread: of all input. saved: input dollars against the client's own prompt without a cache and"
-            " without SAGA; auto and\n3 marks: the same of that client in automatic mode and with three breakpoints."
-            " context: tokens, on average. * is not reached."
+            " without SAGA; whole: with\nthe output. auto and 3 marks: the input of that client in automatic mode and"
+            " with three breakpoints. context: tokens,\non average. * is not reached."
         )
     return found
 
@@ -45,6 +45,7 @@ def figures(result: Result) -> dict[str, Any]:
     case = result.case
     plain, automatic, three = result.others
     price, output = result.price / _MILLION, result.output * result.output_price / _MILLION
+    seen = result.visible * result.output_price / _MILLION
     return {
         "case": case.name,
         "model": case.model,
@@ -59,6 +60,7 @@ def figures(result: Result) -> dict[str, Any]:
         "output_dollars": output,
         "without_saga_dollars": plain.cost * price,
         "saved_input": 1.0 - result.saga.cost / plain.cost,
+        "saved_whole": 1.0 - (result.saga.cost * price + output) / (plain.cost * price + seen),
         "saved_automatic": 1.0 - automatic.cost / plain.cost,
         "saved_three": 1.0 - three.cost / plain.cost,
         "context": sum(row.context for row in result.rows) / len(result.rows),
@@ -73,6 +75,6 @@ def _line(row: dict[str, Any]) -> str:
     pinned = ", ".join(f"{reason} {times}" for reason, times in row["pinned"].items())
     return (
         f"{row['case']:26}{reuse:>8}{bill:>8}{row['read_share']:>8.1%}{row['input_dollars']:>10.4f}"
-        f"{row['saved_input']:>8.1%}{row['saved_automatic']:>8.1%}{row['saved_three']:>9.1%}"
+        f"{row['saved_input']:>8.1%}{row['saved_whole']:>8.1%}{row['saved_automatic']:>8.1%}{row['saved_three']:>9.1%}"
         f"{row['context']:>9.0f}{row['longest']:>9}  {pinned}"
     )

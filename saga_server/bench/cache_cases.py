@@ -62,6 +62,7 @@ _HAIKU, _SONNET = "claude-haiku-4-5", "claude-sonnet-5-5"
 CASES = (
     Case("haiku 4.1k, 50 turns", _HAIKU, "anthropic", 4_100, 50),
     Case("haiku 4.1k, 200 turns", _HAIKU, "anthropic", 4_100, 200),
+    Case("haiku 4.1k, 300 turns", _HAIKU, "anthropic", 4_100, 300),
     Case("haiku 0.3k, 50 turns", _HAIKU, "anthropic", 300, 50),
     Case("sonnet 14k, 50 turns", _SONNET, "anthropic", 14_000, 50),
     Case("sonnet 14k, 200 turns", _SONNET, "anthropic", 14_000, 200),

@@ -28,7 +28,6 @@ from saga_server.bench.storyteller import Storyteller, Told
 _START = 1_790_000_000.0
 _TOKENIZER = EstimateCounter(1.15)
 """The provider counts otherwise than SAGA."""
-_OUTPUT = 1.15
 _FROM = 3
 """The turn from which on reuse is measured."""
 
@@ -57,6 +56,8 @@ class Row:
     context: int
     """Tokens of the volatile context."""
     output: int
+    visible: int
+    """What of the output the player sees."""
     pinned: str
     marks: tuple[tuple[int, str], ...]
 
@@ -91,6 +92,8 @@ class Result:
     """The same chat without SAGA: without a cache, in automatic mode, with three breakpoints."""
     ideal: float
     output: int
+    visible: int
+    """Of ``output`` without state blocks."""
     pins: Mapping[str, int]
     price: float
     """US dollars for a million input tokens."""
@@ -246,7 +249,8 @@ class _Biller:
         output = _TOKENIZER.count(told.raw)
         marks = tuple((at, str(b.breakpoint)) for at, b in enumerate(begun.plan.blocks) if b.breakpoint)
         reason = begun.planned.reason if begun.planned is not None else ""
-        self.rows.append(Row(number, charge, _TOKENIZER.count(begun.context.text), output, reason, marks))
+        shown = _TOKENIZER.count(begun.replies[0].text)
+        self.rows.append(Row(number, charge, _TOKENIZER.count(begun.context.text), output, shown, reason, marks))
         self.wishes.append(self._wish(begun.plan, chat, told.words, clock.now()))
         self._without(messages, clock.now())
         chat.said += [("user", told.words), ("assistant", told.reply)]
@@ -300,6 +304,7 @@ class _Biller:
             self.others,
             ideal_cost(self.wishes, self.rates, facts.cache_minimum, hour=hour),
             sum(row.output for row in self.rows),
+            sum(row.visible for row in self.rows),
             pins,
             facts.input or 0.0,
             facts.output or 0.0,
