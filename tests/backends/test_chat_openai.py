@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_backends.chat.openai import BACKEND, OpenAIChat
 from saga_backends.chat.event_lines import EventLines
+from saga_backends.chat.openai import BACKEND, OpenAIChat
 from saga_backends.chat.openai_reply import ReplyReader
 from saga_backends.chat.provider_error import Blame
 from saga_core.errors import BadInput, UpstreamError
