@@ -23,6 +23,7 @@ from saga_server.cli_transfer import export_command, forget, import_command
 from saga_server.cli_verify import jobs, verify
 from saga_server.conformance_command import conformance
 from saga_server.demo.command import demo
+from saga_server.top import top
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -133,6 +134,7 @@ main.add_command(rebuild)
 main.add_command(restore)
 main.add_command(sessions)
 main.add_command(timelines)
+main.add_command(top)
 main.add_command(verify)
 
 

@@ -1,0 +1,130 @@
+"""docs/deploy: the commands, options and paths in it exist, and its settings load."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from configparser import ConfigParser
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+from saga_core.config import load_config
+from saga_core.config.model import ServerConfig
+from saga_server.cli import main
+from saga_server.exchange import COMMIT_SECONDS
+from saga_server.security import check_listening
+from tests.docs.pages import ROOT, page
+
+DEPLOY = ROOT / "docs" / "deploy"
+LONGEST = ServerConfig().drain_timeout + COMMIT_SECONDS
+
+
+def check_command(words: list[str]) -> click.Command:
+    """The command of SAGA that ``words`` name, with options that it has."""
+    command: click.Command = main
+    context = click.Context(main)
+    rest = words[1:]
+    while rest and isinstance(command, click.Group) and not rest[0].startswith("-"):
+        found = command.get_command(context, rest[0])
+        assert found is not None, words
+        command, rest = found, rest[1:]
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in rest if word.startswith("--")} <= known, words
+    return command
+
+
+def docker() -> list[tuple[str, str]]:
+    text = (DEPLOY / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [(word, rest.strip()) for word, _, rest in (line.partition(" ") for line in lines)]
+
+
+def unit() -> ConfigParser:
+    found = ConfigParser(interpolation=None, strict=False)
+    found.optionxform = str  # type: ignore[assignment, method-assign]
+    found.read(DEPLOY / "saga.service", encoding="utf-8")
+    return found
+
+
+def test_the_unit_starts_what_there_is() -> None:
+    service = unit()["Service"]
+    words = shlex.split(service["ExecStart"])
+    assert words[0].endswith("/bin/saga")
+    assert check_command(words).name == "serve"
+    assert service["KillSignal"] == "SIGTERM"
+    assert float(service["TimeoutStopSec"]) > LONGEST
+    assert service["NoNewPrivileges"] == "true"
+
+
+def test_the_unit_can_write_where_its_settings_put_the_data() -> None:
+    service = unit()["Service"]
+    config = load_config(DEPLOY / "saga.yaml", environ={"SAGA_KEY": "k" * 16})
+    assert str(config.data_dir).startswith(service["ReadWritePaths"] + "/")
+
+
+def test_the_settings_have_a_key() -> None:
+    config = load_config(DEPLOY / "saga.yaml", environ={"SAGA_KEY": "k" * 16})
+    assert config.server.api_keys == ("k" * 16,)
+    check_listening(ServerConfig(host="0.0.0.0", api_keys=config.server.api_keys))
+
+
+def test_the_image_is_built_from_what_there_is() -> None:
+    for word, rest in docker():
+        if word == "COPY":
+            *sources, _ = rest.split()
+            for source in sources:
+                assert (ROOT / source).exists(), source
+    needed = {path.name for path in ROOT.iterdir() if (path / "__init__.py").is_file() and path.name != "tests"}
+    copied = {name for word, rest in docker() if word == "COPY" for name in rest.split()}
+    assert needed | {"worlds", "constraints.txt", "pyproject.toml"} <= copied
+
+
+def test_the_image_starts_what_there_is() -> None:
+    found = dict(docker())
+    words: list[str] = yaml.safe_load(found["CMD"])
+    assert check_command(words).name == "serve"
+    assert words[words.index("--host") + 1] == "0.0.0.0"
+    assert words[words.index("--port") + 1] == found["EXPOSE"] == str(ServerConfig().port)
+    assert found["USER"] == "saga"
+    assert "/readyz" in found["HEALTHCHECK"]
+
+
+def test_the_composition() -> None:
+    tree: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    saga = tree["services"]["saga"]
+    assert (DEPLOY / saga["build"]["context"] / saga["build"]["dockerfile"]).is_file()
+    assert saga["ports"] == [f"127.0.0.1:{ServerConfig().port}:{ServerConfig().port}"]
+    assert int(saga["stop_grace_period"].removesuffix("s")) > LONGEST
+    mounted = dict(volume.split(":")[:2] for volume in saga["volumes"])
+    assert (DEPLOY / "saga.yaml").is_file() and mounted["./saga.yaml"] == saga["environment"]["SAGA_CONFIG"]
+    assert mounted["saga-data"] == dict(docker())["VOLUME"]
+    names = set(re.findall(r"\$\{(\w+)", (DEPLOY / "saga.yaml").read_text(encoding="utf-8")))
+    assert names <= set(saga["environment"])
+
+
+@pytest.mark.parametrize("name", ["operate", "threat-model"])
+def test_the_pages_name_commands_that_exist(name: str) -> None:
+    found = page(f"docs/{name}.md")
+    lines = [line for block in found.blocks if block.language == "sh" for line in block.text.splitlines()]
+    lines += [code for code in found.code if code.startswith("saga ")]
+    for line in lines:
+        if line.strip().startswith("saga "):
+            check_command(shlex.split(line, comments=True))
+
+
+def test_the_metrics_to_watch_are_there() -> None:
+    from saga_server.event_loop import LoopWatch
+    from saga_server.loop_metrics import LoopMetrics
+    from saga_server.metrics import Metrics
+
+    metrics = Metrics()
+    metrics.registry.register(LoopMetrics(LoopWatch()))
+    names = {line.split()[2] for line in metrics.render({}).decode().splitlines() if line.startswith("# TYPE ")}
+    watched = {
+        row[0].strip("`").partition("{")[0] for row in page("docs/operate.md").rows if row[0].startswith("`saga_")
+    }
+    assert watched
+    assert {name.removesuffix("_total") for name in watched} <= {name.removesuffix("_total") for name in names}

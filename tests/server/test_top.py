@@ -1,0 +1,51 @@
+"""``saga top`` against a real server."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from click.testing import CliRunner
+
+from saga_server.cli import main
+from saga_server.top import look, rows
+from tests.server.client import Client, words
+from tests.server.conftest import Serve
+from tests.server.upstream import closed_port
+
+
+async def test_it_shows_what_the_server_does(offline: Client) -> None:
+    await offline.chat(words("hello"))
+    offline.server.saga.counters.degrade("journal.write", "디스크가 찼다")
+    status, metrics = await asyncio.to_thread(look, offline.server.url, None)
+    shown = dict(rows(status, metrics))
+    assert shown["sessions"] == "1"
+    assert shown["requests"] == "0 open; 1 finished, 0 aborted, 0 failed"
+    assert shown["context"].endswith("of 1")
+    assert shown["degraded"] == "journal.write: 디스크가 찼다"
+
+
+async def test_once(offline: Client) -> None:
+    result = await asyncio.to_thread(CliRunner().invoke, main, ["top", "--once", "--url", offline.server.url])
+    assert result.exit_code == 0, result.output
+    assert "sessions" in result.output and "degraded" in result.output
+
+
+async def test_a_key_is_wanted(serve: Serve) -> None:
+    async with serve(server={"api_keys": ["saga-key-1"]}) as client:
+        for arguments, code in ((["--key", "saga-key-1"], 0), ([], 1)):
+            given = ["top", "--once", "--url", client.server.url, *arguments]
+            result = await asyncio.to_thread(CliRunner(env={"SAGA_KEY": ""}).invoke, main, given)
+            assert result.exit_code == code
+            assert code == 0 or "server.api_keys" in result.output
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "127.0.0.1:8765"])
+def test_an_address_is_one(url: str) -> None:
+    assert CliRunner().invoke(main, ["top", "--once", "--url", url]).exit_code == 2
+
+
+def test_nobody_there() -> None:
+    result = CliRunner().invoke(main, ["top", "--once", "--url", f"http://127.0.0.1:{closed_port()}"])
+    assert result.exit_code == 1
+    assert "is the server running?" in result.output
