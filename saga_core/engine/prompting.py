@@ -106,9 +106,10 @@ class Prompting:
         """What is known of a model, as configured. A model without a name caches nothing that is known."""
         return facts_of(model, provider, self.config.models.facts) if model else ModelFacts(provider)
 
-    def forget(self, session: str) -> None:
-        """A session is gone, or began anew."""
-        self._sessions.pop(session, None)
+    def forget(self) -> None:
+        """Remember no prompt and no page; the ledger still tells which pages stood where."""
+        self._sessions.clear()
+        self.texts = PrefixTexts(self.config.token_budget, self.counter)
 
     async def came(self, live: LiveSession, parent: str) -> None:
         """A request that continues ``parent`` came now."""

@@ -331,6 +331,11 @@ class Saga(Changes):
         while len(self._contexts) > _EXPLAINED:
             self._contexts.popitem(last=False)
 
+    def forget_contexts(self) -> None:
+        """Keep none of the contexts of recent turns, and nothing of the prompts that were sent."""
+        super().forget_contexts()
+        self.prompting.forget()
+
     async def drain(self, timeout: float) -> DrainReport:
         """Run all background work that is due: resting retries, and the extraction of the active heads, included.
 
