@@ -275,10 +275,6 @@ class Catalog:
         """Keep none of the contexts of recent turns."""
         self._contexts.clear()
 
-    def forget_contexts(self) -> None:
-        """Keep none of the contexts of recent turns."""
-        self._contexts.clear()
-
     async def status(self) -> dict[str, Any]:
         """How the engine is: stores and their health, work that waits, counters, degraded modes. JSON-able."""
         stores = {}
