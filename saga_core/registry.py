@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
@@ -83,4 +85,10 @@ def _load(point: EntryPoint) -> Backend:
 
 
 def _points() -> tuple[EntryPoint, ...]:
-    return tuple(entry_points(group=GROUP))
+    return _scan(entry_points, tuple(sys.path))
+
+
+@lru_cache(maxsize=8)
+def _scan(search: Callable[..., Iterable[EntryPoint]], _path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """The entry points on the path. Searching takes 25 ms of CPU, and opening an engine asks nine times."""
+    return tuple(search(group=GROUP))
