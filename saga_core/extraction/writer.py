@@ -79,7 +79,8 @@ def _events(fields: BlockFields, state: WorldState, names: Names) -> list[Event]
     ]
     if fields.location:
         place = names.ensure(Kind.LOCATION, fields.location)
-        if place != state.location:
+        # Turns above may be read later and move the player elsewhere: who says that one went there says where one is.
+        if place != state.location or fields.location_moved:
             events.append(deltas.Moved(player, place))
     for name in (name for told in fields.npc_met for name in names.joined(told)):
         who = names.ensure(Kind.CHARACTER, name)
