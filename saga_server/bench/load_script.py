@@ -78,7 +78,9 @@ class Script:
             items_gained=(*told.fields.items_gained, ItemAmount(self._mark(self._turn))),
             items_lost=(*told.fields.items_lost, *map(ItemAmount, self._lost())),
         )
-        return evolve(told, fields=fields)
+        # Chats of one key that begin with the same words in the same world are one session, begun anew.
+        words = f"[{self.number}] {told.words}" if self._turn == 1 else told.words
+        return evolve(told, words=words, fields=fields)
 
     def _mark(self, turn: int) -> str:
         return f"{_MARK[self.options.lang]} {self.number}-{turn % _NAMES}"

@@ -1,0 +1,62 @@
+"""The watch over the event loop, the collector's portions, and a log that holds no story."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import time
+
+import pytest
+
+from saga_server.collector import Tidying
+from saga_server.event_loop import LoopWatch, run_watched, running_watch
+from tests.server.client import Client, words
+
+
+def test_a_call_that_blocks_is_a_long_round() -> None:
+    async def work() -> LoopWatch:
+        watch = running_watch()
+        assert watch is not None
+        await asyncio.sleep(0)
+        watch.forget()
+        await asyncio.sleep(0)
+        until = time.perf_counter() + 0.03
+        while time.perf_counter() < until:
+            pass
+        await asyncio.sleep(0)
+        return watch
+
+    watch = run_watched(work())
+    assert watch.wall.longest >= 30
+    assert watch.cpu.longest <= watch.wall.longest * 1.5
+    assert sum(watch.wall.counts) == sum(watch.cpu.counts)
+    assert sum(watch.wall.counts[5:]) >= 1
+
+
+async def test_another_loop_has_no_watch() -> None:
+    assert running_watch() is None
+
+
+def test_what_lives_is_put_away_in_portions() -> None:
+    before = gc.get_threshold()
+    kept = [[number] for number in range(1_000)]
+    tidying = Tidying(lambda: True)
+    try:
+        for _ in range(4):
+            gc.collect(1)
+        assert gc.get_count()[2] >= 4
+        frozen = gc.get_freeze_count()
+        tidying.step()
+        assert gc.get_freeze_count() > frozen + len(kept) // 2
+        assert gc.get_count()[2] == 0
+    finally:
+        gc.unfreeze()
+    assert gc.get_threshold() == before
+
+
+async def test_logs_hold_no_story(offline: Client, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    reply = await offline.chat(words("I whisper the word zanzibarium."))
+    await offline.turns(reply.session)
+    assert not [record for record in caplog.records if "zanzibarium" in record.getMessage()]
