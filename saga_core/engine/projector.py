@@ -133,13 +133,18 @@ class Projector:
 
         shown: set[str] = set()
         for slot in range(self.slots):
-            mark = await self.graph.watermark(scope_of(live.session.id, slot))
-            if mark is not None and mark in live.tree and concerned(mark):
-                stored = await self._stored(scope_of(live.session.id, slot))
-                await self._show_in(live, slot, mark, shown=stored)
+            scope = scope_of(live.session.id, slot)
+            mark = await self.graph.watermark(scope)
+            if mark is None:
+                # An empty graph after a start: pages and view may still show what was so.
+                marks = [each for each in await self._marks(scope) if each in live.tree and concerned(each)]
+                if marks:
+                    await self._show_in(live, slot, max(marks))
+                    shown.add(max(marks))
+            elif mark in live.tree and concerned(mark):
+                await self._show_in(live, slot, mark, shown=await self._stored(scope))
                 shown.add(mark)
         if live.head not in shown and concerned(live.head):
-            # An empty graph after a start: pages and view may still show what was so.
             await self.show(live, live.head)
 
     async def _stored(self, scope: str) -> GraphImage:

@@ -19,7 +19,8 @@ def likeness(one: str, other: str) -> float:
     The beginning and the end that they share are set aside. A short rest is compared letter by letter. With a long
     one, the texts are compared by their runs of three letters, or two syllables: milliseconds instead of a second.
     """
-    left, right = identity(one)[:_COMPARED], identity(other)[:_COMPARED]
+    # In one order, for the blocks that are found depend on it.
+    left, right = sorted((identity(one)[:_COMPARED], identity(other)[:_COMPARED]))
     whole = len(left) + len(right)
     if left == right:
         return 1.0 if whole else 0.0

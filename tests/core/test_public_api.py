@@ -51,4 +51,4 @@ def test_every_public_name_is_there() -> None:
 def test_the_default_installation_is_small() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     names = {entry.split(">")[0].split("[")[0] for entry in project["dependencies"]}
-    assert names & {"kuzu", "ladybug", "chromadb", "lancedb", "torch", "anthropic"} == set()
+    assert names & {"kuzu", "ladybug", "chromadb", "lancedb", "torch"} == set()
