@@ -122,12 +122,12 @@ class _Review:
         dead = [each for each in before.of_kind(Kind.CHARACTER) if each.dead or each.id in died]
         if dead and prose.revives(told):
             for each in dead:
-                if any(mentions(told, name) for name in _distinct(each, before)):
+                if any(mentions(told, name) for name in _distinct(each, before, told)):
                     died.pop(each.id, None)
                     dead = [other for other in dead if other.id != each.id]
         if dead and not prose.unreal(told):
             for each in dead:
-                how = _acts_in(step, each) or prose.acts(told, _distinct(each, before))
+                how = _acts_in(step, each) or prose.acts(told, _distinct(each, before, told))
                 if how:
                     name = each.name
                     yield self._finding(
@@ -141,7 +141,7 @@ class _Review:
                     )
                     died.pop(each.id, None)
         for each in step.after.of_kind(Kind.CHARACTER):
-            if not each.dead and each.id not in died and prose.dies(told, _distinct(each, step.after)):
+            if not each.dead and each.id not in died and prose.dies(told, _distinct(each, step.after, told)):
                 died[each.id] = turn.id
             elif not each.dead and any(
                 isinstance(event, deltas.StatusChanged) and event.who == each.id for event in turn.delta.events
@@ -164,7 +164,7 @@ class _Review:
                 continue
             if prose.helpless(turn.reply) or prose.unreal(turn.reply):
                 continue
-            names = _distinct(each, step.before)
+            names = _distinct(each, step.before, turn.reply)
             if each.id == step.before.player:
                 how = prose.you_fight(turn.reply, names, turn.user)
             else:
@@ -207,7 +207,7 @@ class _Review:
             entity = after.entities.get(who)
             if entity is None or who in gone or who not in step.before.present or not here:
                 continue
-            for there, how in prose.stays_at(turn.reply, _distinct(entity, after), places_named):
+            for there, how in prose.stays_at(turn.reply, _distinct(entity, after, turn.reply), places_named):
                 if _apart(after, there, here):
                     yield self._two_places(step, who, here, there, [turn.id], quote=how)
                     break
@@ -355,10 +355,15 @@ def _acts_in(step: Step, who: Entity) -> str:
     return ""
 
 
-def _distinct(entity: Entity, state: WorldState) -> list[str]:
-    """The names by which a sentence means this character and nobody else, the longest first; parts of names too."""
+def _distinct(entity: Entity, state: WorldState, text: str) -> list[str]:
+    """The names in ``text`` by which a sentence means this character and nobody else, the longest first; parts of names
+    too."""
+    lowered = text.lower()
+    found = {name for name in _parts(entity) if len(name) > 1 and name.lower() in lowered}
+    if not found:
+        return []  # most of a large cast: nobody else's names need be looked through
     others = {part for each in state.of_kind(Kind.CHARACTER) if each.id != entity.id for part in _parts(each)}
-    return sorted((name for name in _parts(entity) if name not in others and len(name) > 1), key=len, reverse=True)
+    return sorted(found - others, key=lambda name: (-len(name), name))
 
 
 _TITLES = frozenset("captain lady lord sir old young mother father the doctor master mistress king queen reeve".split())
