@@ -113,14 +113,6 @@ def read_copy(path: Path) -> Copy:
     return Copy(path, path.stat().st_size, int(json.loads(journal)["format"]), sessions, turns, seal)
 
 
-def seal_again(path: Path, *, made: float, saga: str) -> None:
-    """Seal a copy anew after something was taken out of it. Nobody may have it open."""
-    with sqlite_file.translated(path), closing(sqlite3.connect(path, isolation_level=None)) as file:
-        _seal(file, made, saga)
-        file.execute("PRAGMA journal_mode=DELETE")
-    _sync(path)
-
-
 def _reading(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, isolation_level=None)
 
