@@ -18,8 +18,9 @@ from saga_core.registry import Backend, OpenOptions
 
 ROOMY = 64 * 1_024 * 1_024
 
-ENGINE = os.environ.get("SAGA_TEST_GRAPH", "kuzu")
-"""``kuzu`` or ``ladybug``: one process cannot load both. ``test_graph_kuzu_ladybug`` runs these tests for the other."""
+ENGINE = os.environ.get("SAGA_TEST_GRAPH", "ladybug")
+"""``kuzu`` or ``ladybug``: one process cannot load both, and a worker opens the other tests' profiles with the latter.
+``test_graph_kuzu_ladybug`` runs these tests for the other."""
 
 ON_DISK = {"kuzu": kuzu.KUZU, "ladybug": kuzu.LADYBUG}[ENGINE]
 

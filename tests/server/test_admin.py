@@ -282,7 +282,7 @@ class TestRefusals:
         assert "no query language" in reply.error["message"]
 
     async def test_graph_queries_read_and_do_nothing_else(self, serve: Serve, tmp_path: Path) -> None:
-        storage = {"profile": "memory", "path": str(tmp_path), "graph": {"backend": "kuzu"}}
+        storage = {"profile": "memory", "path": str(tmp_path), "graph": {"backend": "ladybug"}}
         async with serve(graph={"raw_query": True}, storage=storage) as client:
             await client.chat([{"role": "user", "content": "숲으로 간다."}])
             await client.send("POST", "/api/drain?timeout=20")

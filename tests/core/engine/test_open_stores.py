@@ -90,20 +90,20 @@ def test_without_what_takes_the_place_of_others_nothing_opens(module: str, tmp_p
 
 
 async def test_a_damaged_store_is_no_missing_engine(tmp_path: Path) -> None:
-    (tmp_path / "graph.kuzu").write_text("a file, and no directory", encoding="utf-8")
+    (tmp_path / "graph.ladybug").write_text("a file, and no directory", encoding="utf-8")
     with pytest.raises(StoreUnavailable, match="give the path of a directory"):
-        await Saga.open(config(tmp_path, graph={"backend": "kuzu"}))
+        await Saga.open(config(tmp_path, graph={"backend": "ladybug"}))
 
 
 @pytest.mark.parametrize(
     ("kind", "here", "there"),
-    [("vector", "chroma", "lancedb"), ("vector", "lancedb", "chroma"), ("graph", "kuzu", "ladybug")],
+    [("vector", "chroma", "lancedb"), ("vector", "lancedb", "chroma"), ("graph", "ladybug", "kuzu")],
 )
 async def test_files_of_another_engine_are_never_opened(kind: str, here: str, there: str, tmp_path: Path) -> None:
     place = tmp_path / "place"
     place.mkdir()
     if kind == "graph":
-        (place / "graph.db").write_bytes(b"LBUG" + (49).to_bytes(8, "little") + bytes(4_084))
+        (place / "graph.db").write_bytes(b"KUZU" + (49).to_bytes(8, "little") + bytes(4_084))
     else:
         label = {"saga": "vectors", "engine": there, "version": 1, "notes": {}}
         (place / "saga.json").write_text(json.dumps(label), encoding="utf-8")
