@@ -20,7 +20,7 @@ _MOST = 20
 _FAINT, _FAINT_NEAR = 0.25, 0.15
 """Likeness to the player's words (0 that of unrelated texts, 1 of the same one) below which it says nothing; and that
 of an entry near in the graph."""
-_UNASKED = 3
+_UNASKED = 2
 """Entries that are offered though the player's words do not ask for them."""
 
 
