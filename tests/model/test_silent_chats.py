@@ -10,7 +10,7 @@ from tests.model.silent import SilentMachine
 
 
 def test_what_nobody_reported_is_known_on_every_path_that_is_proved() -> None:
-    run_state_machine_as_test(SilentMachine, settings=repeatable(15, 40))
+    run_state_machine_as_test(SilentMachine, settings=repeatable(10, 40))
 
 
 @pytest.mark.deep

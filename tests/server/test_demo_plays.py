@@ -33,7 +33,9 @@ ENDS = {
         ("en", (), "vector sqlite"),
         ("ko", ("--profile", "full"), "graph ladybug 0.* vector chroma 1."),
         ("en", ("--profile", "full-lance"), "graph ladybug 0.* vector lancedb 0."),
-        ("en", ("--profile", "full", "--graph", "kuzu"), "graph kuzu 0.* vector chroma 1."),
+        pytest.param(
+            "en", ("--profile", "full", "--graph", "kuzu"), "graph kuzu 0.* vector chroma 1.", marks=pytest.mark.deep
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
