@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange, StatusChange
+from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange, StatusChange, render_block
 from saga_core.text.normal import clean_name
 
 _WORDS = (
@@ -56,7 +56,21 @@ _WORDS = (
 )
 _raw = st.sampled_from(_WORDS) | st.lists(st.sampled_from(_WORDS), max_size=4).map(" ".join)
 _raw = _raw | st.lists(st.sampled_from(_WORDS), max_size=4).map("".join) | st.text(max_size=20)
-names = _raw.map(clean_name).filter(lambda name: 0 < len(name) <= 200)
+_QUOTES = frozenset("\"'“”„‘’‚«»‹›「」『』＂＇")
+
+
+def _statable(name: str) -> bool:
+    """Not with quotation marks that open nothing: of those a block cannot be made, and says so."""
+    if not _QUOTES & set(name):
+        return True
+    try:
+        render_block(BlockFields(npc_met=(name,), status_changes=(StatusChange(name, name),)))
+    except ValueError:
+        return False
+    return True
+
+
+names = _raw.map(clean_name).filter(lambda name: 0 < len(name) <= 200 and _statable(name))
 quantities = st.just(1) | st.integers(1, 1_000_000)
 amounts = st.builds(ItemAmount, names, quantities)
 few = 3
