@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 from saga_core.config import Config
 from saga_core.engine.saga import Saga
-from saga_core.errors import SagaError
+from saga_core.errors import SagaError, StoreLocked
 from saga_core.stores.lifecycle import Health, StoreInfo
 from saga_server.installed import installed
 from saga_server.narrators import Narrators
+from saga_server.running import ask, told
 from saga_server.security import check_listening
 
 Say = Callable[[str], None]
@@ -55,9 +56,25 @@ def _settings(config: Config, say: Say) -> bool:
     return _told(say, True, f"settings: will listen on {config.server.host}:{config.server.port}")
 
 
+async def _served(config: Config, say: Say, locked: StoreLocked) -> bool:
+    """What the server that has the stores open says of them."""
+    try:
+        status = await ask(config, "/api/status")
+    except SagaError as error:
+        return _told(say, False, f"stores: {locked} ({error})")
+    good = _told(say, True, f"stores: open in the server at {told(config.data_dir)}, which says of them:")
+    for kind, store in status["stores"].items():
+        good &= _told(say, store["ok"], f"{kind}: {store['backend']} {store['version']}, {store['detail']}")
+    for name, reason in status["degraded"].items():
+        good &= _told(say, False, f"{name}: {reason}")
+    return good
+
+
 async def _stores(config: Config, say: Say) -> bool:
     try:
         saga = await Saga.open(config, resume=False)
+    except StoreLocked as error:
+        return await _served(config, say, error)
     except (SagaError, OSError) as error:
         return _told(say, False, f"stores: {error}")
     good = True

@@ -15,7 +15,7 @@ from saga_backends.chat.anthropic_request import MessagesRequest, Thinking, mess
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.merging import merged
 from saga_backends.chat.prefill import Unrepeated
-from saga_backends.chat.sdk import NO_KEY, SdkCalls, client_settings, kind_of
+from saga_backends.chat.sdk import NO_KEY, SdkCalls, client_settings
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import ChatPart, ChatRequest
 from saga_core.registry import Backend, OpenOptions
@@ -125,32 +125,12 @@ class AnthropicChat:
 
     async def _attempt(self, request: ChatRequest, index: int, streaming: bool) -> AsyncGenerator[ChatPart, None]:
         response, sent = await self._post(request, streaming)
-        try:
-            for change in sent.adjusted if index == 0 else ():
-                yield change
-            reader = MessageReader(self.calls.blame(request.api_key), Unrepeated(sent.beginning), index)
-            kind = kind_of(response)
-            if kind == "text/html":
-                raise self.calls.blame().page()
-            if kind == "application/json" or (not streaming and kind != "text/event-stream"):
-                for part in reader.whole(await response.aread()):
-                    yield part
-                for part in reader.end():
-                    yield part
-            else:
-                async with aclosing(self.calls.data(response)) as events:
-                    async for data in events:
-                        for part in reader.event(data):
-                            yield part
-                        if reader.done:
-                            break
-                    for part in reader.end():
-                        yield part
-                    await self.calls.let_end(events)
-        except self.calls.transport_errors as error:
-            raise self.calls.failure(error) from error
-        finally:
-            await response.aclose()
+        reader = MessageReader(self.calls.blame(request.api_key), Unrepeated(sent.beginning), index)
+        first = sent.adjusted if index == 0 else ()
+        replied = self.calls.parts(response, reader, request.api_key, streaming=streaming, first=first)
+        async with aclosing(replied) as parts:
+            async for part in parts:
+                yield part
 
     async def _post(self, request: ChatRequest, streaming: bool) -> tuple[Any, MessagesRequest]:
         """The response, and what was sent for it. What a refusal names is left out, and not sent again."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from time import monotonic
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from attrs import define, field
 
@@ -37,6 +37,19 @@ _LONGEST_PAUSE = 8.0
 def client_settings(sdk: ModuleType, timeout: float) -> dict[str, Any]:
     """What every client is made with."""
     return {"timeout": sdk.Timeout(timeout, connect=min(_CONNECT_SECONDS, timeout)), "max_retries": 0}
+
+
+class ReplyParts(Protocol):
+    """Reads a reply of one dialect: whole, or event by event. ``done``: nothing that matters follows."""
+
+    @property
+    def done(self) -> bool: ...
+
+    def whole(self, raw: bytes) -> Iterable[ChatPart]: ...
+
+    def event(self, data: str) -> Iterable[ChatPart]: ...
+
+    def end(self) -> Iterable[ChatPart]: ...
 
 
 @define(eq=False)
@@ -142,6 +155,42 @@ class SdkCalls:
                 yield data
         for data in lines.finish():
             yield data
+
+    async def parts(
+        self,
+        response: Any,
+        reader: ReplyParts,
+        key: str | None,
+        *,
+        streaming: bool,
+        first: Iterable[ChatPart] = (),
+    ) -> AsyncGenerator[ChatPart, None]:
+        """``first``, then what ``reader`` makes of a reply, in events or in one piece. The response is closed then."""
+        try:
+            for part in first:
+                yield part
+            kind = kind_of(response)
+            if kind == "text/html":
+                raise self.blame(key).page()
+            if kind == "application/json" or (not streaming and kind != "text/event-stream"):
+                for part in reader.whole(await response.aread()):
+                    yield part
+                for part in reader.end():
+                    yield part
+                return
+            async with aclosing(self.data(response)) as events:
+                async for data in events:
+                    for part in reader.event(data):
+                        yield part
+                    if reader.done:
+                        break
+                for part in reader.end():
+                    yield part
+                await self.let_end(events)
+        except self.transport_errors as error:
+            raise self.failure(error) from error
+        finally:
+            await response.aclose()
 
     async def let_end(self, events: AsyncGenerator[str, None]) -> None:
         """Let a response whose reply is over come to its own end, for then its connection serves the next call.

@@ -36,7 +36,7 @@ from saga_core.ports import ChatModel, Clock, Entropy, SystemClock, SystemEntrop
 from saga_core.prompt.build import build_plan, language_of
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.world.library import WorldLibrary
-from saga_core.world.model import World
+from saga_core.world.model import EMPTY_WORLD, World
 
 if TYPE_CHECKING:
     from saga_core.engine.opening import Opening
@@ -50,6 +50,8 @@ NOTHING = TurnContext("", 0)
 READ_SECONDS = 30.0
 """How long a request waits for stores that hang, before it is played without memory."""
 _EXPLAINED = 128
+_HEARD = 8
+"""Messages from the end that tell the language of a chat without a world."""
 
 Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 
@@ -385,10 +387,18 @@ class _Choice:
     _world: World | None = field(default=None, init=False)
 
     def world(self) -> World:
-        """The explicit world, or the one that the system prompt names, or the default. Raises as ``choose`` does."""
+        """The explicit world, or the one that the system prompt names, or the default. Raises as ``choose`` does.
+
+        An empty world speaks the language of the chat.
+        """
         if self._world is None:
-            self._world = self.worlds.choose(self.explicit, self.transcript.system_text, self.default)
+            found = self.worlds.choose(self.explicit, self.transcript.system_text, self.default)
+            self._world = evolve(found, language=self._language(found)) if found == EMPTY_WORLD else found
         return self._world
+
+    def _language(self, world: World) -> Language:
+        said = "\n".join(utterance.text for utterance in self.transcript.utterances[-_HEARD:])
+        return language_of(said, language_of(self.transcript.system_text, world.language))
 
 
 @define

@@ -91,6 +91,17 @@ def test_a_running_server_is_asked_and_says_the_same(here: Path, served: subproc
         assert found == alone
 
 
+def test_the_doctor_asks_the_server_of_its_stores(here: Path, served: subprocess.Popen[str]) -> None:
+    result = run(here, "doctor")
+    assert result.returncode == 0, result.stdout
+    assert f"ok  stores: open in the server at {told(here / 'data')}, which says of them:" in result.stdout
+    assert "ok  state: sqlite " in result.stdout
+    (here / "data" / "server.json").unlink()
+    result = run(here, "doctor")
+    assert result.returncode == 1
+    assert f"!!  stores: {here / 'data' / 'state.db'}: is open in process {served.pid}" in result.stdout
+
+
 def test_a_server_that_cannot_be_asked_is_named(here: Path, served: subprocess.Popen[str]) -> None:
     (here / "data" / "server.json").write_text('{"url": "http://127.0.0.1:9"}', encoding="utf-8")
     result = run(here, "sessions")
