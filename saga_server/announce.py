@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from saga_core.engine.lanes import DrainReport
-from saga_server.running import tell, untell
+from saga_server.running import publish_address, withdraw_address
 from saga_server.wiring import Server
 
 READY = "SAGA ready at "
@@ -15,7 +15,7 @@ READY = "SAGA ready at "
 def announce(server: Server) -> None:
     """Print where the server is, how to connect a frontend, and where everything lies. Raises ``OSError``."""
     if server.config.data_dir.is_dir():
-        tell(server.config.data_dir, server.url)
+        publish_address(server.config.data_dir, server.url)
     base = f"{server.url}/v1"
     rows = [
         ("base URL", base),
@@ -52,7 +52,7 @@ def _stores(server: Server) -> str:
 
 def leaving(server: Server) -> None:
     """Print what is waited for before the end."""
-    untell(server.config.data_dir)
+    withdraw_address(server.config.data_dir)
     seconds = server.config.server.drain_timeout
     _say(
         f"SAGA is stopping: {server.open_requests} open replies and the background work get {seconds:g} s; "

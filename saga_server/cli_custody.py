@@ -78,9 +78,9 @@ async def ask(config: Config, asking: Asking) -> Any:
     """
     import aiohttp
 
-    from saga_server.running import NotAnswered, told
+    from saga_server.running import NotAnswered, address_of
 
-    url = told(config.data_dir)
+    url = address_of(config.data_dir)
     if url is None:
         raise NotAnswered(f"{config.data_dir}: no server has said where it listens")
     keys = config.server.api_keys

@@ -13,7 +13,7 @@ from saga_core.errors import SagaError, StoreLocked
 from saga_core.stores.lifecycle import Health, StoreInfo
 from saga_server.installed import installed
 from saga_server.narrators import Narrators
-from saga_server.running import ask, told
+from saga_server.running import address_of, ask
 from saga_server.security import check_listening
 
 Say = Callable[[str], None]
@@ -62,7 +62,7 @@ async def _served(config: Config, say: Say, locked: StoreLocked) -> bool:
         status = await ask(config, "/api/status")
     except SagaError as error:
         return _told(say, False, f"stores: {locked} ({error})")
-    good = _told(say, True, f"stores: open in the server at {told(config.data_dir)}, which says of them:")
+    good = _told(say, True, f"stores: open in the server at {address_of(config.data_dir)}, which says of them:")
     for kind, store in status["stores"].items():
         good &= _told(say, store["ok"], f"{kind}: {store['backend']} {store['version']}, {store['detail']}")
     for name, reason in status["degraded"].items():

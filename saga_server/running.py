@@ -18,19 +18,19 @@ class NotAnswered(SagaError):
     """The server that holds the stores could not be asked."""
 
 
-def tell(folder: Path, url: str) -> None:
+def publish_address(folder: Path, url: str) -> None:
     """Leave word in the data directory that a server listens at ``url``. Raises ``OSError``."""
     fresh = folder / f"{_FILE}.new"
     fresh.write_text(json.dumps({"url": url}), encoding="utf-8")
     fresh.replace(folder / _FILE)
 
 
-def untell(folder: Path) -> None:
-    """Take it back."""
+def withdraw_address(folder: Path) -> None:
+    """Take that back."""
     (folder / _FILE).unlink(missing_ok=True)
 
 
-def told(folder: Path) -> str | None:
+def address_of(folder: Path) -> str | None:
     """Where the server of the data directory listens. After a crash it may be the address of one that is no more."""
     try:
         url = json.loads((folder / _FILE).read_text(encoding="utf-8"))["url"]
@@ -46,7 +46,7 @@ async def ask(config: Config, path: str, query: Mapping[str, str] | None = None)
     """
     import aiohttp
 
-    url = told(config.data_dir)
+    url = address_of(config.data_dir)
     if url is None:
         raise NotAnswered(f"{config.data_dir}: no server has said where it listens")
     keys = config.server.api_keys

@@ -14,7 +14,7 @@ import pytest
 from saga_core.engine.saga import Saga
 from saga_core.ports import SystemClock
 from saga_server.announce import READY
-from saga_server.running import told
+from saga_server.running import address_of
 from tests.core.engine.play import Frontend
 
 SAGA = [sys.executable, "-m", "saga_server"]
@@ -76,7 +76,7 @@ def test_a_running_server_is_asked_and_says_the_same(here: Path, served: subproc
     }
     served.terminate()
     served.communicate(timeout=30)
-    assert told(here / "data") is None
+    assert address_of(here / "data") is None
     assert (beside["unknown"].returncode, "없는 모험" in beside["unknown"].stderr) == (2, True)
     assert json.loads(beside["sessions"].stdout)["fleeting"] == 0, "a server collects them when it starts"
     assert json.loads(beside["sessions"].stdout) == json.loads(run(here, "sessions", "--json").stdout)
@@ -94,7 +94,7 @@ def test_a_running_server_is_asked_and_says_the_same(here: Path, served: subproc
 def test_the_doctor_asks_the_server_of_its_stores(here: Path, served: subprocess.Popen[str]) -> None:
     result = run(here, "doctor")
     assert result.returncode == 0, result.stdout
-    assert f"ok  stores: open in the server at {told(here / 'data')}, which says of them:" in result.stdout
+    assert f"ok  stores: open in the server at {address_of(here / 'data')}, which says of them:" in result.stdout
     assert "ok  state: sqlite " in result.stdout
     (here / "data" / "server.json").unlink()
     result = run(here, "doctor")
@@ -108,3 +108,11 @@ def test_a_server_that_cannot_be_asked_is_named(here: Path, served: subprocess.P
     assert result.returncode == 1
     assert f"is open in process {served.pid}" in result.stderr
     assert "http://127.0.0.1:9: the server does not answer" in result.stderr
+
+
+def test_a_second_server_on_the_data_says_who_has_it_and_ends(here: Path, served: subprocess.Popen[str]) -> None:
+    result = run(here, "serve", "--port", "0")
+    assert result.returncode == 1
+    assert READY not in result.stdout
+    assert f"is open in process {served.pid}; stop it, or give this one another path" in result.stderr
+    assert run(here, "sessions").returncode == 0, "the first one serves on"
