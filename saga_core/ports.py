@@ -87,6 +87,14 @@ class Embedder(Protocol):
         """The cosine similarity of unrelated texts, subtracted where similarities are scored."""
         ...
 
+    @property
+    def semantic(self) -> bool:
+        """Whether texts that mean the same in other words are near; False when it sees no more than their spelling.
+
+        Earlier turns are asked for by spelling anyway: their vectors are made for an embedder that sees more.
+        """
+        ...
+
     async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
         """A vector for each text, ``array('f')`` of unit length (or zero for an empty text)."""
         ...

@@ -141,6 +141,11 @@ class NgramEmbedder:
         """The cosine of unrelated texts, as measured."""
         return BASELINE
 
+    @property
+    def semantic(self) -> bool:
+        """False: it sees spelling and not meaning."""
+        return False
+
     async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
         """A unit vector for each text; zero for one that is empty or blank. About 0.1 ms CPU for 100 characters."""
         found = []

@@ -131,7 +131,7 @@ class Scene:
     @property
     def spelling(self) -> bool:
         """Whether the embedder sees no more than spelling, as the lexical index does."""
-        return self._embedder is None or self._embedder.id.startswith("ngram-")
+        return self._embedder is None or not self._embedder.semantic
 
     @cached_property
     def passage(self) -> Passage:

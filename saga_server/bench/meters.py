@@ -119,6 +119,11 @@ class MeteredEmbedder:
         """That of ``inner``."""
         return self.inner.baseline
 
+    @property
+    def semantic(self) -> bool:
+        """That of ``inner``."""
+        return self.inner.semantic
+
     async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
         """The vectors of ``inner``."""
         with Stopwatch() as watch:

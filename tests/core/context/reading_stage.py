@@ -79,6 +79,7 @@ class OneVector:
     id = "one"
     dimension = 4
     baseline = 0.1
+    semantic = True
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -97,6 +98,7 @@ class Never:
     id = "never"
     dimension = 4
     baseline = 0.0
+    semantic = True
 
     def __init__(self, *, stubborn: bool = False) -> None:
         self.release = asyncio.Event()
