@@ -23,7 +23,7 @@ from saga_core.engine.begun import BegunTurn
 from saga_core.engine.saga import Saga
 from tests.backends.recorded_play import Chat, Counting, Ticking, made, play
 
-TURNS = 30
+TURNS = 20
 VECTORS = ("sqlite", "chroma", "lancedb")
 LANGUAGES = ("ko", "en")
 

@@ -17,7 +17,7 @@ def test_a_broken_matcher_is_caught(mutation: Mutation) -> None:
     # Without shrinking: that it fails is the point, not the smallest chat that shows it.
     quick = settings(
         max_examples=60,
-        stateful_step_count=40,
+        stateful_step_count=24,
         deadline=None,
         suppress_health_check=SLOW,
         phases=[Phase.generate],
