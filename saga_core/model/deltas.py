@@ -8,6 +8,7 @@ from enum import StrEnum
 from attrs import evolve, field, frozen
 
 from saga_core.model.entities import Kind
+from saga_core.model.memories import MemoryRecord
 from saga_core.stores.graph import Value
 
 
@@ -248,6 +249,20 @@ class BlockWritten:
     text: str
 
 
+@frozen
+class Remembered:
+    """A memory record is learned, or has a new version."""
+
+    record: MemoryRecord
+
+
+@frozen
+class Unremembered:
+    """A memory record goes. ``record`` is its id."""
+
+    record: str
+
+
 Event = (
     Introduced
     | Renamed
@@ -276,6 +291,8 @@ Event = (
     | EventScheduled
     | EventClosed
     | BlockWritten
+    | Remembered
+    | Unremembered
 )
 
 

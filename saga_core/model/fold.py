@@ -11,6 +11,7 @@ from attrs import fields as attributes
 from saga_core.model import curated, deltas
 from saga_core.model.deltas import Delta
 from saga_core.model.entities import Entity, Happening, Kind, Placement, Problem, Relation, Stack
+from saga_core.model.memories import remembered
 from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, MAX_PROBLEMS, WorldState
 
 MAX_QUANTITY = 1_000_000_000
@@ -323,6 +324,13 @@ def _closed(draft: _Draft, event: deltas.EventClosed) -> None:
     draft.map("schedule").pop(event.event)
 
 
+def _unremembered(draft: _Draft, event: deltas.Unremembered) -> None:
+    if event.record not in draft.view("memories"):
+        draft.problem(f"there is no memory {event.record!r}")
+        return
+    draft.map("memories").pop(event.record)
+
+
 _FIELDS = tuple(attribute.name for attribute in attributes(WorldState))
 
 _APPLY: Mapping[type, Callable[[_Draft, Any], None]] = {
@@ -357,4 +365,8 @@ _APPLY: Mapping[type, Callable[[_Draft, Any], None]] = {
     deltas.BlockWritten: lambda draft, event: draft.changed.update(
         blocks=curated.written(draft.view("blocks"), event, draft.depth)
     ),
+    deltas.Remembered: lambda draft, event: draft.changed.update(
+        memories=remembered(draft.view("memories"), event.record, draft.depth)
+    ),
+    deltas.Unremembered: _unremembered,
 }

@@ -19,6 +19,7 @@ from saga_core.model.entities import (
     Stack,
     StoryPart,
 )
+from saga_core.model.memories import MemoryRecord
 
 MAX_HAPPENINGS = 64
 MAX_PROBLEMS = 32
@@ -77,6 +78,8 @@ class WorldState:
     """Event id to when it is to come."""
     blocks: Mapping[str, MemoryBlock] = field(factory=dict)
     """A curator's memory, by name."""
+    memories: Mapping[str, MemoryRecord] = field(factory=dict)
+    """What memory strategies learned, by the records' ids."""
 
     def name(self, entity: str) -> str:
         """The name of an entity id; the id itself when it is unknown."""

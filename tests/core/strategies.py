@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from saga_core.model import deltas
 from saga_core.model.deltas import Delta, Source, Status
 from saga_core.model.entities import Kind
+from saga_core.model.memories import MemoryRecord
 
 NAMES = (
     "아리아",
@@ -65,6 +66,20 @@ events = st.one_of(
     st.builds(deltas.EventScheduled, ids, words, words, st.none() | depths, st.none() | depths, ids, ids),
     st.builds(deltas.EventClosed, ids),
     st.builds(deltas.BlockWritten, words, words),
+    st.builds(
+        deltas.Remembered,
+        st.builds(
+            MemoryRecord,
+            ids,
+            words,
+            words,
+            words,
+            words,
+            st.dictionaries(words, words, max_size=2),
+            st.lists(words, max_size=2).map(tuple),
+        ),
+    ),
+    st.builds(deltas.Unremembered, ids),
 )
 
 delta_values = st.builds(
