@@ -8,7 +8,7 @@ from saga_core.config import Config
 from saga_core.engine.saga import Saga
 from saga_server.admin import admin_routes, prepare
 from saga_server.chat import CONFIG, EXCHANGES, NARRATORS, chat_routes
-from saga_server.connections import SILENT, heard
+from saga_server.connections import SILENT, heard, tell_request_id
 from saga_server.errors import errors_as_json
 from saga_server.events import EVENTS, Events, close_events, event_routes
 from saga_server.exchange import Exchanges
@@ -40,5 +40,6 @@ def make_app(saga: Saga, narrators: Narrators, config: Config, metrics: Metrics 
     )
     prepare(app)
     app.on_response_prepare.append(share_with_origin)
+    app.on_response_prepare.append(tell_request_id)
     app.add_routes([*chat_routes(), *admin_routes(), *health_routes(), *event_routes()])
     return app

@@ -12,6 +12,7 @@ import click
 from attrs import evolve
 
 from saga_core.config import Config
+from saga_core.config.model import LogLevel
 from saga_core.errors import SagaError
 from saga_server.bench.command import bench
 from saga_server.cli_backup import backup, restore
@@ -39,14 +40,12 @@ def main() -> None:
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
-    default="info",
-    show_default=True,
-    help="What goes to stderr.",
+    help="What goes to stderr, instead of logging.level.",
 )
-def serve(file: Path | None, data: Path | None, host: str | None, port: int | None, log_level: str) -> None:
+def serve(file: Path | None, data: Path | None, host: str | None, port: int | None, log_level: LogLevel | None) -> None:
     """Start the proxy and print the base URL to paste into the frontend."""
     from saga_server.event_loop import run_watched
-    from saga_server.logs import secrets_of, set_up_logging
+    from saga_server.logs import set_up_logging
 
     try:
         config = find_config(file, data)
@@ -54,8 +53,9 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
         config = evolve(
             config,
             server=evolve(server, host=host or server.host, port=server.port if port is None else port),
+            logging=evolve(config.logging, level=log_level or config.logging.level),
         )
-        set_up_logging(log_level, secrets_of(config))
+        set_up_logging(config)
         run_watched(_serve(config))
     except (SagaError, OSError) as error:
         fail(error)
@@ -107,11 +107,11 @@ async def _serve(config: Config) -> None:
 def doctor(file: Path | None, data: Path | None) -> None:
     """Check the configuration, the stores, the worlds and the provider, and say what to mend."""
     from saga_server.doctor import examine
-    from saga_server.logs import secrets_of, set_up_logging
+    from saga_server.logs import log_errors_only
 
     try:
         config = find_config(file, data)
-        set_up_logging("error", secrets_of(config))
+        log_errors_only(config)
         healthy = asyncio.run(examine(config, click.echo))
     except SagaError as error:
         fail(error)

@@ -46,11 +46,11 @@ def restore(file: Path | None, data: Path | None, backup_file: Path, force: bool
     data directory. Data that is there stays, in a folder named replaced-….
     """
     from saga_server.backing_up import restore as put_back
-    from saga_server.logs import secrets_of, set_up_logging
+    from saga_server.logs import log_errors_only
 
     try:
         config = find_config(file, data)
-        set_up_logging("error", secrets_of(config))
+        log_errors_only(config)
         found = asyncio.run(put_back(config, backup_file, force=force, say=click.echo))
     except (SagaError, OSError) as error:
         fail(error)

@@ -41,11 +41,11 @@ def reached(file: Path | None, data: Path | None, work: Work, *asking: Asking) -
 
     Ends the program when neither can be asked.
     """
-    from saga_server.logs import secrets_of, set_up_logging
+    from saga_server.logs import log_errors_only
 
     try:
         config = find_config(file, data)
-        set_up_logging("error", secrets_of(config))
+        log_errors_only(config)
         check_there(config)
         return asyncio.run(_reached(config, work, asking))
     except (SagaError, OSError) as error:

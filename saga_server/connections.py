@@ -1,17 +1,29 @@
-"""Connections: who opens one and says nothing, or says it drop by drop, does not keep it."""
+"""Connections: who opens one and says nothing does not keep it; what cannot be read is counted.
+
+Every request gets an id, by which the log and the answer tell of it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import re
+import secrets
 import socket
-from typing import Final
+from collections.abc import MutableMapping
+from typing import Any, Final
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+from prometheus_client import Counter
 
+from saga_core.subject import concern, subject
 from saga_server.errors import Handler
 
 HEAD_SECONDS = 30.0
 """What the first request's line and headers may take to arrive."""
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 SILENT: Final = web.AppKey("silent", set[object])
 """The connections over which no request came yet, younger than ``HEAD_SECONDS``."""
@@ -19,9 +31,51 @@ SILENT: Final = web.AppKey("silent", set[object])
 
 @web.middleware
 async def heard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Notes that a connection is used. Later requests on it are bounded by the time that it is kept open for."""
+    """Notes that a connection is used. Later requests on it are bounded by the time that it is kept open for.
+
+    The request's id is the client's own (``X-Request-ID``), where that can stand in a log.
+    """
     request.app[SILENT].discard(request.protocol)
+    given = request.headers.get("X-Request-ID", "")
+    concern(request=given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(6))
     return await handler(request)
+
+
+async def tell_request_id(request: web.Request, response: web.StreamResponse) -> None:
+    """Name the request in its answer. A signal handler of ``on_response_prepare``."""
+    found = subject().request
+    if found:
+        response.headers["X-Request-ID"] = found
+
+
+class ConnectionLog(logging.LoggerAdapter[logging.Logger]):
+    """What aiohttp logs about connections. A request that is no HTTP is one line without its content, and counted."""
+
+    def __init__(self, malformed: Counter) -> None:
+        super().__init__(logging.getLogger("saga.http"), {})
+        self._malformed = malformed
+
+    def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
+        """As it is."""
+        return msg, kwargs
+
+    def debug(self, msg: object, *args: object, **kwargs: Any) -> None:
+        """Tells of a request that has no method of HTTP; the rest is aiohttp's own business."""
+        if not self._told(args, kwargs.get("exc_info")):
+            super().debug(msg, *args, **kwargs)
+
+    def exception(self, msg: object, *args: object, exc_info: Any = True, **kwargs: Any) -> None:
+        """Tells of a request that cannot be read, or of what went wrong unexpectedly."""
+        if not self._told(args, exc_info):
+            super().exception(msg, *args, exc_info=exc_info, **kwargs)
+
+    def _told(self, args: tuple[object, ...], error: Any) -> bool:
+        if not isinstance(error, HttpProcessingError):
+            return False
+        self._malformed.inc()
+        who = args[0] if args else "somebody"
+        self.warning("%s sent a request that cannot be read (%s); answered %s", who, type(error).__name__, error.code)
+        return True
 
 
 async def listen(runner: web.AppRunner, sock: socket.socket, backlog: int) -> asyncio.Server:

@@ -25,6 +25,7 @@ from saga_server.answers import Answer, StreamedAnswer, WholeAnswer
 from saga_server.metrics import ADJUSTABLE, Metrics
 from saga_server.narrators import Narrators
 from saga_server.route import Route
+from saga_server.said import log_prompt, log_replies
 
 Key = tuple[str, str | None, str | None, bytes]
 """What makes two requests the same: owner, session, world and the whole body."""
@@ -275,6 +276,7 @@ class Exchange:
             finally:
                 self._reading.cancel()
         self._bill(begun)
+        log_replies(begun, self._route.model)
         failure = None if self._reading.cancelled() else self._reading.exception()
         if self._reading.cancelled() or (self._is_stopped() and (failure is not None or not call.stream)):
             await answer.aborted()
@@ -305,6 +307,7 @@ class Exchange:
         narrator = await self.narrators.narrator(route.provider)
         key = call.api_key if route.provider.passthrough_key else None
         request = ChatRequest(begun.plan, route.model, call.params, key, begun.session.id)
+        log_prompt(begun, route.model)
         async with route.provider.slots.narration():
             stream = cast("AsyncGenerator[ChatPart, None]", narrator.stream(request, streaming=call.stream))
             async with aclosing(stream) as parts:
@@ -329,8 +332,7 @@ class Exchange:
     def _bill(self, begun: BegunTurn) -> None:
         if self.usage is not None:
             begun.billed(self.usage, model=self._route.model, provider=self._route.provider.dialect)
-            for kind in ("input", "output", "cache_read", "cache_write"):
-                self.metrics.tokens.labels(kind).inc(getattr(self.usage, kind))
+            self.metrics.used(self.usage)
 
 
 def _report_late(recording: asyncio.Task[Any]) -> None:

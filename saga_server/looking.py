@@ -26,11 +26,11 @@ def looked(
 
     Ends the program when neither can be asked.
     """
-    from saga_server.logs import secrets_of, set_up_logging
+    from saga_server.logs import log_errors_only
 
     try:
         config = find_config(file, data)
-        set_up_logging("error", secrets_of(config))
+        log_errors_only(config)
         _check_there(config)
         return asyncio.run(_look(config, look, path, query))
     except (SagaError, OSError) as error:

@@ -32,6 +32,7 @@ class Metrics:
     commits: Counter = field(init=False)
     adjusted: Counter = field(init=False)
     fallbacks: Counter = field(init=False)
+    malformed: Counter = field(init=False)
     following: Gauge = field(init=False)
     _engine: Gauge = field(init=False)
 
@@ -51,6 +52,7 @@ class Metrics:
             "saga_upstream_adjusted", "Parameters that a model does not take, left out", ["name"], **with_labels
         )
         self.fallbacks = Counter("saga_upstream_fallbacks", "Narrations by the next model in line", **with_labels)
+        self.malformed = Counter("saga_http_malformed", "Requests that could not be read as HTTP", **with_labels)
         self.following = Gauge("saga_chat_open", "Chat requests that are being answered", **with_labels)
         self._engine = Gauge("saga_engine", "The engine's own counts", ["name"], **with_labels)
 

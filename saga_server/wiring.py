@@ -21,7 +21,7 @@ from saga_core.engine.saga import Saga
 from saga_core.errors import BadInput, SagaError
 from saga_server.app import make_app
 from saga_server.chat import EXCHANGES
-from saga_server.connections import listen
+from saga_server.connections import ConnectionLog, listen
 from saga_server.event_loop import running_watch
 from saga_server.loop_metrics import LoopMetrics
 from saga_server.metrics import Metrics
@@ -106,6 +106,7 @@ class Server:
                 make_app(self._saga, self._narrators, self.config, metrics),
                 handler_cancellation=True,
                 access_log=None,
+                logger=ConnectionLog(metrics.malformed),
                 shutdown_timeout=1.0,
             )
             await self._runner.setup()

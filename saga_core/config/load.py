@@ -22,7 +22,7 @@ from cattrs import (
 from cattrs.errors import BaseValidationError
 from cattrs.gen import make_dict_structure_fn, override
 
-from saga_core.config.environment import Unset, expand, expand_all, refers, scalar
+from saga_core.config.environment import Unreadable, Unset, expand, expand_all, refers, scalar
 from saga_core.config.model import Config, ProviderConfig, TokenBudget
 from saga_core.config.rules import Refused, Rule, show
 from saga_core.config.source import Source, read_source
@@ -122,6 +122,8 @@ def _leaf(rule: Rule) -> Callable[[Any, Any], Any]:
             raise Refused(
                 f"the environment variable {name} is not set; set it, or write ${{{name}:-default}}", hidden=rule.hidden
             ) from None
+        except Unreadable as error:
+            raise Refused(str(error), hidden=rule.hidden) from None
 
     return read
 

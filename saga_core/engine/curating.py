@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
 
 from attrs import define, evolve, field, frozen
 
@@ -18,6 +20,7 @@ from saga_core.curation.rulings import Review, rule
 from saga_core.engine.amending import amend
 from saga_core.engine.counters import Counters
 from saga_core.engine.extracting import Extractions
+from saga_core.engine.kept_elsewhere import KeptElsewhere
 from saga_core.engine.lanes import Lanes, Waiting
 from saga_core.engine.live import LiveSession, LiveSessions
 from saga_core.errors import NotFound, StoreError
@@ -25,6 +28,7 @@ from saga_core.ids import IdSource
 from saga_core.model.deltas import Delta, Source
 from saga_core.ports import Clock
 from saga_core.stores.curator import CurationView, Curator, Proposal
+from saga_core.subject import concern
 
 log = logging.getLogger("saga.curation")
 
@@ -53,7 +57,6 @@ class _Desk:
     failed: dict[str, tuple[int, int, str]] = field(factory=dict)
     """Curator -> tries in a row that failed, the depth from which it is tried again, and why it failed."""
     reviewing: str = ""
-    done: int = 0
 
 
 @define(eq=False)
@@ -70,9 +73,16 @@ class Curations:
     interval: int
     blocks: tuple[str, ...] = ()
     """Names of the memory blocks that a curator may write."""
+    stand_ins: Mapping[str, Curator] = field(factory=dict)
+    """Name of a curator -> who reviews when it cannot."""
+    elsewhere: KeptElsewhere | None = None
+    """What curators keep of sessions outside the process."""
+    done: int = field(default=0, init=False)
+    """Reviews since the start."""
     _desks: dict[str, _Desk] = field(factory=dict)
     _one: asyncio.Semaphore = field(factory=lambda: asyncio.Semaphore(1))
     _closed: bool = False
+    _leaving: asyncio.Task[int] | None = None
 
     def kick(self, session: str) -> None:
         """Look whether a review of the session is due, and begin it."""
@@ -88,15 +98,11 @@ class Curations:
         desk = self._desks.get(session)
         return desk is not None and desk.task is not None
 
-    @property
-    def done(self) -> int:
-        """Reviews since the start."""
-        return sum(desk.done for desk in self._desks.values())
-
     def describe(self) -> dict[str, object]:
         """Who reviews, and what failed. JSON-able."""
         return {
             "curators": [curator.info.name for curator in self.curators],
+            "stand_ins": {name: curator.info.name for name, curator in self.stand_ins.items()},
             "interval": self.interval,
             "reviews": self.done,
             "failed": [
@@ -107,12 +113,34 @@ class Curations:
         }
 
     def waiting(self) -> tuple[Waiting, ...]:
-        """The reviews that are under way."""
-        return tuple(
+        """The reviews that are under way, and what of sessions that went could not be removed elsewhere."""
+        reviews = tuple(
             Waiting(desk.session, desk.reviewing, "curate", "a curator is reviewing")
             for desk in self._desks.values()
             if desk.task is not None and desk.reviewing
         )
+        return (*reviews, *(self.elsewhere.waiting() if self.elsewhere is not None else ()))
+
+    async def resume(self) -> None:
+        """Take up what is noted to be forgotten elsewhere, behind everything else. Raises ``StoreError``."""
+        if self.elsewhere is not None and await self.elsewhere.leaving():
+            self._leaving = asyncio.create_task(self.elsewhere.forget(), name="saga-leaving")
+
+    @asynccontextmanager
+    async def letting_go(self, session: str) -> AsyncIterator[None]:
+        """Reviews of the session end, and afterwards curators forget what they keep of it elsewhere.
+
+        The session must be held by the caller. What cannot be forgotten now stays noted. Raises ``StoreError``.
+        """
+        desk = self._desks.pop(session, None)
+        if desk is not None and desk.task is not None:
+            desk.task.cancel()
+            await asyncio.gather(desk.task, return_exceptions=True)
+        if self.elsewhere is not None:
+            await self.elsewhere.note(session)
+        yield
+        if self.elsewhere is not None:
+            await self.elsewhere.forget(session)
 
     async def drain(self) -> int:
         """Make every review that is due, the active heads counting as proved; how many they were.
@@ -126,6 +154,8 @@ class Curations:
                 desk.proved.add(live.head)
             desk.failed = {name: (tries, 0, reason) for name, (tries, _, reason) in desk.failed.items()}
             self.kick(session)
+        if self.elsewhere is not None and self._leaving is None:
+            await self.elsewhere.forget()
         while tasks := [desk.task for desk in self._desks.values() if desk.task is not None]:
             await asyncio.wait(tasks)
         return self.done - before
@@ -133,7 +163,9 @@ class Curations:
     async def aclose(self) -> None:
         """Stop. A review under way is given up; it is due again at the next turn."""
         self._closed = True
-        tasks = [desk.task for desk in self._desks.values() if desk.task is not None]
+        tasks: list[asyncio.Task[Any]] = [desk.task for desk in self._desks.values() if desk.task is not None]
+        if self._leaving is not None:
+            tasks.append(self._leaving)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -141,6 +173,7 @@ class Curations:
     # -- reviewing ---------------------------------------------------------------------------------------------
 
     async def _run(self, desk: _Desk) -> None:
+        concern(request="", session=desk.session)
         try:
             while desk.again:
                 desk.again = False
@@ -169,8 +202,9 @@ class Curations:
         if live.tree.get(due.turn).depth < rest:
             return False
         desk.reviewing = due.turn
+        concern(turn=due.turn)
         try:
-            await self._review(desk, live, curator, due)
+            whole = await self._review(desk, live, curator, due)
         except NotFound:
             return False  # what was reviewed went; the next turn looks again
         except Exception as error:
@@ -178,14 +212,16 @@ class Curations:
             later = live.tree.get(due.turn).depth + min(2**tries, self.interval)
             desk.failed[name] = (tries + 1, later, reason)
             self.counters.add("curation.failures")
-            self.counters.degrade(f"curation.{name}", reason)
+            alone = "; the rules review alone" if Capability.RESIDENT not in curator.info.capabilities else ""
+            self.counters.degrade(f"curation.{name}", reason + alone)
             log.warning("session %s: the %s curator failed: %s", desk.session, name, error, exc_info=error)
             return False
         finally:
             desk.reviewing = ""
         desk.failed.pop(name, None)
-        desk.done += 1
-        self.counters.recover(f"curation.{name}")
+        self.done += 1
+        if whole:
+            self.counters.recover(f"curation.{name}")
         return True
 
     def _due(self, live: LiveSession, desk: _Desk, curator: Curator) -> Due | None:
@@ -193,9 +229,11 @@ class Curations:
         tree, head = live.tree, live.tree.get(live.head)
         free = Capability.RESIDENT in curator.info.capabilities
         node = head if free or head.id in desk.proved or head.parent is None else tree.get(head.parent)
-        name, last = curator.info.name, 0
+        last, names = 0, {curator.info.name}
+        if (stand_in := self.stand_ins.get(curator.info.name)) is not None:
+            names.add(stand_in.info.name)
         for each in tree.upwards(node.id):
-            found = [review.depth for review in live.reviews.get(each.id, ()) if review.curator == name]
+            found = [review.depth for review in live.reviews.get(each.id, ()) if review.curator in names]
             if found:
                 last = max(found)
                 break
@@ -222,22 +260,44 @@ class Curations:
             live.world.language,
         )
 
-    async def _review(self, desk: _Desk, live: LiveSession, curator: Curator, due: Due) -> None:
+    async def _review(self, desk: _Desk, live: LiveSession, curator: Curator, due: Due) -> bool:
+        """Whether ``curator`` made the review itself."""
         view, revision = await self._view(live, due), live.revision
         if Capability.RESIDENT in curator.info.capabilities:
-            proposals = await curator.review(view)
+            spoke, proposals, notice = curator, await curator.review(view), ""
         else:
             async with self._one:
-                proposals = await curator.review(view)
+                spoke, proposals, notice = await self._proposed(curator, view)
         async with self.lanes.exclusive(desk.session, journal=True):
             fresh = await self.live.get(desk.session)
             fresh.tree.get(due.turn)
             if fresh is not live or fresh.revision != revision:
                 view = await self._view(fresh, due)  # what is proposed is judged on what is known by now
-            await self._record(fresh, curator, due, view, proposals)
+            await self._record(fresh, spoke, due, view, proposals, notice)
+        return not notice
+
+    async def _proposed(self, curator: Curator, view: CurationView) -> tuple[Curator, tuple[Proposal, ...], str]:
+        """Who spoke, what is proposed, and what went otherwise than configured. Raises what the last of them raises."""
+        name, stand_in = curator.info.name, self.stand_ins.get(curator.info.name)
+        try:
+            return curator, await curator.review(view), ""
+        except Exception as error:
+            if stand_in is None:
+                raise
+            notice = f"{type(error).__name__}: {error}"[:_REASON] + f"; {stand_in.info.name} reviews instead"
+            self.counters.add("curation.stand_ins")
+            self.counters.degrade(f"curation.{name}", notice)
+            log.warning("session %s: the %s curator failed: %s", view.session, name, error, exc_info=error)
+        return stand_in, await stand_in.review(view), f"{name}: {notice}"
 
     async def _record(
-        self, live: LiveSession, curator: Curator, due: Due, view: CurationView, proposals: tuple[Proposal, ...]
+        self,
+        live: LiveSession,
+        curator: Curator,
+        due: Due,
+        view: CurationView,
+        proposals: tuple[Proposal, ...],
+        notice: str,
     ) -> None:
         rulings = rule(view, proposals, self.blocks)
         sound = [each for each in rulings if each.accepted]
@@ -251,6 +311,7 @@ class Curations:
             tuple(each.proposal for each in sound),
             tuple(number for number, _ in changes),
             tuple((each.proposal.summary[:_REASON], each.reason) for each in rulings if not each.accepted),
+            notice,
         )
         if changes:
             (first, delta), *more = changes

@@ -25,6 +25,8 @@ from saga_core.ids import IdSource
 from saga_core.journal.journal import Journal, Wanted
 from saga_core.model.deltas import Delta
 from saga_core.model.turn import TurnKind
+from saga_core.ports import UsagePart
+from saga_core.subject import concern
 
 log = logging.getLogger("saga.extraction")
 
@@ -208,6 +210,7 @@ class Extractions:
     # -- reading -----------------------------------------------------------------------------------------------
 
     async def _run(self, backlog: _Backlog, extractor: Extractor) -> None:
+        concern(request="", session=backlog.session)
         try:
             while True:
                 backlog.wake.clear()
@@ -222,6 +225,7 @@ class Extractions:
                 if pause > 0 and (turn or unknown):
                     await self._rest(backlog, pause)
                 elif turn:
+                    concern(turn=turn)
                     async with self._slots:
                         await self._try(backlog, extractor, turn)
                 elif not backlog.wake.is_set():

@@ -17,6 +17,7 @@ from attrs import define, field, frozen
 
 from saga_core.engine.counters import Counters
 from saga_core.engine.gates import Gates
+from saga_core.subject import concern
 
 log = logging.getLogger("saga.lanes")
 
@@ -132,11 +133,13 @@ class Lanes:
             lane.wake.set()
 
     async def _run(self, lane: _Lane) -> None:
+        concern(request="", session=lane.session)
         while lane.turns:
             if self.gates.held(lane.session):
                 await self.gates.released(lane.session)
                 continue
             batch = list(lane.turns)
+            concern(turn=batch[-1])
             try:
                 async with lane.working, asyncio.timeout(self.patience) as limit:
                     await self.work(lane.session, batch)

@@ -7,7 +7,7 @@ import pytest
 
 from saga_core.config.model import ServerConfig
 from saga_core.errors import ConfigError
-from saga_server.logs import RedactingFormatter, secrets_of
+from saga_server.logs import formatter, secrets_of
 from saga_server.security import check_listening, is_loopback
 from tests.server.client import CHAT, Client, words
 from tests.server.conftest import Serve
@@ -211,10 +211,10 @@ class TestLogs:
             upstream.key = "another"
             await client.chat(HELLO, headers={"Authorization": f"Bearer {secrets[0]}"})
             assert secrets_of(client.server.config) == secrets
-        formatter = RedactingFormatter(secrets)
         assert caplog.records
         for record in caplog.records:
-            assert "geheim" not in formatter.format(record)
+            for kind in ("text", "json"):
+                assert "geheim" not in formatter(kind, secrets).format(record)
 
     def test_a_key_inside_a_traceback_is_taken_out(self) -> None:
         try:
@@ -223,4 +223,5 @@ class TestLogs:
             record = logging.LogRecord(
                 "a", logging.ERROR, "", 1, "%s", ("saga-key-geheim",), (type(error), error, None)
             )
-        assert RedactingFormatter(["saga-key-geheim", "abc"]).format(record).count("(key)") == 2
+        for kind in ("text", "json"):
+            assert formatter(kind, ["saga-key-geheim", "abc"]).format(record).count("(key)") == 2

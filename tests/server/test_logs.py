@@ -1,0 +1,189 @@
+"""Log lines: JSON and text, ids of request, session and turn, and nothing of a story above debug."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from saga_core.config import load_config
+from saga_core.subject import concern, subject
+from saga_server.logs import Redactor, formatter, secrets_of, set_up_logging
+from tests.server.client import Client, words
+from tests.server.conftest import Serve
+from tests.server.test_security_attacks import send_raw
+from tests.server.upstream import Upstream
+
+WORDS = "나는 Quillfeather 를 찾는다."
+
+
+@pytest.fixture
+def lines(capsys: pytest.CaptureFixture[str]) -> Iterator[Any]:
+    """``begin(level, format)`` sends the log to a text; ``lines()`` reads it."""
+    held = io.StringIO()
+    root, ours = logging.getLogger(), ("saga", "saga_core", "saga_backends", "saga_server")
+    before = root.handlers[:], root.level, {name: logging.getLogger(name).level for name in ours}
+
+    class Lines:
+        def begin(self, level: str = "info", kind: str = "json") -> None:
+            set_up_logging(load_config({"logging": {"level": level, "format": kind}}, environ={}))
+            root.handlers[0].setStream(held)  # type: ignore[attr-defined]
+
+        def text(self) -> str:
+            return held.getvalue()
+
+        def __call__(self) -> list[dict[str, Any]]:
+            return [json.loads(line) for line in held.getvalue().splitlines()]
+
+    yield Lines()
+    root.handlers[:], root.level = before[0], before[1]
+    logging.captureWarnings(False)
+    for name, level in before[2].items():
+        logging.getLogger(name).setLevel(level)
+
+
+async def test_a_turn_is_told_with_its_ids(client: Client, upstream: Upstream, lines: Any) -> None:
+    lines.begin("debug")
+    reply = await client.chat(words(WORDS), headers={"X-Request-ID": "mine-1"})
+    told = [line for line in lines() if line["logger"] == "saga.said"]
+    assert [line["message"].partition(":")[0] for line in told] == ["to narrator-1", "from narrator-1"]
+    for line in told:
+        assert line["request"] == "mine-1" == reply.headers["X-Request-ID"]
+        assert (line["session"], line["turn"]) == (reply.session, reply.turn)
+        assert line["private"] is True
+    assert WORDS in told[0]["message"] and "The rain stops." in told[1]["message"]
+
+
+async def test_nothing_of_a_story_is_told_above_debug(client: Client, upstream: Upstream, lines: Any) -> None:
+    lines.begin("info")
+    session = (await client.chat(words(WORDS))).session
+    await client.post(f"/api/sessions/{session}/reset")
+    await client.get(f"/api/memory/search?q=Quillfeather&session={session}")
+    await client.chat([{"role": "user", "content": WORDS, "more": {"nested": WORDS}}], n=99)
+    await client.post("/api/drain")
+    assert "Quillfeather" not in lines.text()
+
+
+async def test_background_work_is_told_with_its_session_and_no_request(
+    client: Client, lines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*_: Any, **__: Any) -> None:
+        raise OSError("no room")
+
+    lines.begin()
+    monkeypatch.setattr(client.server.saga.lanes, "work", fails)
+    reply = await client.chat(words("hello"))
+    await client.post("/api/drain")
+    failed = [line for line in lines() if line["logger"] == "saga.lanes"]
+    assert {line["session"] for line in failed} == {reply.session}
+    assert failed[-1]["turn"] == reply.turn
+    assert not any("request" in line for line in failed)
+    assert "OSError: no room" in failed[0]["error"]
+
+
+async def test_an_id_that_could_forge_a_line_is_replaced(offline: Client) -> None:
+    for given in ("a b", "x" * 65, "é", '"}'):
+        answer = await offline.get("/healthz", headers={"X-Request-ID": given})
+        assert answer.headers["X-Request-ID"] != given
+    assert len({(await offline.get("/healthz")).headers["X-Request-ID"] for _ in range(3)}) == 3
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: geheim\x00\r\n\r\n",
+        b"geheim geheim geheim\r\n\r\n",
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: geheim\r\n\r\n",
+    ],
+)
+async def test_a_malformed_request_is_one_line_without_its_content(offline: Client, lines: Any, raw: bytes) -> None:
+    lines.begin()
+    await send_raw(offline, raw)
+    (line,) = lines()
+    assert line["level"] == "warning"
+    assert "127.0.0.1" in line["message"] and "geheim" not in line["message"]
+    assert "error" not in line
+    assert await offline.metric("saga_http_malformed_total") == 1
+
+
+async def test_an_unexpected_failure_of_a_handler_keeps_its_traceback(
+    serve: Serve, lines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serve() as client:
+        lines.begin()
+
+        async def broken(*_: Any) -> None:
+            raise RuntimeError("broken")
+
+        monkeypatch.setattr(type(client.server.saga), "sessions", broken)
+        answer = await client.get("/api/sessions")
+    assert answer.status == 500
+    (line,) = lines()
+    assert "RuntimeError: broken" in line["error"]
+    assert line["request"] == answer.headers["X-Request-ID"]
+
+
+def test_a_text_line_for_people(lines: Any) -> None:
+    lines.begin("debug", "text")
+    logging.getLogger("saga.lanes").warning("하나 %s", "둘")
+    logging.getLogger("saga.said").debug("geheim", extra={"private": True})
+    logging.getLogger("httpx").info("not ours")
+    first, second = lines.text().splitlines()
+    assert first.endswith("WARNING saga.lanes: 하나 둘")
+    assert second.endswith("DEBUG   saga.said: [private] geheim")
+
+
+def test_what_looks_like_a_secret_is_taken_out() -> None:
+    redact = Redactor.of(["open-sesame", "ab"])
+    for text in (
+        "key open-sesame refused",
+        "Authorization: Bearer abcdef12345",
+        "Incorrect API key: sk-proj-abcdefghijklmnop1234",
+        "postgresql://saga:open1@db/saga",
+    ):
+        assert "(key)" in redact(text)
+    for secret in ("open-sesame", "abcdef12345", "abcdefghijklmnop", "open1"):
+        assert secret not in redact(
+            f"{secret if secret == 'open-sesame' else ''} Bearer abcdef12345 sk-abcdefghijklmnop9 "
+            "postgresql://saga:open1@db/saga"
+        )
+    assert redact("wants a bearer token; ab") == "wants a bearer token; ab"
+
+
+def test_secrets_are_looked_for_everywhere() -> None:
+    config = load_config(
+        {
+            "server": {"api_keys": ["admin-key"], "chat_keys": ["chat-key"]},
+            "storage": {"state": {"backend": "elsewhere", "url": "postgresql://saga:pass-word@db/saga"}},
+            "recall": {"options": {"api_key": "embed-key", "model": "small"}},
+            "api_keys": {"openai": "open-key"},
+        },
+        environ={},
+    )
+    found = set(secrets_of(config, {"ANTHROPIC_API_KEY": "env-key"}))
+    assert found == {"admin-key", "chat-key", "pass-word", "embed-key", "open-key", "env-key"}
+
+
+def test_json_lines_are_lines_of_json() -> None:
+    record = logging.LogRecord("saga", logging.INFO, "", 1, "두\nzeilen %s", ('"geheim"',), None)
+    record.created = 0.5
+    line = formatter("json", ["geheim"]).format(record)
+    assert "\n" not in line and "두" in line
+    found = json.loads(line)
+    assert found["message"] == '두\nzeilen "(key)"'
+    assert list(found) == ["time", "level", "logger", "message"]
+    assert found["time"].startswith("1970-01-01T00:00:00.") and found["time"].endswith("Z")
+
+
+def test_a_subject_changes_as_a_whole() -> None:
+    concern(request="r", session="s")
+    concern(turn="t")
+    assert (subject().request, subject().session, subject().turn) == ("r", "s", "t")
+    concern(session="other")
+    assert (subject().request, subject().session, subject().turn) == ("r", "other", "")
+    concern(request="")
+    assert (subject().request, subject().session, subject().turn) == ("", "", "")
