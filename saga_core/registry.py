@@ -15,7 +15,7 @@ from saga_core.errors import BadInput, StoreUnavailable
 
 GROUP = "saga.backends"
 
-KINDS = ("state", "graph", "vector", "cache", "curator", "resident", "embedder", "chat", "tokens")
+KINDS = ("state", "graph", "vector", "cache", "curator", "resident", "embedder", "chat", "tokens", "context")
 
 
 @frozen
@@ -49,7 +49,7 @@ class Backend:
     kind: str
     name: str
     open: Callable[[OpenOptions], Awaitable[Any]]
-    """Gives the store (or embedder, chat model, counter), ready to use."""
+    """Gives the store (or embedder, chat model, counter, source of context), ready to use."""
     summary: str = ""
     extra: str | None = None
     """The optional dependency set that brings the engine, for the message when it is missing."""

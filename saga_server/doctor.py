@@ -83,6 +83,7 @@ async def _stores(config: Config, say: Say) -> bool:
             health = await store.check(thorough=True)
             good &= _told(say, health.ok, f"{kind}: {_opened(store.info, health)}")
             good &= _told(say, True, f"{kind} backends: {_backends(kind, store.info.name)}")
+        _told(say, True, f"context: {_sources(saga)}")
         for name, reason in saga.counters.degraded.items():
             good &= _told(say, False, f"{name}: {reason}")
         broken = saga.worlds.broken()
@@ -117,6 +118,18 @@ def _backends(kind: str, used: str) -> str:
     here = [f"{each} in use" if each.name == used else str(each) for each in found if not each.missing]
     missing = [f"{each.name}: {each.missing}" for each in found if each.missing]
     return "installed: " + ", ".join(here) + (f"; not installed: {'; '.join(missing)}" if missing else "")
+
+
+def _sources(saga: Saga) -> str:
+    """The sources of context, and those that other packages bring and nobody switched on."""
+    told = []
+    for name, needs in saga.reader.sources.items():
+        told.append(f"{name} (needs {', '.join(needs)})" if needs else name)
+    found = [each for each in installed("context") if each.name not in saga.reader.sources]
+    here = [str(each) for each in found if not each.missing]
+    broken = [f"{each.name}: {each.missing}" for each in found if each.missing]
+    off = f"; installed, not in recall.sources: {', '.join(here)}" if here else ""
+    return ", ".join(told) + off + (f"; broken: {'; '.join(broken)}" if broken else "")
 
 
 async def _providers(config: Config, say: Say) -> bool:

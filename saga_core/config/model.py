@@ -15,6 +15,7 @@ from saga_core.config.rules import (
     Flag,
     Number,
     Options,
+    OptionsByName,
     Origins,
     Secret,
     Secrets,
@@ -33,8 +34,6 @@ Dialect = Literal["anthropic", "openai", "google", "openrouter", "any"]
 Thinking = Literal["model", "off"]
 Strategy = Literal["md_prefix", "none"]
 GraphMode = Literal["on-disk", "memory"]
-LogLevel = Literal["debug", "info", "warning", "error"]
-LogFormat = Literal["text", "json"]
 
 LAYERS = ("A1", "A2", "A3", "A4")
 
@@ -252,18 +251,10 @@ class RecallConfig:
     deadline_ms: float = field(default=250.0, validator=Number())
     """Milliseconds that a source of context may take before it is left out."""
     top_k: int = field(default=96, validator=Whole(1))
+    sources: Mapping[str, Mapping[str, Any]] = field(factory=dict, repr=False, validator=OptionsByName())
+    """Sources of context that other packages bring, by name, each with its options."""
     extraction_wait_ms: float = field(default=1_500.0, validator=Number(zero=True))
     """Milliseconds that a request waits when the turn that it continues is being read by the extraction model."""
-
-
-@frozen
-class LoggingConfig:
-    """What the server writes to stderr."""
-
-    level: LogLevel = field(default="info", validator=Choice(get_args(LogLevel)))
-    """From which level on. At ``debug`` prompts and replies are in it, each marked as private."""
-    format: LogFormat = field(default="text", validator=Choice(get_args(LogFormat)))
-    """Lines for people, or a JSON object a line for programs."""
 
 
 @frozen
@@ -293,7 +284,6 @@ class Config:
     modules: ModulesConfig = ModulesConfig()
     storage: StorageConfig = StorageConfig()
     recall: RecallConfig = RecallConfig()
-    logging: LoggingConfig = LoggingConfig()
     base: Path = field(factory=Path.cwd, eq=False)
     """The directory that relative paths are relative to: the config file's, or the working directory."""
     warnings: tuple[str, ...] = field(default=(), eq=False)

@@ -306,6 +306,26 @@ class Options(Rule):
 
 
 @frozen
+class OptionsByName(Rule):
+    """Names of what another package brings, each with its own options, which it checks itself when it is opened."""
+
+    hidden: ClassVar[bool] = True
+
+    def read(self, value: Any) -> Any:
+        """A new dict of dicts; a name without a value has no options."""
+        remedy = "give a mapping of names to mappings of options"
+        if not isinstance(value, Mapping) or not all(isinstance(name, str) and name for name in value):
+            raise Refused(remedy, hidden=True)
+        found = {}
+        for name, options in value.items():
+            try:
+                found[name] = Options().read({} if options is None else options)
+            except Refused:
+                raise Refused(f"{remedy}: {name} has something else", hidden=True) from None
+        return found
+
+
+@frozen
 class Facts(Rule):
     """Facts about models, as ``models.toml`` has them, by the beginning of the model's name."""
 

@@ -9,7 +9,20 @@ block.lead = context.text
 
 from __future__ import annotations
 
-from saga_core.context.model import Piece, ReadRequest, Section, TurnContext
+from saga_core.context.model import Piece, ReadRequest, Section, Slot, TurnContext
 from saga_core.context.reader import ContextReader, default_reader
+from saga_core.context.scene import Scene
+from saga_core.context.sources import ContextSource, Given
 
-__all__ = ["ContextReader", "Piece", "ReadRequest", "Section", "TurnContext", "default_reader"]
+__all__ = [
+    "ContextReader",
+    "ContextSource",
+    "Given",
+    "Piece",
+    "ReadRequest",
+    "Scene",
+    "Section",
+    "Slot",
+    "TurnContext",
+    "default_reader",
+]

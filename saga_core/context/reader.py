@@ -12,14 +12,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from saga_core.config.model import Config, TokenBudget
 from saga_core.context.budget import ceilings, pack
+from saga_core.context.gathering import Gathering
 from saga_core.context.labels import labels
-from saga_core.context.model import Piece, ReadRequest, Section, TurnContext
+from saga_core.context.model import ReadRequest, Section, TurnContext
+from saga_core.context.order import PATIENCE, order_of
 from saga_core.context.scene import EntityNames, Scene
 from saga_core.context.sources import Briefing, Connections, ContextSource, Deaths, Events, Lorebook, Recollection
 from saga_core.errors import BadInput
@@ -28,8 +30,6 @@ from saga_core.stores.vector import VectorStore
 
 log = logging.getLogger("saga.context")
 
-_PATIENCE = 0.8
-"""The part of the deadline within which stores and the embedder must answer, so that sources can go on without."""
 _FAREWELL = 0.02
 """Seconds that a cancelled task has to end."""
 _COUNTED = 4_096
@@ -56,17 +56,14 @@ class ContextReader:
         """``deadline_ms``: what is not there by then is left out. ``hops``: how far the graph is walked.
 
         Without ``vectors`` or ``embedder`` lore and turns are found by their words alone. Raises ``BadInput`` for a
-        deadline that is not above 0 and for two sources of one name.
+        deadline that is not above 0, for two sources of one name, and for sources that need each other, or one that is
+        not there.
         """
         if not deadline_ms > 0:
             raise BadInput(f"deadline_ms is {deadline_ms}; give milliseconds above 0")
-        names = [source.name for source in sources]
-        for name, times in Counter(names).items():
-            if times > 1:
-                raise BadInput(f"sources: {times} are named {name!r}; give each its own name")
         self.misses: Counter[str] = Counter()
         """How often each source, or store behind one, was left out."""
-        self._sources = tuple(sources)
+        self._order = order_of(sources)
         budget = budget or TokenBudget()
         self._most = budget.dynamic_context_max
         self._ceilings = ceilings(budget)
@@ -81,6 +78,11 @@ class ContextReader:
         self._count = lru_cache(maxsize=_COUNTED)(counter.count)
         self._strays: set[asyncio.Task[Any]] = set()
 
+    @property
+    def sources(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of the sources, each with those that it needs."""
+        return {source.name: tuple(source.needs) for source in self._order.sources}
+
     async def read(self, request: ReadRequest) -> TurnContext:
         """The context of one turn. The same request, with the same answers of stores in time, gives the same bytes."""
         clock = self._clock.monotonic
@@ -91,19 +93,13 @@ class ContextReader:
             embedder=self._embedder,
             vectors=self._vectors,
             hops=self._hops,
-            patience=self._deadline * _PATIENCE,
+            patience=self._deadline * PATIENCE,
         )
-        timings: dict[str, float] = {}
-        tasks = {
-            source.name: asyncio.create_task(self._timed(source, scene, timings), name=f"saga-context-{source.name}")
-            for source in self._sources
-        }
+        gathering = Gathering(self._order, scene, self._deadline, self._clock)
         try:
-            if tasks:
-                await asyncio.wait(tasks.values(), timeout=self._deadline)
-            pieces = self._collect(tasks, scene)
+            pieces = await gathering.pieces()
         finally:
-            await self._dismiss([*tasks.values(), *scene.asked_for()])
+            await self._dismiss([*gathering.tasks.values(), *scene.asked_for()])
         gathered = clock()
         packed = pack(
             pieces,
@@ -114,6 +110,7 @@ class ContextReader:
             language=request.language,
         )
         end = clock()
+        timings = gathering.timings
         timings["gather"] = (gathered - start) * 1_000
         timings["pack"] = (end - gathered) * 1_000
         timings["total"] = (end - start) * 1_000
@@ -121,29 +118,6 @@ class ContextReader:
         return TurnContext(
             packed.text, packed.tokens, packed.chosen, packed.skipped, tuple(sorted(scene.late)), timings
         )
-
-    async def _timed(self, source: ContextSource, scene: Scene, timings: dict[str, float]) -> Sequence[Piece]:
-        start = self._clock.monotonic()
-        pieces = await source.gather(scene)
-        timings[source.name] = (self._clock.monotonic() - start) * 1_000
-        return pieces
-
-    @staticmethod
-    def _collect(tasks: dict[str, asyncio.Task[Sequence[Piece]]], scene: Scene) -> list[Piece]:
-        pieces: list[Piece] = []
-        for name, task in tasks.items():
-            if not task.done():
-                scene.late.add(name)
-                log.warning("context: %s left out: not done within the deadline", name)
-            elif task.cancelled():
-                scene.late.add(name)
-                log.warning("context: %s left out: it was cancelled", name)
-            elif (error := task.exception()) is not None:
-                scene.late.add(name)
-                log.warning("context: %s left out: %s: %s", name, type(error).__name__, error, exc_info=error)
-            else:
-                pieces += task.result()
-        return pieces
 
     async def _dismiss(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
         """Cancel what still runs. What does not end at once is let go of, and its end is awaited by ``aclose``."""
@@ -173,6 +147,18 @@ class ContextReader:
             await asyncio.wait(self._strays)
 
 
+def own_sources(config: Config) -> tuple[ContextSource, ...]:
+    """SAGA's own sources, set up as configured."""
+    return (
+        Deaths(),
+        Briefing(),
+        Lorebook(config.dynamic_lorebook, expand=config.graph.hybrid_rerank),
+        Recollection(config.recall.top_k, config.token_budget.recall_max, config.token_budget.dynamic_context_max),
+        Connections(),
+        Events(),
+    )
+
+
 def default_reader(
     config: Config,
     counter: TokenCounter,
@@ -180,17 +166,11 @@ def default_reader(
     clock: Clock | None = None,
     vectors: VectorStore | None = None,
     embedder: Embedder | None = None,
+    guests: Sequence[ContextSource] = (),
 ) -> ContextReader:
-    """The reader with SAGA's own sources, set up as configured."""
+    """The reader with SAGA's own sources and ``guests``, set up as configured."""
     return ContextReader(
-        (
-            Deaths(),
-            Briefing(),
-            Lorebook(config.dynamic_lorebook, expand=config.graph.hybrid_rerank),
-            Recollection(config.recall.top_k, config.token_budget.recall_max, config.token_budget.dynamic_context_max),
-            Connections(),
-            Events(),
-        ),
+        (*own_sources(config), *guests),
         counter,
         budget=config.token_budget,
         clock=clock,

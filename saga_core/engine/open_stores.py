@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from attrs import define, frozen
 
@@ -77,6 +77,14 @@ def path_of(config: Config, kind: str) -> Path | None:
     return _path(config, kind, getattr(config.storage, kind), place_of(kind, backend_of(config, kind)))
 
 
+class Closable(Protocol):
+    """What is closed in the end."""
+
+    async def aclose(self) -> None:
+        """Let go of everything."""
+        ...
+
+
 @define
 class Stores:
     """Everything that was opened. ``aclose`` closes all of it, the last opened first."""
@@ -96,9 +104,9 @@ class Stores:
             found["cache"] = self.cache
         return found
 
-    def keep(self, store: Store) -> None:
-        """Close ``store`` with the others."""
-        self._stack.push_async_callback(store.aclose)
+    def keep(self, opened: Closable) -> None:
+        """Close ``opened`` with the stores, before them."""
+        self._stack.push_async_callback(opened.aclose)
 
     async def aclose(self) -> None:
         """Close everything."""

@@ -13,7 +13,8 @@ from attrs import define, field
 from saga_core.billing.ledger import Ledger
 from saga_core.capabilities import Capability
 from saga_core.config import Config, load_config
-from saga_core.context.reader import default_reader
+from saga_core.context.guests import open_guest
+from saga_core.context.reader import ContextReader, default_reader, own_sources
 from saga_core.engine.counters import Counters
 from saga_core.engine.curating import Curations
 from saga_core.engine.curators import open_curators
@@ -126,9 +127,7 @@ class Opening:
             projector=projector,
             extractions=extractions,
             curations=curations,
-            reader=default_reader(
-                config, stores.counter, clock=self.clock, vectors=stores.vector, embedder=stores.embedder
-            ),
+            reader=await self._reader(config, stores),
             matcher=Matcher(journal, live.tree),
             prompting=Prompting(config, self.clock, stores.counter, counters, Ledger(stores.state)),
         )
@@ -174,6 +173,21 @@ class Opening:
                 raise
             return Journal(stores.state), False
         return journal, True
+
+    async def _reader(self, config: Config, stores: Stores) -> ContextReader:
+        """The reader with the sources that other packages bring, which are closed with the stores."""
+        taken, guests = {source.name for source in own_sources(config)}, []
+        for name in config.recall.sources:
+            guests.append(await open_guest(name, config, taken))
+            stores.keep(guests[-1])
+        return default_reader(
+            config,
+            stores.counter,
+            clock=self.clock,
+            vectors=stores.vector,
+            embedder=stores.embedder,
+            guests=guests,
+        )
 
     def _extractor(self, config: Config, stores: Stores, counters: Counters) -> Extractor | None:
         if self.extractor is None:

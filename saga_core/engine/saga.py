@@ -35,7 +35,6 @@ from saga_core.model.world_state import WorldState
 from saga_core.ports import ChatModel, Clock, Entropy, SystemClock, SystemEntropy
 from saga_core.prompt.build import build_plan, language_of
 from saga_core.recall.episodes import PathEpisodes
-from saga_core.subject import concern
 from saga_core.world.library import WorldLibrary
 from saga_core.world.model import EMPTY_WORLD, World
 
@@ -113,7 +112,6 @@ class Saga(Changes):
         journal cannot be read, the turn is played without memory and says so in ``notices``.
         """
         started = self.clock.monotonic()
-        concern(session="")
         transcript = read_transcript(messages)
         chosen = _Choice(self.worlds, world, transcript, self.config.session.default_world)
         if world is not None:
@@ -165,7 +163,6 @@ class Saga(Changes):
         elif only is not None and self.config.session.server_history and is_thin(transcript):
             match = Match(only.id, (await self.live.get(only.id)).head, how="session")
         live = await self._session_for(match, transcript, owner, chosen)
-        concern(session=live.session.id)
         lap("match")
         parent, adopted = match.parent or live.tree.root, list[str]()
         if match.unknown:
@@ -212,10 +209,8 @@ class Saga(Changes):
             plan, planned = await self.prompting.plan(live, layout, prefix, context, facts, asked.model, parent)
             lap("plan")
         replies = tuple(Reply(self.ids.new("t")) for _ in range(max(1, asked.choices)))
-        concern(turn=replies[0].turn_id)
         above = await live.turn(parent)
         lap.total()
-        recording = Recording(self, live.session.id, transcript, parent, state, asked.model, asked.timeline)
         begun = BegunTurn(
             replies[0].turn_id,
             live.session,
@@ -337,6 +332,11 @@ class Saga(Changes):
         self._contexts[turn] = context
         while len(self._contexts) > _EXPLAINED:
             self._contexts.popitem(last=False)
+
+    async def status(self) -> dict[str, Any]:
+        """As ``Catalog.status``, with the sources of context, and how often each, or a store behind it, was late."""
+        sources = {name: list(needs) for name, needs in self.reader.sources.items()}
+        return {**await super().status(), "context": {"sources": sources, "late": dict(self.reader.misses)}}
 
     def forget_contexts(self) -> None:
         """Keep none of the contexts of recent turns, and nothing of the prompts that were sent."""

@@ -20,6 +20,7 @@ from saga_core.context.model import Piece, Section, TurnContext
 from saga_core.context.reader import USEFUL_HOPS, ContextReader, default_reader
 from saga_core.context.scene import Scene
 from saga_core.context.sources import Connections, ContextSource, Lorebook, Recollection
+from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.ports import Embedder
 from saga_core.recall.fusion import Ranking
 from saga_core.registry import OpenOptions, load
@@ -40,8 +41,9 @@ class LatestTurns:
     """What a prompt without recall has: the newest turns, as many as fit."""
 
     name: str = "latest"
+    needs: tuple[str, ...] = ()
 
-    async def gather(self, scene: Scene) -> Sequence[Piece]:
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """The newest hundred turns that the history does not show."""
         episodes = scene.request.episodes
         if episodes is None:

@@ -7,7 +7,8 @@ import re
 
 from saga_core.config import Config
 from saga_core.context.model import Section
-from saga_core.context.reader import _PATIENCE, default_reader
+from saga_core.context.order import PATIENCE
+from saga_core.context.reader import default_reader
 from saga_core.engine import adoption, extracting, lanes, live, projector, quiet
 from saga_core.extraction import question
 from saga_core.journal import keys, matching, transcript
@@ -70,7 +71,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
     assert "the latest {} events, {} notes and {} problems".format(*most) in PROSE
     assert f"the format's version, {keys.FORMAT};" in PROSE
     assert (lanes.FIRST_PAUSE, lanes.LONGEST_PAUSE) == (0.5, 60.0), "half a second, a minute"
-    assert _PATIENCE == 0.8, "four fifths"
+    assert PATIENCE == 0.8, "four fifths"
     assert f"At most {question.LIMIT:,} tokens" in PROSE
     assert f"{extracting.TRIES} times for a turn" in PROSE
     assert f"{quiet.PATIENCE:g} seconds after those that ran at first" in PROSE
@@ -86,7 +87,7 @@ def test_the_sources_are_those_of_the_reader() -> None:
         def count(self, text: str) -> int:
             return len(text)
 
-    names = [source.name for source in default_reader(Config(), Counter())._sources]
+    names = list(default_reader(Config(), Counter()).sources)
     assert [row[0] for row in column("source")] == names
     assert len(Section) == 5
 

@@ -8,6 +8,6 @@ from saga_core.context.sources.deaths import Deaths
 from saga_core.context.sources.events import Events
 from saga_core.context.sources.lorebook import Lorebook
 from saga_core.context.sources.recollection import Recollection
-from saga_core.context.sources.source import ContextSource
+from saga_core.context.sources.source import ContextSource, Given
 
-__all__ = ["Briefing", "Connections", "ContextSource", "Deaths", "Events", "Lorebook", "Recollection"]
+__all__ = ["Briefing", "Connections", "ContextSource", "Deaths", "Events", "Given", "Lorebook", "Recollection"]

@@ -18,6 +18,7 @@ from saga_core.context.model import (
 )
 from saga_core.context.render import one_field
 from saga_core.context.scene import Scene
+from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.model.entities import Entity, Kind
 from saga_core.model.world_state import WorldState
 
@@ -33,8 +34,9 @@ class Briefing:
     """
 
     name: str = "briefing"
+    needs: tuple[str, ...] = ()
 
-    async def gather(self, scene: Scene) -> Sequence[Piece]:
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """Up to three lines, and a piece for each change."""
         state, words = scene.state, labels(scene.request.language)
         pieces = [self._essentials(state, words)]

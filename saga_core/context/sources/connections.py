@@ -11,6 +11,7 @@ from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, Section
 from saga_core.context.render import one_field
 from saga_core.context.scene import Scene
+from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.recall.graph_walk import Walk, weight_of
 from saga_core.stores.graph import Edge
 
@@ -43,8 +44,9 @@ class Connections:
     """
 
     name: str = "connections"
+    needs: tuple[str, ...] = ()
 
-    async def gather(self, scene: Scene) -> Sequence[Piece]:
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """The best 8 lines, out of the 48 best edges."""
         found = await scene.walked()
         hops = found.distance

@@ -10,6 +10,7 @@ from saga_core.context.labels import labels
 from saga_core.context.model import MUST_DEAD, Piece, Section, Slot
 from saga_core.context.render import one_field
 from saga_core.context.scene import Scene
+from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.model.entities import Entity
 
 _MOST = 12
@@ -24,8 +25,9 @@ class Deaths:
     """
 
     name: str = "deaths"
+    needs: tuple[str, ...] = ()
 
-    async def gather(self, scene: Scene) -> Sequence[Piece]:
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """A piece for each of them, 12 at most: the player, the near, the named, the newly dead."""
         request, words = scene.request, labels(scene.request.language)
         dead = scene.dead

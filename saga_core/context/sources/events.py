@@ -10,6 +10,7 @@ from saga_core.context.labels import labels
 from saga_core.context.model import CHANGED, Piece, Section
 from saga_core.context.render import one_line
 from saga_core.context.scene import Scene
+from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.model.entities import Happening
 
 _RECENT = 8
@@ -24,8 +25,9 @@ class Events:
     """The latest eight events, older ones that were mentioned, and what the curator says is due."""
 
     name: str = "events"
+    needs: tuple[str, ...] = ()
 
-    async def gather(self, scene: Scene) -> Sequence[Piece]:
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """A line each: ``[type] name (turn 12)``. Of an event that happened more than once the last time counts."""
         request, state = scene.request, scene.state
         words = labels(request.language)

@@ -12,6 +12,7 @@ from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, Section
 from saga_core.context.render import one_line
 from saga_core.context.scene import Scene
+from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.recall.lore_index import LoreIndex
 from saga_core.recall.lorebook import LoreSituation, ScoredLore, rank_lore
 from saga_core.world.model import LoreEntry
@@ -31,9 +32,10 @@ class Lorebook:
     config: LorebookConfig = field(factory=LorebookConfig)
     expand: bool = True
     name: str = "lorebook"
+    needs: tuple[str, ...] = ()
     _lines: WeakKeyDictionary[LoreIndex, dict[tuple[str, str], str]] = field(factory=WeakKeyDictionary, init=False)
 
-    async def gather(self, scene: Scene) -> Sequence[Piece]:
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """The best 20 entries. A secret says who knows it, and an entry about somebody dead that he is dead."""
         request, state = scene.request, scene.state
         if not request.lore.entries:

@@ -11,6 +11,7 @@ from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, ReadRequest, Section
 from saga_core.context.render import one_line
 from saga_core.context.scene import Scene
+from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.recall.closeness import REACH as CLOSE
 from saga_core.recall.closeness import closeness
 from saga_core.recall.episodes import Episodes
@@ -53,8 +54,9 @@ class Recollection:
     most: int = _ROOM
     ranking: Ranking = field(factory=Ranking)
     name: str = "recollection"
+    needs: tuple[str, ...] = ()
 
-    async def gather(self, scene: Scene) -> Sequence[Piece]:
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """The pieces, in the order of the turns when rendered."""
         request = scene.request
         episodes, ranking = request.episodes, self.ranking

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
+
+from attrs import field, frozen
 
 from saga_core.context.model import Piece
 from saga_core.context.scene import Scene
 
 
+@frozen
+class Given:
+    """What the sources offered that a source needs."""
+
+    pieces: Mapping[str, Sequence[Piece]] = field(factory=dict)
+    """Source to its pieces, as it gave them; none for one that is missing."""
+    missing: frozenset[str] = frozenset()
+    """The needed sources that failed, or were not done in time."""
+
+
+NOTHING_GIVEN = Given()
+
+
 class ContextSource(Protocol):
-    """One kind of context. It never calls a model that writes, and never changes anything."""
+    """One kind of context. It never calls a model that writes, never changes anything and never blocks the loop."""
 
     @property
     def name(self) -> str:
         """Names it in ``late`` and ``timings``, and its pieces' origin."""
         ...
 
-    async def gather(self, scene: Scene) -> Sequence[Piece]:
+    @property
+    def needs(self) -> Sequence[str]:
+        """The sources whose pieces it wants to see. It is asked as soon as these are done; without any, at once."""
+        ...
+
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """Its pieces for the scene, scored as ``saga_core.context.model`` says, in any order. One that raises or is
-        late is left out of the turn."""
+        late is left out of the turn. ``given`` has what the sources that it needs offered, and nothing else."""
         ...

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from saga_core.config.model import Config, GraphConfig, RecallConfig, TokenBudget
 from saga_core.context import ContextReader, Piece, ReadRequest, Section, TurnContext, default_reader
 from saga_core.context.scene import EntityNames, Scene
+from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.model.entities import Entity
 from saga_core.recall.lore_index import LoreIndex
@@ -47,16 +48,18 @@ class Says:
 
     text: str
     name: str = "says"
+    needs: tuple[str, ...] = ()
 
-    async def gather(self, scene: Scene) -> Sequence[Piece]:
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         return [Piece(self.name, self.text, Section.EVENTS, self.text, 1.0)]
 
 
 @frozen
 class Raises:
     name: str = "raises"
+    needs: tuple[str, ...] = ()
 
-    async def gather(self, scene: Scene) -> Sequence[Piece]:
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         raise ZeroDivisionError("a bug in a source")
 
 
@@ -65,19 +68,22 @@ class GivesUp:
     """A source that cancels itself."""
 
     name: str = "gives up"
+    needs: tuple[str, ...] = ()
 
-    async def gather(self, scene: Scene) -> Sequence[Piece]:
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         raise asyncio.CancelledError
 
 
 class Hangs:
     """A source that waits for ever, and may not end when told to."""
 
+    needs: tuple[str, ...] = ()
+
     def __init__(self, name: str = "hangs", *, stubborn: bool = False) -> None:
         self.name = name
         self.never = Never(stubborn=stubborn)
 
-    async def gather(self, scene: Scene) -> Sequence[Piece]:
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         await self.never.query([], [], 1)
         return []
 

@@ -1,0 +1,79 @@
+"""Gathering: the sources of one read at work, each beside the others or behind those that it needs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Sequence
+
+from saga_core.context.model import Piece
+from saga_core.context.order import SourceOrder
+from saga_core.context.scene import Scene
+from saga_core.context.sources.source import NOTHING_GIVEN, ContextSource, Given
+from saga_core.ports import Clock
+
+log = logging.getLogger("saga.context")
+
+
+class Gathering:
+    """One read. What a source offered is decided once: who needs it and the prompt see the same."""
+
+    def __init__(self, order: SourceOrder, scene: Scene, deadline: float, clock: Clock) -> None:
+        """Start all sources. ``deadline``: seconds from now."""
+        start = asyncio.get_running_loop().time()
+        self.timings: dict[str, float] = {}
+        """Milliseconds of each source that came to its end, without what it waited for others."""
+        self._scene = scene
+        self._clock = clock
+        self._deadline = deadline
+        self._until = {name: start + part * deadline for name, part in order.until.items()}
+        self._found: dict[str, Sequence[Piece] | None] = {}
+        self.tasks: dict[str, asyncio.Task[Sequence[Piece]]] = {
+            source.name: asyncio.create_task(self._run(source), name=f"saga-context-{source.name}")
+            for source in order.sources
+        }
+
+    async def pieces(self) -> list[Piece]:
+        """What all sources offer that are done within the deadline; the others are in the scene's ``late``."""
+        if self.tasks:
+            await asyncio.wait(self.tasks.values(), timeout=self._deadline)
+        return [piece for name in self.tasks for piece in self._offered(name) or ()]
+
+    async def _run(self, source: ContextSource) -> Sequence[Piece]:
+        given = await self._given(source.needs) if source.needs else NOTHING_GIVEN
+        start = self._clock.monotonic()
+        pieces = await source.gather(self._scene, given)
+        self.timings[source.name] = (self._clock.monotonic() - start) * 1_000
+        return pieces
+
+    async def _given(self, needs: Iterable[str]) -> Given:
+        """What the needed sources offer, as soon as all are done or too late."""
+        names = tuple(dict.fromkeys(needs))
+        left = max(self._until[name] for name in names) - asyncio.get_running_loop().time()
+        await asyncio.wait([self.tasks[name] for name in names], timeout=max(0.0, left))
+        found = {name: self._offered(name) for name in names}
+        return Given(
+            {name: pieces or () for name, pieces in found.items()},
+            frozenset(name for name, pieces in found.items() if pieces is None),
+        )
+
+    def _offered(self, name: str) -> Sequence[Piece] | None:
+        """A source's pieces; None, from then on, for one that failed or is not done by now."""
+        if name not in self._found:
+            reason, error = self._fault(name)
+            if reason:
+                self._scene.late.add(name)
+                log.warning("context: %s left out: %s", name, reason, exc_info=error)
+            self._found[name] = None if reason else self.tasks[name].result()
+        return self._found[name]
+
+    def _fault(self, name: str) -> tuple[str, BaseException | None]:
+        """Why a source has nothing to offer; empty when it has."""
+        task = self.tasks[name]
+        if not task.done():
+            task.cancel()
+            return "not done within the deadline", None
+        if task.cancelled():
+            return "it was cancelled", None
+        error = task.exception()
+        return (f"{type(error).__name__}: {error}", error) if error is not None else ("", None)
