@@ -34,6 +34,8 @@ Dialect = Literal["anthropic", "openai", "google", "openrouter", "any"]
 Thinking = Literal["model", "off"]
 Strategy = Literal["md_prefix", "none"]
 GraphMode = Literal["on-disk", "memory"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+LogFormat = Literal["text", "json"]
 
 LAYERS = ("A1", "A2", "A3", "A4")
 
@@ -258,6 +260,16 @@ class RecallConfig:
 
 
 @frozen
+class LoggingConfig:
+    """What the server writes to stderr."""
+
+    level: LogLevel = field(default="info", validator=Choice(get_args(LogLevel)))
+    """From which level on. At ``debug`` prompts and replies are in it, each marked as private."""
+    format: LogFormat = field(default="text", validator=Choice(get_args(LogFormat)))
+    """Lines for people, or a JSON object a line for programs."""
+
+
+@frozen
 class ApiKeys:
     """The note's ``api_keys``: provider keys, by provider."""
 
@@ -284,6 +296,7 @@ class Config:
     modules: ModulesConfig = ModulesConfig()
     storage: StorageConfig = StorageConfig()
     recall: RecallConfig = RecallConfig()
+    logging: LoggingConfig = LoggingConfig()
     base: Path = field(factory=Path.cwd, eq=False)
     """The directory that relative paths are relative to: the config file's, or the working directory."""
     warnings: tuple[str, ...] = field(default=(), eq=False)

@@ -35,6 +35,7 @@ from saga_core.model.world_state import WorldState
 from saga_core.ports import ChatModel, Clock, Entropy, SystemClock, SystemEntropy
 from saga_core.prompt.build import build_plan, language_of
 from saga_core.recall.episodes import PathEpisodes
+from saga_core.subject import concern
 from saga_core.world.library import WorldLibrary
 from saga_core.world.model import EMPTY_WORLD, World
 
@@ -112,6 +113,7 @@ class Saga(Changes):
         journal cannot be read, the turn is played without memory and says so in ``notices``.
         """
         started = self.clock.monotonic()
+        concern(session="")
         transcript = read_transcript(messages)
         chosen = _Choice(self.worlds, world, transcript, self.config.session.default_world)
         if world is not None:
@@ -163,6 +165,7 @@ class Saga(Changes):
         elif only is not None and self.config.session.server_history and is_thin(transcript):
             match = Match(only.id, (await self.live.get(only.id)).head, how="session")
         live = await self._session_for(match, transcript, owner, chosen)
+        concern(session=live.session.id)
         lap("match")
         parent, adopted = match.parent or live.tree.root, list[str]()
         if match.unknown:
@@ -209,8 +212,10 @@ class Saga(Changes):
             plan, planned = await self.prompting.plan(live, layout, prefix, context, facts, asked.model, parent)
             lap("plan")
         replies = tuple(Reply(self.ids.new("t")) for _ in range(max(1, asked.choices)))
+        concern(turn=replies[0].turn_id)
         above = await live.turn(parent)
         lap.total()
+        recording = Recording(self, live.session.id, transcript, parent, state, asked.model, asked.timeline)
         begun = BegunTurn(
             replies[0].turn_id,
             live.session,
