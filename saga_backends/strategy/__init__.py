@@ -1,0 +1,1 @@
+"""The memory strategies that come with SAGA."""
