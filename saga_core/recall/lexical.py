@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log
 
 from saga_core.recall.segments import Segment, mark_of, pack
-from saga_core.recall.tokens import FUNCTION_WORDS, terms
+from saga_core.recall.tokens import FUNCTION_WORDS, KOREAN_ENDINGS, terms
 
 POSTINGS = 1_000
 """Postings read for one query, at most."""
@@ -30,6 +30,7 @@ _REFINED_DOCUMENTS = 48
 _REFINED_TERMS = 4
 FUNCTION_SHARE = 0.3
 """What is left of the weight of a function word in a query: it says how something is asked, and little of what."""
+_FUNCTION = FUNCTION_WORDS | KOREAN_ENDINGS
 _K1 = 1.2
 _B = 0.75
 _UNIT = 4_096
@@ -239,7 +240,7 @@ class LexicalIndex:
         unread: list[tuple[float, _Postings, int]] = []
         for documents_with, term in wanted:
             weight = log(1 + (total - documents_with + 0.5) / (documents_with + 0.5)) / _UNIT
-            if term in FUNCTION_WORDS:
+            if term in _FUNCTION:
                 weight *= FUNCTION_SHARE
             known = self._postings[term]
             if isinstance(known, int):

@@ -27,6 +27,14 @@ FUNCTION_WORDS = frozenset(
 )
 """The stems of English words that nearly every sentence has."""
 
+KOREAN_ENDINGS = frozenset(
+    "습니 니다 했습 었습 았습 였습 합니 입니 어요 아요 해요 에요 예요 세요 네요 군요 지요 했어 었어 았어 였어 했다 "
+    "었다 았다 였다 한다 된다 이다 있다 있었 있는 했던 었던 았던 하는 하고 했고 었고 았고 해서 어서 아서 하면 으면 "
+    "지만 했지 었지 았지 하지 인데 는데 은데 으니 하니 려고 라고 다고 면서 더라 잖아 하며 으며 이며 하여 을까 할까 "
+    "할게 을게 겠다 겠어 겠습 것은 것을 것이".split()
+)
+"""Syllable bigrams in which Korean verbs and sentences end, whatever they say."""
+
 _KEPT = 64
 """Characters beyond which a text without a space is nothing to remember."""
 

@@ -153,3 +153,15 @@ def test_the_size_grows_with_what_is_in_it() -> None:
     assert grown > empty
     index.remove("a")
     assert index.size_bytes < grown
+
+
+@pytest.mark.parametrize(
+    ("query", "right", "wrong"),
+    [
+        ("역이 바로 옆이라 다니기가 수월했습니다", "숙소가 역에서 가까웠어요", "답장을 빨리 했습니다"),
+        ("왕이 세금을 올렸어요", "세금은 왕의 명령으로 두 배", "여관에서 잠들었어요"),
+        ("did she drop the lantern", "the old lantern broke", "she did the rest"),
+    ],
+)
+def test_how_a_sentence_ends_or_asks_counts_little(query: str, right: str, wrong: str) -> None:
+    assert index_of({"right": right, "wrong": wrong}).search(query, k=1)[0][0] == "right"
