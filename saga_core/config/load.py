@@ -23,13 +23,22 @@ from cattrs.errors import BaseValidationError
 from cattrs.gen import make_dict_structure_fn, override
 
 from saga_core.config.environment import Unreadable, Unset, expand, expand_all, refers, scalar
-from saga_core.config.model import Config, ProviderConfig, TokenBudget
+from saga_core.config.model import Config, ProviderConfig, StrategyConfig, TokenBudget
 from saga_core.config.rules import Refused, Rule, show
 from saga_core.config.source import Source, read_source
 from saga_core.errors import ConfigError
 
-_INSIDE_DYNAMIC = ("md_cache_max", "lorebook_max", "state_briefing_max", "graph_context_max", "recall_max")
+_INSIDE_DYNAMIC = (
+    "md_cache_max",
+    "lorebook_max",
+    "state_briefing_max",
+    "graph_context_max",
+    "recall_max",
+    "memories_max",
+)
 
+_STRATEGIES = 5
+"""Memory strategies that may work side by side."""
 _PROVIDER = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
 _REPLACED = {
@@ -110,6 +119,21 @@ def _converter() -> Converter:
 
     read_providers = converter.get_structure_hook(dict[str, ProviderConfig])
     converter.register_structure_hook_func(lambda kind: kind == Mapping[str, ProviderConfig], providers)
+
+    def strategies(value: Any, _: Any) -> Any:
+        if value is None:
+            return {}
+        if not isinstance(value, Mapping):
+            raise Refused("give memory strategies by name, such as facts, each with its settings or nothing")
+        for name in value:
+            if not _PROVIDER.match(str(name)):
+                raise Refused(f"name the strategy {name!r} with letters, digits, '-' and '_' only")
+        if len(value) > _STRATEGIES:
+            raise Refused(f"give at most {_STRATEGIES} memory strategies")
+        return read_strategies(value, Mapping[str, StrategyConfig])
+
+    read_strategies = converter.get_structure_hook(dict[str, StrategyConfig])
+    converter.register_structure_hook_func(lambda kind: kind == Mapping[str, StrategyConfig], strategies)
     return converter
 
 

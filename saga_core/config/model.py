@@ -117,6 +117,7 @@ class TokenBudget:
     state_briefing_max: int = field(default=200, validator=Whole())
     graph_context_max: int = field(default=300, validator=Whole())
     recall_max: int = field(default=500, validator=Whole())
+    memories_max: int = field(default=300, validator=Whole())
     state_block_instruction: int = field(default=400, validator=Whole())
 
 
@@ -155,6 +156,25 @@ class CuratorConfig:
     compress_story_after_turns: int = field(default=50, validator=Whole(1))
     backend: str | None = field(default=None, validator=Text("a curator's name", optional=True))
     """Who reviews besides the rules, which always do. None: ``blocks`` when ``models.curator`` is set, else nobody."""
+    options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
+
+
+@frozen
+class StrategyConfig:
+    """A memory strategy."""
+
+    use: str | None = field(default=None, validator=Text("a strategy's name", optional=True))
+    """Which strategy it is; None: the one of its own name."""
+    every: int = field(default=6, validator=Whole(1))
+    """Turns of a path between two runs."""
+    tokens: int = field(default=0, validator=Whole())
+    """Tokens of turns behind which it runs before that; 0: never."""
+    namespace: str | None = field(default=None, validator=Text("a namespace such as /facts/{actor}", optional=True))
+    """Where its records lie; None: where the strategy says."""
+    most: int = field(default=40, validator=Whole(1, 100))
+    """Records of one namespace; beyond them those go that were learned longest ago."""
+    expires_days: float = field(default=0.0, validator=Number(zero=True))
+    """Days after which a record is told no more; 0: never."""
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
 
 
@@ -290,6 +310,7 @@ class Config:
     md_cache: MdCacheConfig = MdCacheConfig()
     prompt_caching: PromptCachingConfig = PromptCachingConfig()
     curator: CuratorConfig = CuratorConfig()
+    memory_strategies: Mapping[str, StrategyConfig] = field(factory=dict)
     dynamic_lorebook: LorebookConfig = LorebookConfig()
     graph: GraphConfig = GraphConfig()
     session: SessionConfig = SessionConfig()

@@ -32,6 +32,7 @@ def ceilings(budget: TokenBudget) -> dict[Section, int]:
         Section.NOW: budget.state_briefing_max,
         Section.RELATED: budget.graph_context_max,
         Section.LORE: budget.lorebook_max,
+        Section.REMEMBERED: budget.memories_max,
         Section.EARLIER: budget.recall_max,
         Section.EVENTS: budget.state_briefing_max,
     }

@@ -34,6 +34,8 @@ class Labels:
     alive_again: str
     gone: str
     more: str
+    wish: str
+    limit: str
     edges: dict[str, str]
 
 
@@ -44,6 +46,7 @@ _KO = Labels(
         Section.NOW: "[최신 변경]",
         Section.RELATED: "[관련 연결]",
         Section.LORE: "[관련 로어북]",
+        Section.REMEMBERED: "[기억]",
         Section.EARLIER: "[지난 일]",
         Section.EVENTS: "[이벤트]",
     },
@@ -67,6 +70,8 @@ _KO = Labels(
     alive_again="{name} 살아 있음",
     gone="{name} 관계 없음",
     more="외 {count}",
+    wish="플레이어의 바람",
+    limit="플레이어의 한계, 서술하지 말 것",
     edges={
         "LOCATED_AT": "있는 곳",
         "OWNS": "가진 것",
@@ -87,6 +92,7 @@ _EN = Labels(
         Section.NOW: "[Now]",
         Section.RELATED: "[Related]",
         Section.LORE: "[Lore]",
+        Section.REMEMBERED: "[Remembered]",
         Section.EARLIER: "[Earlier]",
         Section.EVENTS: "[Events]",
     },
@@ -110,6 +116,8 @@ _EN = Labels(
     alive_again="{name} is alive",
     gone="{name}: no relation",
     more="{count} more",
+    wish="The player's wish",
+    limit="The player's limit, not to be told",
     edges={
         "LOCATED_AT": "is at",
         "OWNS": "has",

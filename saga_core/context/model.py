@@ -9,6 +9,7 @@ Pieces of all sources compete on one scale, their ``score``:
 1 to 4.5    earlier turns, by how far they stand above the other candidates; 2.5 to 6 when the words look back
 0.5 to 6    connections, by edge type, nearness, and whether the player's words name an end
 1 to 5      events, by recency and mention
+1 to 10     what memory strategies learned, by its kind, and by the words of the scene that touch on it
 ==========  ===========================================================================================
 """
 
@@ -20,6 +21,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
+from saga_core.model.memories import MemoryRecord
 from saga_core.model.world_state import WorldState
 from saga_core.recall.episodes import Episodes
 from saga_core.recall.graph_walk import Neighbors
@@ -35,6 +37,7 @@ class Section(StrEnum):
     NOW = "now"
     RELATED = "related"
     LORE = "lore"
+    REMEMBERED = "remembered"
     EARLIER = "earlier"
     EVENTS = "events"
 
@@ -107,6 +110,8 @@ class ReadRequest:
     graph_scope: str = ""
     due: tuple[str, ...] = ()
     """Events and foreshadowing whose time has come, a line each."""
+    memories: tuple[MemoryRecord, ...] = ()
+    """What memory strategies learned on this path, and in other sessions of the same player; none that expired."""
 
 
 @frozen

@@ -4,8 +4,8 @@
 block     = opening NL section* closing
 opening   = "[SAGA: " title "]"                closing = "[/SAGA]"
 section   = heading NL line+                   heading = "[" name "]"
-name      = "Now" | "Related" | "Lore" | "Earlier" | "Events"              (in this order)
-          | "최신 변경" | "관련 연결" | "관련 로어북" | "지난 일" | "이벤트"
+name      = "Now" | "Related" | "Lore" | "Remembered" | "Earlier" | "Events"          (in this order)
+          | "최신 변경" | "관련 연결" | "관련 로어북" | "기억" | "지난 일" | "이벤트"
 line      = now NL | "- " text NL
 now       = field (" | " field)*               field   = label ": " value
 value     = item (", " item)*                  item    = name [" ×" count]

@@ -17,10 +17,18 @@ HEADINGS = {
         "[최신 변경]": "now",
         "[관련 연결]": "related",
         "[관련 로어북]": "lore",
+        "[기억]": "remembered",
         "[지난 일]": "earlier",
         "[이벤트]": "events",
     },
-    "en": {"[Now]": "now", "[Related]": "related", "[Lore]": "lore", "[Earlier]": "earlier", "[Events]": "events"},
+    "en": {
+        "[Now]": "now",
+        "[Related]": "related",
+        "[Lore]": "lore",
+        "[Remembered]": "remembered",
+        "[Earlier]": "earlier",
+        "[Events]": "events",
+    },
 }
 OPENINGS = {"ko": "[SAGA: 지금 사실인 것]", "en": "[SAGA: what is true now]"}
 

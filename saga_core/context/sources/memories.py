@@ -1,0 +1,68 @@
+"""Memories: what memory strategies learned, as far as it bears on the scene."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from attrs import field, frozen
+
+from saga_core.context.labels import Labels, labels
+from saga_core.context.model import Piece, Section
+from saga_core.context.render import one_line
+from saga_core.context.scene import Scene
+from saga_core.context.sources.source import NOTHING_GIVEN, Given
+from saga_core.model.memories import MemoryRecord
+from saga_core.recall.tokens import content_words
+
+_TOUCH = 2.0
+"""What it adds that the words of the scene touch on all of a record."""
+_LEAST = 0.2
+"""The part of a record's words that the scene has to touch on for it to be told."""
+_BY_HAND = (6.0, True)
+
+
+@frozen
+class Memories:
+    """The records at hand; of some kinds those only that the last two messages touch on.
+
+    ``worth``: (strategy, kind) to what a record of it is worth, and whether it is told in any case. What a person
+    added is.
+    """
+
+    worth: Mapping[tuple[str, str], tuple[float, bool]] = field(factory=dict)
+    name: str = "memories"
+    needs: tuple[str, ...] = ()
+
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
+        """A line each."""
+        request = scene.request
+        if not request.memories:
+            return []
+        words = labels(request.language)
+        said = frozenset(content_words("\n".join((request.player_words, *request.recent))))
+        pieces = []
+        for record in request.memories:
+            worth, always = self.worth.get((record.strategy, record.kind), _BY_HAND)
+            own = content_words(" ".join((record.text, *record.details.values())))
+            touch = sum(word in said for word in own) / max(1, len(own))
+            if not always and touch < _LEAST:
+                continue
+            pieces.append(
+                Piece(
+                    self.name,
+                    f"memory:{record.id}",
+                    Section.REMEMBERED,
+                    one_line(_told(record, words)),
+                    worth + _TOUCH * touch,
+                    why={"kind": worth, "touch": _TOUCH * touch},
+                    order=record.depth,
+                )
+            )
+        return pieces
+
+
+def _told(record: MemoryRecord, words: Labels) -> str:
+    if record.kind == "preference":
+        return f"{words.limit if record.details.get('category') == 'limit' else words.wish}: {record.text}"
+    topic = record.details.get("topic", "")
+    return f"{topic}: {record.text}" if topic else record.text
