@@ -25,3 +25,6 @@ class Capability(StrEnum):
 
     APPROXIMATE = "approximate"
     """VectorStore: ``query`` may miss some of the nearest; without it the answer is exact."""
+
+    REMEMBERS = "remembers"
+    """Curator: keeps something of each session outside the process; ``forget`` removes it."""

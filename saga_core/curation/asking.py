@@ -131,8 +131,7 @@ def ask_once(view: CurationView, count: Count) -> PromptPlan:
 
 def ask_again(plan: PromptPlan, view: CurationView, reason: str) -> PromptPlan:
     """The same question, told that the last answer could not be used and why."""
-    text = _words(view).again.format(reason=" ".join(reason.split())[:_REASON])
-    return PromptPlan((*plan.blocks, Block("user", text, Stability.VOLATILE)))
+    return PromptPlan((*plan.blocks, Block("user", told_again(view, reason), Stability.VOLATILE)))
 
 
 def ask_step(view: CurationView, blocks: dict[str, str], done: Sequence[str], count: Count) -> PromptPlan:
@@ -144,6 +143,17 @@ def ask_step(view: CurationView, blocks: dict[str, str], done: Sequence[str], co
     if done:
         extra += [words.done, *done]
     return _plan(f"{words.task}\n\n{words.calls}", _material(view, words, count, extra))
+
+
+def ask_agent(view: CurationView, count: Count) -> tuple[str, str]:
+    """For an agent that keeps its memory itself: its standing instruction, and the question of this review."""
+    words = _words(view)
+    return f"{words.task}\n\n{words.calls}", _material(view, words, count, ())
+
+
+def told_again(view: CurationView, reason: str) -> str:
+    """What an agent is told whose last answer could not be used."""
+    return _words(view).again.format(reason=" ".join(reason.split())[:_REASON])
 
 
 def _plan(system: str, material: str) -> PromptPlan:

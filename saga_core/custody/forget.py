@@ -90,7 +90,8 @@ async def forget_name(saga: Catalog, session_id: str, name: str) -> Gone:
         if bearers:
             delta = Delta(tuple(Forgotten(each) for each in bearers), Source.EDIT)
             await amend(live, live.head, delta, saga.ids.new("a"))
-        count = await _redact(saga, session, name)
+        async with saga.curations.letting_go(session.id):  # blocks that a curator keeps elsewhere are written anew
+            count = await _redact(saga, session, name)
         if not count:
             raise BadInput(f"name: {name!r} stands nowhere in session {session.id}")
         saga.live.forget(session.id)
@@ -108,7 +109,7 @@ async def _redact(saga: Catalog, session: Session, name: str) -> int:
         after: Key | None = None
         while rows := await kv.scan((kind, session.id), after=after, limit=_PAGE):
             after = rows[-1][0]
-            if kind in ("state", "terms"):
+            if kind in ("state", "terms", "prompt"):
                 await kv.commit(Batch(deletes=frozenset(key for key, _ in rows)))
                 continue
             puts: dict[Key, bytes] = {}

@@ -19,12 +19,12 @@ STUCK = 5
 
 @frozen
 class Job:
-    """What one turn still needs."""
+    """What one turn, or a session that went, still needs."""
 
     session: str
     turn: str
     kind: str
-    """``views``, or ``extract``."""
+    """``views``, ``extract``, or ``forget``: a session that went, and that a curator keeps elsewhere."""
     stuck: bool
     tries: int = 0
     """How often it failed, since the start for views."""
@@ -45,13 +45,23 @@ class Job:
 
 async def list_jobs(saga: Catalog, session: str | None = None) -> list[Job]:
     """All jobs in the journal, or those of one session, the stuck ones first. Raises ``NotFound``."""
-    chosen = (await saga.session(session)).id if session is not None else None
+    leaving = await _leaving(saga)
+    if session is not None and any(job.session == session for job in leaving):
+        chosen: str | None = session
+    else:
+        chosen = (await saga.session(session)).id if session is not None else None
     failing = saga.lanes.failures()
-    jobs = []
+    jobs = [job for job in leaving if chosen in (None, job.session)]
     for found, turn, wants in await saga.journal.jobs():
         if chosen is None or found == chosen:
             jobs.append(_job(found, turn, wants, failing.get(found, (0, ""))))
     return sorted(jobs, key=lambda job: not job.stuck)
+
+
+async def _leaving(saga: Catalog) -> list[Job]:
+    elsewhere = saga.curations.elsewhere
+    found = await elsewhere.leaving() if elsewhere is not None else []
+    return [Job(each.session, "", "forget", each.tries > 0, each.tries, each.reason) for each in found]
 
 
 def _job(session: str, turn: str, wants: Wanted | None, failing: tuple[int, str]) -> Job:
@@ -72,7 +82,10 @@ async def retry(saga: Catalog, session: str | None = None, turn: str | None = No
         if turn is not None and job.turn != turn:
             continue
         count += 1
-        if job.kind == "extract":
+        if job.kind == "forget":
+            assert saga.curations.elsewhere is not None
+            await saga.curations.elsewhere.forget(job.session)
+        elif job.kind == "extract":
             asked.setdefault(job.session, []).append(job.turn)
         else:
             saga.lanes.submit(job.session, [job.turn])

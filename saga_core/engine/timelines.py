@@ -214,7 +214,8 @@ class Timelines(Summaries):
                 await self.journal.add_jobs(live.session.id, remembered)
                 await self.projector.remove(live, doomed)
                 parts = await parts_with(live, inside)
-                await self._removal(live).prune(doomed, shortened, forgotten, parts)
+                async with self.curations.letting_go(live.session.id):
+                    await self._removal(live).prune(doomed, shortened, forgotten, parts)
             except BaseException:
                 self.live.forget(live.session.id)
                 self.lanes.submit(live.session.id, remembered)

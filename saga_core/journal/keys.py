@@ -6,8 +6,10 @@ from saga_core.stores.state_kv import Key
 
 FORMAT = 1
 FORMAT_KEY: Key = ("meta", "format")
-BESIDE = ("job", "amend", "state", "terms", "review", "bill")
-"""What may stand beside a turn, under (name, session, turn, …), and goes with it."""
+BESIDE = ("job", "amend", "state", "terms", "review", "bill", "prompt", "known")
+"""What may stand beside a turn, under (name, session, turn, …), and goes with it. What stands under no turn goes with
+the session.
+"""
 
 
 def _or_dash(text: str) -> str:
@@ -69,6 +71,11 @@ def opening(owner: str, key: str, session_id: str) -> Key:
     return ("open", _or_dash(owner), key, session_id)
 
 
+def known(session_id: str, turn_id: str) -> Key:
+    """What the path to a session's head tells the other sessions of its owner."""
+    return ("known", session_id, turn_id)
+
+
 def checkpoint(session_id: str, turn_id: str) -> Key:
     """The whole state at a turn."""
     return ("state", session_id, turn_id)
@@ -84,6 +91,16 @@ def job(session_id: str, turn_id: str) -> Key:
     return ("job", session_id, turn_id)
 
 
+def prompt(session_id: str, name: str) -> Key:
+    """What is remembered of the session's prompts."""
+    return ("prompt", session_id, name)
+
+
+def pinned_page(session_id: str, turn_id: str, language: str) -> Key:
+    """The pages of a turn as they were pinned in a prompt's prefix."""
+    return ("prompt", session_id, "page", turn_id, language)
+
+
 def timeline(session_id: str, name: str) -> Key:
     """A named timeline."""
     return ("timeline", session_id, name)
@@ -97,3 +114,12 @@ def view(scope: str, name: str) -> Key:
 def view_mark(scope: str) -> Key:
     """The turn that the key-value projection of a scope shows."""
     return ("viewmark", scope)
+
+
+LEAVING: Key = ("leaving",)
+"""What begins the keys of ``leaving``."""
+
+
+def leaving(curator: str, session_id: str) -> Key:
+    """A session that a curator is still to forget."""
+    return (*LEAVING, curator, session_id)

@@ -10,6 +10,7 @@ from attrs import field, frozen
 from saga_core.stores.lifecycle import Store
 
 if TYPE_CHECKING:
+    from saga_core.model.memories import MemoryRecord
     from saga_core.model.turn import Turn
     from saga_core.model.world_state import WorldState
 
@@ -28,6 +29,8 @@ class CurationView:
     """The state in which the first of ``turns`` began; None when it is not at hand."""
     language: str = "en"
     """The language of the world: ``ko`` or ``en``."""
+    memories: tuple[MemoryRecord, ...] = ()
+    """What was learned in other sessions of the same owner and is told in this one."""
 
 
 @frozen
@@ -35,7 +38,7 @@ class Proposal:
     """A finding or a change, as data. The core validates it, journals it, and records who spoke."""
 
     kind: str
-    """``contradiction``, ``compress``, ``event``, ``lore`` or ``memory``."""
+    """``contradiction``, ``compress``, ``event``, ``lore``, ``memory`` or ``remember``."""
     summary: str
     turns: tuple[str, ...] = ()
     """Ids of the turns that prove it."""
@@ -49,4 +52,15 @@ class Curator(Store, Protocol):
 
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
         """What it would have noticed or changed; empty when all is well."""
+        ...
+
+
+class Remembering(Curator, Protocol):
+    """A curator that declares ``REMEMBERS``."""
+
+    async def forget(self, session: str) -> None:
+        """Remove everything that is kept of a session; nothing kept is no error. Idempotent.
+
+        Raises ``SagaError`` when it cannot be said that all of it is gone.
+        """
         ...

@@ -1,0 +1,221 @@
+"""The curator whose memory lives in a Letta server: an agent for each session, with blocks that it edits itself.
+
+The journal stays the truth. Before a review the agent is told nothing of earlier ones but its blocks, and these are
+written as they are on the path that is reviewed; what it did on another branch is not there. What it wants is proposed
+through the tools of ``blocks``, which run here, and is ruled on and journaled like every curator's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+from saga_backends.curator.letta_server import AgentReply, LettaServer, connect
+from saga_backends.curator.lifecycle import CuratorLife
+from saga_backends.curator.model_options import BLOCKS, STEPS, at_once, counted, uncounted
+from saga_core.capabilities import Capability
+from saga_core.curation.answers import Unusable
+from saga_core.curation.asked import TIMEOUT, CurationFailed, Paid, unpaid
+from saga_core.curation.asking import ask_agent, told_again
+from saga_core.curation.steps import MOST_CALLS, Call, Desk, read_calls, tool_definitions
+from saga_core.errors import BadInput, StoreUnavailable, UpstreamError
+from saga_core.registry import Backend, OpenOptions
+from saga_core.stores.curator import CurationView, Proposal
+from saga_core.stores.lifecycle import Health
+
+_HERE = "http://127.0.0.1:8283"
+_CHECK = 5.0
+_UNUSABLE = 2
+_MANY = (False, f"not done: only the first {MOST_CALLS} calls of a step are")
+
+
+class LettaCurator(CuratorLife):
+    """At most ``steps`` answers of the agent a review, each within the server's ``timeout``."""
+
+    def __init__(
+        self,
+        server: LettaServer,
+        blocks: tuple[str, ...],
+        steps: int,
+        count: Callable[[str], int],
+        before_call: Callable[[], Awaitable[None]],
+        report: Callable[[str, int], None],
+        paid: Paid,
+    ) -> None:
+        super().__init__("letta", frozenset({Capability.REMEMBERS}))
+        self._server = server
+        self._blocks = blocks
+        self._steps = steps
+        self._count = count
+        self._before_call = before_call
+        self._report = report
+        self._paid = paid
+        self._tools = tool_definitions()
+        self._agents = asyncio.Lock()
+
+    async def review(self, view: CurationView) -> tuple[Proposal, ...]:
+        """What came of the steps. What was sound before a step failed is kept.
+
+        Raises ``CurationFailed`` and ``UpstreamError`` when nothing came of it: the server is away, slow, or its agent
+        says nothing that can be used.
+        """
+        self._alive()
+        if not view.turns:
+            return ()
+        desk = Desk(view, self._blocks)
+        system, question = ask_agent(view, self._count)
+        await self._before_call()
+        async with self._agents:
+            agent = await self._server.prepare(view.session, system, desk.blocks)
+        given = dict(desk.blocks)
+        try:
+            await self._work(agent, desk, question)
+            await self._remember(view.session, agent, desk, given)
+        except (UpstreamError, CurationFailed):
+            if not desk.result():
+                raise
+            self._report("curation.cut", 1)
+        return desk.result()
+
+    async def _work(self, agent: str, desk: Desk, question: str) -> None:
+        reply = await self._counted(desk.view, self._server.say(agent, question, self._tools, self._steps))
+        taken, unusable = False, 0
+        for step in range(self._steps):
+            if reply.calls:
+                taken = True
+                returns = self._returns(desk, reply)
+                if desk.finished:
+                    return
+                following = self._server.answer(agent, returns, self._tools, self._steps)
+            else:
+                try:
+                    calls = read_calls(reply.text, ())
+                except Unusable as problem:
+                    if taken:
+                        return  # it used the tools, and closes with words
+                    unusable += 1
+                    if unusable >= _UNUSABLE:
+                        raise CurationFailed(f"the Letta agent calls no tool: {problem}") from None
+                    said = told_again(desk.view, str(problem))
+                else:
+                    said = "\n".join(desk.take(call) for call in calls[:MOST_CALLS])
+                    if desk.finished:
+                        return
+                following = self._server.say(agent, said, self._tools, self._steps)
+            if step + 1 == self._steps:
+                following.close()
+                break
+            await self._before_call()
+            reply = await self._counted(desk.view, following)
+        self._report("curation.endless", 1)
+
+    async def _counted(self, view: CurationView, call: Awaitable[AgentReply]) -> AgentReply:
+        self._report("curation.calls", 1)
+        reply = await call
+        self._report("curation.steps", 1)
+        if reply.bill is not None:
+            self._report("curation.tokens.input", reply.bill.usage.input)
+            self._report("curation.tokens.output", reply.bill.usage.output)
+            await self._paid(reply.bill, view.session, view.state.turn)
+        return reply
+
+    @staticmethod
+    def _returns(desk: Desk, reply: AgentReply) -> dict[str, tuple[bool, str]]:
+        """What came of each call. Every one of them has to be answered, or the agent waits for ever."""
+        returns: dict[str, tuple[bool, str]] = {}
+        for at, (id_, tool, arguments) in enumerate(reply.calls):
+            (call,) = read_calls("", [{"function": {"name": tool, "arguments": arguments}}])
+            if at >= MOST_CALLS:
+                returns[id_] = _MANY
+                continue
+            words = desk.take(call)
+            returns[id_] = (": error: " not in words, words)
+        return returns
+
+    async def _remember(self, session: str, agent: str, desk: Desk, given: dict[str, str]) -> None:
+        """Take what the agent wrote into its blocks with tools of the server's own, and write there what is new."""
+        for label, text in (await self._server.read(agent)).items():
+            if label in given and text != given[label] and desk.blocks[label] == given[label]:
+                desk.take(Call("memory_replace", {"block": label, "text": text}))
+        await self._server.write(session, agent, desk.blocks)
+
+    async def forget(self, session: str) -> None:
+        """Remove the session's agent and its blocks. Raises ``UpstreamError``, ``CurationFailed``."""
+        self._alive()
+        async with self._agents:
+            await self._server.remove(session)
+
+    async def check(self, *, thorough: bool = False) -> Health:
+        """Whether the server is there, and its version."""
+        self._alive()
+        try:
+            version = await self._server.version(min(_CHECK, self._server.timeout))
+        except (UpstreamError, CurationFailed) as error:
+            return Health(False, str(error))
+        return Health(True, f"Letta {version} at {self._server.url}, agents think with {self._server.model}")
+
+    async def aclose(self) -> None:
+        """Let go of connections. A second call does nothing."""
+        if not self._closed:
+            await super().aclose()
+            await self._server.aclose()
+
+
+async def _open(options: OpenOptions) -> LettaCurator:
+    found = options.take(
+        base_url=_HERE,
+        api_key=None,
+        model="",
+        embedding=None,
+        steps=STEPS,
+        timeout=TIMEOUT,
+        count=None,
+        blocks=None,
+        before_call=None,
+        report=None,
+        paid=None,
+    )
+    for name in ("api_key", "embedding"):
+        if found[name] is not None and not (isinstance(found[name], str) and found[name]):
+            raise BadInput(f"options.{name}: give a text, or leave it out")
+    if not found["model"]:
+        raise BadInput("options.model: missing; give the model's handle on the Letta server, as openai/gpt-5-mini")
+    if not 1 <= found["steps"] <= 32:
+        raise BadInput(f"options.steps: {found['steps']} is not allowed; give a whole number from 1 to 32")
+    if not 0 < found["timeout"] <= 3_600:
+        raise BadInput(f"options.timeout: {found['timeout']} is not allowed; give seconds, at most 3600")
+    url = _address(found["base_url"])
+    try:
+        server = await connect(url, found["api_key"], found["model"], found["embedding"], float(found["timeout"]))
+    except ImportError as error:
+        raise StoreUnavailable(f"letta-client is not installed ({error}); pip install 'saga-rp[letta]'") from error
+    blocks = BLOCKS if found["blocks"] is None else tuple(found["blocks"])
+    return LettaCurator(
+        server,
+        blocks,
+        found["steps"],
+        found["count"] or counted,
+        found["before_call"] or at_once,
+        found["report"] or uncounted,
+        found["paid"] or unpaid,
+    )
+
+
+def _address(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound or not url.isprintable() or " " in url:
+        shown = "(hidden)" if "@" in url else repr(url)
+        raise BadInput(f"options.base_url: {shown} is no address; give one such as {_HERE}")
+    if "@" in parts.netloc:
+        raise BadInput("options.base_url: it holds a password; give that as options.api_key")
+    return url.rstrip("/").removesuffix("/v1")
+
+
+BACKEND = Backend(
+    "curator", "letta", _open, "an agent of a Letta server that remembers its reviews in its memory blocks", "letta"
+)
