@@ -1,0 +1,175 @@
+"""The options of the embedder ``openai``: checked, and completed with what is known of the model."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+from urllib.parse import urlsplit
+
+from attrs import field, frozen
+
+from saga_backends.chat.sdk import NO_KEY
+from saga_backends.embedder.known_models import EmbeddingFacts, facts_of_model
+from saga_core.errors import BadInput
+from saga_core.ports import Mode
+from saga_core.registry import OpenOptions
+
+SHORTEST = 200
+"""Characters below which a text is not cut."""
+_FORMATS = ("base64", "float")
+
+
+@frozen
+class Asked:
+    """What is asked for, and how."""
+
+    model: str
+    dimension: int
+    ask_dimension: bool
+    query_prefix: str
+    passage_prefix: str
+    batch: int
+    timeout: float
+    max_retries: int
+    retry_seconds: float
+    max_chars: int
+    encoding: str
+
+    def text(self, text: str, mode: Mode) -> str:
+        """What is sent for a text."""
+        return (self.query_prefix if mode == "query" else self.passage_prefix) + text[: self.max_chars]
+
+
+@frozen
+class OpenAIOptions:
+    """What the options come to."""
+
+    name: str
+    host: str
+    """Host and port, for messages."""
+    base_url: str | None
+    key: str = field(repr=False)
+    keyless: bool
+    """``key`` is a stand-in that satisfies the SDK, and is never sent."""
+    baseline: float | None
+    cache: int
+    asked: Asked
+
+
+def _text(given: dict[str, Any], name: str) -> str | None:
+    value = given[name]
+    if value is not None and (not isinstance(value, str) or not value):
+        raise BadInput(f"recall.options.{name}: give a text")
+    return value
+
+
+def _prefix(given: dict[str, Any], name: str, usual: str) -> str:
+    value = given[name]
+    if value is None:
+        return usual
+    if not isinstance(value, str):
+        raise BadInput(f"recall.options.{name}: {value!r} is no text; give what stands before a text, '' for nothing")
+    return value
+
+
+def _at_least(given: dict[str, Any], name: str, least: float) -> Any:
+    value = given[name]
+    if value < least:
+        raise BadInput(f"recall.options.{name}: {value!r} is out of range; give at least {least:g}")
+    return value
+
+
+def _dimension(given: dict[str, Any], model: str, facts: EmbeddingFacts) -> tuple[int, bool]:
+    """Components of a vector, and whether the server has to be asked for so many."""
+    wanted = _at_least(given, "dimension", 0) or facts.dimension
+    if not wanted:
+        raise BadInput(
+            f"recall.options.dimension: how many components a vector of {model!r} has is not known here; give the "
+            "number, which the model's page says"
+        )
+    if wanted > 16_384:
+        raise BadInput(f"recall.options.dimension: {wanted} is out of range; give 1 to 16384")
+    other = bool(facts.dimension) and wanted != facts.dimension
+    if other and not facts.shortens:
+        raise BadInput(
+            f"recall.options.dimension: {wanted} is not what {model!r} gives; leave it out, or give {facts.dimension}"
+        )
+    if other and wanted > facts.dimension:
+        raise BadInput(f"recall.options.dimension: {model!r} gives {facts.dimension} at most, not {wanted}")
+    return wanted, bool(given["ask_dimension"]) or other
+
+
+def _host(base_url: str | None) -> str:
+    try:
+        parts = urlsplit(base_url or "https://api.openai.com/v1")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError
+        return f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname
+    except ValueError:
+        raise BadInput("recall.options.base_url: give a URL such as http://127.0.0.1:11434/v1") from None
+
+
+def read_options(options: OpenOptions) -> OpenAIOptions:
+    """The options, checked. Raises ``BadInput`` with the option's name; a key never stands in the message."""
+    given = options.take(
+        name="openai",
+        model=None,
+        base_url=None,
+        api_key=None,
+        dimension=0,
+        ask_dimension=False,
+        query_prefix=None,
+        passage_prefix=None,
+        baseline=None,
+        batch=64,
+        timeout=20.0,
+        max_retries=4,
+        retry_seconds=60.0,
+        max_chars=6_000,
+        encoding="base64",
+        cache=512,
+    )
+    model, base_url, api_key = (_text(given, name) for name in ("model", "base_url", "api_key"))
+    if model is None:
+        raise BadInput("recall.options.model: which embedding model? Give it here, or as models.embedding")
+    if given["encoding"] not in _FORMATS:
+        raise BadInput(f"recall.options.encoding: {given['encoding']!r} is neither of {', '.join(_FORMATS)}")
+    host = _host(base_url)
+    keyless = api_key is None and base_url is not None  # the environment's key goes to the provider itself alone
+    key = api_key or (NO_KEY if keyless else os.environ.get("OPENAI_API_KEY"))
+    if not key:
+        raise BadInput(
+            "recall.options.api_key: none is given, and OPENAI_API_KEY is not set; give it or recall.options.base_url"
+        )
+    facts = facts_of_model(model)
+    dimension, ask = _dimension(given, model, facts)
+    return OpenAIOptions(
+        given["name"],
+        host,
+        base_url,
+        key,
+        keyless,
+        _baseline(given["baseline"], facts),
+        int(_at_least(given, "cache", 0)),
+        Asked(
+            model,
+            dimension,
+            ask,
+            _prefix(given, "query_prefix", facts.query),
+            _prefix(given, "passage_prefix", facts.passage),
+            int(_at_least(given, "batch", 1)),
+            float(_at_least(given, "timeout", 0.01)),
+            int(_at_least(given, "max_retries", 0)),
+            float(_at_least(given, "retry_seconds", 0.0)),
+            int(_at_least(given, "max_chars", SHORTEST)),
+            given["encoding"],
+        ),
+    )
+
+
+def _baseline(given: Any, facts: EmbeddingFacts) -> float | None:
+    if given is None:
+        return facts.baseline
+    if type(given) not in (int, float) or not 0.0 <= given < 1.0:
+        raise BadInput(f"recall.options.baseline: {given!r} is no cosine; give a number from 0 to below 1")
+    return float(given)

@@ -1,0 +1,51 @@
+"""Questions under way: each asked once however many ask it, and answered even when who asked first has gone on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from array import array
+from collections.abc import Callable, Coroutine, Hashable
+from typing import Any
+
+from attrs import define, field
+
+from saga_core.errors import StoreUnavailable
+
+_log = logging.getLogger(__name__)
+
+Vectors = list[array[float]]
+
+
+@define(eq=False)
+class Questions:
+    """At most ``at_once`` of them: of a model that does not answer no more are asked."""
+
+    at_once: int = 4
+    _flights: dict[Hashable, asyncio.Task[Vectors]] = field(factory=dict, init=False)
+
+    async def ask(self, key: Hashable, call: Callable[[], Coroutine[Any, Any, Vectors]]) -> Vectors:
+        """What ``call`` gives or raises; the same call for all who ask for ``key`` while it is under way.
+
+        Cancelling who asks leaves the call running. Raises ``StoreUnavailable`` when too many are under way.
+        """
+        flight = self._flights.get(key)
+        if flight is None:
+            if len(self._flights) >= self.at_once:
+                raise StoreUnavailable(f"the embedder still owes the answers to {self.at_once} earlier questions")
+            flight = asyncio.create_task(call(), name="saga-embed-question")
+            self._flights[key] = flight
+            flight.add_done_callback(lambda done: self._landed(key, done))
+        return [vector[:] for vector in await asyncio.shield(flight)]
+
+    def _landed(self, key: Hashable, flight: asyncio.Task[Vectors]) -> None:
+        self._flights.pop(key, None)
+        if not flight.cancelled() and (error := flight.exception()) is not None:
+            _log.debug("a question failed: %s", error)
+
+    async def aclose(self) -> None:
+        """End what is under way."""
+        flights = list(self._flights.values())
+        for flight in flights:
+            flight.cancel()
+        await asyncio.gather(*flights, return_exceptions=True)

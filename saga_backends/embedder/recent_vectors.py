@@ -1,0 +1,50 @@
+"""The vectors of texts that were embedded lately: swipes and retries ask for the same ones again.
+
+In memory and bounded. On disk the vectors lie in the vector store, under the turn or the entry that they are of, and go
+with it: a cache of texts on disk would keep what was forgotten.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import OrderedDict
+from hashlib import blake2b
+
+from attrs import define, field
+
+from saga_core.ports import Mode
+
+Key = tuple[Mode, bytes]
+
+
+def key_of(text: str, mode: Mode) -> Key:
+    """Under what a text is known. Its own words are not kept."""
+    return mode, blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+@define(eq=False)
+class RecentVectors:
+    """The least recently used are let go of beyond ``limit``."""
+
+    limit: int
+    _known: OrderedDict[Key, array[float]] = field(factory=OrderedDict, init=False)
+
+    def get(self, key: Key) -> array[float] | None:
+        """The vector, if it is known; the caller's own to change."""
+        found = self._known.get(key)
+        if found is None:
+            return None
+        self._known.move_to_end(key)
+        return found[:]
+
+    def put(self, key: Key, vector: array[float]) -> None:
+        """Remember a vector."""
+        if not self.limit:
+            return
+        self._known[key] = vector[:]
+        self._known.move_to_end(key)
+        while len(self._known) > self.limit:
+            self._known.popitem(last=False)
+
+    def __len__(self) -> int:
+        return len(self._known)

@@ -1,0 +1,14 @@
+"""TokenCounter ``auto``: exact where tiktoken's tables are found on this machine, the estimate where they are not."""
+
+from __future__ import annotations
+
+from saga_backends.tokens.tiktoken import open_exact
+from saga_core.ports import TokenCounter
+from saga_core.registry import Backend, OpenOptions
+
+
+async def _open(options: OpenOptions) -> TokenCounter:
+    return await open_exact(options, strict=False)
+
+
+BACKEND = Backend("tokens", "auto", _open, "exact counts where tiktoken's tables are found, else the estimate; default")

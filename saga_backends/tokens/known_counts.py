@@ -1,0 +1,34 @@
+"""Counts of texts that were counted lately: of a history nearly all was counted with the request before."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+from attrs import define, field
+
+_ENTRIES = 8_192
+
+
+@define(eq=False)
+class KnownCounts:
+    """Remembers what ``count`` gave, by fingerprint, so that long texts are not kept alive."""
+
+    count: Callable[[str], int]
+    least: int = 64
+    """Shorter texts, in characters, are counted faster than looked up."""
+    _known: OrderedDict[tuple[int, int], int] = field(factory=OrderedDict, init=False)
+
+    def of(self, text: str) -> int:
+        """The count of ``text``."""
+        if len(text) < self.least:
+            return self.count(text)
+        key = (hash(text), len(text))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self.count(text)
+            if len(self._known) > _ENTRIES:
+                self._known.popitem(last=False)
+        else:
+            self._known.move_to_end(key)
+        return found

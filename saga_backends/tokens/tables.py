@@ -1,0 +1,121 @@
+"""tiktoken's tables: where they may lie, whether they are what they should be, and fetching them when that is allowed.
+
+The library's own loader is not used: it goes to the network for a table that it does not find, and removes one that
+does not have the right sum.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import tempfile
+import urllib.request
+from binascii import Error, a2b_base64
+from collections.abc import Callable, Mapping
+from hashlib import sha1, sha256
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from attrs import frozen
+
+from saga_core.errors import BadInput, SagaError
+
+Load = Callable[[str, str | None], Mapping[bytes, int]]
+"""From the address of a table and the sum that it should have to its tokens."""
+
+_CACHES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
+_FETCH_SECONDS = 30.0
+_LARGEST = 64 << 20
+
+
+class NoTable(SagaError):
+    """A table that is not there, or is not what it should be; ``url`` is where it is published."""
+
+    def __init__(self, message: str, url: str, sum_: str | None) -> None:
+        self.url = url
+        self.sum = sum_
+        super().__init__(message)
+
+
+@frozen
+class Places:
+    """Folders in which tables are looked for, in this order."""
+
+    folders: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, directory: str | None, own: Path | None, environ: Mapping[str, str]) -> Places:
+        """The folder that is configured, our own, and those in which tiktoken itself keeps tables."""
+        found = [Path(directory).expanduser()] if directory else []
+        found += [own] if own is not None else []
+        found += [Path(environ[name]) for name in _CACHES if environ.get(name)]
+        found.append(Path(tempfile.gettempdir()) / "data-gym-cache")
+        return cls(tuple(dict.fromkeys(found)))
+
+    def load(self, url: str, sum_: str | None) -> Mapping[bytes, int]:
+        """The table that is published at ``url``, by its own name or by the one that tiktoken gives it. ``NoTable``."""
+        strange = []
+        for folder in self.folders:
+            for name in (Path(url).name, sha1(url.encode(), usedforsecurity=False).hexdigest()):
+                file = folder / name
+                if not file.is_file():
+                    continue
+                raw = file.read_bytes()
+                if sum_ is None or sha256(raw).hexdigest() == sum_:
+                    return read_table(raw, str(file))
+                strange.append(str(file))
+        if strange:
+            raise NoTable(f"{strange[0]} is damaged or another table: its SHA-256 is not {sum_}", url, sum_)
+        where = ", ".join(str(folder) for folder in self.folders)
+        raise NoTable(f"{Path(url).name} is in none of {where}", url, sum_)
+
+
+def read_table(raw: bytes, name: str) -> dict[bytes, int]:
+    """The tokens of a table in tiktoken's format: a line for each, base64 and rank. Raises ``BadInput``."""
+    parts = raw.split()
+    try:
+        found = dict(zip(map(a2b_base64, parts[::2]), map(int, parts[1::2]), strict=True))
+    except (ValueError, Error):
+        raise BadInput(f"{name}: is no table of tokens; each line is a token in base64, a blank and its rank") from None
+    alone = sum(1 for token in found if len(token) == 1)
+    if alone < 256 or sorted(found.values()) != list(range(len(found))):
+        raise BadInput(f"{name}: has {len(found)} tokens, of which {alone} are single bytes; is it whole?")
+    return found
+
+
+def encoding_named(name: str, load: Load, constructors: Any = None) -> dict[str, Any]:
+    """What tiktoken makes the encoding ``name`` of, with tables from ``load``. Raises ``NoTable`` and ``BadInput``.
+
+    The library's own constructors are run with our loader in the place of its own.
+    """
+    module = constructors or importlib.import_module("tiktoken_ext.openai_public")
+    names = {each: found.__name__ for each, found in module.ENCODING_CONSTRUCTORS.items()}
+    if name not in names or name == "gpt2":  # that one has tables of another format
+        known = ", ".join(sorted(each for each in names if each != "gpt2"))
+        raise BadInput(f"token_budget.counter_options.encoding: {name!r} is not known to tiktoken; known: {known}")
+
+    def loading(url: str, expected_hash: str | None = None) -> Mapping[bytes, int]:
+        return load(url, expected_hash)
+
+    space: dict[str, Any] = dict(vars(module))
+    for key, value in vars(module).items():
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__:
+            space[key] = FunctionType(value.__code__, space, value.__name__, value.__defaults__, value.__closure__)
+    space["load_tiktoken_bpe"] = loading
+    found: dict[str, Any] = space[names[name]]()
+    return found
+
+
+def fetch(table: NoTable, folder: Path) -> Path:
+    """Fetch a table into ``folder``; its file. Blocks. Raises ``NoTable`` when it is damaged, ``OSError``."""
+    with urllib.request.urlopen(table.url, timeout=_FETCH_SECONDS) as answer:
+        raw = answer.read(_LARGEST)
+    if table.sum is not None and sha256(raw).hexdigest() != table.sum:
+        raise NoTable(f"what {table.url} sent has not the SHA-256 {table.sum}", table.url, table.sum)
+    file = folder / Path(table.url).name
+    folder.mkdir(parents=True, exist_ok=True)
+    part = file.with_name(f"{file.name}.{os.getpid()}.part")
+    part.write_bytes(raw)
+    part.replace(file)
+    return file
