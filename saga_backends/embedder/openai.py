@@ -56,8 +56,8 @@ class OpenAIEmbedder:
     _connect: Callable[[], Awaitable[tuple[ModuleType, Any]]] = field(repr=False)
     _secrets: tuple[str, ...] = field(repr=False)
     _keyless: bool
-    _baseline: float | None
-    _recent: RecentVectors
+    _baseline: float | None = field(repr=False)
+    _recent: RecentVectors = field(repr=False)
     _client: asyncio.Task[tuple[ModuleType, Any]] | None = field(default=None, init=False, repr=False)
     _questions: Questions = field(factory=Questions, init=False, repr=False)
     _measuring: asyncio.Task[None] | None = field(default=None, init=False, repr=False)
@@ -137,7 +137,7 @@ class OpenAIEmbedder:
     async def _question(self, texts: list[str]) -> list[array[float]]:
         async def call() -> list[array[float]]:
             if self._failure is not None and monotonic() < self._until:
-                raise self._failure  # it gets a pause
+                raise self._failure.with_traceback(None)  # it gets a pause
             return await self._once(texts, "query")
 
         return await self._questions.ask(tuple(key_of(text, "query") for text in texts), call)
@@ -156,7 +156,7 @@ class OpenAIEmbedder:
         while True:
             pause = max(0.0, self._until - monotonic())
             if self._failure is not None and monotonic() - began + pause > self.asked.retry_seconds:
-                raise self._failure
+                raise self._failure.with_traceback(None)
             await asyncio.sleep(pause)
             try:
                 return await self._fitting(texts)

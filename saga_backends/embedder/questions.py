@@ -6,7 +6,7 @@ import asyncio
 import logging
 from array import array
 from collections.abc import Callable, Coroutine, Hashable
-from typing import Any
+from typing import Any, TypeAlias
 
 from attrs import define, field
 
@@ -14,7 +14,7 @@ from saga_core.errors import StoreUnavailable
 
 _log = logging.getLogger(__name__)
 
-Vectors = list[array[float]]
+Vectors: TypeAlias = "list[array[float]]"
 
 
 @define(eq=False)
