@@ -116,6 +116,8 @@ def _rank(piece: Piece) -> tuple[float, str, str, str]:
 
 
 def _priced(piece: Piece, text: str, tokens: int) -> Piece:
+    if piece.tokens == tokens and piece.text is text:
+        return piece  # it was looked at before
     # Built anew by hand: this is done for every piece, and ``evolve`` costs several times as much.
     return Piece(
         piece.source,

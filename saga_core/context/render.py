@@ -33,7 +33,8 @@ _FENCE = re.compile(r"\[(?=/?SAGA)", re.IGNORECASE)
 
 def one_line(text: str) -> str:
     """Text of the story as it may stand in the block."""
-    line = " ".join(text.split())
+    # No white space is printable but the space: most texts are one line already.
+    line = text.strip(" ") if text.isprintable() and "  " not in text else " ".join(text.split())
     return _FENCE.sub("(", line) if "[" in line else line
 
 

@@ -185,9 +185,8 @@ class LexicalIndex:
         Equal scores are ordered by id. ``accept`` is asked of the best ones only, until ``k`` passed or 512 were asked.
         The documents that ``beside`` names for one of the ``k`` follow when they have a score, whatever it is.
         """
-        wanted = self._query(query)
-        scores, unread = self._read(wanted)
-        found = self._accepted(scores, unread, k, accept)
+        scores, seen, unread = self._read(self._query(query))
+        found = self._accepted(scores, seen, unread, k, accept)
         if beside is None:
             return found
         numbers = self._numbers
@@ -195,14 +194,15 @@ class LexicalIndex:
         for id_, _ in found:
             for other in beside(id_):
                 if other not in known:
-                    score = scores.get(numbers.get(other, -1))
-                    if score is not None:
-                        known[other] = score
+                    number = numbers.get(other)
+                    if number in seen:
+                        known[other] = scores[number]
         return list(known.items())
 
     def _accepted(
         self,
-        scores: dict[int, float],
+        scores: list[float],
+        seen: set[int],
         unread: list[tuple[float, _Postings, int]],
         k: int,
         accept: Callable[[str], bool] | None,
@@ -210,14 +210,14 @@ class LexicalIndex:
         asked = 0
         found: list[tuple[str, float]] = []
         for count in (_FIRST_ASKED, ACCEPTS):
-            ranked = self._rank(scores, unread, count)
+            ranked = self._rank(scores, seen, unread, count)
             for id_, score in ranked[asked:ACCEPTS]:
                 asked += 1
                 if accept is None or accept(id_):
                     found.append((id_, score))
                     if len(found) == k:
                         return found
-            if len(scores) <= count:
+            if len(seen) <= count:
                 break
         return found
 
@@ -231,8 +231,9 @@ class LexicalIndex:
         found.sort()
         return found[:QUERY_TERMS]
 
-    def _read(self, wanted: list[tuple[int, str]]) -> tuple[dict[int, float], list[tuple[float, _Postings, int]]]:
-        """Scores by document number within the budget, and the parts of postings that were not read."""
+    def _read(self, wanted: list[tuple[int, str]]) -> tuple[list[float], set[int], list[tuple[float, _Postings, int]]]:
+        """Scores by document number within the budget, the documents that have one, and the parts of postings that
+        were not read."""
         total = len(self._numbers)
         left = POSTINGS
         sums = [0.0] * len(self._ids)
@@ -261,16 +262,16 @@ class LexicalIndex:
             seen.update(documents)
             for number, share in zip(documents, weights, strict=True):
                 sums[number] += share * weight
-        return {number: sums[number] for number in seen}, unread
+        return sums, seen, unread
 
     def _rank(
-        self, scores: dict[int, float], unread: list[tuple[float, _Postings, int]], count: int
+        self, scores: list[float], seen: set[int], unread: list[tuple[float, _Postings, int]], count: int
     ) -> list[tuple[str, float]]:
         """About ``count`` of the best documents (more if they tie), best first."""
         ids = self._ids
         # Sorting all of them is faster than a heap of the best.
-        least = sorted(scores.values())[-count] if len(scores) > count else 0.0
-        best = sorted([(-score, ids[number], number) for number, score in scores.items() if score >= least])
+        least = sorted(map(scores.__getitem__, seen))[-count] if len(seen) > count else 0.0
+        best = sorted([(-score, ids[number], number) for number in seen if (score := scores[number]) >= least])
         ranked: list[tuple[float, str]] = []
         for negative, id_, number in best[:_REFINED_DOCUMENTS]:
             score = -negative
