@@ -185,7 +185,7 @@ class _Named:
         if speaker is not None:
             text = speaker.group(1)
         text = text.casefold() if self._has_case else text
-        return any([name in text and mentions_folded(text, name) for name in self._names])
+        return any(name in text and mentions_folded(text, name) for name in self._names)
 
 
 def _brief(episodes: Episodes) -> bool:
