@@ -1,10 +1,13 @@
-"""Hypothesis profiles: quick while writing, default in `make test`, deep in `make test-deep`."""
+"""Hypothesis profiles (quick while writing, default in `make test`, deep in `make test-deep`), and shared fixtures."""
 
 from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from saga_backends.embedder.ngram import NgramEmbedder
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
@@ -12,3 +15,9 @@ settings.register_profile("quick", max_examples=20, deadline=None, suppress_heal
 settings.register_profile("default", max_examples=100, deadline=None, suppress_health_check=_SLOW)
 settings.register_profile("deep", max_examples=2_000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture
+def sees_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The built-in embedder passes for one that sees meaning, so that earlier turns have vectors as well."""
+    monkeypatch.setattr(NgramEmbedder, "semantic", property(lambda _self: True))

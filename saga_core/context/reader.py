@@ -33,6 +33,7 @@ log = logging.getLogger("saga.context")
 _FAREWELL = 0.02
 """Seconds that a cancelled task has to end."""
 _COUNTED = 4_096
+_TRUSTED = 16_384
 
 USEFUL_HOPS = 2
 """Beyond so many hops nothing is worth its tokens: the lorebook counts two, and lines from farther away score last."""
@@ -77,6 +78,7 @@ class ContextReader:
         self._names = EntityNames()
         self._count = lru_cache(maxsize=_COUNTED)(counter.count)
         self._strays: set[asyncio.Task[Any]] = set()
+        self._trusted: set[str] = set()
 
     @property
     def sources(self) -> Mapping[str, tuple[str, ...]]:
@@ -87,6 +89,8 @@ class ContextReader:
         """The context of one turn. The same request, with the same answers of stores in time, gives the same bytes."""
         clock = self._clock.monotonic
         start = clock()
+        if len(self._trusted) > _TRUSTED:
+            self._trusted.clear()
         scene = Scene(
             request,
             self._names.of(request.session, request.state),
@@ -94,6 +98,7 @@ class ContextReader:
             vectors=self._vectors,
             hops=self._hops,
             patience=self._deadline * PATIENCE,
+            trusted=self._trusted,
         )
         gathering = Gathering(self._order, scene, self._deadline, self._clock)
         try:

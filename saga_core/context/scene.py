@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 from attrs import frozen
 
 from saga_core.context.model import ReadRequest
+from saga_core.errors import ScopeMismatch
 from saga_core.model.entities import DEAD, Entity, Kind
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Embedder
@@ -20,7 +21,7 @@ from saga_core.recall.graph_walk import Walk, walk
 from saga_core.recall.looking_back import looks_back
 from saga_core.recall.mentions import NameIndex, Passage
 from saga_core.stores.filters import Compare
-from saga_core.stores.vector import Hit, VectorStore
+from saga_core.stores.vector import Hit, ScopeSpec, VectorStore
 from saga_core.text.korean import is_hangul
 
 log = logging.getLogger("saga.context")
@@ -112,7 +113,9 @@ class Scene:
         vectors: VectorStore | None = None,
         hops: int = 2,
         patience: float = 0.2,
+        trusted: set[str] | None = None,
     ) -> None:
+        """``trusted``: scopes of ``vectors`` that were seen to be this embedder's; those seen now are added."""
         self.request = request
         self.state = request.state
         self.late: set[str] = set()
@@ -120,6 +123,7 @@ class Scene:
         self._embedder = embedder
         self._vectors = vectors
         self._hops = hops
+        self._trusted = trusted if trusted is not None else set()
         self._until = asyncio.get_running_loop().time() + patience
         self._tasks: dict[str, asyncio.Task[Any]] = {}
 
@@ -241,7 +245,26 @@ class Scene:
         if vectors is None or vector is None:
             return []
         where = Compare("depth", "le", deepest) if deepest is not None else None
-        return await self._once(what, lambda: vectors.query([scope], vector, k, where=where)) or []
+
+        async def ask() -> list[Hit]:
+            if scope not in self._trusted and not await self._made_by_this_embedder(vectors, scope):
+                return []
+            return await vectors.query([scope], vector, k, where=where)
+
+        return await self._once(what, ask) or []
+
+    async def _made_by_this_embedder(self, vectors: VectorStore, scope: str) -> bool:
+        """Whether a scope is there. Raises ``ScopeMismatch`` when it is of another embedder: vectors of two of the same
+        size can be compared, and say nothing."""
+        made = await vectors.describe(scope)
+        if made is None or self._embedder is None:
+            return False
+        if made != ScopeSpec(self._embedder.id, self._embedder.dimension):
+            raise ScopeMismatch(
+                f"its vectors were made by {made.embedder}, those of {self._embedder.id} are made in the background"
+            )
+        self._trusted.add(scope)
+        return True
 
     @cached_property
     def _meant(self) -> str:

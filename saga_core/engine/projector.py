@@ -21,6 +21,7 @@ from saga_core.engine.live import LiveSession
 from saga_core.engine.sealing import seal
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
+from saga_core.journal.tree import Node as TreeNode
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Clock, Embedder
 from saga_core.projection.graph_image import GraphImage, difference, render_graph
@@ -66,6 +67,8 @@ class Projector:
     counters: Counters
     slots: int = 4
     _ready_lore: set[str] = field(factory=set)
+    _whole: set[str] = field(factory=set)
+    """Scopes of sessions whose episodes all have a vector."""
 
     async def project(self, live: LiveSession, turns: Sequence[str]) -> None:
         """Do what ``turns`` still need (see ``render``), and cross it off."""
@@ -73,15 +76,13 @@ class Projector:
         await live.journal.finish_jobs(live.session.id, turns)
 
     async def render(self, live: LiveSession, turns: Sequence[str]) -> None:
-        """Render the episodes of ``turns``, and the scope of the newest that is the head or leads to it.
+        """Render the scope of the newest of ``turns`` that is the head or leads to it, and their episodes.
 
         Of those that were amended, the scopes that show them or what is below them.
         """
         known = [turn for turn in turns if turn in live.tree]
         amended = [turn for turn in known if turn in live.amendments]
         await live.index(known)
-        await self.ensure_lore(live)
-        await self._episodes(live, known)
         if amended:
             await self._correct(live, amended)
         for turn in _tips(live, [turn for turn in known if turn not in live.amendments]):
@@ -91,6 +92,9 @@ class Projector:
             if node.depth and node.depth % live.checkpoint_every == 0:
                 await live.journal.put_checkpoint(live.session.id, await live.state(turn))
         await seal(live)
+        # Last: an embedder may be far away, and the views above need none.
+        await self.ensure_lore(live)
+        await self._episodes(live, known)
 
     async def show(self, live: LiveSession, turn: str) -> int:
         """Bring one live timeline's scope to ``turn`` and say which slot it is."""
@@ -234,8 +238,9 @@ class Projector:
         self._ready_lore.add(scope)
 
     def forget_lore(self) -> None:
-        """Look anew whether the vectors of lore are there."""
+        """Look anew whether the vectors of lore and of earlier turns are there."""
         self._ready_lore.clear()
+        self._whole.clear()
 
     async def renew_lore(self, live: LiveSession) -> None:
         """Make the vectors of the world's lore anew."""
@@ -245,12 +250,22 @@ class Projector:
         await self.ensure_lore(live)
 
     async def _episodes(self, live: LiveSession, turns: Sequence[str]) -> None:
+        """Make the vectors of turns; those of all turns that lack one, when the embedder is new to the session.
+
+        None for an embedder that sees no more than spelling: words find what they would, and nobody asks for them.
+        """
         nodes = [node for turn in turns if (node := live.tree.get(turn)).episode]
         if self.embedder is None or not nodes:
             return
         scope = episodes_scope(live.session.id)
+        if not self.embedder.semantic:
+            if await self.vectors.describe(scope) is not None:
+                await self.vectors.drop(scope)
+            return
         if await self._create(scope):
-            nodes = [node for node in live.tree.nodes.values() if node.episode]
+            self._whole.discard(scope)
+        if scope not in self._whole:
+            nodes = await self._lacking(live, scope, {node.id for node in nodes})
         for start in range(0, len(nodes), _CHUNK):
             part = nodes[start : start + _CHUNK]
             vectors = await self.embedder.embed([node.episode for node in part], "passage")
@@ -261,6 +276,17 @@ class Projector:
                     for node, vector in zip(part, vectors, strict=True)
                 ],
             )
+        self._whole.add(scope)
+
+    async def _lacking(self, live: LiveSession, scope: str, fresh: set[str]) -> list[TreeNode]:
+        """The turns that have no vector, and the ``fresh`` ones: making all anew may have ended half way."""
+        nodes = [node for node in live.tree.nodes.values() if node.episode]
+        if await self.vectors.count(scope) + len(fresh) >= len(nodes):
+            return [node for node in nodes if node.id in fresh]
+        there: set[str] = set()
+        for start in range(0, len(nodes), _CHUNK):
+            there.update(await self.vectors.get(scope, [node.id for node in nodes[start : start + _CHUNK]]))
+        return [node for node in nodes if node.id in fresh or node.id not in there]
 
     async def _create(self, scope: str) -> bool:
         """Make sure that the scope is there for this embedder; whether it was made just now, and is empty."""
@@ -277,6 +303,7 @@ class Projector:
 
     async def drop(self, live: LiveSession) -> None:
         """Remove everything that stores show of a session."""
+        self._whole.discard(episodes_scope(live.session.id))
         await self.vectors.drop(episodes_scope(live.session.id))
         for slot in range(self.slots):
             await self._drop_scope(scope_of(live.session.id, slot))
@@ -382,6 +409,8 @@ class Projector:
             stored.update((item.id, item) for item in page)
             after = page[-1].id
         nodes = [node for node in live.tree.nodes.values() if node.episode and node.id not in waiting]
+        if not self.embedder.semantic:
+            nodes = []
         if stored.keys() - set(waiting) != {node.id for node in nodes}:
             return [f"vectors {scope}: {len(stored)} episodes, the journal gives {len(nodes)}"]
         found = []

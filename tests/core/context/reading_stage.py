@@ -20,7 +20,7 @@ from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.lore_index import LoreIndex
 from saga_core.stores.filters import Filter, matches
 from saga_core.stores.graph import Direction, Edge
-from saga_core.stores.vector import Hit, Vector
+from saga_core.stores.vector import Hit, ScopeSpec, Vector
 from saga_core.world.model import LoreEntry, World
 
 
@@ -65,12 +65,16 @@ class CannedVectors:
 
     def __init__(self, hits: Mapping[str, Sequence[Hit]]) -> None:
         self.hits = hits
+        self.made_by = ScopeSpec(OneVector.id, OneVector.dimension)
         self.asked: list[str] = []
 
     async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
         self.asked += scopes
         found = [hit for scope in scopes for hit in self.hits.get(scope, ())]
         return [hit for hit in found if where is None or matches(where, hit.metadata)][:k]
+
+    async def describe(self, scope: str) -> ScopeSpec | None:
+        return self.made_by if scope in self.hits else None
 
 
 class OneVector:
@@ -121,6 +125,9 @@ class Never:
     async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> Any:
         return await self._wait()
 
+    async def describe(self, scope: str) -> Any:
+        return await self._wait()
+
     async def neighbors(self, scope: str, ids: Sequence[str], **_: Any) -> Any:
         return await self._wait()
 
@@ -137,6 +144,9 @@ class Broken:
     def _fail(self) -> Any:
         self.calls += 1
         raise RuntimeError("the disk is on fire")
+
+    async def describe(self, scope: str) -> Any:
+        self._fail()
 
     async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> Any:
         return self._fail()

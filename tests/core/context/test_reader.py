@@ -20,7 +20,7 @@ from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.model.entities import Entity
 from saga_core.recall.lore_index import LoreIndex
-from saga_core.stores.vector import Hit
+from saga_core.stores.vector import Hit, ScopeSpec
 from saga_core.world.model import World
 from tests.core.context.reading_stage import (
     ARIA,
@@ -126,6 +126,22 @@ async def test_the_embedder_is_asked_once_for_all() -> None:
     await read(default_reader(Config(), WordCounter(), vectors=store, embedder=embedder), full())
     assert embedder.asked == ["열쇠를 묻는다"]
     assert sorted(store.asked) == ["episodes:s", f"lore:{KO_WORLD.digest}"]
+
+
+@pytest.mark.parametrize("made_by", [ScopeSpec("another", 4), ScopeSpec("one", 5)])
+async def test_vectors_of_another_embedder_are_not_asked(made_by: ScopeSpec, caplog: pytest.LogCaptureFixture) -> None:
+    store = vectors()
+    store.made_by = made_by
+    found = await read(default_reader(Config(), WordCounter(), vectors=store, embedder=OneVector()), full())
+    assert store.asked == [] and found.late == ("vectors.episodes", "vectors.lore")
+    assert f"its vectors were made by {made_by.embedder}, those of one are made in the background" in caplog.text
+    assert "열쇠를" in found.text, "words find it meanwhile"
+
+
+async def test_what_has_no_vectors_yet_is_not_late() -> None:
+    no_vectors: Any = CannedVectors({})
+    found = await read(default_reader(Config(), WordCounter(), vectors=no_vectors, embedder=OneVector()), full())
+    assert found.late == () and "열쇠를" in found.text
 
 
 async def test_the_graph_is_walked_once_for_all() -> None:

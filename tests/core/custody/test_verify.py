@@ -24,6 +24,9 @@ from saga_core.stores.state_kv import Batch
 from saga_core.stores.vector import ScopeSpec, VectorItem
 from tests.core.engine.play import Frontend, memory_config
 
+pytestmark = pytest.mark.usefixtures("sees_meaning")
+"""Earlier turns have vectors, which are changed with the rest."""
+
 
 @pytest.fixture
 async def saga() -> AsyncIterator[Saga]:

@@ -18,6 +18,9 @@ from saga_core.stores.state_kv import Batch
 from tests.core.engine.play import Frontend, answer, memory_config
 from tests.core.engine.test_timelines import scene, walk
 
+pytestmark = pytest.mark.usefixtures("sees_meaning")
+"""Earlier turns have vectors, which are changed with the rest."""
+
 
 @pytest.fixture
 async def saga() -> AsyncIterator[Saga]:

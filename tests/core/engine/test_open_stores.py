@@ -113,6 +113,7 @@ async def test_files_of_another_engine_are_never_opened(kind: str, here: str, th
     assert len(list(place.iterdir())) <= 2, "nothing but a lock"
 
 
+@pytest.mark.usefixtures("sees_meaning")
 class TestAnotherEngine:
     """An engine that comes back is not believed: it missed what was played without it."""
 

@@ -20,6 +20,9 @@ from saga_core.stores.state_kv import Batch, Key
 from tests.core.engine.play import Frontend, memory_config
 from tests.core.engine.test_timelines import heads, scene, walk
 
+pytestmark = pytest.mark.usefixtures("sees_meaning")
+"""Earlier turns have vectors, which are changed with the rest."""
+
 
 @pytest.fixture
 async def saga() -> AsyncIterator[Saga]:
