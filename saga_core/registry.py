@@ -15,7 +15,8 @@ from saga_core.errors import BadInput, StoreUnavailable
 
 GROUP = "saga.backends"
 
-KINDS = ("state", "graph", "vector", "cache", "curator", "resident", "embedder", "chat", "tokens", "context")
+_STORES = ("state", "graph", "vector", "cache")
+KINDS = (*_STORES, "curator", "resident", "embedder", "chat", "tokens", "context", "strategy")
 
 
 @frozen

@@ -15,6 +15,7 @@ from saga_core.model.deltas import Delta, Event
 from saga_core.model.entities import Entity, Kind
 from saga_core.model.fold import fold
 from saga_core.model.world_state import WorldState
+from saga_core.strategies.consolidation import Skipped, consolidate
 from saga_core.text.normal import clean_name, fold_name, nfc
 
 
@@ -31,6 +32,7 @@ class _Form:
 class _Desk:
     state: WorldState
     fields: Mapping[str, str]
+    now: float
 
     def text(self, name: str) -> str:
         return clean_name(self.fields.get(name, ""))
@@ -82,8 +84,8 @@ class _Desk:
         return found, tuple(names.introduced)
 
 
-def correct(state: WorldState, kind: str, fields: Mapping[str, str]) -> tuple[Event, ...]:
-    """The events of a correction. Raises ``BadInput``, naming the field, for one that cannot be."""
+def correct(state: WorldState, kind: str, fields: Mapping[str, str], now: float = 0.0) -> tuple[Event, ...]:
+    """The events of a correction made at the time ``now``. Raises ``BadInput``, naming the field, if it cannot be."""
     form = _FORMS.get(kind)
     if form is None:
         raise BadInput(f"kind: {kind!r} is no correction; give one of {', '.join(_FORMS)}")
@@ -96,7 +98,7 @@ def correct(state: WorldState, kind: str, fields: Mapping[str, str]) -> tuple[Ev
             raise BadInput(f"{name}: unknown field; a correction of the kind {kind!r} takes {allowed}")
         if len(value) > 2_000:
             raise BadInput(f"{name}: {len(value)} characters are too many (at most 2000)")
-    events = form.make(_Desk(state, fields))
+    events = form.make(_Desk(state, fields, now))
     before = len(state.problems)
     after = fold(state, Delta(events), turn=state.turn, depth=state.depth).problems
     if after[-1:] != state.problems[-1:] or len(after) != before:
@@ -182,6 +184,25 @@ def _settle(desk: _Desk) -> tuple[Event, ...]:
     return (deltas.Settled(desk.text("finding"), verdict, desk.text("note")),)
 
 
+def _remember(desk: _Desk) -> tuple[Event, ...]:
+    text, wanted = desk.text("text"), desk.text("record")
+    old = desk.state.memories.get(wanted)
+    if wanted and old is None:
+        raise BadInput(f"record: there is no memory {wanted!r}; GET …/memories lists them")
+    if old is not None:
+        data = {"do": "update", "record": old.id, "kind": old.kind, "namespace": old.namespace}
+        data |= {f"detail.{name}": value for name, value in old.details.items()}
+        data |= {"strategy": old.strategy, "sources": " ".join(old.sources)}
+        data |= {"expires": repr(old.expires)} if old.expires is not None else {}
+    else:
+        data = {"do": "add", "kind": "note", "namespace": desk.fields.get("namespace", "")}
+    try:
+        told = {"at": repr(desk.now), "text": text}
+        return (consolidate(desk.state.memories, data | told, (desk.state.turn,), -1),)
+    except Skipped as why:
+        raise BadInput(f"text: {why}") from None
+
+
 _FORMS: dict[str, _Form] = {
     "merge": _Form(("one", "into"), (), _merge),
     "split": _Form(("of", "name"), (), _split),
@@ -201,6 +222,8 @@ _FORMS: dict[str, _Form] = {
     "event": _Form(("name",), ("text", "due", "expires", "place", "who"), _event),
     "close": _Form(("event",), (), lambda desk: (deltas.EventClosed(desk.entity("event", Kind.EVENT).id),)),
     "lore": _Form(("entry",), ("text",), lambda desk: (deltas.LoreLearned(desk.text("entry"), desk.text("text")),)),
+    "remember": _Form(("text",), ("record", "namespace"), _remember),
+    "unremember": _Form(("record",), (), lambda desk: (deltas.Unremembered(desk.text("record")),)),
     "settle": _Form(("finding", "verdict"), ("note",), _settle),
 }
 KINDS = tuple(_FORMS)

@@ -8,6 +8,7 @@ compress       ``level`` (scene or chapter), ``first`` and ``last`` (turns), ``t
 event          ``name``, ``text``, ``due`` and ``expires`` (turns), ``place``, ``who``; or ``close`` to end one
 lore           ``entry``, ``text``
 memory         ``block``, ``text``
+remember       see ``saga_core.strategies.consolidation``
 =============  =====================================================================================
 """
 
@@ -26,8 +27,10 @@ from saga_core.model.curated import LEVELS
 from saga_core.model.deltas import Event
 from saga_core.model.entities import Kind
 from saga_core.model.fold import fold
+from saga_core.model.memories import newest
 from saga_core.model.world_state import MAX_STORY_CHARS, WorldState
 from saga_core.stores.curator import CurationView, Proposal
+from saga_core.strategies.consolidation import Skipped, consolidate
 from saga_core.text.normal import clean_name, nfc
 
 MOST = 40
@@ -112,6 +115,7 @@ class _Judge:
             "event": self._event,
             "lore": self._lore,
             "memory": self._memory,
+            "remember": self._remember,
         }
         try:
             if proposal.kind not in rulers:
@@ -223,6 +227,13 @@ class _Judge:
         if (old.text if old else "") == text:
             raise _Refused("the memory block says that already")
         return (deltas.BlockWritten(name, text),)
+
+    def _remember(self, proposal: Proposal) -> tuple[Event, ...]:
+        known = newest(self.view.memories, self.state.memories.values())
+        try:
+            return (consolidate(known, proposal.data, tuple(proposal.turns), self.state.depth),)
+        except Skipped as why:
+            raise _Refused(str(why)) from None
 
 
 def _clean(text: str) -> str:

@@ -120,7 +120,7 @@ class Changes(Backfill):
         async with self.lanes.exclusive(session.id, journal=True):
             live = await self.live.get(session.id)
             node = live.tree.get(turn or live.head)
-            events = correct(await live.state(node.id), kind, fields)
+            events = correct(await live.state(node.id), kind, fields, self.clock.now())
             return await self._amend(live, node.id, Delta(events, Source.EDIT))
 
     async def undo(self, session_id: str, change: str) -> tuple[str, str]:

@@ -235,6 +235,8 @@ class LiveSessions:
     limit: int = 64
     evicted: set[str] = field(factory=set)
     """Sessions that were let go from memory lately, for whoever keeps something in memory for them."""
+    forgotten: int = 0
+    """How often a session was let go because what is kept of it may be another."""
     _live: OrderedDict[str, LiveSession] = field(factory=OrderedDict)
     _loading: dict[str, asyncio.Task[LiveSession]] = field(factory=dict)
     _lore: dict[str, tuple[World, LoreIndex, LoreGraph]] = field(factory=dict)
@@ -274,8 +276,9 @@ class LiveSessions:
                 self.evicted.add(session_id)
 
     def forget(self, session_id: str) -> None:
-        """Let a session go from memory."""
+        """Let a session go from memory: what is kept of it may have been rewritten."""
         self._live.pop(session_id, None)
+        self.forgotten += 1
 
     async def aclose(self) -> None:
         """Stop the loads that are under way and let all sessions go."""

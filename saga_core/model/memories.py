@@ -20,6 +20,7 @@ class MemoryRecord:
     kind: str
     """``fact``, ``preference``, ``summary``, ``episode``, ``reflection``, or what a plugin calls it."""
     namespace: str
+    """With ``{actor}`` and ``{session}`` as they are: whose it is, is told by where it stands."""
     text: str
     details: Mapping[str, str] = field(factory=dict)
     turns: tuple[str, ...] = ()

@@ -22,8 +22,6 @@ from saga_core.strategies.namespaces import segments
 from saga_core.strategies.strategy import MAX_TEXT
 from saga_core.text.normal import nfc
 
-SAME = 0.8
-"""Similarity from which on two texts say the same, if neither a number nor a "not" tells them apart."""
 KEPT_TURNS = 12
 """Turns that a record names, the newest."""
 _DETAIL = "detail."
@@ -49,15 +47,17 @@ def similarity(one: str, other: str) -> float:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two texts say the same. Other numbers, another "not", or the same words elsewhere say something else."""
+    """Whether two texts say the same: the same words in the same order, but for endings, particles and punctuation.
+
+    Another name, number or "not" says something else. Who says the same in other words is told what is known, and is
+    to say so: taking two for one loses one of them.
+    """
     if fold(one) == fold(other):
         return True
     if _NUMBER.findall(one) != _NUMBER.findall(other) or len(_NOT.findall(one)) != len(_NOT.findall(other)):
         return False
     ours, theirs = content_words(one), content_words(other)
-    shared = set(ours) & set(theirs)
-    in_order = [word for word in ours if word in shared] == [word for word in theirs if word in shared]
-    return in_order and similarity(one, other) >= SAME
+    return ours == theirs and bool(ours)
 
 
 def fold(text: str) -> str:

@@ -1,0 +1,80 @@
+"""Shared memories: records whose namespace names no session are told in the other sessions of their owner.
+
+They are, for as long as the active path of the session that learned them has them. What each session has to tell is
+kept beside its head, and made anew from its state.
+"""
+
+from __future__ import annotations
+
+from attrs import define, frozen
+
+from saga_core import codec
+from saga_core.engine.live import LiveSession, LiveSessions
+from saga_core.journal import keys
+from saga_core.model.memories import MemoryRecord, newest
+from saga_core.model.turn import Session
+from saga_core.stores.state_kv import Batch, Key, StateKV
+from saga_core.strategies.namespaces import crosses
+
+_PAGE = 500
+
+
+@frozen
+class Told:
+    """What a session has to tell the others of its owner."""
+
+    owner: str
+    records: tuple[MemoryRecord, ...] = ()
+
+
+@define(eq=False)
+class SharedMemories:
+    """The records that cross sessions, at hand."""
+
+    kv: StateKV
+    live: LiveSessions
+    _told: dict[str, Told] | None = None
+    _as_of: int = -1
+
+    async def of(self, session: Session) -> tuple[MemoryRecord, ...]:
+        """What the other sessions of the same owner have to tell. Raises ``StoreError``."""
+        found = await self._all()
+        others = [each.records for id_, each in found.items() if id_ != session.id and each.owner == session.owner]
+        return tuple(newest(*others).values())
+
+    async def holder(self, session: Session, record: str) -> str | None:
+        """The other session of the same owner that has a record of that id."""
+        found = (await self._all()).items()
+        return next(
+            (
+                id_
+                for id_, each in found
+                if id_ != session.id and each.owner == session.owner and any(one.id == record for one in each.records)
+            ),
+            None,
+        )
+
+    async def publish(self, live: LiveSession) -> None:
+        """Keep what the active path of a session has to tell. Idempotent. Raises ``StoreError``."""
+        session, head = live.session.id, live.head
+        state = await live.state(head)
+        records = tuple(each for each in state.memories.values() if crosses(each.namespace))
+        found = await self._all()
+        fresh = Told(live.session.owner, records)
+        if found.get(session, Told(live.session.owner)) == fresh:
+            return
+        old = frozenset(key for key, _ in await self.kv.scan(("known", session), limit=_PAGE))
+        key = keys.known(session, head)
+        await self.kv.commit(Batch({key: codec.encode(fresh)} if records else {}, old - {key} if records else old))
+        found[session] = fresh
+
+    async def _all(self) -> dict[str, Told]:
+        """Session to what it tells; read again when one was deleted or rewritten."""
+        if self._told is None or self._as_of != self.live.forgotten:
+            as_of, told, after = self.live.forgotten, dict[str, Told](), None
+            while rows := await self.kv.scan(("known",), after=after, limit=_PAGE):
+                told |= {key[1]: codec.decode(raw, Told) for key, raw in rows}
+                last: Key = rows[-1][0]
+                after = last
+            self._told, self._as_of = told, as_of
+        return self._told
