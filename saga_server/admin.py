@@ -20,8 +20,9 @@ from saga_core.model.turn import Session, Turn
 from saga_core.stores.md_cache import Pages
 from saga_server import handlers
 from saga_server.changes import change_routes
-from saga_server.chat import CONFIG, EXCHANGES, NARRATORS
-from saga_server.costs import cost_routes
+from saga_server.chat import EXCHANGES
+from saga_server.costs import cost_routes, cost_summary
+from saga_server.current import CURRENT
 from saga_server.custody import custody_routes
 from saga_server.handlers import as_json, id_of, saga_of, to_its_end
 from saga_server.query import body_object, choice, flag, known_only, seconds, text, whole
@@ -83,7 +84,7 @@ async def status(request: web.Request) -> web.Response:
     about = {
         "version": version("saga-rp"),
         "uptime_seconds": round(time.time() - request.app[STARTED], 1),
-        "narrators": request.app[NARRATORS].describe(),
+        "narrators": request.app[CURRENT].narrators.describe(),
         "active_sessions": active,
         "open_requests": len(request.app[EXCHANGES]),
     }
@@ -301,7 +302,7 @@ async def query_graph(request: web.Request) -> web.Response:
     """``GET /api/graph/query?cypher=&limit=100&timeout=5``: the graph engine's own language, when it is allowed."""
     known_only(request, "cypher", "limit", "timeout")
     query = text(request, "cypher", needed=True) or ""
-    if not request.app[CONFIG].graph.raw_query:
+    if not request.app[CURRENT].config.graph.raw_query:
         raise NotSupported("queries in the graph engine's own language are switched off; set graph.raw_query: true")
     limit = whole(request, "limit", least=1, most=10_000) or 100
     rows = await saga_of(request).graph_query(query, timeout=seconds(request, "timeout", 5.0, most=60.0), limit=limit)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from saga_core.engine.lanes import DrainReport
+from saga_server.counted import counted
 from saga_server.running import publish_address, withdraw_address
 from saga_server.wiring import Server
 
@@ -55,17 +57,26 @@ def leaving(server: Server) -> None:
     withdraw_address(server.config.data_dir)
     seconds = server.config.server.drain_timeout
     _say(
-        f"SAGA is stopping: {server.open_requests} open replies and the background work get {seconds:g} s; "
+        f"SAGA is stopping: {counted(server.open_requests, 'open reply', 'open replies')} and the background work get "
+        f"{seconds:g} s; "
         "press Ctrl-C again to end at once"
     )
 
 
-def farewell(report: DrainReport) -> None:
-    """Print what became of the background work."""
-    _say(f"SAGA stopped: {report.done} pieces of background work finished")
+def at_once() -> None:
+    """Print that nothing is waited for any more."""
+    _say("SAGA ends at once; what was recorded is safe, and the rest waits in the journal for the next start")
+
+
+def farewell(report: DrainReport, abandoned: Sequence[str] = ()) -> None:
+    """Print what became of the background work, and what did not end."""
+    _say(f"SAGA stopped: {counted(report.done, 'piece', 'pieces')} of background work finished")
     if report.waiting:
         reasons = sorted({each.reason for each in report.waiting})
-        _say(f"  {len(report.waiting)} wait in the journal for the next start ({'; '.join(reasons)})")
+        many = len(report.waiting)
+        _say(f"  {many} {'waits' if many == 1 else 'wait'} in the journal for the next start ({'; '.join(reasons)})")
+    for what in abandoned:
+        _say(f"  {what} did not end in time, and is left behind; what was recorded is safe")
 
 
 def _say(line: str) -> None:

@@ -161,6 +161,8 @@ class StreamedAnswer(Answer):
 
     async def aborted(self) -> None:
         """What was shown is recorded as aborted."""
+        if self.outlet.heard:
+            self._send_rest()
         await self._keep()
         if self.outlet.heard:
             self._begin(0)

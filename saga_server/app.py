@@ -4,42 +4,49 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from saga_core.config import Config
 from saga_core.engine.saga import Saga
 from saga_server.admin import admin_routes, prepare
-from saga_server.chat import CONFIG, EXCHANGES, NARRATORS, chat_routes
+from saga_server.chat import EXCHANGES, chat_routes
 from saga_server.connections import SILENT, heard, tell_request_id
+from saga_server.current import CURRENT, Current
 from saga_server.errors import errors_as_json
 from saga_server.events import EVENTS, Events, close_events, event_routes
 from saga_server.exchange import Exchanges
 from saga_server.handlers import SAGA
 from saga_server.health import METRICS, health_routes
 from saga_server.metrics import Metrics
-from saga_server.narrators import Narrators
-from saga_server.security import guard, share_with_origin
+from saga_server.readiness import READINESS, Readiness
+from saga_server.reload import RELOADING, Reloading, reload_routes
+from saga_server.security import guarded, share_with_origin
 
 
-def make_app(saga: Saga, narrators: Narrators, config: Config, metrics: Metrics | None = None) -> web.Application:
+def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloading) -> web.Application:
     """The application over an opened engine. Closing engine and narrators is the caller's.
 
     Run it with ``handler_cancellation=True``, so that a client that goes away ends its upstream call.
     """
-    metrics = metrics or Metrics()
-    app = web.Application(
-        middlewares=[heard, errors_as_json, *guard(config.server)], client_max_size=config.server.max_body_mb << 20
-    )
+    saga.counters.listeners.append(metrics.hear)
+    server = current.config.server
+    app = web.Application(middlewares=[heard, errors_as_json, guarded], client_max_size=server.max_body_mb << 20)
     app[SAGA] = saga
     app[SILENT] = set()
     app[EVENTS] = Events(saga.counters)
     app.on_shutdown.append(close_events)
-    app[CONFIG] = config
-    app[NARRATORS] = narrators
+    app[CURRENT] = current
+    app[READINESS] = Readiness(saga, current)
+    app.on_cleanup.append(close_readiness)
+    app[RELOADING] = reloading
     app[METRICS] = metrics
     app[EXCHANGES] = Exchanges(
-        saga, narrators, metrics, keep_alive=config.server.keep_alive, patience=config.server.request_timeout
+        saga, current.narrators, metrics, keep_alive=server.keep_alive, patience=server.request_timeout
     )
     prepare(app)
     app.on_response_prepare.append(share_with_origin)
     app.on_response_prepare.append(tell_request_id)
-    app.add_routes([*chat_routes(), *admin_routes(), *health_routes(), *event_routes()])
+    app.add_routes([*chat_routes(), *admin_routes(), *health_routes(), *event_routes(), *reload_routes()])
     return app
+
+
+async def close_readiness(app: web.Application) -> None:
+    """A handler of ``on_cleanup``."""
+    await app[READINESS].aclose()

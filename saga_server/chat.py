@@ -7,15 +7,12 @@ from typing import Final
 
 from aiohttp import web
 
-from saga_core.config import Config
+from saga_server.current import CURRENT
 from saga_server.exchange import Call, Exchange, Exchanges
-from saga_server.narrators import Narrators
 from saga_server.security import BEARER
 from saga_server.sessions import read_names
 from saga_server.wire import model_list, read_chat
 
-CONFIG: Final = web.AppKey("config", Config)
-NARRATORS: Final = web.AppKey("narrators", Narrators)
 EXCHANGES: Final = web.AppKey("exchanges", Exchanges)
 
 _STREAMING = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
@@ -34,7 +31,8 @@ def chat_routes() -> list[web.RouteDef]:
 
 async def chat_completions(request: web.Request) -> web.StreamResponse:
     """``POST /v1/chat/completions``."""
-    config = request.app[CONFIG]
+    current = request.app[CURRENT]
+    config = current.config
     body = await request.read()
     ask = read_chat(body, config.server.max_messages)
     bearer = request[BEARER]
@@ -46,7 +44,7 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
         user=ask.user,
         identify=config.session.identify,
     )
-    routes = request.app[NARRATORS].routes(ask.model)
+    routes = current.narrators.routes(ask.model)
     call = Call(
         messages=named.messages,
         session=named.session,
@@ -90,5 +88,5 @@ async def _whole(request: web.Request, exchange: Exchange) -> web.StreamResponse
 
 async def list_models(request: web.Request) -> web.Response:
     """``GET /v1/models``: what the providers list."""
-    ids = await request.app[NARRATORS].models()
+    ids = await request.app[CURRENT].narrators.models()
     return web.Response(body=model_list(ids, int(time.time())), content_type="application/json", charset="utf-8")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import sys
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from saga_server.bench.command import bench
 from saga_server.cli_backup import backup, restore
 from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
 from saga_server.cli_explain import explain
+from saga_server.cli_memories import memories
 from saga_server.cli_rebuild import rebuild
 from saga_server.cli_sessions import compare, sessions, timelines
 from saga_server.cli_transfer import export_command, forget, import_command
@@ -46,60 +45,25 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
     """Start the proxy and print the base URL to paste into the frontend."""
     from saga_server.event_loop import run_watched
     from saga_server.logs import set_up_logging
+    from saga_server.serving import serve as serve_until_asked
 
-    try:
+    def configured() -> Config:
         config = find_config(file, data)
         server = config.server
-        config = evolve(
+        return evolve(
             config,
             server=evolve(server, host=host or server.host, port=server.port if port is None else port),
             logging=evolve(config.logging, level=log_level or config.logging.level),
         )
+
+    try:
+        config = configured()
         set_up_logging(config)
-        run_watched(_serve(config))
+        run_watched(serve_until_asked(config, configured))
     except (SagaError, OSError) as error:
         fail(error)
     except KeyboardInterrupt:
         sys.exit(130)
-
-
-async def _serve(config: Config) -> None:
-    import logging
-
-    from saga_server.announce import announce, farewell, leaving
-    from saga_server.collector import Tidying, settle
-    from saga_server.event_loop import running_watch
-    from saga_server.wiring import Server
-
-    for warning in config.warnings:
-        logging.getLogger("saga.config").warning("%s", warning)
-    asked = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    signals = (signal.SIGINT, signal.SIGTERM)
-
-    def ask() -> None:
-        for number in signals:  # the next one ends the program at once
-            loop.remove_signal_handler(number)
-        asked.set()
-
-    server = Server(config)
-    await server.start()
-    settle()
-    watch = running_watch()
-    if watch is not None:
-        watch.forget()
-    if os.name == "posix":
-        for number in signals:
-            loop.add_signal_handler(number, ask)
-    tidying = asyncio.create_task(Tidying(lambda: server.open_requests > 0).keep(), name="saga-tidying")
-    try:
-        announce(server)
-        await asked.wait()
-        leaving(server)
-    finally:
-        tidying.cancel()
-        report = await server.stop()
-    farewell(report)
 
 
 @main.command()
@@ -130,6 +94,7 @@ main.add_command(forget)
 main.add_command(import_command)
 main.add_command(jobs)
 main.add_command(explain)
+main.add_command(memories)
 main.add_command(rebuild)
 main.add_command(restore)
 main.add_command(sessions)

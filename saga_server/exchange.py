@@ -352,9 +352,16 @@ class Exchanges:
     _by_key: dict[Key, Exchange] = field(factory=dict, init=False)
     _recordings: dict[asyncio.Task[Any], tuple[str, str]] = field(factory=dict, init=False)
     _tasks: dict[asyncio.Task[None], Exchange] = field(factory=dict, init=False)
+    closing: bool = field(default=False, init=False)
+    """Whether no exchange is begun any more."""
 
     def join(self, key: Key, call: Call) -> Exchange:
-        """Follow the exchange that runs for an equal call, or begin one. The caller must ``leave`` it."""
+        """Follow the exchange that runs for an equal call, or begin one. The caller must ``leave`` it.
+
+        Raises ``UpstreamError`` when the server is shutting down.
+        """
+        if self.closing:
+            raise UpstreamError("the server is shutting down", status=503, kind="unavailable_error", retry_after=5)
         exchange = self._by_key.get(key)
         if exchange is None or exchange.ended or exchange.stopped:
             exchange = Exchange(
@@ -386,13 +393,22 @@ class Exchanges:
         """Session and turn of what is being recorded."""
         return list(self._recordings.values())
 
-    async def aclose(self, seconds: float) -> None:
-        """Let exchanges finish for so long, then stop them; what was shown is recorded."""
+    async def aclose(self, seconds: float) -> int:
+        """Begin no more; let exchanges finish for so long, then stop them; what was shown is recorded.
+
+        How many exchanges and recordings did not end within ``COMMIT_SECONDS`` behind that, and were given up.
+        """
+        self.closing = True
         if self._tasks:
             await asyncio.wait(list(self._tasks), timeout=seconds)
         for exchange in self._tasks.values():
             exchange.stop()
-        if self._tasks:
-            await asyncio.wait(list(self._tasks))
-        if self._recordings:
-            await asyncio.wait(list(self._recordings), timeout=COMMIT_SECONDS)
+        ends = asyncio.get_running_loop().time() + COMMIT_SECONDS
+        while working := [*self._tasks, *self._recordings]:
+            left = ends - asyncio.get_running_loop().time()
+            if left <= 0:
+                break
+            await asyncio.wait(working, timeout=left)
+        for task in working:
+            task.cancel()
+        return len(working)

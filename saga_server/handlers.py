@@ -36,6 +36,17 @@ async def to_its_end(request: web.Request, work: Coroutine[Any, Any, T]) -> T:
     return await asyncio.shield(task)
 
 
+async def unfinished(app: web.Application, seconds: float) -> int:
+    """Wait so long for what changes something and goes on without its client; then cancel it. How much that was."""
+    tasks = app[_WORK].copy()
+    if not tasks:
+        return 0
+    _, left = await asyncio.wait(tasks, timeout=seconds)
+    for task in left:
+        task.cancel()
+    return len(left)
+
+
 def saga_of(request: web.Request) -> Saga:
     """The engine."""
     return request.app[SAGA]

@@ -33,6 +33,7 @@ class Metrics:
     adjusted: Counter = field(init=False)
     fallbacks: Counter = field(init=False)
     malformed: Counter = field(init=False)
+    reloads: Counter = field(init=False)
     following: Gauge = field(init=False)
     _engine: Gauge = field(init=False)
 
@@ -53,6 +54,7 @@ class Metrics:
         )
         self.fallbacks = Counter("saga_upstream_fallbacks", "Narrations by the next model in line", **with_labels)
         self.malformed = Counter("saga_http_malformed", "Requests that could not be read as HTTP", **with_labels)
+        self.reloads = Counter("saga_reloads", "Settings read again: applied or refused", ["result"], **with_labels)
         self.following = Gauge("saga_chat_open", "Chat requests that are being answered", **with_labels)
         self._engine = Gauge("saga_engine", "The engine's own counts", ["name"], **with_labels)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from saga_core import registry
 from saga_core.config import Config
@@ -70,6 +70,10 @@ class Narrators:
     fallback: tuple[str, ...] = ()
     """``models.fallback``."""
     _open: dict[str, asyncio.Task[ChatModel]] = field(factory=dict, init=False)
+    _heir: Narrators | None = field(default=None, init=False)
+    """Who came after these."""
+    _given: frozenset[str] = field(default=frozenset(), init=False)
+    """The providers that it has from here."""
 
     @classmethod
     def from_config(cls, config: Config, environ: Mapping[str, str]) -> Narrators:
@@ -116,7 +120,17 @@ class Narrators:
                 return Route(self.providers[name], wanted)
         return Route(next(iter(self.providers.values())), wanted)
 
-    def extraction(self, model: str | None) -> ChatModel | None:
+    def after(self, before: Narrators) -> Narrators:
+        """These, with the connections and the slots of those providers that are the same as ``before``."""
+        same = {name: each for name, each in before.providers.items() if self.providers.get(name) == each}
+        found = evolve(self, providers={**self.providers, **same})
+        for name in same:
+            if name in before._open:
+                found._open[name] = before._open.pop(name)
+        before._heir, before._given = found, frozenset(same)
+        return found
+
+    def extraction(self, model: str | None) -> Background | None:
         """The chat model for ``models.extraction``. None: it is not set, or there is only the offline narrator."""
         if model is None or model == OFFLINE or self.offline:
             return None
@@ -124,6 +138,8 @@ class Narrators:
 
     async def narrator(self, provider: Provider) -> ChatModel:
         """The provider's chat model, opened at the first call. Raises ``UpstreamError`` when it cannot be."""
+        if self._heir is not None and provider.name in self._given:
+            return await self._heir.narrator(provider)
         task = self._open.get(provider.name)
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             task = asyncio.create_task(_open(provider), name=f"saga-open-{provider.name}")

@@ -8,10 +8,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from aiohttp import web
-from aiohttp.typedefs import Middleware
 
 from saga_core.config.model import ServerConfig
 from saga_core.errors import ConfigError
+from saga_server.current import CURRENT
 from saga_server.errors import Handler, RequestError
 from saga_server.identity import Bearer, read_bearer
 
@@ -61,23 +61,20 @@ def check_listening(server: ServerConfig) -> None:
         )
 
 
-def guard(server: ServerConfig) -> list[Middleware]:
-    """The middleware that lets requests through or refuses them."""
-
-    @web.middleware
-    async def checked(request: web.Request, handler: Handler) -> web.StreamResponse:
-        admin = not _is_chat(request.path) and request.path not in _OPEN
-        _check_host(request, server, admin)
-        _check_origin(request, server, admin)
-        if request.method == "OPTIONS":
-            return _preflight(request)
-        bearer = read_bearer(request.headers.get("Authorization"))
-        _check_key(bearer, server, request.path not in _OPEN, admin)
-        request[BEARER] = bearer
-        await _receive(request)
-        return await handler(request)
-
-    return [checked]
+@web.middleware
+async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Lets requests through or refuses them, by the settings that hold."""
+    server = request.app[CURRENT].config.server
+    admin = not _is_chat(request.path) and request.path not in _OPEN
+    _check_host(request, server, admin)
+    _check_origin(request, server, admin)
+    if request.method == "OPTIONS":
+        return _preflight(request)
+    bearer = read_bearer(request.headers.get("Authorization"))
+    _check_key(bearer, server, request.path not in _OPEN, admin)
+    request[BEARER] = bearer
+    await _receive(request)
+    return await handler(request)
 
 
 def _check_key(bearer: Bearer, server: ServerConfig, wanted: bool, admin: bool) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
 import os
-import socket
-import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from aiohttp import web
 from attrs import define, field
@@ -18,23 +15,30 @@ from attrs import define, field
 from saga_core.config import Config
 from saga_core.engine.lanes import DrainReport
 from saga_core.engine.saga import Saga
-from saga_core.errors import BadInput, SagaError
+from saga_core.errors import BadInput
 from saga_server.app import make_app
+from saga_server.background import Background
 from saga_server.chat import EXCHANGES
 from saga_server.connections import ConnectionLog, listen
+from saga_server.current import Current
 from saga_server.event_loop import running_watch
+from saga_server.handlers import unfinished
+from saga_server.listening import BACKLOG, CannotListen, open_sockets
 from saga_server.loop_metrics import LoopMetrics
 from saga_server.metrics import Metrics
 from saga_server.narrators import Narrators
+from saga_server.reload import Reloaded, Reloading
 from saga_server.security import check_listening
+from saga_server.starting import Doorman
+
+__all__ = ["CLOSING_SECONDS", "CannotListen", "Server"]
+
+T = TypeVar("T")
 
 _log = logging.getLogger("saga.server")
 
-_BACKLOG = 256
-
-
-class CannotListen(SagaError):
-    """The address cannot be listened on: the message says why and what to do."""
+CLOSING_SECONDS = 5.0
+"""What closing may take when everything else is over. A store that takes longer hangs, and is left behind."""
 
 
 @define(eq=False)
@@ -42,11 +46,22 @@ class Server:
     """SAGA over HTTP. ``async with Server(config)``, or ``start`` and ``stop``."""
 
     config: Config
+    """The settings that hold."""
     environ: Mapping[str, str] = field(factory=lambda: os.environ, repr=False)
+    read_again: Callable[[], Config] | None = field(default=None, repr=False)
+    """Gives the settings as they are written now, for ``reload``."""
+    heed: Callable[[Config], None] = field(default=lambda _: None, repr=False)
+    """Is told of other settings, for what is not the server's own: logging."""
     port: int = field(default=0, init=False)
     """The port it listens on."""
+    abandoned: tuple[str, ...] = field(default=(), init=False)
+    """What did not end within its time when the server stopped, in words. The process had better end without it."""
     _saga: Saga | None = field(default=None, init=False)
-    _narrators: Narrators | None = field(default=None, init=False)
+    _current: Current | None = field(default=None, init=False)
+    _reloading: Reloading | None = field(default=None, init=False)
+    _behind: dict[str, Background | None] = field(factory=dict, init=False)
+    """Setting to the model that it names, which works in the background."""
+    _former: list[Narrators] = field(factory=list, init=False)
     _runner: web.AppRunner | None = field(default=None, init=False)
     _sites: list[asyncio.Server] = field(factory=list, init=False)
     _warming: asyncio.Task[None] | None = field(default=None, init=False)
@@ -60,8 +75,8 @@ class Server:
     @property
     def narrators(self) -> Narrators:
         """The providers."""
-        assert self._narrators is not None, "the server is not started"
-        return self._narrators
+        assert self._current is not None, "the server is not started"
+        return self._current.narrators
 
     @property
     def url(self) -> str:
@@ -84,42 +99,54 @@ class Server:
     ) -> None:
         await self.stop()
 
+    # -- starting ----------------------------------------------------------------------------------------------
+
     async def start(self) -> None:
         """Open everything and listen. Raises ``SagaError``; what was opened until then is closed.
 
-        ``ConfigError`` and ``BadInput`` are the configuration's fault, ``CannotListen`` and ``StoreError`` that of the
-        surroundings.
+        Whoever asks meanwhile is told that the server is starting. ``ConfigError`` and ``BadInput`` are the
+        configuration's fault, ``CannotListen`` and ``StoreError`` that of the surroundings.
         """
         check_listening(self.config.server)
-        listening = _listen(self.config.server.host, self.config.server.port)
+        listening = open_sockets(self.config.server.host, self.config.server.port)
         try:
             self.port = int(listening[0].getsockname()[1])
-            self._narrators = Narrators.from_config(self.config, self.environ)
-            extractor = self._narrators.extraction(self.config.models.extraction)
-            curator = self._narrators.extraction(self.config.models.curator)
-            self._saga = await Saga.open(self.config, extractor=extractor, curator=curator, tolerant=True)
-            metrics = Metrics()
-            watch = running_watch()
-            if watch is not None:
-                metrics.registry.register(LoopMetrics(watch))
-            self._runner = web.AppRunner(
-                make_app(self._saga, self._narrators, self.config, metrics),
-                handler_cancellation=True,
-                access_log=None,
-                logger=ConnectionLog(metrics.malformed),
-                shutdown_timeout=1.0,
-            )
-            await self._runner.setup()
+            async with Doorman(listening):
+                self._runner = await self._open()
             for sock in listening:
-                self._sites.append(await listen(self._runner, sock, _BACKLOG))
+                self._sites.append(await listen(self._runner, sock, BACKLOG))
         except BaseException:
             await self.stop(drain=0.0)
             for sock in listening:
                 sock.close()
             raise
         self._warn_of_worlds()
-        if not self._narrators.offline:
-            self._warming = asyncio.create_task(self._narrators.warm(), name="saga-warm")
+        if not self.narrators.offline:
+            self._warming = asyncio.create_task(self.narrators.warm(), name="saga-warm")
+
+    async def _open(self) -> web.AppRunner:
+        narrators = Narrators.from_config(self.config, self.environ)
+        self._current = Current(self.config, narrators)
+        self._behind = {
+            "models.extraction": narrators.extraction(self.config.models.extraction),
+            "models.curator": narrators.extraction(self.config.models.curator),
+        }
+        extractor, curator = self._behind.values()
+        self._saga = await Saga.open(self.config, extractor=extractor, curator=curator, tolerant=True)
+        metrics = Metrics()
+        watch = running_watch()
+        if watch is not None:
+            metrics.registry.register(LoopMetrics(watch))
+        self._reloading = Reloading(self.read_again, lambda: self.config, self._hold, metrics.reloads)
+        runner = web.AppRunner(
+            make_app(self._saga, self._current, metrics, self._reloading),
+            handler_cancellation=True,
+            access_log=None,
+            logger=ConnectionLog(metrics.malformed),
+            shutdown_timeout=1.0,
+        )
+        await runner.setup()
+        return runner
 
     def _warn_of_worlds(self) -> None:
         default = self.config.session.default_world
@@ -130,66 +157,86 @@ class Server:
         except BadInput as error:
             _log.warning("session.default_world: %s", error)
 
+    # -- other settings ----------------------------------------------------------------------------------------
+
+    async def reload(self) -> Reloaded:
+        """Read the settings again, and go by what of them can hold at once.
+
+        Raises ``ConfigError``, and then nothing changed; ``NotSupported`` when there is nothing to read.
+        """
+        assert self._reloading is not None, "the server is not started"
+        return await self._reloading.reload()
+
+    def _hold(self, config: Config) -> tuple[str, ...]:
+        """Go by ``config`` from now on; the names of settings that need a restart for it."""
+        assert self._current is not None and self._runner is not None, "the server is not started"
+        narrators = Narrators.from_config(config, self.environ).after(self.narrators)
+        self._former.append(self.narrators)
+        late = []
+        for name, model in self._behind.items():
+            fresh = narrators.extraction(getattr(config.models, name.partition(".")[2]))
+            if model is not None and fresh is not None:
+                model.narrator, model.route = fresh.narrator, fresh.route
+            elif model is not fresh:
+                late.append(name)
+        exchanges = self._runner.app[EXCHANGES]
+        exchanges.narrators = narrators
+        exchanges.keep_alive, exchanges.patience = config.server.keep_alive, config.server.request_timeout
+        self._current.config, self._current.narrators = config, narrators
+        self.config = self.saga.config = self.saga.prompting.config = config
+        self.heed(config)
+        return tuple(late)
+
+    # -- stopping ----------------------------------------------------------------------------------------------
+
     async def stop(self, drain: float | None = None) -> DrainReport:
         """Stop listening, let replies and background work end within ``drain`` seconds, close everything.
 
         ``drain`` is ``server.drain_timeout`` when None. Replies that are not over by then are cut short, and what was
-        shown of them is recorded; background work that is not done waits in the journal.
+        shown of them is recorded, which may take ``COMMIT_SECONDS`` more; background work that is not done waits in
+        the journal. What does not close within ``CLOSING_SECONDS`` behind that is ``abandoned``.
         """
         seconds = self.config.server.drain_timeout if drain is None else drain
-        started = time.monotonic()
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + seconds
         sites, self._sites = self._sites, []
         for site in sites:
             site.close()
+        if self._current is not None:
+            self._current.stopping = True
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.gather(self._warming, return_exceptions=True)
         if self._runner is not None:
-            await self._runner.app[EXCHANGES].aclose(seconds)
-            await self._runner.cleanup()
+            if await self._runner.app[EXCHANGES].aclose(seconds):
+                self._abandon("recording what was shown")
+            if await unfinished(self._runner.app, max(0.0, ends - loop.time())):
+                self._abandon("a request to the admin API")
+            await self._in_time(self._runner.cleanup(), "connections")
             self._runner = None
         saga, self._saga = self._saga, None
-        rest = max(0.0, seconds - (time.monotonic() - started))
-        report = DrainReport(0) if saga is None else await saga.aclose(drain=rest)
-        if self._narrators is not None:  # the engine asks the extraction model until it is closed
-            await self._narrators.aclose()
+        rest = max(0.0, ends - loop.time())
+        report = DrainReport(0)
+        if saga is not None:
+            waiting = saga.lanes.waiting
+            closed = await self._in_time(saga.aclose(drain=rest), "the stores", rest)
+            report = DrainReport(0, waiting()) if closed is None else closed
+        former, self._former = self._former, []
+        current, self._current = self._current, None
+        for narrators in (*former, *([current.narrators] if current is not None else [])):
+            await self._in_time(narrators.aclose(), "connections to providers")  # the engine asks models until closed
         return report
 
+    async def _in_time(self, closing: Awaitable[T], what: str, seconds: float = 0.0) -> T | None:
+        """What ``closing`` gives; None when it takes longer than ``seconds`` and ``CLOSING_SECONDS``."""
+        task = asyncio.ensure_future(closing)
+        await asyncio.wait({task}, timeout=seconds + CLOSING_SECONDS)
+        if task.done():
+            return task.result()
+        task.cancel()
+        self._abandon(what)
+        return None
 
-def _listen(host: str, port: int) -> list[socket.socket]:
-    """Sockets that listen on every address of ``host``, all on one port. Raises ``CannotListen``.
-
-    It comes before anything is opened: of two servers on one port the second says so, and touches no data.
-    """
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (socket.gaierror, UnicodeError) as error:
-        raise CannotListen(f"server.host: {host!r} is no address of this machine ({error}); try 127.0.0.1") from None
-    made: list[socket.socket] = []
-    try:
-        for family, kind, proto, _, address in dict.fromkeys(found):
-            sock = socket.socket(family, kind, proto)
-            made.append(sock)
-            if os.name == "posix":
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            sock.bind((address[0], port or (int(made[0].getsockname()[1]) if len(made) > 1 else 0), *address[2:]))
-            sock.listen(_BACKLOG)
-            sock.setblocking(False)
-    except OSError as error:
-        for sock in made:
-            sock.close()
-        raise CannotListen(_why(host, port, error)) from error
-    return made
-
-
-def _why(host: str, port: int, error: OSError) -> str:
-    where = f"{host}:{port}"
-    if error.errno == errno.EADDRINUSE:
-        return f"{where} is in use by another program; end that one, or choose another port with --port or server.port"
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return f"{where} needs rights that this user lacks; choose a port from 1024 up with --port or server.port"
-    if error.errno == errno.EADDRNOTAVAIL:
-        return f"{where}: {host} is no address of this machine; give --host 127.0.0.1 or another that it has"
-    return f"{where} cannot be listened on: {error.strerror or error}"
+    def _abandon(self, what: str) -> None:
+        _log.error("stopping: %s did not end in time, and is left behind; what was recorded is safe", what)
+        self.abandoned = (*self.abandoned, what)

@@ -6,6 +6,8 @@ from saga_core.stores.state_kv import Key
 
 FORMAT = 1
 FORMAT_KEY: Key = ("meta", "format")
+PROBE_KEY: Key = ("meta", "probe")
+"""Is written to see whether anything can be written."""
 BESIDE = ("job", "amend", "state", "terms", "review", "bill", "prompt", "known")
 """What may stand beside a turn, under (name, session, turn, …), and goes with it. What stands under no turn goes with
 the session.

@@ -16,10 +16,11 @@ from saga_core.config.model import ServerConfig
 from saga_server.cli import main
 from saga_server.exchange import COMMIT_SECONDS
 from saga_server.security import check_listening
+from saga_server.wiring import CLOSING_SECONDS
 from tests.docs.pages import ROOT, page
 
 DEPLOY = ROOT / "docs" / "deploy"
-LONGEST = ServerConfig().drain_timeout + COMMIT_SECONDS
+LONGEST = ServerConfig().drain_timeout + COMMIT_SECONDS + CLOSING_SECONDS
 
 
 def check_command(words: list[str]) -> click.Command:
@@ -55,6 +56,7 @@ def test_the_unit_starts_what_there_is() -> None:
     assert words[0].endswith("/bin/saga")
     assert check_command(words).name == "serve"
     assert service["KillSignal"] == "SIGTERM"
+    assert service["ExecReload"].split()[1:] == ["-HUP", "$MAINPID"]
     assert float(service["TimeoutStopSec"]) > LONGEST
     assert service["NoNewPrivileges"] == "true"
 

@@ -119,7 +119,7 @@ class TestAnnouncing:
         farewell(DrainReport(3, (Waiting("s", "t", "project", "the disk is full"),)))
         out = capsys.readouterr().out
         assert "3 pieces of background work finished" in out
-        assert "1 wait in the journal for the next start (the disk is full)" in out
+        assert "1 waits in the journal for the next start (the disk is full)" in out
 
     async def test_what_is_waited_for_is_said(self, capsys: pytest.CaptureFixture[str]) -> None:
         async with server(server={"drain_timeout": 7}) as running:
