@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter, itemgetter
 from typing import Protocol
 
 from attrs import field, frozen
@@ -13,6 +14,10 @@ from saga_core.stores.graph import Direction, Edge
 
 _WEIGHTS = {edge.type: edge.weight for edge in SCHEMA.edges}
 _UNKNOWN_WEIGHT = 0.3
+_WIDER = 8
+
+_first = itemgetter(0)
+_identity = attrgetter("source", "type", "target", "key")
 
 
 def weight_of(edge_type: str) -> float:
@@ -56,9 +61,10 @@ async def walk(
 ) -> Walk:
     """The nodes within ``hops`` of ``seeds``, edges taken both ways, and the edges met on the way.
 
-    With a ``limit`` each hop fetches at most so many new edges and goes on from at most so many nodes: those to which
-    the most interest carries (the product of the edge types' weights on the best way from a seed), ties by id. Without
-    one the distances are exact. Raises ``BadInput`` for fewer than 0 hops or a limit below 1.
+    With a ``limit`` each hop keeps at most so many new edges and goes on from at most so many nodes: those to which the
+    most interest carries (the product of the edge types' weights on the best way from a seed), ties by identity. A
+    store cuts by identity; it is asked for eight times as many, and type by type, the heaviest first, where there are
+    more yet. Without a limit the distances are exact. Raises ``BadInput`` for fewer than 0 hops or a limit below 1.
     """
     if hops < 0:
         raise BadInput(f"hops is {hops}; give 0 or more")
@@ -71,20 +77,48 @@ async def walk(
     for hop in range(1, hops + 1):
         if not frontier:
             break
+        new: list[tuple[float, tuple[str, str, str, str], Edge]] = []
+        for edge in await _around(graph, scope, frontier, types, limit, len(seen)):
+            source, type_, target = edge.source, edge.type, edge.target
+            identity = (source, type_, target, edge.key)
+            if identity not in seen:
+                most = max(interest.get(source, 0.0), interest.get(target, 0.0))
+                new.append((most * _WEIGHTS.get(type_, _UNKNOWN_WEIGHT), identity, edge))
+        if limit is not None and len(new) > limit:
+            new.sort(key=_first, reverse=True)  # stable: equals stay in the order of their identity
+            del new[limit:]
         fresh: dict[str, float] = {}
-        # Edges of the hop before come again and must not crowd out the new ones.
-        most = None if limit is None else limit + len(seen)
-        for edge in await graph.neighbors(scope, frontier, types=types, direction="both", limit=most):
+        for carried, identity, edge in new:
+            seen[identity] = edge
             source, target = edge.source, edge.target
-            seen[source, edge.type, target, edge.key] = edge
             known = target in distance
-            if known is (source in distance):
-                continue
-            here, there = (target, source) if known else (source, target)
-            carried = interest[here] * _WEIGHTS.get(edge.type, _UNKNOWN_WEIGHT)
-            if carried > fresh.get(there, -1.0):
-                fresh[there] = carried
+            if known is not (source in distance):
+                there = source if known else target
+                if carried > fresh.get(there, -1.0):
+                    fresh[there] = carried
         distance.update(dict.fromkeys(fresh, hop))
         interest.update(fresh)
         frontier = sorted(sorted(fresh, key=lambda id_: (-fresh[id_], id_))[:limit])
     return Walk(distance, tuple(seen[key] for key in sorted(seen)))
+
+
+async def _around(
+    graph: Neighbors, scope: str, ids: Sequence[str], types: Sequence[str] | None, limit: int | None, known: int
+) -> list[Edge]:
+    """The edges that touch ``ids``; with a ``limit`` so many that the heaviest of them are there, ``known`` old ones
+    aside."""
+    if limit is None:
+        return await graph.neighbors(scope, ids, types=types, direction="both")
+    most = _WIDER * limit + known
+    met = await graph.neighbors(scope, ids, types=types, direction="both", limit=most)
+    if len(met) < most:
+        return met
+    heavy = sorted(_WEIGHTS if types is None else set(types), key=lambda type_: (-weight_of(type_), type_))
+    found: list[Edge] = []
+    for type_ in heavy:
+        found += await graph.neighbors(scope, ids, types=[type_], direction="both", limit=most)
+        if len(found) >= limit + known:
+            break
+    else:
+        found += met
+    return sorted({_identity(edge): edge for edge in found}.values(), key=_identity)

@@ -87,10 +87,46 @@ async def test_the_fan_out_is_bounded_and_follows_the_stronger_ties() -> None:
     graph = Listed(edges)
     found = await walk(graph, "s", ["a"], hops=2, limit=6)
     assert found.distance["far"] == 2
-    assert graph.asked == [(1, 6), (6, 12)]
+    assert graph.asked == [(1, 48), (6, 54)]
     narrow = Listed(edges)
     await walk(narrow, "s", ["a"], hops=2, limit=1)
     assert [size for size, _ in narrow.asked] == [1, 1]
+
+
+@pytest.mark.parametrize("crowd", [40, 4_000])
+async def test_a_crowd_does_not_hide_the_stronger_ties(crowd: int) -> None:
+    edges = [Edge(f"lore{number:04}", "RELATED", "a") for number in range(crowd)]
+    edges += [Edge("z", "RELATES_TO", "a"), Edge("a", "OWNS", "sword"), Edge("b", "RELATED", "lore0000")]
+    graph = Listed(edges)
+    found = await walk(graph, "s", ["a"], hops=2, limit=5)
+    assert {"z", "sword", "b"} < found.distance.keys()
+    kept = [edge for edge in found.edges if "a" in (edge.source, edge.target)]
+    assert len(kept) == 5
+    # Of equals the first by identity.
+    assert [edge.source for edge in kept] == ["a", "lore0000", "lore0001", "lore0002", "z"]
+    assert sum(limit or 0 for _, limit in graph.asked) <= 12 * 2 * 8 * 5, "however many there are, few are looked at"
+
+
+async def test_of_a_crowd_of_one_kind_only_the_kinds_that_are_asked_for_count() -> None:
+    edges = [Edge("a", "RELATES_TO", f"n{number:04}") for number in range(100)] + [Edge("a", "OWNS", "sword")]
+    found = await walk(Listed(edges), "s", ["a"], hops=1, limit=3, types=["OWNS", "ADJACENT"])
+    assert [edge.target for edge in found.edges] == ["sword"]
+    found = await walk(Listed(edges), "s", ["a"], hops=1, limit=3, types=["OWNS", "RELATES_TO"])
+    assert [edge.target for edge in found.edges] == ["n0000", "n0001", "n0002"]
+
+
+async def test_kinds_that_the_schema_does_not_have_come_last_and_once() -> None:
+    edges = [Edge("a", "INVENTED", f"n{number:04}") for number in range(100)] + [Edge("a", "OWNS", "sword")]
+    found = await walk(Listed(edges), "s", ["a"], hops=1, limit=3)
+    assert [edge.target for edge in found.edges] == ["n0000", "n0001", "sword"]
+
+
+@given(edge_lists, st.sets(st.sampled_from(NODES), min_size=1), st.integers(1, 6))
+async def test_the_heaviest_edges_are_kept(edges: list[Edge], seeds: set[str], limit: int) -> None:
+    found = await walk(Listed(edges), "s", seeds, hops=1, limit=limit)
+    near = [edge for edge in edges if edge.source in seeds or edge.target in seeds]
+    best = sorted(near, key=lambda edge: (-weight_of(edge.type), edge.identity))[:limit]
+    assert list(found.edges) == sorted(best, key=lambda edge: edge.identity)
 
 
 async def test_no_seeds_or_no_hops_ask_nothing() -> None:
