@@ -259,8 +259,8 @@ class ChatMachine(RuleBasedStateMachine):
         self.expect(turn, line.beat)
         whole = line.text + (" " if spaced else "\n\n") + more
         hp = Change(line.beat.change.damage + hurt, line.beat.change.item, line.beat.change.place)
+        line.beat = Beat(whole, line.user, hp, line.beat.parent, line.text)
         line.text = whole
-        line.beat = Beat(whole, line.user, hp, line.beat.parent)
         line.swipes = [line.beat]
 
     @rule(kept=st.integers(24, 34))

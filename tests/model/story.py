@@ -24,6 +24,8 @@ class Beat:
     user: str
     change: Change
     parent: Beat | None
+    begun: str = ""
+    """The text that it goes on with, if a "continue" made it longer."""
 
     def path(self) -> list[Beat]:
         found: list[Beat] = []
@@ -115,13 +117,15 @@ def settle(lines: list[Line], resembles: float) -> Beat | None:
 
     The deepest unedited reply names its beat. Edited ones after it become beats of their own: with the change of what
     they were if they still resemble it, with none if they do not. ``resembles`` says how a line's edit was made.
-    Where only hidden lines stand between, a line that resembles what it was stays behind them.
+    Where only hidden lines stand between, a line that resembles what it was stays behind them. So does one that still
+    goes on with a reply which was there before a "continue".
     """
     deepest = max((index for index, line in enumerate(lines) if not line.edited), default=-1)
     beat = lines[deepest].beat if deepest >= 0 else None
     for line in lines[deepest + 1 :]:
         if _small_edit(line, resembles):
-            parent = line.beat.parent if _is_below(line.beat, beat) else beat
+            goes_on = line.beat.begun and line.text.startswith(line.beat.begun)
+            parent = line.beat.parent if goes_on or _is_below(line.beat, beat) else beat
             beat = Beat(line.text, line.user, line.beat.change, parent)
         else:
             beat = Beat(line.text, line.user, Change(), beat)
