@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import importlib
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from types import ModuleType
 from typing import Any, get_args
 
 from attrs import define, field
@@ -15,7 +14,7 @@ from saga_backends.chat.anthropic_request import MessagesRequest, Thinking, mess
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.merging import merged
 from saga_backends.chat.prefill import Unrepeated
-from saga_backends.chat.sdk import NO_KEY, SdkCalls, client_settings
+from saga_backends.chat.sdk import NO_KEY, SdkCalls, client_settings, open_client
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import ChatPart, ChatRequest
 from saga_core.registry import Backend, OpenOptions
@@ -40,10 +39,13 @@ async def _open(options: OpenOptions) -> AnthropicChat:
             raise BadInput(f"options.{option}: give a text")
     if given["thinking"] not in get_args(Thinking):
         raise BadInput(f"options.thinking: {given['thinking']!r} given; give one of {', '.join(get_args(Thinking))}")
-    sdk = await asyncio.to_thread(importlib.import_module, "anthropic")  # takes a second
     address = (given["base_url"] or ADDRESS).rstrip("/").removesuffix("/v1")
     key = given["api_key"]
-    client = sdk.AsyncAnthropic(base_url=address, api_key=key or NO_KEY, **client_settings(sdk, given["timeout"]))
+
+    def made(sdk: ModuleType) -> Any:
+        return sdk.AsyncAnthropic(base_url=address, api_key=key or NO_KEY, **client_settings(sdk, given["timeout"]))
+
+    sdk, client = await open_client("anthropic", made)
     calls = SdkCalls(
         sdk=sdk,
         client=client,

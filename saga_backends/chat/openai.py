@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import importlib
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +13,7 @@ from attrs import define, field
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.openai_reply import ReplyReader
 from saga_backends.chat.openai_request import openai_body
-from saga_backends.chat.sdk import NO_KEY, SdkCalls, client_settings
+from saga_backends.chat.sdk import NO_KEY, SdkCalls, client_settings, open_client
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest
 from saga_core.registry import Backend, OpenOptions
@@ -42,16 +41,20 @@ async def _open(options: OpenOptions) -> OpenAIChat:
     for option in ("base_url", "api_key"):
         if given[option] is not None and not isinstance(given[option], str):
             raise BadInput(f"options.{option}: give a text")
-    sdk = await asyncio.to_thread(importlib.import_module, "openai")  # takes a second
     base_url, api_key = given["base_url"], given["api_key"]
-    settings = client_settings(sdk, given["timeout"])
-    try:
-        if base_url is None and api_key is None:
-            client = sdk.AsyncOpenAI(**settings)
-        else:  # the SDK would send the environment's key to any base_url
-            client = sdk.AsyncOpenAI(base_url=base_url, api_key=api_key or NO_KEY, **settings)
-    except sdk.OpenAIError:
-        raise BadInput("options.api_key: none is given, and OPENAI_API_KEY is not set; give it or base_url") from None
+
+    def made(sdk: ModuleType) -> Any:
+        settings = client_settings(sdk, given["timeout"])
+        try:
+            if base_url is None and api_key is None:
+                return sdk.AsyncOpenAI(**settings)
+            # The SDK would send the environment's key to any base_url.
+            return sdk.AsyncOpenAI(base_url=base_url, api_key=api_key or NO_KEY, **settings)
+        except sdk.OpenAIError:
+            remedy = "give it or base_url"
+            raise BadInput(f"options.api_key: none is given, and OPENAI_API_KEY is not set; {remedy}") from None
+
+    sdk, client = await open_client("openai", made)
     calls = SdkCalls(
         sdk=sdk,
         client=client,
