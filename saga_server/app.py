@@ -9,6 +9,7 @@ from saga_server.admin import admin_routes, prepare
 from saga_server.chat import EXCHANGES, chat_routes
 from saga_server.connections import SILENT, heard, tell_request_id
 from saga_server.current import CURRENT, Current
+from saga_server.description import description_routes
 from saga_server.errors import errors_as_json
 from saga_server.events import EVENTS, Events, close_events, event_routes
 from saga_server.exchange import Exchanges
@@ -43,8 +44,13 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
     prepare(app)
     app.on_response_prepare.append(share_with_origin)
     app.on_response_prepare.append(tell_request_id)
-    app.add_routes([*chat_routes(), *admin_routes(), *health_routes(), *event_routes(), *reload_routes()])
+    app.add_routes([*chat_routes(), *own_routes()])
     return app
+
+
+def own_routes() -> list[web.RouteDef]:
+    """Every path but those of the chat."""
+    return [*admin_routes(), *health_routes(), *event_routes(), *reload_routes(), *description_routes()]
 
 
 async def close_readiness(app: web.Application) -> None:

@@ -10,12 +10,9 @@ import pytest
 from aiohttp import ClientResponse, ClientSession
 
 from saga_core.config import load_config
-from saga_server.admin import admin_routes
+from saga_server.app import own_routes
 from saga_server.chat import chat_routes
 from saga_server.errors import _ANSWERS
-from saga_server.events import event_routes
-from saga_server.health import health_routes
-from saga_server.reload import reload_routes
 from saga_server.security import _EXPOSED
 from saga_server.wire import MAX_CHOICES
 from saga_server.wiring import Server
@@ -58,7 +55,7 @@ async def chat(client: ClientSession, base: str = "/v1", words: str = "I look ar
 
 
 def test_the_page_has_every_path_of_the_server_and_no_other() -> None:
-    served = {f"{route.method} {route.path}" for route in (*admin_routes(), *health_routes(), *event_routes(), *reload_routes())}
+    served = {f"{route.method} {route.path}" for route in own_routes()}
     served |= {"POST /v1/chat/completions", "GET /v1/models"}
     assert {request.partition("?")[0] for request in requests()} == served
 
