@@ -268,6 +268,8 @@ def _warnings(config: Config, tree: Mapping[str, Any]) -> Iterator[str]:
         entries = tree.get(section)
         if isinstance(entries, Mapping) and name in entries:
             yield f"{path} has no effect any more: {instead}"
+    if config.models.embedding and config.recall.embedder != "openai":
+        yield "models.embedding is used by recall.embedder: openai only"
     graph = tree.get("graph")
     if isinstance(graph, Mapping) and "db_path" in graph and config.storage.graph.backend not in ("kuzu", "ladybug"):
         yield "graph.db_path is used by storage.graph.backend kuzu and ladybug only"

@@ -17,6 +17,7 @@ from saga_core.config.model import StoreConfig
 from saga_core.engine.counters import Counters
 from saga_core.engine.guarded import GuardedState, NoState, tell_damage
 from saga_core.engine.mending import Mending
+from saga_core.engine.open_models import open_counter, open_embedder
 from saga_core.errors import NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
 from saga_core.ports import Embedder, TokenCounter
 from saga_core.registry import Backend, OpenOptions
@@ -131,11 +132,9 @@ async def open_stores(config: Config, counters: Counters, *, mend: bool = True, 
         graph = await opened("graph")
         vector = await opened("vector")
         cache = await opened("cache") if config.md_cache.enabled else None
-        embedder = await registry.load("embedder", config.recall.embedder).open(
-            OpenOptions(options=config.recall.options)
-        )
+        embedder = await open_embedder(config)
         stack.push_async_callback(embedder.aclose)
-        counter = await registry.load("tokens", "estimate").open(OpenOptions())
+        counter = await open_counter(config)
         return Stores(state, graph, vector, cache, embedder, counter, stack.pop_all())
     raise AssertionError("unreachable")  # the exit stack swallows nothing; for the type checker
 

@@ -118,6 +118,7 @@ def test_the_old_files_idle_keys_are_named_with_what_replaces_them(file: Path) -
         "session.auto_save_interval",
         "graph.mode",
         "graph.db_path",
+        "models.embedding",
     }
     assert any("dynamic_lorebook.decay instead" in warning for warning in warnings)
 

@@ -1,0 +1,75 @@
+"""Opening the embedder and the token counter: their options, with what the rest of the configuration says for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saga_core import registry
+from saga_core.config import Config
+from saga_core.errors import BadInput
+from saga_core.ports import Embedder, TokenCounter
+from saga_core.registry import OpenOptions
+
+_REMOTE = "openai"
+_PATHS = {"embedder": ("path",), "tokens": ("directory", "file")}
+"""Options that are paths, relative to the configuration's folder as all are."""
+
+
+async def open_embedder(config: Config) -> Embedder:
+    """The embedder that ``recall.embedder`` names. Raises ``BadInput`` and ``StoreUnavailable``."""
+    options = dict(config.recall.options)
+    if config.recall.embedder == _REMOTE:
+        _complete(options, config)
+    embedder: Embedder = await _open("embedder", config.recall.embedder, "recall.", config, options)
+    return embedder
+
+
+async def open_counter(config: Config) -> TokenCounter:
+    """The counter that ``token_budget.counter`` names. Raises ``BadInput`` and ``StoreUnavailable``."""
+    options = dict(config.token_budget.counter_options)
+    counter: TokenCounter = await _open("tokens", config.token_budget.counter, "token_budget.counter_", config, options)
+    return counter
+
+
+async def _open(kind: str, name: str, where: str, config: Config, options: dict[str, Any]) -> Any:
+    for each in _PATHS[kind]:
+        if isinstance(options.get(each), str) and options[each]:
+            options[each] = str(config.resolve(options[each]))
+    try:
+        return await registry.load(kind, name).open(OpenOptions(config.data_dir / kind, options=options))
+    except BadInput as error:
+        if str(error).startswith("options."):
+            raise BadInput(f"{where}{error}") from error
+        raise
+
+
+def _complete(options: dict[str, Any], config: Config) -> None:
+    """What ``models.embedding`` and ``providers`` say, where the options do not.
+
+    A provider's key goes to that provider's address only: with a ``base_url`` of their own the options have their own.
+    """
+    model = options.get("model") or config.models.embedding
+    provider = options.pop("provider", None)
+    if isinstance(model, str):
+        prefix, slash, rest = model.partition("/")
+        if provider is None and slash and rest and (prefix in config.providers or prefix == _REMOTE):
+            provider, model = prefix, rest
+        options["model"] = model
+    if provider is not None and provider != _REMOTE and provider not in config.providers:
+        known = ", ".join(sorted({_REMOTE, *config.providers}))
+        raise BadInput(f"recall.options.provider: {provider!r} is not among the providers; known: {known}")
+    provider = provider or _REMOTE
+    options.setdefault("name", provider)
+    if options.get("base_url"):
+        return
+    settings = config.providers.get(provider)
+    key = (settings.api_key if settings is not None else None) or getattr(config.api_keys, provider, None)
+    if settings is not None and settings.base_url:
+        options["base_url"] = settings.base_url
+    elif provider != _REMOTE:
+        raise BadInput(
+            f"recall.options.base_url: which address has the provider {provider!r}? Give it here, or as "
+            f"providers.{provider}.base_url"
+        )
+    if key and not options.get("api_key"):
+        options["api_key"] = key
