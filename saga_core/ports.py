@@ -152,6 +152,9 @@ class UsagePart:
     """The bill of the call as far as it is known; the last one counts."""
 
     usage: Usage
+    model: str = ""
+    provider: str = ""
+    """Who bills, where that is not who was asked: behind a route or an alias. ``provider`` is whose prices hold."""
 
 
 @frozen

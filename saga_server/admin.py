@@ -10,7 +10,7 @@ from typing import Any, Final
 from aiohttp import web
 from attrs import evolve
 
-from saga_core.billing.bill import Total, add_up
+from saga_core.billing.bill import Account
 from saga_core.codec import to_plain
 from saga_core.engine.lanes import DrainReport, Waiting
 from saga_core.engine.saga import Saga
@@ -156,7 +156,7 @@ async def show_session(request: web.Request) -> web.Response:
     """``GET /api/sessions/{id}``."""
     known_only(request)
     saga, session_id = saga_of(request), id_of(request)
-    return as_json(summary_json(await saga.summary(session_id), add_up(await saga.cost(session_id))))
+    return as_json(summary_json(await saga.summary(session_id), Account.of(await saga.cost(session_id))))
 
 
 async def delete_session(request: web.Request) -> web.Response:
@@ -197,7 +197,7 @@ def _session_json(session: Session) -> dict[str, Any]:
     }
 
 
-def summary_json(summary: SessionSummary, cost: Total | None = None) -> dict[str, Any]:
+def summary_json(summary: SessionSummary, cost: Account | None = None) -> dict[str, Any]:
     """A session as lists show it, as data, with what it ``cost`` so far: nulls where that is not known."""
     return {
         **_session_json(summary.session),
@@ -205,8 +205,7 @@ def summary_json(summary: SessionSummary, cost: Total | None = None) -> dict[str
         "depth": summary.depth,
         "updated": summary.updated,
         "fleeting": summary.fleeting,
-        "dollars": cost.dollars if cost is not None and cost.calls > cost.unpriced else None,
-        "saved": cost.saved if cost is not None else None,
+        **cost_summary(cost),
     }
 
 

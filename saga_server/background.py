@@ -9,7 +9,7 @@ from typing import cast
 
 from attrs import define, evolve, field
 
-from saga_core.ports import ChatModel, ChatPart, ChatRequest
+from saga_core.ports import ChatModel, ChatPart, ChatRequest, UsagePart
 from saga_server.route import Provider, Route
 
 _QUIETLY = "none"
@@ -37,7 +37,8 @@ class Background:
     async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
         """The reply in parts. Raises ``UpstreamError``.
 
-        A call that has said nothing yet is broken off when a narration wants its slot, and made again after it.
+        A call that has said nothing yet is broken off when a narration wants its slot, and made again after it. The
+        bill names the model and the provider of the route, for nobody else knows them.
         """
         provider = self.route.provider
         model = await self.narrator(provider)
@@ -52,11 +53,16 @@ class Background:
                     first = await _unless(wanted, parts)
                     if first is not None:
                         for part in first:
-                            yield part
+                            yield self._signed(part)
                         async for part in parts:
-                            yield part
+                            yield self._signed(part)
                         return
             self._gave_way += 1
+
+    def _signed(self, part: ChatPart) -> ChatPart:
+        if not isinstance(part, UsagePart):
+            return part
+        return evolve(part, model=self.route.model, provider=self.route.provider.dialect)
 
     async def models(self) -> list[str]:
         """The model of the route."""

@@ -42,7 +42,20 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
         return
     rows = found["sessions"]
     _print_table(
-        ("ID", "NAME", "WORLD", "TURNS", "DEPTH", "UPDATED", "COST", "SAVED", ""),
+        (
+            "ID",
+            "NAME",
+            "WORLD",
+            "TURNS",
+            "DEPTH",
+            "UPDATED",
+            "COST",
+            "NARRATION",
+            "EXTRACTION",
+            "CURATION",
+            "SAVED",
+            "",
+        ),
         [
             (
                 row["id"],
@@ -51,7 +64,8 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
                 str(row["turns"]),
                 str(row["depth"]),
                 _when(row["updated"]),
-                "-" if row["dollars"] is None else f"${row['dollars']:.2f}",
+                _dollars(row["dollars"]),
+                *(_dollars(row["spent"][purpose]) for purpose in ("narration", "extraction", "curation")),
                 "-" if row["saved"] is None else f"{row['saved']:.0%}",
                 "fleeting" if row["fleeting"] else "",
             )
@@ -140,6 +154,13 @@ def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def _width(text: str) -> int:
     """Cells of a terminal that ``text`` takes: Hangul and other wide letters take two."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def _dollars(amount: float | None) -> str:
+    """To the cent, or to the first figure that says something."""
+    if amount is None:
+        return "-"
+    return f"${amount:.2f}" if amount >= 0.01 or not amount else f"${amount:.2g}"
 
 
 def _when(seconds: float) -> str:

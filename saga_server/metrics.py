@@ -9,6 +9,7 @@ from attrs import define, field
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from saga_core.billing.bill import Bill
+from saga_core.ports import Usage
 
 _MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 ADJUSTABLE = frozenset(
@@ -44,9 +45,14 @@ class Metrics:
         self.first_part = Histogram(
             "saga_upstream_first_seconds", "Until upstream's first part, s", buckets=_SECONDS, **with_labels
         )
-        self.tokens = Counter("saga_upstream_tokens", "Tokens as the provider bills them", ["kind"], **with_labels)
+        self.tokens = Counter(
+            "saga_upstream_tokens", "Tokens as the provider bills them", ["kind", "purpose"], **with_labels
+        )
         self.dollars = Counter(
-            "saga_dollars", "US dollars: spent, the same without a cache, and without SAGA", ["bill"], **with_labels
+            "saga_dollars",
+            "US dollars: spent, the same without a cache, and without SAGA",
+            ["bill", "purpose"],
+            **with_labels,
         )
         self.commits = Counter("saga_commits", "Turns recorded, or not", ["result"], **with_labels)
         self.adjusted = Counter(
@@ -58,12 +64,33 @@ class Metrics:
         self.following = Gauge("saga_chat_open", "Chat requests that are being answered", **with_labels)
         self._engine = Gauge("saga_engine", "The engine's own counts", ["name"], **with_labels)
 
+    def used(self, usage: Usage) -> None:
+        """Count the tokens of a narration."""
+        for kind in ("input", "output", "cache_read", "cache_write"):
+            self.tokens.labels(kind, "narration").inc(getattr(usage, kind))
+
     def spent(self, bill: Bill | None) -> None:
         """Count the dollars of a turn's bill."""
         if bill is not None:
-            for name, dollars in (("spent", bill.dollars), ("uncached", bill.uncached), ("without", bill.without)):
-                if dollars is not None:
-                    self.dollars.labels(name).inc(max(0.0, dollars))
+            self._dollars(bill.purpose, bill.dollars, bill.uncached, bill.without)
+
+    def hear(self, event: str, about: Mapping[str, Any]) -> None:
+        """A listener of the engine's counters: counts what calls behind the narrator's back cost."""
+        if event != "billed":
+            return
+        for kind, name in (
+            ("input", "input"),
+            ("output", "output"),
+            ("cache_read", "read"),
+            ("cache_write", "written"),
+        ):
+            self.tokens.labels(kind, about["purpose"]).inc(about[name])
+        self._dollars(about["purpose"], about["dollars"], about["uncached"], None)
+
+    def _dollars(self, purpose: str, spent: float | None, uncached: float | None, without: float | None) -> None:
+        for name, dollars in (("spent", spent), ("uncached", uncached), ("without", without)):
+            if dollars is not None:
+                self.dollars.labels(name, purpose).inc(max(0.0, dollars))
 
     def render(self, status: Mapping[str, Any]) -> bytes:
         """The text format, the engine's numbers in ``status`` included."""

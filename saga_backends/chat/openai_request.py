@@ -45,7 +45,7 @@ def openai_body(
 
 
 def _messages(plan: PromptPlan, dialect: str, rules: ParameterRules, facts: ModelFacts) -> Iterable[dict[str, Any]]:
-    marked = _marked(plan.blocks, facts.mark)
+    marked = _marked(plan.blocks, facts)
     refused = {name.removeprefix("messages.") for name in rules.refuses if name.startswith("messages.")}
     for at, (block, message) in enumerate(zip(plan.blocks, plan.to_openai(), strict=True)):
         if dialect in STRICT:
@@ -84,13 +84,13 @@ def in_turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _marked(blocks: tuple[Block, ...], mark: str) -> dict[int, str]:
-    """Which blocks carry a breakpoint, and for how long. A reply cannot carry OpenAI's; the block before it does."""
+def _marked(blocks: tuple[Block, ...], facts: ModelFacts) -> dict[int, str]:
+    """Which blocks carry a breakpoint, and for how long: where one cannot, the block before it does."""
     found: dict[int, str] = {}
     for at, block in enumerate(blocks):
-        if block.breakpoint is None or not mark:
+        if block.breakpoint is None or not facts.mark:
             continue
-        while at >= 0 and (not blocks[at].content or (mark == _MARK and blocks[at].role == "assistant")):
+        while at >= 0 and not (blocks[at].content and facts.can_mark(blocks[at].role)):
             at -= 1
         if at >= 0:
             found[at] = block.breakpoint

@@ -41,7 +41,7 @@ class BlocksCurator(CuratorLife):
         tools = tool_definitions()
         for _ in range(self._steps):
             try:
-                said = await self._asked.ask(ask_step(view, desk.blocks, done, self._count), tools)
+                said = await self._asked.ask(ask_step(view, desk.blocks, done, self._count), view, tools)
             except (UpstreamError, CurationFailed):
                 if not desk.result():
                     raise

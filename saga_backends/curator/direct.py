@@ -29,12 +29,12 @@ class DirectCurator(CuratorLife):
         if not view.turns:
             return ()
         plan = asking.ask_once(view, self._count)
-        said = await self._asked.ask(plan)
+        said = await self._asked.ask(plan, view)
         try:
             return read_answer(said.text, view)
         except Unusable as problem:
             self._asked.report("curation.repairs", 1)
-            said = await self._asked.ask(asking.ask_again(plan, view, str(problem)))
+            said = await self._asked.ask(asking.ask_again(plan, view, str(problem)), view)
         try:
             return read_answer(said.text, view)
         except Unusable as problem:

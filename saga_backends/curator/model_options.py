@@ -36,7 +36,8 @@ def take_model(name: str, options: OpenOptions) -> ModelOptions:
     """The options of the curator ``name``. ``BadInput`` for unknown ones, and without a model.
 
     ``chat`` (a ``ChatModel``) has to be there. ``model``: its name for the provider. ``count``: tokens of a text.
-    ``before_call`` is awaited before each call, ``report`` told what was asked.
+    ``before_call`` is awaited before each call, ``report`` told what was asked, ``paid`` awaited with what each call
+    cost, the session and the turn.
     """
     found = options.take(
         chat=None,
@@ -45,6 +46,7 @@ def take_model(name: str, options: OpenOptions) -> ModelOptions:
         blocks=None,
         before_call=None,
         report=None,
+        paid=None,
         steps=STEPS,
         timeout=TIMEOUT,
         max_tokens=MAX_TOKENS,
@@ -60,6 +62,7 @@ def take_model(name: str, options: OpenOptions) -> ModelOptions:
         found["before_call"] or _at_once,
         float(found["timeout"]),
         found["max_tokens"],
+        **({"paid": found["paid"]} if found["paid"] is not None else {}),
     )
     blocks = BLOCKS if found["blocks"] is None else tuple(found["blocks"])
     return ModelOptions(asked, found["count"] or (lambda text: len(text) // 3 + 1), blocks, found["steps"])

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal, get_args
 
-from attrs import frozen
+from attrs import field, frozen
 
 from saga_core.ports import Usage
 from saga_core.upstream.facts import SECONDS, ModelFacts
 
 _MILLION = 1_000_000
+
+Purpose = Literal["narration", "extraction", "curation"]
+"""What a call was made for: to tell the story, to read what a turn changed, to review the story."""
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 
 @frozen
@@ -46,6 +51,9 @@ class Bill:
     """Of those pages."""
     note: str = ""
     """What went wrong with the cache, in words; empty when nothing did."""
+    purpose: Purpose = "narration"
+    call: str = ""
+    """Names the call among several that served its turn; empty for the narration that the turn is."""
 
 
 def price(usage: Usage, facts: ModelFacts, *, cached: bool = True) -> float | None:
@@ -80,7 +88,10 @@ class Total:
 
     @property
     def saved(self) -> float | None:
-        """The part of the bill without a cache and without SAGA that was saved; None when nothing is priced."""
+        """The part of the bill without a cache and without SAGA that was saved; None when nothing is priced.
+
+        Calls that only SAGA makes cost nothing without it.
+        """
         return 1.0 - self.dollars / self.without if self.without else None
 
 
@@ -99,3 +110,21 @@ def add_up(bills: Iterable[Bill]) -> Total:
             uncached += bill.uncached or 0.0
             without += bill.without or 0.0
     return Total(calls, entered, read, written, output, context, dollars, uncached, without, unpriced)
+
+
+@frozen
+class Account:
+    """Bills added up, together and by what the calls were made for."""
+
+    total: Total = field(factory=Total)
+    by_purpose: dict[Purpose, Total] = field(factory=dict)
+    """A total for each purpose, in the order of ``PURPOSES``, also where nothing was called."""
+
+    @classmethod
+    def of(cls, bills: Iterable[Bill]) -> Account:
+        """The account of ``bills``."""
+        found = tuple(bills)
+        return cls(
+            add_up(found),
+            {purpose: add_up(bill for bill in found if bill.purpose == purpose) for purpose in PURPOSES},
+        )

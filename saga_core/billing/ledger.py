@@ -14,25 +14,30 @@ _NAME = "bill"
 _PAGE = 1_000
 
 
+def bill_key(session: str, bill: Bill) -> Key:
+    """Where a bill lies."""
+    return (_NAME, session, bill.turn, bill.call) if bill.call else (_NAME, session, bill.turn)
+
+
 @define
 class Ledger:
-    """Keeps bills under (``bill``, session, turn), so that they go with their turns."""
+    """Keeps bills under (``bill``, session, turn), so that they go with their turns; further calls behind it."""
 
     state: StateKV
 
     async def enter(self, session: str, bill: Bill) -> None:
-        """Keep a bill. Raises ``StoreError``."""
-        await self.state.commit(Batch({(_NAME, session, bill.turn): codec.encode(bill)}))
+        """Keep a bill. The same call entered again changes nothing. Raises ``StoreError``."""
+        await self.state.commit(Batch({bill_key(session, bill): codec.encode(bill)}))
 
     async def of_turns(self, session: str, turns: Sequence[str]) -> dict[str, Bill]:
-        """The bills of those ``turns`` that have one."""
+        """The bills of the narrations that those ``turns`` are, of those that have one."""
         found = await self.state.get([(_NAME, session, turn) for turn in turns])
         return {key[2]: codec.decode(value, Bill) for key, value in found.items()}
 
     async def bills(self, session: str) -> list[Bill]:
         """A session's bills, oldest first."""
         found = [bill async for _, bill in self._all((_NAME, session))]
-        return sorted(found, key=lambda bill: (bill.at, bill.turn))
+        return sorted(found, key=lambda bill: (bill.at, bill.turn, bill.call))
 
     async def everything(self) -> dict[str, list[Bill]]:
         """The bills of all sessions, by session."""

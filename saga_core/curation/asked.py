@@ -11,6 +11,7 @@ from attrs import define, field
 from saga_core.errors import SagaError, UpstreamError
 from saga_core.ports import ChatModel, ChatRequest, ExtraPart, FinishPart, TextPart, UsagePart
 from saga_core.prompt.plan import PromptPlan
+from saga_core.stores.curator import CurationView
 
 TIMEOUT = 120.0
 """Seconds that one call may take."""
@@ -21,6 +22,14 @@ _LONGEST = 60_000
 
 class CurationFailed(SagaError):
     """The model gave no answer that can be used; the message says why."""
+
+
+Paid = Callable[[UsagePart, str, str], Awaitable[None]]
+"""Is told what a call cost, and the session and the turn that it served; also when its answer is of no use."""
+
+
+async def _unpaid(part: UsagePart, session: str, turn: str) -> None:
+    """Keeps no bill."""
 
 
 @define
@@ -41,21 +50,25 @@ class Asking:
     before_call: Callable[[], Awaitable[None]]
     timeout: float = TIMEOUT
     max_tokens: int = MAX_TOKENS
+    paid: Paid = _unpaid
     _limit_name: str = field(default="max_tokens", init=False)
     _tools: bool = field(default=True, init=False)
     """Whether the provider takes tools; learned from its refusal."""
 
-    async def ask(self, plan: PromptPlan, tools: list[dict[str, Any]] | None = None) -> Said:
-        """One call, once more when the provider refuses a parameter. Raises ``CurationFailed``, ``UpstreamError``."""
+    async def ask(self, plan: PromptPlan, view: CurationView, tools: list[dict[str, Any]] | None = None) -> Said:
+        """One call for the review of ``view``, once more when the provider refuses a parameter.
+
+        Raises ``CurationFailed``, ``UpstreamError``.
+        """
         await self.before_call()
         self.report("curation.calls", 1)
         for _ in range(2):
             try:
-                return await self._call(plan, tools)
+                return await self._call(plan, view, tools)
             except UpstreamError as error:
                 if error.status not in (400, 404, 422, 501) or not self._learned(str(error), tools):
                     raise
-        return await self._call(plan, tools)
+        return await self._call(plan, view, tools)
 
     def _learned(self, reason: str, tools: list[dict[str, Any]] | None) -> bool:
         """Take from a refusal what to do without; whether there was anything."""
@@ -67,22 +80,23 @@ class Asking:
             return True
         return False
 
-    async def _call(self, plan: PromptPlan, tools: list[dict[str, Any]] | None) -> Said:
+    async def _call(self, plan: PromptPlan, view: CurationView, tools: list[dict[str, Any]] | None) -> Said:
         params: dict[str, Any] = {self._limit_name: self.max_tokens}
         if tools and self._tools:
             params["tools"] = tools
         said = Said()
         try:
             async with asyncio.timeout(self.timeout):
-                refused = await self._listen(ChatRequest(plan, self.model, params), said)
+                refused = await self._listen(ChatRequest(plan, self.model, params), view, said)
         except TimeoutError:
             raise CurationFailed(f"{self.chat.name} gave no answer within {self.timeout:g} s") from None
         if refused:
             raise CurationFailed(f"{self.chat.name} refused to review (content_filter)")
         return said
 
-    async def _listen(self, request: ChatRequest, said: Said) -> bool:
+    async def _listen(self, request: ChatRequest, view: CurationView, said: Said) -> bool:
         refused = False
+        bill: UsagePart | None = None
         stream = self.chat.stream(request, streaming=False)
         try:
             async for part in stream:
@@ -94,12 +108,15 @@ class Asking:
                 elif isinstance(part, FinishPart) and part.index == 0:
                     refused = part.reason == "content_filter"
                 elif isinstance(part, UsagePart):
-                    self.report("curation.tokens.input", part.usage.input)
-                    self.report("curation.tokens.output", part.usage.output)
+                    bill = part
                 if len(said.text) > _LONGEST:
                     break
         finally:
             close = getattr(stream, "aclose", None)
             if close is not None:
                 await close()
+            if bill is not None:
+                self.report("curation.tokens.input", bill.usage.input)
+                self.report("curation.tokens.output", bill.usage.output)
+                await self.paid(bill, view.session, view.state.turn)
         return refused

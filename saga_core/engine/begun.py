@@ -90,6 +90,7 @@ class BegunTurn:
     bill: Bill | None = None
     """What the turn cost; there when it was billed and recorded."""
     _turns: tuple[Turn, ...] | None = None
+    _unrecorded: Callable[[BegunTurn], Awaitable[None]] | None = None
 
     def billed(self, usage: Usage, *, model: str, provider: str) -> None:
         """Take note of what the provider bills, before the turn is recorded. The last one counts."""
@@ -117,6 +118,8 @@ class BegunTurn:
         return self._turns
 
     async def abandon(self) -> None:
-        """Nothing came of it: record nothing."""
+        """Nothing came of it: record nothing but what it cost."""
         if self._turns is None:
             self._turns = ()
+            if self._unrecorded is not None:
+                await self._unrecorded(self)

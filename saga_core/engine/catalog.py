@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from saga_core.billing.bill import Bill, Total, add_up
+from saga_core.billing.bill import Account, Bill
 from saga_core.billing.ledger import Ledger
 from saga_core.capabilities import Capability
 from saga_core.config import Config
@@ -158,12 +158,12 @@ class Catalog:
         return Removal(self.journal.kv, live.session, live.tree)
 
     async def cost(self, session_id: str) -> list[Bill]:
-        """The bills of a session's turns, oldest first. ``NotFound``."""
+        """The bills of a session's calls, oldest first. ``NotFound``."""
         return await Ledger(self.stores.state).bills((await self.session(session_id)).id)
 
-    async def costs(self) -> dict[str, Total]:
+    async def costs(self) -> dict[str, Account]:
         """What each session that was billed cost, by its id."""
-        return {session: add_up(bills) for session, bills in (await Ledger(self.stores.state).everything()).items()}
+        return {session: Account.of(bills) for session, bills in (await Ledger(self.stores.state).everything()).items()}
 
     async def state(self, session_id: str, turn: str | None = None) -> WorldState:
         """The state at a turn, the active head's if none is named. ``NotFound``."""

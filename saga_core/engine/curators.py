@@ -7,11 +7,12 @@ from typing import Any
 
 from saga_core import registry
 from saga_core.config import Config
+from saga_core.engine.background_bills import BackgroundBills
 from saga_core.engine.counters import Counters
 from saga_core.engine.open_stores import Stores
 from saga_core.engine.quiet import Quiet
 from saga_core.errors import BadInput
-from saga_core.ports import ChatModel
+from saga_core.ports import ChatModel, UsagePart
 from saga_core.registry import OpenOptions
 from saga_core.stores.curator import Curator
 
@@ -25,7 +26,7 @@ ASKING = ("blocks", "direct")
 
 
 async def open_curators(
-    config: Config, stores: Stores, counters: Counters, chat: ChatModel | None, quiet: Quiet
+    config: Config, stores: Stores, counters: Counters, chat: ChatModel | None, quiet: Quiet, bills: BackgroundBills
 ) -> tuple[Curator, ...]:
     """The curators that review, in their order; closed with the stores. None when ``curator.enabled`` is false.
 
@@ -43,13 +44,19 @@ async def open_curators(
         counters.degrade(f"curation.{wanted}", reason)
     elif wanted in ASKING:
         assert chat is not None
+        model = config.models.curator or chat.name
+
+        async def paid(part: UsagePart, session: str, turn: str) -> None:
+            await bills.enter("curation", session, turn, part, model)
+
         asking = {
             "chat": chat,
-            "model": config.models.curator or chat.name,
+            "model": model,
             "count": stores.counter.count,
             "blocks": config.curator.memory_block_schema,
             "before_call": lambda: quiet.wait(chat.name),
             "report": counters.add,
+            "paid": paid,
         }
         opened.append(await _open(stores, wanted, {**asking, **config.curator.options}))
     elif wanted != RULES:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from attrs import define, evolve, field
 
 from saga_core.engine.amending import amend
+from saga_core.engine.background_bills import BackgroundBills
 from saga_core.engine.counters import Counters
 from saga_core.engine.lanes import Lanes, Waiting
 from saga_core.engine.live import LiveSession, LiveSessions
@@ -81,6 +82,7 @@ class Extractions:
     journal: Journal
     ids: IdSource
     counters: Counters
+    bills: BackgroundBills
     quiet: Quiet = field(factory=Quiet)
     _backlogs: dict[str, _Backlog] = field(factory=dict)
     _slots: asyncio.Semaphore = field(factory=lambda: asyncio.Semaphore(AT_ONCE))
@@ -299,7 +301,10 @@ class Extractions:
                 await self.quiet.wait(upstream)
             backlog.over = backlog.over or asyncio.Event()
 
-        return await read_turn(await self.live.get(backlog.session), turn, extractor, give_way)
+        async def paid(part: UsagePart) -> None:
+            await self.bills.enter("extraction", backlog.session, turn, part, extractor.model)
+
+        return await read_turn(await self.live.get(backlog.session), turn, extractor, give_way, paid)
 
     def _end_call(self, backlog: _Backlog) -> None:
         """The model is not being asked any more: nobody needs to wait for it."""

@@ -15,6 +15,7 @@ from saga_core.capabilities import Capability
 from saga_core.config import Config, load_config
 from saga_core.context.guests import open_guest
 from saga_core.context.reader import ContextReader, default_reader, own_sources
+from saga_core.engine.background_bills import BackgroundBills
 from saga_core.engine.counters import Counters
 from saga_core.engine.curating import Curations
 from saga_core.engine.curators import open_curators
@@ -102,9 +103,12 @@ class Opening:
         lanes = Lanes(work, counters)
         live = LiveSessions(journal, counters, busy, config.session.checkpoint_every)
         ids = IdSource(self.clock, self.entropy)
-        extractions = Extractions(self._extractor(config, stores, counters), live, lanes, journal, ids, counters)
+        bills = BackgroundBills(config, Ledger(stores.state), live, lanes.gates, ids, self.clock, counters)
+        extractions = Extractions(
+            self._extractor(config, stores, counters), live, lanes, journal, ids, counters, bills
+        )
         curations = Curations(
-            await open_curators(config, stores, counters, self.curator, extractions.quiet),
+            await open_curators(config, stores, counters, self.curator, extractions.quiet, bills),
             live,
             lanes,
             extractions,

@@ -1,4 +1,8 @@
-"""The texts in front of a history that come from stored state: the author's world, and the pages of a turn."""
+"""The texts in front of a history that come from stored state: the author's world, and the pages of a turn.
+
+Pages are rendered once. Where they stood in a prompt they are stored, for the state of their turn may be amended later,
+and the prefix must not change for that.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from attrs import define, field
 from saga_core.config.model import TokenBudget
 from saga_core.context.model import Language
 from saga_core.engine.live import LiveSession
+from saga_core.engine.prompt_memories import KeptPage, PromptMemories
 from saga_core.model.world_state import WorldState
 from saga_core.ports import TokenCounter
 from saga_core.projection.pages import render_prefix, render_world
@@ -23,6 +28,7 @@ class PrefixTexts:
 
     budget: TokenBudget
     counter: TokenCounter
+    memories: PromptMemories
     _rendered: OrderedDict[tuple[str, str], tuple[str, WorldState]] = field(factory=OrderedDict)
     _authored: dict[str, str] = field(factory=dict)
     """World digest -> its text in the prefix."""
@@ -39,8 +45,14 @@ class PrefixTexts:
         """The pages of a turn, and the state that they show. What is learned of it later is told as a change."""
         found = self._rendered.get((turn, language))
         if found is None:
-            state = await live.state(turn)
-            found = render_prefix(state, live.world, language, self.counter.count, self.budget.md_cache_max), state
+            session = live.session.id
+            kept = await self.memories.page(session, turn, language)
+            if kept is None:
+                state = await live.state(turn)
+                text = render_prefix(state, live.world, language, self.counter.count, self.budget.md_cache_max)
+                kept = KeptPage(text, state)
+                await self.memories.pinned(session, turn, language, kept)
+            found = kept.text, kept.state
             self._rendered[turn, language] = found
             while len(self._rendered) > _PREFIXES:
                 self._rendered.popitem(last=False)

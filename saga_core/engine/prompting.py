@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
 from attrs import define, evolve, field, frozen
 
-from saga_core.billing.ledger import Ledger
+from saga_core import codec
+from saga_core.billing.bill import Bill
+from saga_core.billing.ledger import Ledger, bill_key
 from saga_core.config import Config
 from saga_core.context.model import Language, Slot, TurnContext
 from saga_core.engine.begun import BegunTurn
@@ -17,23 +18,25 @@ from saga_core.engine.billing import bill_of
 from saga_core.engine.counters import Counters
 from saga_core.engine.live import LiveSession
 from saga_core.engine.prefix_texts import PrefixTexts
+from saga_core.engine.prompt_memories import HeldMemory, PromptMemories
 from saga_core.engine.told_history import is_thin, turns_before, with_history
 from saga_core.errors import StoreError
 from saga_core.journal.transcript import Transcript, identity_key
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Clock, TokenCounter, Usage
 from saga_core.prompt.build import build_plan
-from saga_core.prompt.cutting import Cut, Cuts
-from saga_core.prompt.floating import Arranged, Floating
-from saga_core.prompt.pinning import Pin, Pins, Reason, rewrite_pays
+from saga_core.prompt.cutting import Cut
+from saga_core.prompt.floating import Arranged
+from saga_core.prompt.memory import PromptMemory
+from saga_core.prompt.pinning import Pin, Reason, rewrite_pays
 from saga_core.prompt.plan import PromptPlan, Stability, flatten
 from saga_core.prompt.planner import Planned, SessionPrompts
 from saga_core.prompt.rules import static_rules
+from saga_core.stores.state_kv import Batch
 from saga_core.upstream.facts import SECONDS, ModelFacts, facts_of
 
 log = logging.getLogger("saga.prompt")
 
-_SESSIONS = 256
 _SYSTEM = ("system", "developer")
 _FILLED = 0.95
 """The part of the window that a prompt may fill; the rest is the reply's."""
@@ -76,44 +79,34 @@ class Prefix:
     """Why the pages were pinned anew for this very prompt; empty when they were not."""
 
 
-@define
-class _Session:
-    prompts: SessionPrompts = field(factory=SessionPrompts)
-    pins: Pins = field(factory=Pins)
-    cuts: Cuts = field(factory=Cuts)
-    floating: Floating = field(factory=Floating)
-    restored: bool = False
-    """Whether the ledger was asked for the pins of before a restart."""
-
-
 @define(eq=False)
 class Prompting:
-    """Makes the prompts of all sessions. What it remembers of them is in memory, but for the pins."""
+    """Makes the prompts of all sessions."""
 
     config: Config
     clock: Clock
     counter: TokenCounter
     counters: Counters
     ledger: Ledger
-    _sessions: OrderedDict[str, _Session] = field(factory=OrderedDict)
+    memories: PromptMemories = field(init=False)
     texts: PrefixTexts = field(init=False)
-    _scales: dict[tuple[str, str], float] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        self.texts = PrefixTexts(self.config.token_budget, self.counter)
+        self.memories = PromptMemories(self.ledger.state, self.counters)
+        self.texts = PrefixTexts(self.config.token_budget, self.counter, self.memories)
 
     def facts(self, model: str, provider: str) -> ModelFacts:
         """What is known of a model, as configured. A model without a name caches nothing that is known."""
         return facts_of(model, provider, self.config.models.facts) if model else ModelFacts(provider)
 
     def forget(self) -> None:
-        """Remember no prompt and no page; the ledger still tells which pages stood where."""
-        self._sessions.clear()
-        self.texts = PrefixTexts(self.config.token_budget, self.counter)
+        """Have no prompt and no page at hand; what is stored of them is read again."""
+        self.memories.forget()
+        self.texts = PrefixTexts(self.config.token_budget, self.counter, self.memories)
 
     async def came(self, live: LiveSession, parent: str) -> None:
         """A request that continues ``parent`` came now."""
-        session = await self._session(live)
+        session = await self.memories.of(live.session.id)
         moments = session.prompts.moments
         if not moments:
             path = [node.at for node, _ in zip(live.tree.upwards(parent), range(_SEEDED), strict=False) if node.depth]
@@ -133,7 +126,7 @@ class Prompting:
 
         ``shown``: the turns of the path that stand in the history as the client sent it.
         """
-        session = await self._session(live)
+        session = await self.memories.of(live.session.id)
         messages = transcript.messages
         ours = self.config.session.server_history and is_thin(transcript)
         if ours:
@@ -152,7 +145,7 @@ class Prompting:
         if self._carries(facts):
             behind = sum(self.counter.count(flatten(m.get("content") or "")) for m in messages)
             write = min(facts.writes.values(), default=1.0)
-            fold = cut.fresh or session.floating.pays(behind, write, facts.read, self.counter.count)
+            fold = cut.fresh or session.floating.pays(behind, write, facts.read)
             arranged = session.floating.arrange(messages, self.counter.count, fold=fold)
         return Layout(arranged.messages, arranged.carried, shown, missing, cut.fresh, messages)
 
@@ -163,7 +156,7 @@ class Prompting:
 
     def _cut(
         self,
-        session: _Session,
+        session: PromptMemory,
         live: LiveSession,
         parent: str,
         messages: tuple[Mapping[str, Any], ...],
@@ -187,31 +180,50 @@ class Prompting:
 
     def scale(self, facts: ModelFacts, model: str) -> float:
         """How many tokens of the model one token as counted here is: as bills showed, else as the facts say."""
-        return self._scales.get((facts.provider, model), facts.scale)
+        return self.memories.scales.get((facts.provider, model), facts.scale)
 
     def learn(self, begun: BegunTurn, usage: Usage, model: str, provider: str) -> None:
         """Take the provider's count of a prompt as the measure of its tokens from now on."""
         counted = begun.planned.request.total if begun.planned is not None else 0
         if counted >= _TELLING and usage.input >= _TELLING:
             seen = min(_SCALES[1], max(_SCALES[0], usage.input / counted))
-            key = (provider, model)
-            self._scales[key] = (self._scales[key] + seen) / 2 if key in self._scales else seen
+            key, known = (provider, model), self.memories.scales
+            known[key] = (known[key] + seen) / 2 if key in known else seen
 
-    async def enter(self, live: LiveSession, begun: BegunTurn) -> None:
-        """Enter what a recorded turn cost. A ledger that cannot be written is no reason to fail."""
+    def bill(self, begun: BegunTurn) -> Bill | None:
+        """What a turn cost, as its provider billed it."""
         usage, (model, provider) = begun.usage, begun.asked
-        if usage is None or begun.bill is not None:
-            return
+        if usage is None:
+            return None
         facts = self.facts(model, provider)
         self.learn(begun, usage, model, provider)
-        scale = self.scale(facts, model)
-        bill = bill_of(begun, usage, facts, model, self.clock.now(), scale, self.counter)
-        begun.bill = bill
+        bill = bill_of(begun, usage, facts, model, self.clock.now(), self.scale(facts, model), self.counter)
         if bill.note:
             self.counters.add("cache.broken")
-            log.info("session %s, turn %s: %s", live.session.id, begun.id, bill.note)
+            log.info("session %s, turn %s: %s", begun.session.id, begun.id, bill.note)
+        return bill
+
+    def beside(self, session: str, bill: Bill | None) -> Batch:
+        """What is written with a turn: its bill, and what is remembered of the session's prompts."""
+        changes = self.memories.changes(session)
+        billed = {} if bill is None else {bill_key(session, bill): codec.encode(bill)}
+        return Batch({**changes.puts, **billed}, changes.deletes)
+
+    def written(self, session: str, batch: Batch) -> None:
+        """What ``beside`` gave is written."""
+        self.memories.stored(session, batch)
+
+    async def unrecorded(self, session: str, begun: BegunTurn) -> None:
+        """Enter what a turn cost of which nothing was recorded, under the turn that it continues.
+
+        A ledger that cannot be written is no reason to fail.
+        """
+        bill = self.bill(begun)
+        if bill is None or begun.bill is not None:
+            return
+        begun.bill = evolve(bill, turn=begun.parent.id, call=begun.id)
         try:
-            await self.ledger.enter(live.session.id, bill)
+            await self.ledger.enter(session, begun.bill)
         except StoreError as error:
             self.counters.degrade("bill.write", str(error))
         else:
@@ -224,8 +236,8 @@ class Prompting:
         world = self.texts.of_world(live.world)
         if not self.config.prompt_caching.enabled or self.config.prompt_caching.strategy == "none":
             return Prefix(static_rules(language), world)
-        session = await self._session(live)
-        if facts.cache != "none" and not session.restored:
+        session = await self.memories.of(live.session.id)
+        if facts.cache != "none" and not session.known:
             await self._restore(session, live, parent)
         old = session.pins.inherited(live.tree, parent)
         if facts.cache == "none":
@@ -242,9 +254,9 @@ class Prompting:
         session.pins.decide(parent, pin)
         return evolve(await self._in_front(live, world, pin), repinned=pin.reason if repinned else "")
 
-    async def _restore(self, session: _Session, live: LiveSession, parent: str) -> None:
-        """Go on with the pages that stood in the path's last prompts before a restart."""
-        session.restored = True
+    async def _restore(self, session: HeldMemory, live: LiveSession, parent: str) -> None:
+        """Nothing is stored of the session's prompts: go on with the pages that the path's last bills name."""
+        session.known = True
         path = [node for node, _ in zip(live.tree.upwards(parent), range(_SEEDED), strict=False) if node.parent]
         try:
             bills = await self.ledger.of_turns(live.session.id, [node.id for node in path])
@@ -262,7 +274,7 @@ class Prompting:
 
     async def _reason(
         self,
-        session: _Session,
+        session: PromptMemory,
         live: LiveSession,
         parent: str,
         layout: Layout,
@@ -324,7 +336,7 @@ class Prompting:
         turn: str,
     ) -> tuple[PromptPlan, Planned | None]:
         """The plan of a turn with its breakpoints, and what is expected of it where its cache is known."""
-        session = await self._session(live)
+        session = await self.memories.of(live.session.id)
         if prefix.pin is not None and prefix.pin.turn != turn:
             changed = [each for each in context.pieces if each.order == Slot.CHANGED and each.source == "briefing"]
             left_out = any(each.order == Slot.CHANGED and each.source == "briefing" for each in context.skipped)
@@ -359,12 +371,12 @@ class Prompting:
         self, live: LiveSession, transcript: Transcript, facts: ModelFacts, model: str
     ) -> tuple[PromptPlan, Planned | None]:
         """The client's own prompt, which nothing follows."""
-        session = await self._session(live)
+        session = await self.memories.of(live.session.id)
         return self._marked(session, build_plan(transcript.messages), facts, model, fixed=0, reading=True)
 
     def _marked(
         self,
-        session: _Session,
+        session: PromptMemory,
         plan: PromptPlan,
         facts: ModelFacts,
         model: str,
@@ -386,15 +398,3 @@ class Prompting:
             reading=reading,
         )
         return planned.plan, planned
-
-    # -- what is kept --------------------------------------------------------------------------------------------
-
-    async def _session(self, live: LiveSession) -> _Session:
-        found = self._sessions.get(live.session.id)
-        if found is None:
-            found = _Session()
-            self._sessions[live.session.id] = found
-            while len(self._sessions) > _SESSIONS:
-                self._sessions.popitem(last=False)
-        self._sessions.move_to_end(live.session.id)
-        return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from attrs import define, evolve
 
 from saga_core.engine.begun import BegunTurn, Reply
 from saga_core.engine.live import LiveSession
-from saga_core.errors import StoreError
+from saga_core.errors import NotFound, StoreError
 from saga_core.extraction.writer import mention_event, read_delta
 from saga_core.journal.journal import Entry
 from saga_core.journal.matching import opening_key, words_key
@@ -25,6 +26,8 @@ from saga_core.text.normal import nfc
 
 if TYPE_CHECKING:
     from saga_core.engine.saga import Saga
+
+log = logging.getLogger("saga")
 
 _Made = tuple[Entry, Node, WorldState]
 
@@ -49,10 +52,22 @@ class Recording:
         So does ``NotFound``: the session was deleted, reset or pruned since the turn began.
         """
         async with self.saga.lanes.gates.writing(self.session_id):
-            turns = await self._record(begun, finish, model)
-            if turns:
-                await self.saga.prompting.enter(await self.saga.live.get(self.session_id), begun)
-            return turns
+            return await self._record(begun, finish, model)
+
+    async def unrecorded(self, begun: BegunTurn) -> None:
+        """Nothing came of a turn that may have been paid: its bill stands under the turn that it would have continued.
+
+        Of a session or a turn that is gone no bill is kept.
+        """
+        if begun.usage is None:
+            return
+        try:
+            async with self.saga.lanes.gates.writing(self.session_id):
+                live = await self.saga.live.get(self.session_id)
+                live.tree.get(self.parent)
+                await self.saga.prompting.unrecorded(self.session_id, begun)
+        except (NotFound, StoreError) as error:
+            log.warning("turn %s: what it cost is not kept: %s", begun.id, error)
 
     async def _record(self, begun: BegunTurn, finish: str, model: str) -> tuple[Turn, ...]:
         saga = self.saga
@@ -66,8 +81,12 @@ class Recording:
                 made += await self._readings(
                     live, begun.kind, reply, finish or reply.finish_reason, model or self.model
                 )
+        prompting = self.saga.prompting
         if not made:
+            await prompting.unrecorded(self.session_id, begun)
             return ()
+        bill = prompting.bill(begun)
+        beside = prompting.beside(self.session_id, bill)
         entries = [entry for entry, *_ in made]
         side = begun.kind is TurnKind.SIDE
         moved = [] if side else follow(live.tree, live.timelines.values(), made[0][1], self.timeline)
@@ -79,12 +98,15 @@ class Recording:
                 head="" if side else entries[0].turn.id,
                 opening=opening_key(self.transcript) if first else "",
                 timelines=moved,
+                beside=beside,
             )
         except StoreError as error:
             saga.counters.degrade("journal.write", str(error))
             saga.live.forget(self.session_id)  # it may be in the journal all the same, and is read from there
             raise
         saga.counters.recover("journal.write")
+        prompting.written(self.session_id, beside)
+        begun.bill = bill
         for entry, node, state in made:
             live.record(entry.turn, node, state)
         live.timelines.update((timeline.name, timeline) for timeline in moved)

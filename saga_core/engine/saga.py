@@ -226,8 +226,9 @@ class Saga(Changes):
             replies,
             lap.timings,
             notices,
-            Recording(self, live.session.id, transcript, parent, state, asked.model, asked.timeline).record,
+            recording.record,
             planned,
+            unrecorded=recording.unrecorded,
         )
         self._explain(begun.id, context)
         return begun

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from attrs import evolve
 
 from saga_core.engine.live import LiveSession
-from saga_core.extraction.extractor import Extractor
+from saga_core.extraction.extractor import Extractor, Paid
 from saga_core.extraction.writer import mention_event, read_delta
 from saga_core.journal.tree import Node
 from saga_core.model.deltas import Delta, Event, Introduced, Mentioned, Renamed, Source, Status
@@ -21,7 +21,7 @@ def unreported(node: Node) -> bool:
 
 
 async def read_turn(
-    live: LiveSession, turn_id: str, extractor: Extractor, before_call: Callable[[], Awaitable[None]]
+    live: LiveSession, turn_id: str, extractor: Extractor, before_call: Callable[[], Awaitable[None]], paid: Paid
 ) -> Delta:
     """Ask what changed in a turn, and resolve the answer on the state before it. Raises as ``extract`` does.
 
@@ -37,7 +37,7 @@ async def read_turn(
     names = [each.name for each in later.entities.values() if each.id not in before.entities] if later else []
     language = language_of(said, live.world.language)
     reading = await extractor.extract(
-        turn.user, turn.reply, before, language, names=tuple(names), before_call=before_call
+        turn.user, turn.reply, before, language, names=tuple(names), before_call=before_call, paid=paid
     )
     told = read_delta(reading, before, source=Source.EXTRACTION, later=later)
     kept: list[Event] = [event for event in turn.delta.events if isinstance(event, Mentioned | Renamed)]

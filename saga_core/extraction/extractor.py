@@ -35,6 +35,10 @@ class ExtractionFailed(SagaError):
         super().__init__(message)
 
 
+Paid = Callable[[UsagePart], Awaitable[None]]
+"""Is told what a call cost, once for each call, also when its answer is of no use."""
+
+
 def _uncounted(name: str, amount: int = 1) -> None:
     """Counts nothing."""
 
@@ -64,19 +68,20 @@ class Extractor:
         *,
         names: tuple[str, ...] = (),
         before_call: Callable[[], Awaitable[None]] | None = None,
+        paid: Paid | None = None,
     ) -> StateReading:
         """What the turn changed, on the ``state`` before it: ``OK`` or ``PARTIAL``. Nothing is a valid answer.
 
         One answer that cannot be read is asked for again. ``language``: "ko" or "en". ``names``: further names that
-        the story knows. ``before_call`` is awaited right before each call. Raises ``ExtractionFailed``, and
-        ``UpstreamError`` as the provider does.
+        the story knows. ``before_call`` is awaited right before each call, ``paid`` after each that was billed. Raises
+        ``ExtractionFailed``, and ``UpstreamError`` as the provider does.
         """
         plan = ask(turn_user, turn_reply, state, language, self.counter.count, names=names)
-        reading = read_answer(await self._answer(plan, before_call))
+        reading = read_answer(await self._answer(plan, before_call, paid))
         if reading.status is BlockStatus.FALLBACK:
             self.report("extraction.repairs", 1)
             repair = ask_again(plan, reading.problems[-1], language)
-            reading = read_answer(await self._answer(repair, before_call))
+            reading = read_answer(await self._answer(repair, before_call, paid))
         if reading.status is BlockStatus.FALLBACK:
             said = " ".join(reading.visible.split())[:_SHOWN]
             shown = f"; it says {said!r}" if said else ""
@@ -85,24 +90,26 @@ class Extractor:
             )
         return reading
 
-    async def _answer(self, plan: PromptPlan, before_call: Callable[[], Awaitable[None]] | None) -> str:
+    async def _answer(
+        self, plan: PromptPlan, before_call: Callable[[], Awaitable[None]] | None, paid: Paid | None
+    ) -> str:
         if before_call is not None:
             await before_call()
         self.report("extraction.calls", 1)
         try:
-            return await self._call(plan)
+            return await self._call(plan, paid)
         except UpstreamError as error:
             if error.status not in (400, 422) or self._limit_name not in str(error) or self._limit_name != "max_tokens":
                 raise
             self._limit_name = "max_completion_tokens"  # newer models take no other name
-        return await self._call(plan)
+        return await self._call(plan, paid)
 
-    async def _call(self, plan: PromptPlan) -> str:
+    async def _call(self, plan: PromptPlan, paid: Paid | None) -> str:
         request = ChatRequest(plan, self.model, {self._limit_name: self.max_tokens})
         said = _Answer()
         try:
             async with asyncio.timeout(self.timeout):
-                await self._listen(request, said)
+                await self._listen(request, said, paid)
         except TimeoutError:
             raise ExtractionFailed(
                 f"{self.chat.name} gave no answer within {self.timeout:g} s", answered=False
@@ -111,8 +118,9 @@ class Extractor:
             raise ExtractionFailed(f"{self.chat.name} refused the turn (content_filter)", answered=True)
         return "".join(said.pieces)
 
-    async def _listen(self, request: ChatRequest, said: _Answer) -> None:
+    async def _listen(self, request: ChatRequest, said: _Answer, paid: Paid | None) -> None:
         stream = self.chat.stream(request, streaming=False)
+        bill: UsagePart | None = None
         try:
             async for part in stream:
                 if isinstance(part, TextPart) and part.index == 0:
@@ -121,14 +129,18 @@ class Extractor:
                 elif isinstance(part, FinishPart) and part.index == 0:
                     said.refused = part.reason == "content_filter"
                 elif isinstance(part, UsagePart):
-                    self.report("extraction.tokens.input", part.usage.input)
-                    self.report("extraction.tokens.output", part.usage.output)
+                    bill = part
                 if said.length > _LONGEST:
                     break
         finally:
             close = getattr(stream, "aclose", None)
             if close is not None:
                 await close()
+            if bill is not None:
+                self.report("extraction.tokens.input", bill.usage.input)
+                self.report("extraction.tokens.output", bill.usage.output)
+                if paid is not None:
+                    await paid(bill)
 
 
 @define

@@ -100,11 +100,12 @@ class Journal:
         head: str = "",
         opening: str = "",
         timelines: Iterable[Timeline] = (),
+        beside: Batch = Batch(),  # noqa: B008 - it is frozen
     ) -> Session:
         """Record turns; safe when this returns. Gives the session with its new head: ``head``, or the old one.
 
         ``opening`` is the key of the chat's first words, by which a first turn that comes again is found;
-        ``timelines`` are those that the turns moved.
+        ``timelines`` are those that the turns moved; ``beside`` is written in the same commit.
         """
         puts: dict[Key, bytes] = {}
         for entry in entries:
@@ -114,7 +115,7 @@ class Journal:
         if opening:
             puts[keys.opening(session.owner, opening, session.id)] = codec.dumps(entries[0].turn.id)
         puts.update(_timelines(session.id, timelines))
-        await self.kv.commit(Batch(puts))
+        await self.kv.commit(Batch({**puts, **beside.puts}, beside.deletes))
         return updated
 
     def _records(self, session: Session, entry: Entry) -> dict[Key, bytes]:

@@ -16,7 +16,7 @@ pause; one turn later nothing is long yet and little is new, so it gets it then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from saga_core.prompt.cache_book import CacheBook
 from saga_core.prompt.measure import Measured
@@ -37,16 +37,19 @@ def place_breakpoints(
     end: int,
     fixed: int,
     scale: float = 1.0,
+    carries: Callable[[int], bool] = lambda at: True,
 ) -> dict[int, Ttl]:
     """Position -> lifetime, in order; empty where nothing may or need be marked.
 
     ``end``: the last position that the next request will repeat. ``fixed``: the last position of text that never
     changes, -1 for none. ``moments``: when the requests before and this one came; the last is now. ``scale``: tokens
-    of the model for one as counted here.
+    of the model for one as counted here. ``carries``: whether a breakpoint may stand behind a position; where it may
+    not, the one before it is taken.
     """
     if facts.cache != "explicit" or not facts.writes or facts.breakpoints < 1:
         return {}
     now = moments[-1]
+    end, fixed = _carrying(end, carries), _carrying(fixed, carries)
 
     def enough(at: int) -> bool:
         return at >= 0 and measured.tokens[at] * scale >= facts.cache_minimum
@@ -70,6 +73,12 @@ def place_breakpoints(
         if len(marks) < facts.breakpoints and at <= end:
             marks.setdefault(at, long if at in longs else min(facts.writes, key=lambda ttl: SECONDS[ttl]))
     return _ordered(marks)
+
+
+def _carrying(at: int, carries: Callable[[int], bool]) -> int:
+    while at >= 0 and not carries(at):
+        at -= 1
+    return at
 
 
 def _lifetime(

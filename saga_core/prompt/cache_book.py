@@ -42,6 +42,15 @@ class CacheBook:
 
     _entries: dict[int, Entry] = field(factory=dict)
 
+    def entries(self, now: float, most: int) -> list[tuple[int, Entry]]:
+        """The entries that live, at most so many: those that live longest."""
+        living = [(link, entry) for link, entry in self._entries.items() if entry.expires > now]
+        return sorted(living, key=lambda pair: (pair[1].expires, pair[0]))[-most:]
+
+    def restore(self, link: int, entry: Entry) -> None:
+        """Take in an entry that was noted before."""
+        self._entries[link] = entry
+
     def alive(self, link: int, now: float) -> Entry | None:
         """The entry for a prefix, if it still lives."""
         found = self._entries.get(link)

@@ -13,6 +13,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from saga_core.journal.tree import Tree
+from saga_core.prompt.fingerprint import fingerprint
 from saga_core.prompt.plan import flatten
 
 _SYSTEM = ("system", "developer")
@@ -37,7 +38,9 @@ class Cut:
 
 
 @frozen
-class _Begin:
+class Begin:
+    """What was decided for one request."""
+
     first: int
     """Identity of the client's own first message."""
     start: int | None
@@ -48,7 +51,7 @@ class _Begin:
 class Cuts:
     """Where the histories of one session begin. A path goes on with the cut of its nearest turn that has one."""
 
-    _begins: dict[str, _Begin] = field(factory=dict)
+    _begins: dict[str, Begin] = field(factory=dict)
 
     def place(
         self,
@@ -80,10 +83,19 @@ class Cuts:
             target = min(room * _LEFT, left * _LEFT_OF_WINDOW if slid else left)
             at = _start(messages[lead:], sizes, at, target, room, tree.get(parent).depth, told)
         start = keys[at] if at else None
-        self._begins[parent] = _Begin(keys[0], start)
+        self.decide(parent, Begin(keys[0], start))
+        return Cut(lead + at, fresh and at > 0)
+
+    def decide(self, parent: str, begin: Begin) -> None:
+        """Histories that continue ``parent``, or a turn below it, go on with ``begin``."""
+        self._begins.pop(parent, None)
+        self._begins[parent] = begin
         if len(self._begins) > _DECISIONS:
             self._begins = dict(list(self._begins.items())[_DECISIONS // 2 :])
-        return Cut(lead + at, fresh and at > 0)
+
+    def latest(self, count: int) -> list[tuple[str, Begin]]:
+        """The last decisions, oldest first."""
+        return list(self._begins.items())[-count:]
 
 
 def _start(
@@ -113,7 +125,7 @@ def _start(
 
 
 def _identity(message: Mapping[str, Any]) -> int:
-    return hash((message.get("role"), flatten(message.get("content") or "")))
+    return fingerprint(str(message.get("role")), flatten(message.get("content") or ""))
 
 
 def _size(message: Mapping[str, Any], count: Callable[[str], int]) -> int:

@@ -7,6 +7,8 @@ is added, dropped or changed, and the order of what floats stays the same among 
 
 Proof is a change: a piece of the leading system messages that was not there when the prefix was written, or a system
 message among the history that another request showed elsewhere. What never changed is never moved.
+
+Of texts their fingerprints are remembered, and what was learned can be stored and taken up again.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from saga_core.prompt.fingerprint import fingerprint
 from saga_core.prompt.plan import flatten
 
 _SYSTEM = ("system", "developer")
@@ -31,6 +34,8 @@ _MOST = 1_500
 _SETTLED = 3
 """Requests in a row with the same text after which it may go into the prefix, when that is written anyway."""
 _PROMPTS = 4
+_MOVING = 64
+"""Notes that are remembered as moving."""
 
 
 @frozen
@@ -43,29 +48,45 @@ class Arranged:
 
 
 @define
-class _Prompt:
+class Known:
     """One system prompt of the client."""
 
-    units: tuple[str, ...]
-    """What stands in the prefix, in its order."""
-    ages: dict[str, int] = field(factory=dict)
+    units: tuple[int, ...]
+    """What stands in the prefix, in its order: fingerprints."""
+    size: int
+    """Its characters."""
+    whole: int = 0
+    """Fingerprint of the client's text while nothing of it is carried: the same text again needs no second look."""
+    ages: dict[int, int] = field(factory=dict)
     """What is carried -> in how many requests in a row."""
+    tokens: dict[int, int] = field(factory=dict)
+    """What is carried -> its tokens."""
+
+
+@frozen
+class Note:
+    """A system message among the last history."""
+
+    text: int
+    behind: int
+    """The dialogue message that it stood behind."""
+    depth: int
+    """Its distance from the end, in dialogue messages."""
 
 
 @define
 class Floating:
     """What one session's client lets float."""
 
-    _prompts: list[_Prompt] = field(factory=list)
-    _notes: dict[tuple[str, str], int] = field(factory=dict)
-    """System messages among the last history, each with the dialogue message that it stood behind -> its distance from
-    the end.
-    """
-    _moving: dict[str, None] = field(factory=dict)
+    prompts: list[Known] = field(factory=list)
+    """Those that the client sent, the latest last."""
+    notes: list[Note] = field(factory=list)
+    """Of the last request."""
+    moving: dict[int, None] = field(factory=dict)
     """The texts of notes that were seen at two places."""
-    _depths: set[int] = field(factory=set)
+    depths: set[int] = field(factory=set)
     """Distances from the end at which notes float."""
-    _talked: int = 0
+    talked: int = 0
     """Dialogue messages of the last request."""
 
     def arrange(
@@ -83,10 +104,12 @@ class Floating:
         kept = (*leading, *history, *messages[last_user:])
         return Arranged(kept, "\n".join(text.strip("\n") for text in (*carried, *notes)))
 
-    def pays(self, behind: int, write: float, read: float, count: Callable[[str], int]) -> bool:
+    def pays(self, behind: int, write: float, read: float) -> bool:
         """Whether carrying what has settled cost as much as writing the ``behind`` tokens behind the system prompt."""
-        ages = self._prompts[-1].ages if self._prompts else {}
-        rent = sum(count(unit) * age for unit, age in ages.items() if age >= _SETTLED)
+        if not self.prompts:
+            return False
+        last = self.prompts[-1]
+        rent = sum(last.tokens[unit] * age for unit, age in last.ages.items() if age >= _SETTLED)
         return rent * (1.0 - read) >= behind * (write - read) > 0
 
     # -- leading system messages ---------------------------------------------------------------------------------
@@ -96,24 +119,29 @@ class Floating:
     ) -> tuple[list[Mapping[str, Any]], list[str]]:
         if any(not isinstance(m.get("content"), str) for m in messages):
             return list(messages), []
+        whole = fingerprint(*(str(m["content"]) for m in messages))
+        if self.prompts and self.prompts[-1].whole == whole:
+            return list(messages), []
         split = [_units(str(m["content"])) for m in messages]
         units = [unit for each in split for unit in each]
-        prompt, kept = self._known(units)
-        size = sum(count(unit) for at, unit in enumerate(units) if at not in kept)
-        if prompt is None or size > _MOST:
-            self._prompts = [*self._prompts, _Prompt(tuple(units))][-_PROMPTS:]
+        prints = [fingerprint(unit) for unit in units]
+        prompt, kept = self._known(units, prints)
+        sizes = {prints[at]: count(unit) for at, unit in enumerate(units) if at not in kept}
+        if prompt is None or sum(sizes[prints[at]] for at in range(len(units)) if at not in kept) > _MOST:
+            self.prompts = [*self.prompts, Known(tuple(prints), sum(map(len, units)), whole)][-_PROMPTS:]
             return list(messages), []
-        floating = [unit for at, unit in enumerate(units) if at not in kept]
-        ages = {unit: prompt.ages.get(unit, 0) + 1 for unit in floating}
+        ages = {each: prompt.ages.get(each, 0) + 1 for each in sizes}
         rewritten = len(kept) < len(prompt.units)
         if (fold or rewritten) and any(age >= _SETTLED for age in ages.values()):
-            kept |= {at for at, unit in enumerate(units) if ages.get(unit, 0) >= _SETTLED}
-            ages = {unit: age for unit, age in ages.items() if age < _SETTLED}
-        carried = [unit for at, unit in enumerate(units) if at not in kept]
-        prompt.units = tuple(unit for at, unit in enumerate(units) if at in kept)
+            kept |= {at for at, each in enumerate(prints) if ages.get(each, 0) >= _SETTLED}
+            ages = {each: age for each, age in ages.items() if age < _SETTLED}
+        prompt.units = tuple(each for at, each in enumerate(prints) if at in kept)
+        prompt.size = sum(len(unit) for at, unit in enumerate(units) if at in kept)
         prompt.ages = ages
-        self._prompts = [*(each for each in self._prompts if each is not prompt), prompt]
-        if not carried:
+        prompt.tokens = {each: sizes[each] for each in ages}
+        prompt.whole = whole if len(kept) == len(units) else 0
+        self.prompts = [*(each for each in self.prompts if each is not prompt), prompt]
+        if len(kept) == len(units):
             return list(messages), []
         found: list[Mapping[str, Any]] = []
         at = 0
@@ -124,54 +152,60 @@ class Floating:
                 found.append({**message, "content": text})
         return found, _with_headings(units, kept)
 
-    def _known(self, units: Sequence[str]) -> tuple[_Prompt | None, set[int]]:
+    def _known(self, units: Sequence[str], prints: Sequence[int]) -> tuple[Known | None, set[int]]:
         """The prompt that ``units`` is most of, and which of them stand in its prefix."""
-        best: tuple[_Prompt | None, set[int], int] = (None, set(), -1)
-        for prompt in self._prompts:
-            kept = _common(prompt.units, units)
+        best: tuple[Known | None, set[int], int] = (None, set(), -1)
+        for prompt in self.prompts:
+            kept = _common(prompt.units, prints)
             size = sum(len(units[at]) for at in kept)
-            if size > best[2] and size >= _SAME * max(1, sum(map(len, prompt.units))):
+            if size > best[2] and size >= _SAME * max(1, prompt.size):
                 best = prompt, kept, size
         return best[0], best[1]
 
     # -- notes among the history ---------------------------------------------------------------------------------
 
     def _history(self, messages: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], list[str]]:
-        places: list[tuple[str, str] | None] = []
-        depths: dict[tuple[str, str], int] = {}
+        places: list[tuple[int, int] | None] = []
+        depths: dict[tuple[int, int], int] = {}
         talked = depth = sum(1 for m in messages if m.get("role") not in _SYSTEM) + 1
         behind = ""
         for message in messages:
             text = flatten(message.get("content") or "")
             if message.get("role") in _SYSTEM:
-                places.append((text, behind))
-                depths[text, behind] = depth
+                place = (fingerprint(text), fingerprint(behind))
+                places.append(place)
+                depths[place] = depth
             else:
                 places.append(None)
                 behind, depth = text, depth - 1
-        gone = {at for place, at in self._notes.items() if place not in depths}
-        known = {text for text, _ in self._notes}
+        before = {(note.text, note.behind): note.depth for note in self.notes}
+        gone = {at for place, at in before.items() if place not in depths}
         kept: list[Mapping[str, Any]] = []
         carried: list[str] = []
-        for message, place in zip(messages, places, strict=True):
-            if place is not None:
-                self._judge(place, depths[place], known, gone, talked)
-            if place is not None and place[0] in self._moving and isinstance(message.get("content"), str):
-                carried.append(place[0])
+        for message, stands in zip(messages, places, strict=True):
+            if stands is not None:
+                self._judge(stands, depths[stands], before, gone, talked)
+            if stands is not None and stands[0] in self.moving and isinstance(message.get("content"), str):
+                carried.append(str(message["content"]))
             else:
                 kept.append(message)
-        self._notes, self._talked = depths, talked
+        self.notes = [Note(text, after, at) for (text, after), at in depths.items()]
+        self.talked = talked
         return kept, carried
 
-    def _judge(self, place: tuple[str, str], depth: int, known: set[str], gone: set[int], talked: int) -> None:
+    def _judge(
+        self, place: tuple[int, int], depth: int, before: Mapping[tuple[int, int], int], gone: set[int], talked: int
+    ) -> None:
         """Whether a system message among the history moves: it stood elsewhere, or where another one did that left."""
         text, _ = place
-        if place in self._notes:
-            if talked > self._talked:
-                self._moving.pop(text, None)  # the chat went on and it stayed: a part of the history
-        elif text in known or text in self._moving or depth in self._depths or depth in gone:
-            self._moving[text] = None
-            self._depths.add(depth)
+        if place in before:
+            if talked > self.talked:
+                self.moving.pop(text, None)  # the chat went on and it stayed: a part of the history
+        elif any(text == other for other, _ in before) or text in self.moving or depth in self.depths or depth in gone:
+            self.moving[text] = None
+            self.depths.add(depth)
+            while len(self.moving) > _MOVING:
+                del self.moving[next(iter(self.moving))]
 
 
 def _units(text: str) -> list[str]:
@@ -190,7 +224,7 @@ def _units(text: str) -> list[str]:
     return found
 
 
-def _common(old: Sequence[str], new: Sequence[str]) -> set[int]:
+def _common(old: Sequence[int], new: Sequence[int]) -> set[int]:
     """The positions in ``new`` of a longest common subsequence, or nearly."""
     head = 0
     while head < min(len(old), len(new)) and old[head] == new[head]:

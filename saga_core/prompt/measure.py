@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from attrs import frozen
 
+from saga_core.prompt.fingerprint import fingerprint
 from saga_core.prompt.plan import Block
 
 _PER_MESSAGE = 4
@@ -20,7 +20,7 @@ class Measured:
     """A prompt in figures. Position ``i`` speaks of the prefix that ends with block ``i``."""
 
     chain: tuple[int, ...]
-    """Equal for two prompts at a position when they are equal up to there. Good within one process."""
+    """Equal for two prompts at a position when they are equal up to there."""
     tokens: tuple[int, ...]
     """Tokens up to and including the block, as counted here: the provider's own count differs by some percent."""
     parts: tuple[int, ...]
@@ -42,7 +42,7 @@ def measure(blocks: Sequence[Block], count: Callable[[str], int]) -> Measured:
         content = block.content
         spent += _PER_MESSAGE
         if isinstance(content, str):
-            key: Any = content
+            key = content
             spent += count(content)
             seen += 1 if content else 0
         else:
@@ -52,7 +52,7 @@ def measure(blocks: Sequence[Block], count: Callable[[str], int]) -> Measured:
         if block.lead:
             spent += count(block.lead)
         extra = repr(sorted(block.extra.items())) if block.extra else ""
-        link = hash((link, block.role, key, block.lead, extra))
+        link = fingerprint(block.role, key, block.lead, extra, after=link)
         chain.append(link)
         tokens.append(spent)
         parts.append(seen)

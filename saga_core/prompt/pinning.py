@@ -66,15 +66,26 @@ class Pins:
 
     def decide(self, parent: str, pin: Pin) -> None:
         """Prompts that continue ``parent``, or a turn below it, go on with ``pin``."""
+        self._decided.pop(parent, None)
         self._decided[parent] = pin
         if len(self._decided) > _DECISIONS:
             kept = list(self._decided.items())[_DECISIONS // 2 :]
             since = {each.since: each for each in self._decided.values()}
             self._decided = {**since, **dict(kept)}
 
+    def latest(self, count: int) -> list[tuple[str, Pin]]:
+        """The last decisions, oldest first; before them where each pin that was made came into force."""
+        since = {each.since: each for each in self._decided.values()}
+        made = [(turn, pin) for turn, pin in since.items() if self._decided.get(turn) in (None, pin)]
+        return [*made[-count:], *list(self._decided.items())[-count:]]
+
     def rent(self, pin: Pin) -> Rent:
         """What telling the changes since ``pin`` has cost."""
         return self._rents.setdefault(pin.since, Rent())
+
+    def restore(self, pin: Pin, rent: Rent) -> None:
+        """What telling the changes since ``pin`` had cost before."""
+        self._rents[pin.since] = rent
 
     def told(self, pin: Pin, tokens: int, *, full: bool) -> None:
         """A prompt told the changes since ``pin`` in so many tokens; ``full``: they did not all fit."""

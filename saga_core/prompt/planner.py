@@ -1,7 +1,7 @@
 """The planner: puts the cache breakpoints into a plan, from what it knows of the prompts sent before.
 
-One ``SessionPrompts`` serves a session. It lives in memory: a restart forgets what the provider has, and the first
-request after it is marked at its end all the same, from where the provider looks back.
+One ``SessionPrompts`` serves a session. What it knows can be stored and taken up again. Where that is lost, the first
+request is marked at its end all the same, from where the provider looks back.
 """
 
 from __future__ import annotations
@@ -82,16 +82,18 @@ class SessionPrompts:
 
     moments: list[float] = field(factory=list)
     """When its requests came, in order."""
-    _books: OrderedDict[tuple[str, str], CacheBook] = field(factory=OrderedDict)
-    _requests: list[Request] = field(factory=list)
+    books: OrderedDict[tuple[str, str], CacheBook] = field(factory=OrderedDict)
+    """Provider and model to the book of that cache, the one used last at the end."""
+    requests: list[Request] = field(factory=list)
+    """The last ones, oldest first."""
 
     def book(self, facts: ModelFacts, model: str) -> CacheBook:
         """The book of a model's cache."""
         key = (facts.provider, model)
-        found = self._books.setdefault(key, CacheBook())
-        self._books.move_to_end(key)
-        while len(self._books) > _BOOKS:
-            self._books.popitem(last=False)
+        found = self.books.setdefault(key, CacheBook())
+        self.books.move_to_end(key)
+        while len(self.books) > _BOOKS:
+            self.books.popitem(last=False)
         return found
 
     def came(self, now: float) -> None:
@@ -133,14 +135,23 @@ class SessionPrompts:
             if entry is not None:
                 marks[living[-1]] = entry.ttl
         else:
-            marks = place_breakpoints(measured, facts, book, self.moments, end=end, fixed=fixed - 1, scale=scale)
-        before = max(self._requests, key=lambda each: common_prefix(each.chain, measured.chain), default=None)
+            marks = place_breakpoints(
+                measured,
+                facts,
+                book,
+                self.moments,
+                end=end,
+                fixed=fixed - 1,
+                scale=scale,
+                carries=lambda at: bool(plan.blocks[at].content) and facts.can_mark(plan.blocks[at].role),
+            )
+        before = max(self.requests, key=lambda each: common_prefix(each.chain, measured.chain), default=None)
         outlook = book.send(measured, marks, facts, now)
         labels = {at: _label(block) for at, block in enumerate(plan.blocks) if block.role in _SYSTEM}
         request = Request(now, measured.chain, measured.total, labels, end, turn, outlook)
         if not reading:
-            self._requests.append(request)
-            del self._requests[:-_REQUESTS]
+            self.requests.append(request)
+            del self.requests[:-_REQUESTS]
         return Planned(_marked(plan, marks), request, before)
 
     def _end(self, blocks: Sequence[Block], measured: Measured) -> int:
@@ -158,7 +169,7 @@ class SessionPrompts:
         return len(blocks) - 1
 
     def _stood(self, at: int, link: int) -> bool:
-        return any(len(each.chain) > at and each.chain[at] == link for each in self._requests)
+        return any(len(each.chain) > at and each.chain[at] == link for each in self.requests)
 
 
 def _marked(plan: PromptPlan, marks: Mapping[int, Ttl]) -> PromptPlan:

@@ -68,6 +68,12 @@ class ModelFacts:
     read_on: str = ""
     """Where this is documented, and the day on which that was read."""
 
+    def can_mark(self, role: str) -> bool:
+        """Whether a message of that role can carry a breakpoint. OpenAI's stand in what is given to the model, not in
+        what it said.
+        """
+        return bool(self.mark) and (self.mark != "prompt_cache_breakpoint" or role != "assistant")
+
     @property
     def priced(self) -> bool:
         """Whether tokens can be turned into dollars."""

@@ -233,7 +233,8 @@ class _Biller:
     def _new_cache(self) -> MarkedCache | AutomaticCache:
         facts = self.facts
         if self.marked:
-            return MarkedCache(facts.cache_minimum, 20 if self.case.provider == "anthropic" else 1)
+            claude = self.case.provider == "anthropic"
+            return MarkedCache(facts.cache_minimum, 20 if claude else 1, claude)
         return AutomaticCache(facts.cache_minimum, max(1, facts.cache_step))
 
     async def turn(self, chat: Chat, told: Told, number: int, clock: PlayClock, *, swipe: bool = False) -> None:
@@ -263,25 +264,30 @@ class _Biller:
             self.pages = ours[-1]
         system = [*chat.system, *ours[:-1], self.pages] if ours else list(chat.system)
         history = [
-            flatten(b.content)
+            (flatten(b.content), b.role == "assistant")
             for b in plan.blocks
             if b.stability is Stability.HISTORY and b.role in ("user", "assistant")
         ]
-        steady = tuple(Piece(text, _size(text)) for text in [*system, *history])
+        told = [*((text, False) for text in system), *history]
+        steady = tuple(Piece(text, _size(text), said=said) for text, said in told)
         lead = "".join(b.lead for b in plan.blocks)
         tail = sum(_size(text) for text in chat.floating if text not in lead)
         return Wish(now, steady, tail + _size(words) + (_size(lead) if lead else 0))
 
     def _without(self, messages: Sequence[Mapping[str, Any]], now: float) -> None:
         """The client's own prompt."""
-        plain = [Piece(str(m["content"]), _size(str(m["content"]))) for m in messages]
         roles = [m["role"] for m in messages]
-        talk = [at for at, role in enumerate(roles) if role == "assistant"]
+        plain = [
+            Piece(str(m["content"]), _size(str(m["content"])), said=role == "assistant")
+            for m, role in zip(messages, roles, strict=True)
+        ]
+        claude = self.case.provider == "anthropic"
+        talk = [at if claude else at - 1 for at, role in enumerate(roles) if role == "assistant"]
         first = next((at for at, role in enumerate(roles) if role != "system"), len(roles))
         marked = {first - 1, *([talk[len(talk) // 2]] if talk else []), *talk[-1:]}
         total = sum(piece.tokens for piece in plain)
         self.others[0].add(Charge(plain=total), self.rates)
-        life = "5m" if self.case.provider == "anthropic" else "30m"
+        life = "5m" if claude else "30m"
         for bill, cache, marks in zip(self.others[1:], self.other_caches[1:], ({len(plain) - 1}, marked), strict=True):
             assert cache is not None
             sent = [
@@ -292,7 +298,8 @@ class _Biller:
 
     def result(self) -> Result:
         facts = self.facts
-        hour = self.marked and self.case.provider == "anthropic"
+        claude = self.case.provider == "anthropic"
+        lives = (300.0, 3_600.0) if claude else (1_800.0, 1_800.0) if self.marked else (300.0, 300.0)
         pins: dict[str, int] = {}
         for row in self.rows:
             if row.pinned:
@@ -302,7 +309,7 @@ class _Biller:
             tuple(self.rows),
             self.saga_bill,
             self.others,
-            ideal_cost(self.wishes, self.rates, facts.cache_minimum, hour=hour),
+            ideal_cost(self.wishes, self.rates, facts.cache_minimum, lives=lives, replies=claude or not self.marked),
             sum(row.output for row in self.rows),
             sum(row.visible for row in self.rows),
             pins,
@@ -321,5 +328,5 @@ def pieces(plan: PromptPlan) -> list[Piece]:
     for block in plan.blocks:
         text = flatten(block.content)
         text = f"{block.lead}\n\n{text}" if block.lead else text
-        found.append(Piece(f"{block.role}\n{text}", _size(text), block.breakpoint))
+        found.append(Piece(f"{block.role}\n{text}", _size(text), block.breakpoint, block.role == "assistant"))
     return found

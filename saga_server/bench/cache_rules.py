@@ -6,7 +6,8 @@ is a prefix that ends at a breakpoint; a breakpoint finds entries at its own con
 entry is refreshed when a breakpoint finds it; what lies behind the longest found prefix is written, up to the last
 breakpoint for an hour at the price of an hour, the rest up to the last breakpoint for five minutes. OpenAI
 (https://developers.openai.com/api/docs/guides/prompt-caching): before GPT-5.6 whatever was sent lately is found, from
-1,024 tokens on in steps of 128; from GPT-5.6 on an entry is found at breakpoints only, and lives for 30 minutes.
+1,024 tokens on in steps of 128; from GPT-5.6 on an entry is found at breakpoints only, however many blocks lie
+between, and lives for 30 minutes; what the model said cannot carry a breakpoint.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ class Piece:
     text: str
     tokens: int
     mark: Literal["5m", "30m", "1h"] | None = None
+    said: bool = False
+    """Whether the model said it."""
 
 
 @frozen
@@ -78,6 +81,8 @@ class MarkedCache:
 
     minimum: int
     lookback: int = 20
+    replies: bool = True
+    """Whether what the model said can carry a breakpoint."""
     ignored: int = 0
     """Breakpoints below the minimum, which did nothing."""
     _entries: dict[int, _Entry] = field(factory=dict)
@@ -120,6 +125,8 @@ class MarkedCache:
             raise Refused("an entry of an hour stands behind one of five minutes")
         if any(not pieces[at].text for at in marks):
             raise Refused("a breakpoint on an empty block")
+        if not self.replies and any(pieces[at].said for at in marks):
+            raise Refused("a breakpoint on what the model said")
 
 
 @define

@@ -223,7 +223,7 @@ class TestStatus:
         assert await client.metric('saga_chat_requests_total{end="finished"}') == 2
         assert await client.metric("saga_context_ms_count") == 2
         assert await client.metric("saga_upstream_first_seconds_count") == 2
-        assert await client.metric('saga_upstream_tokens_total{kind="cache_read"}') == 128
+        assert await client.metric('saga_upstream_tokens_total{kind="cache_read",purpose="narration"}') == 128
         assert await client.metric('saga_engine{name="counters.turns.recorded"}') == 2
         assert await client.metric('saga_engine{name="degraded"}') == 0
 

@@ -111,8 +111,8 @@ async def test_the_bill_is_asked_for_and_told_only_to_who_asks(stage: Stage) -> 
         usages = [chunk.usage for chunk in chunks if chunk.usage is not None]
         assert len(usages) == bills
     assert (usages[0].prompt_tokens, usages[0].prompt_tokens_details.cached_tokens) == (100, 64)
-    assert await stage.saga.metric('saga_upstream_tokens_total{kind="cache_read"}') == 128
-    assert await stage.saga.metric('saga_upstream_tokens_total{kind="cache_write"}') == 12
+    assert await stage.saga.metric('saga_upstream_tokens_total{kind="cache_read",purpose="narration"}') == 128
+    assert await stage.saga.metric('saga_upstream_tokens_total{kind="cache_write",purpose="narration"}') == 12
     whole = await ask(model=stage.model, messages=words("안녕"))
     assert (whole.usage.prompt_tokens, whole.usage.completion_tokens) == (100, 20)
 

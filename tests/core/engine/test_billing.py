@@ -40,7 +40,7 @@ async def test_each_turn_is_billed_beside_what_it_would_have_cost() -> None:
         assert first.block > 0
         assert first.without == pytest.approx((4_000 - first.added) * 3e-6 + (100 - first.block) * 15e-6)
         assert first.pinned == "first" and second.pinned == "" and first.note == second.note == ""
-        total = (await saga.costs())[player.last.session.id]
+        total = (await saga.costs())[player.last.session.id].total
         assert (total.calls, total.input) == (2, 8_300)
 
 

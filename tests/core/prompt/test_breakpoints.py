@@ -6,15 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from saga_backends.chat.openai_request import openai_body
+from saga_core.ports import ChatRequest
 from saga_core.prompt.breakpoints import place_breakpoints
 from saga_core.prompt.cache_book import CacheBook
 from saga_core.prompt.measure import Measured, common_prefix, measure
 from saga_core.prompt.pace import chance_between
-from saga_core.prompt.plan import Block, Stability
+from saga_core.prompt.plan import Block, PromptPlan, Stability
+from saga_core.prompt.planner import SessionPrompts
 from saga_core.upstream.facts import SECONDS, ModelFacts, facts_of
+from saga_core.upstream.parameters import ParameterRules
 
 HAIKU = facts_of("claude-haiku-4-5", "anthropic")
 GPT = facts_of("gpt-5.6-terra", "openai")
+ROLES = {True: "assistant", False: "user"}
 
 
 def prompt(*sizes: int, seed: int = 0) -> Measured:
@@ -114,3 +119,30 @@ def test_chains_agree_as_far_as_blocks_do(one: list[int], other: list[int]) -> N
     chains = [measure(each, len).chain for each in blocks]
     same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     assert common_prefix(*chains) == same
+
+
+def test_gpt_marks_stand_behind_what_is_given_to_the_model() -> None:
+    said = [at % 2 == 0 for at in range(12)]
+    for facts, end in ((GPT, 9), (HAIKU, 10)):
+        marks = place(prompt(5000, *[100] * 11), facts, end=10, carries=lambda at, f=facts: f.can_mark(ROLES[said[at]]))
+        assert max(marks) == end
+
+
+def test_what_the_planner_marks_is_what_is_sent() -> None:
+    """The renderer moves no breakpoint: the book then knows where entries really end."""
+    talk = [("user", "What now? " * 30), ("assistant", "The rain stops. " * 60)] * 6
+    blocks = [
+        Block("system", "Narrate. " * 900, Stability.STABLE),
+        *(Block(role, text, Stability.HISTORY) for role, text in talk),
+        Block("assistant", "", Stability.HISTORY),
+        Block("user", "On.", Stability.VOLATILE, lead="It is night."),
+    ]
+    prompts = SessionPrompts()
+    prompts.came(1_000.0)
+    planned = prompts.mark(PromptPlan(tuple(blocks)), GPT, "gpt-5.6-terra", len, fixed=1)
+    marked = [at for at, block in enumerate(planned.plan.blocks) if block.breakpoint]
+    assert marked and planned.plan.blocks[marked[-1]].role == "user" and marked[-1] == 11
+    request = ChatRequest(planned.plan, "gpt-5.6-terra")
+    body, _ = openai_body(request, "openai", ParameterRules(), GPT, streaming=False)
+    sent = [at for at, message in enumerate(body["messages"]) if "prompt_cache_breakpoint" in str(message["content"])]
+    assert sent == marked

@@ -1,0 +1,191 @@
+"""What is remembered of a session's prompts, and how it is stored: small, and of texts nothing but fingerprints.
+
+It is no truth that anything else rests on. With it the next prompt begins with the bytes that the one before began
+with, also after a restart; where it is lost, the next one costs what a first one costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import define, field, frozen
+
+from saga_core.prompt.cache_book import CacheBook, Entry
+from saga_core.prompt.cutting import Begin, Cuts
+from saga_core.prompt.fingerprint import pack, unpack
+from saga_core.prompt.floating import Floating, Known, Note
+from saga_core.prompt.pinning import Pin, Pins, Rent
+from saga_core.prompt.plan import Ttl
+from saga_core.prompt.planner import Request, SessionPrompts
+
+_DECISIONS = 64
+_ENTRIES = 128
+_BLOCKS = 1_024
+_LABELS = 24
+_NOTES = 128
+_UNITS = 4_096
+
+
+@define
+class PromptMemory:
+    """What is remembered of one session's prompts."""
+
+    prompts: SessionPrompts = field(factory=SessionPrompts)
+    pins: Pins = field(factory=Pins)
+    cuts: Cuts = field(factory=Cuts)
+    floating: Floating = field(factory=Floating)
+
+
+@frozen
+class KeptBook:
+    """A cache book: entries by their fingerprints."""
+
+    provider: str
+    model: str
+    links: str = ""
+    ttls: tuple[Ttl, ...] = ()
+    expires: tuple[float, ...] = ()
+    scale: float = 0.0
+    """Tokens of the model for one as counted here; 0 where no bill has told."""
+
+
+@frozen
+class KeptRequest:
+    """The last request: what the next one is compared with."""
+
+    at: float
+    chain: str
+    total: int
+    end: int
+    turn: str = ""
+    labels: tuple[tuple[int, str], ...] = ()
+
+
+@frozen
+class Kept:
+    """The memory of a session as it is stored after each turn, some thousand bytes of it."""
+
+    moments: tuple[float, ...] = ()
+    books: tuple[KeptBook, ...] = ()
+    last: KeptRequest | None = None
+    pins: tuple[Pin, ...] = ()
+    pinned: tuple[tuple[str, int], ...] = ()
+    """Turn that a prompt continued, and which of ``pins`` it had; oldest first."""
+    rents: tuple[tuple[int, int, bool], ...] = ()
+    """Which of ``pins``; tokens told since; whether they did not all fit."""
+    begins: tuple[tuple[int, int | None], ...] = ()
+    begun: tuple[tuple[str, int], ...] = ()
+    """Turn that a history continued, and with which of ``begins``; oldest first."""
+    notes: tuple[Note, ...] = ()
+    moving: str = ""
+    depths: tuple[int, ...] = ()
+    talked: int = 0
+    pages: tuple[tuple[str, str], ...] = ()
+    """Turns and languages of the pages that are stored as they were pinned, oldest first."""
+
+
+@frozen
+class KeptPrompt:
+    """A system prompt of the client."""
+
+    units: str
+    size: int
+    whole: int = 0
+    ages: tuple[tuple[int, int, int], ...] = ()
+    """Fingerprint of what is carried, in how many requests in a row, tokens."""
+
+
+@frozen
+class KeptFloating:
+    """What is known of the client's system prompts: it changes seldom, and is stored when it does."""
+
+    prompts: tuple[KeptPrompt, ...] = ()
+
+
+def keep(memory: PromptMemory, scales: Mapping[tuple[str, str], float]) -> tuple[Kept, KeptFloating]:
+    """``memory`` as it is stored. ``scales``: provider and model to tokens of it for one as counted here."""
+    prompts, floating = memory.prompts, memory.floating
+    now = prompts.moments[-1] if prompts.moments else 0.0
+    decided, cut = memory.pins.latest(_DECISIONS), memory.cuts.latest(_DECISIONS)
+    pins, begins = list(dict.fromkeys(pin for _, pin in decided)), list(dict.fromkeys(begin for _, begin in cut))
+    last = prompts.requests[-1] if prompts.requests else None
+    rents = [(at, memory.pins.rent(pin)) for at, pin in enumerate(pins)]
+    kept = Kept(
+        tuple(round(each, 3) for each in prompts.moments),
+        tuple(_book(key, book, now, scales.get(key, 0.0)) for key, book in prompts.books.items()),
+        None if last is None else _request(last),
+        tuple(pins),
+        tuple((turn, pins.index(pin)) for turn, pin in decided),
+        tuple((at, rent.tokens, rent.full) for at, rent in rents if rent != Rent()),
+        tuple((each.first, each.start) for each in begins),
+        tuple((turn, begins.index(begin)) for turn, begin in cut),
+        tuple(floating.notes[-_NOTES:]),
+        pack(floating.moving),
+        tuple(sorted(floating.depths)),
+        floating.talked,
+    )
+    known = tuple(_prompt(each) for each in floating.prompts if len(each.units) <= _UNITS)
+    return kept, KeptFloating(known)
+
+
+def _book(key: tuple[str, str], book: CacheBook, now: float, scale: float) -> KeptBook:
+    entries = book.entries(now, _ENTRIES)
+    return KeptBook(
+        *key,
+        pack(link for link, _ in entries),
+        tuple(entry.ttl for _, entry in entries),
+        tuple(round(entry.expires, 3) for _, entry in entries),
+        scale,
+    )
+
+
+def _request(request: Request) -> KeptRequest:
+    labels = [(at, label) for at, label in request.labels.items() if at < _BLOCKS][:_LABELS]
+    end = min(request.end, _BLOCKS - 1)
+    return KeptRequest(
+        round(request.at, 3), pack(request.chain[:_BLOCKS]), request.total, end, request.turn, tuple(labels)
+    )
+
+
+def _prompt(known: Known) -> KeptPrompt:
+    ages = tuple((each, age, known.tokens[each]) for each, age in known.ages.items())
+    return KeptPrompt(pack(known.units), known.size, known.whole, ages)
+
+
+def recall(kept: Kept, known: KeptFloating) -> tuple[PromptMemory, dict[tuple[str, str], float]]:
+    """The memory that ``keep`` stored, and the scales. Raises ``ValueError`` and ``IndexError`` for what is damaged."""
+    memory, scales = PromptMemory(), dict[tuple[str, str], float]()
+    memory.prompts.moments.extend(kept.moments)
+    for each in kept.books:
+        book = CacheBook()
+        for link, ttl, expires in zip(unpack(each.links), each.ttls, each.expires, strict=True):
+            book.restore(link, Entry(ttl, expires))
+        memory.prompts.books[each.provider, each.model] = book
+        if each.scale:
+            scales[each.provider, each.model] = each.scale
+    if kept.last is not None:
+        last = kept.last
+        chain = tuple(unpack(last.chain))
+        memory.prompts.requests.append(Request(last.at, chain, last.total, dict(last.labels), last.end, last.turn))
+    for turn, at in kept.pinned:
+        memory.pins.decide(turn, kept.pins[at])
+    for at, tokens, full in kept.rents:
+        memory.pins.restore(kept.pins[at], Rent(tokens, full))
+    for turn, at in kept.begun:
+        memory.cuts.decide(turn, Begin(*kept.begins[at]))
+    floating = memory.floating
+    floating.prompts += [
+        Known(
+            tuple(unpack(each.units)),
+            each.size,
+            each.whole,
+            {unit: age for unit, age, _ in each.ages},
+            {unit: tokens for unit, _, tokens in each.ages},
+        )
+        for each in known.prompts
+    ]
+    floating.notes += kept.notes
+    floating.moving.update(dict.fromkeys(unpack(kept.moving)))
+    floating.depths.update(kept.depths)
+    floating.talked = kept.talked
+    return memory, scales
