@@ -7,7 +7,7 @@ from aiohttp import web
 from saga_core.curation.corrections import FIELDS
 from saga_server.errors import RequestError
 from saga_server.handlers import as_json, id_of, saga_of, to_its_end
-from saga_server.query import body_object, known_only
+from saga_server.query import body_object, known_only, text
 
 
 def change_routes() -> list[web.RouteDef]:
@@ -16,6 +16,7 @@ def change_routes() -> list[web.RouteDef]:
     return [
         web.get(f"{one}/curation", show_curation),
         web.get(f"{one}/entities", list_entities),
+        web.get(f"{one}/memories", list_memories),
         web.get(f"{one}/changes", list_changes),
         web.post(f"{one}/changes", make_change),
         web.delete(f"{one}/changes/{{change}}", undo_change),
@@ -33,6 +34,15 @@ async def list_entities(request: web.Request) -> web.Response:
     known_only(request)
     session = await saga_of(request).session(id_of(request))
     return as_json({"session": session.id, "entities": await saga_of(request).entities(session.id)})
+
+
+async def list_memories(request: web.Request) -> web.Response:
+    """``GET /api/sessions/{id}/memories?namespace=/&query=…&turn=…``."""
+    known_only(request, "namespace", "query", "turn")
+    namespace, query = text(request, "namespace") or "/", text(request, "query") or ""
+    session = await saga_of(request).session(id_of(request))
+    turn = text(request, "turn")
+    return as_json(await saga_of(request).memories(session.id, turn=turn, namespace=namespace, query=query))
 
 
 async def list_changes(request: web.Request) -> web.Response:

@@ -24,7 +24,8 @@ class Job:
     session: str
     turn: str
     kind: str
-    """``views``, ``extract``, or ``forget``: a session that went, and that a curator keeps elsewhere."""
+    """``views``, ``extract``, ``review``: a curator or a memory strategy failed; or ``forget``: a session that went, and
+    that a curator keeps elsewhere."""
     stuck: bool
     tries: int = 0
     """How often it failed, since the start for views."""
@@ -51,7 +52,7 @@ async def list_jobs(saga: Catalog, session: str | None = None) -> list[Job]:
     else:
         chosen = (await saga.session(session)).id if session is not None else None
     failing = saga.lanes.failures()
-    jobs = [job for job in leaving if chosen in (None, job.session)]
+    jobs = [job for job in (*leaving, *_reviews(saga)) if chosen in (None, job.session)]
     for found, turn, wants in await saga.journal.jobs():
         if chosen is None or found == chosen:
             jobs.append(_job(found, turn, wants, failing.get(found, (0, ""))))
@@ -62,6 +63,13 @@ async def _leaving(saga: Catalog) -> list[Job]:
     elsewhere = saga.curations.elsewhere
     found = await elsewhere.leaving() if elsewhere is not None else []
     return [Job(each.session, "", "forget", each.tries > 0, each.tries, each.reason) for each in found]
+
+
+def _reviews(saga: Catalog) -> list[Job]:
+    return [
+        Job(found, "", "review", tries >= STUCK, tries, f"{curator}: {reason}")
+        for found, curator, tries, reason in saga.curations.failed()
+    ]
 
 
 def _job(session: str, turn: str, wants: Wanted | None, failing: tuple[int, str]) -> Job:
@@ -85,6 +93,8 @@ async def retry(saga: Catalog, session: str | None = None, turn: str | None = No
         if job.kind == "forget":
             assert saga.curations.elsewhere is not None
             await saga.curations.elsewhere.forget(job.session)
+        elif job.kind == "review":
+            saga.curations.again(job.session)
         elif job.kind == "extract":
             asked.setdefault(job.session, []).append(job.turn)
         else:

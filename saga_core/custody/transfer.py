@@ -35,7 +35,7 @@ from saga_core.stores.state_kv import Batch, Key, StateKV
 from saga_core.world.model import World
 
 VERSION = 1
-_DERIVED = frozenset({"job", "state", "terms", "prompt"})
+_DERIVED = frozenset({"job", "state", "terms", "prompt", "known"})
 """What stands beside a turn and is made anew."""
 _PAGE = 256
 _TEXTS = frozenset({"user", "reply", "episode"})

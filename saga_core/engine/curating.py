@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -23,6 +23,8 @@ from saga_core.engine.extracting import Extractions
 from saga_core.engine.kept_elsewhere import KeptElsewhere
 from saga_core.engine.lanes import Lanes, Waiting
 from saga_core.engine.live import LiveSession, LiveSessions
+from saga_core.engine.review_pace import Pace, long_enough
+from saga_core.engine.shared_memories import SharedMemories
 from saga_core.errors import NotFound, StoreError
 from saga_core.ids import IdSource
 from saga_core.model.deltas import Delta, Source
@@ -77,6 +79,12 @@ class Curations:
     """Name of a curator -> who reviews when it cannot."""
     elsewhere: KeptElsewhere | None = None
     """What curators keep of sessions outside the process."""
+    paces: Mapping[str, Pace] = field(factory=dict)
+    """Name of a curator -> how often it reviews, where that is not every ``interval`` turns."""
+    shared: SharedMemories | None = None
+    """What other sessions have to tell; none where nobody learns."""
+    count: Callable[[str], int] = len
+    """Tokens of a text."""
     done: int = field(default=0, init=False)
     """Reviews since the start."""
     _desks: dict[str, _Desk] = field(factory=dict)
@@ -98,6 +106,21 @@ class Curations:
         desk = self._desks.get(session)
         return desk is not None and desk.task is not None
 
+    def again(self, session: str) -> None:
+        """Try what failed in a session once more, now."""
+        desk = self._desks.get(session)
+        if desk is not None:
+            desk.failed = {name: (tries, 0, reason) for name, (tries, _, reason) in desk.failed.items()}
+            self.kick(session)
+
+    def failed(self) -> list[tuple[str, str, int, str]]:
+        """Session, curator, tries in a row and reason of each review that failed and is to be tried again."""
+        return [
+            (desk.session, name, tries, reason)
+            for desk in self._desks.values()
+            for name, (tries, _, reason) in desk.failed.items()
+        ]
+
     def describe(self) -> dict[str, object]:
         """Who reviews, and what failed. JSON-able."""
         return {
@@ -106,9 +129,8 @@ class Curations:
             "interval": self.interval,
             "reviews": self.done,
             "failed": [
-                {"session": desk.session, "curator": name, "tries": tries, "reason": reason}
-                for desk in self._desks.values()
-                for name, (tries, _, reason) in desk.failed.items()
+                {"session": session, "curator": name, "tries": tries, "reason": reason}
+                for session, name, tries, reason in self.failed()
             ],
         }
 
@@ -154,7 +176,9 @@ class Curations:
                 desk.proved.add(live.head)
             desk.failed = {name: (tries, 0, reason) for name, (tries, _, reason) in desk.failed.items()}
             self.kick(session)
-        if self.elsewhere is not None and self._leaving is None:
+        if self._leaving is not None and not self._leaving.done():
+            await asyncio.wait([self._leaving])
+        elif self.elsewhere is not None:
             await self.elsewhere.forget()
         while tasks := [desk.task for desk in self._desks.values() if desk.task is not None]:
             await asyncio.wait(tasks)
@@ -195,7 +219,7 @@ class Curations:
         """Make the next review of ``curator``, if one is due. Raises ``NotFound`` for a session that is gone."""
         name = curator.info.name
         live = await self.live.get(desk.session)
-        due = self._due(live, desk, curator)
+        due = await self._due(live, desk, curator)
         if due is None:
             return False
         tries, rest, _ = desk.failed.get(name, (0, 0, ""))
@@ -209,10 +233,11 @@ class Curations:
             return False  # what was reviewed went; the next turn looks again
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"[:_REASON]
-            later = live.tree.get(due.turn).depth + min(2**tries, self.interval)
+            later = live.tree.get(due.turn).depth + min(2**tries, self._pace(curator).every)
             desk.failed[name] = (tries + 1, later, reason)
             self.counters.add("curation.failures")
-            alone = "; the rules review alone" if Capability.RESIDENT not in curator.info.capabilities else ""
+            asks = Capability.RESIDENT not in curator.info.capabilities and name not in self.paces
+            alone = "; the rules review alone" if asks else ""
             self.counters.degrade(f"curation.{name}", reason + alone)
             log.warning("session %s: the %s curator failed: %s", desk.session, name, error, exc_info=error)
             return False
@@ -224,23 +249,30 @@ class Curations:
             self.counters.recover(f"curation.{name}")
         return True
 
-    def _due(self, live: LiveSession, desk: _Desk, curator: Curator) -> Due | None:
+    def _pace(self, curator: Curator) -> Pace:
+        return self.paces.get(curator.info.name) or Pace(self.interval)
+
+    async def _due(self, live: LiveSession, desk: _Desk, curator: Curator) -> Due | None:
         """The next review on the active path; None when none is due, or when turns of it are to be read before."""
         tree, head = live.tree, live.tree.get(live.head)
         free = Capability.RESIDENT in curator.info.capabilities
         node = head if free or head.id in desk.proved or head.parent is None else tree.get(head.parent)
+        pace, begun = self._pace(curator), False
         last, names = 0, {curator.info.name}
         if (stand_in := self.stand_ins.get(curator.info.name)) is not None:
             names.add(stand_in.info.name)
         for each in tree.upwards(node.id):
             found = [review.depth for review in live.reviews.get(each.id, ()) if review.curator in names]
             if found:
-                last = max(found)
+                last, begun = max(found), True
                 break
-        most = LONGEST * self.interval
-        if not free:
+        most = LONGEST * pace.every
+        if not free and not (begun and pace.whole):
             last = max(last, node.depth - most)
-        if node.depth - last < self.interval:
+        behind = node.depth - last
+        if behind < pace.every and not (
+            pace.tokens and await long_enough(live, node.id, last, pace.tokens, self.count)
+        ):
             return None
         end = tree.ancestor_at(node.id, min(node.depth, last + most))
         if any(tree.is_ancestor(turn, end.id) for turn in self.extractions.wanting(live.session.id)):
@@ -258,6 +290,7 @@ class Curations:
             due.since,
             await live.state(above) if above is not None else None,
             live.world.language,
+            await self.shared.of(live.session) if self.shared is not None else (),
         )
 
     async def _review(self, desk: _Desk, live: LiveSession, curator: Curator, due: Due) -> bool:

@@ -15,18 +15,22 @@ from saga_core.capabilities import Capability
 from saga_core.config import Config, load_config
 from saga_core.context.guests import open_guest
 from saga_core.context.reader import ContextReader, default_reader, own_sources
+from saga_core.context.sources import ContextSource
 from saga_core.engine.background_bills import BackgroundBills
 from saga_core.engine.counters import Counters
 from saga_core.engine.curating import Curations
 from saga_core.engine.curators import open_curators
 from saga_core.engine.extracting import Extractions
+from saga_core.engine.kept_elsewhere import KeptElsewhere
 from saga_core.engine.lanes import Lanes
+from saga_core.engine.learners import Models, make_learners, open_strategies, paces_of, source_of
 from saga_core.engine.live import LiveSessions
 from saga_core.engine.mending import Mending
 from saga_core.engine.open_stores import Stores, open_stores
 from saga_core.engine.projector import Projector
 from saga_core.engine.prompting import Prompting
 from saga_core.engine.saga import Saga, Source
+from saga_core.engine.shared_memories import SharedMemories
 from saga_core.engine.shown_by import notice_change
 from saga_core.errors import NewerSchema, StoreCorrupt, StoreError
 from saga_core.extraction.extractor import Extractor
@@ -94,6 +98,8 @@ class Opening:
             session = await live.get(session_id)
             await projector.render(session, turns)
             await projector.let_go(live.evicted)
+            if strategies:
+                await shared.publish(session)
             await extractions.settle(session, turns)
             curations.kick(session_id)
 
@@ -104,11 +110,14 @@ class Opening:
         live = LiveSessions(journal, counters, busy, config.session.checkpoint_every)
         ids = IdSource(self.clock, self.entropy)
         bills = BackgroundBills(config, Ledger(stores.state), live, lanes.gates, ids, self.clock, counters)
-        extractions = Extractions(
-            self._extractor(config, stores, counters), live, lanes, journal, ids, counters, bills
-        )
+        extractions = Extractions(self._extractor(config, stores, counters), live, lanes, journal, ids, counters, bills)
+        reviewers = await open_curators(config, stores, counters, self.curator, extractions.quiet, bills)
+        elsewhere = KeptElsewhere(reviewers.curators, stores.state, counters)
+        strategies, shared = await open_strategies(config), SharedMemories(stores.state, live)
+        models = Models(config, self.curator, self.extractor)
+        learners = make_learners(strategies, models, stores, counters, extractions.quiet, bills, self.clock)
         curations = Curations(
-            await open_curators(config, stores, counters, self.curator, extractions.quiet, bills),
+            (*reviewers.curators, *learners),
             live,
             lanes,
             extractions,
@@ -117,6 +126,11 @@ class Opening:
             counters,
             config.curator.interval,
             config.curator.memory_block_schema,
+            reviewers.stand_ins,
+            elsewhere,
+            paces_of(config),
+            shared if strategies else None,
+            stores.counter.count,
         )
         saga = Saga(
             config=config,
@@ -131,7 +145,8 @@ class Opening:
             projector=projector,
             extractions=extractions,
             curations=curations,
-            reader=await self._reader(config, stores),
+            shared=shared,
+            reader=await self._reader(config, stores, source_of(strategies)),
             matcher=Matcher(journal, live.tree),
             prompting=Prompting(config, self.clock, stores.counter, counters, Ledger(stores.state)),
         )
@@ -160,6 +175,7 @@ class Opening:
             lanes.submit(session_id, turns)
         for session_id, each in wanted.items():
             extractions.resume(session_id, each)
+        await curations.resume()
         if waiting:
             log.info("resuming the work of %d turns in %d sessions", sum(map(len, waiting.values())), len(waiting))
         if config.session.collect_after_days:
@@ -178,12 +194,13 @@ class Opening:
             return Journal(stores.state), False
         return journal, True
 
-    async def _reader(self, config: Config, stores: Stores) -> ContextReader:
-        """The reader with the sources that other packages bring, which are closed with the stores."""
-        taken, guests = {source.name for source in own_sources(config)}, []
+    async def _reader(self, config: Config, stores: Stores, more: Sequence[ContextSource]) -> ContextReader:
+        """The reader with ``more`` sources, and those that other packages bring, which are closed with the stores."""
+        taken, guests = {source.name for source in (*own_sources(config), *more)}, [*more]
         for name in config.recall.sources:
-            guests.append(await open_guest(name, config, taken))
-            stores.keep(guests[-1])
+            guest = await open_guest(name, config, taken)
+            guests.append(guest)
+            stores.keep(guest)
         return default_reader(
             config,
             stores.counter,

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from saga_core.context.model import ReadRequest, TurnContext
 from saga_core.context.reader import ContextReader
 from saga_core.curation.schedule import due_lines
 from saga_core.engine.live import LiveSession
+from saga_core.model.memories import MemoryRecord
 from saga_core.model.turn import TurnKind
+from saga_core.model.world_state import WorldState
 from saga_core.prompt.build import language_of
 from saga_core.recall.episodes import PathEpisodes
 
 _UNTOLD = (TurnKind.ROOT, TurnKind.SIDE)
 
 
-async def reread(live: LiveSession, turn_id: str, reader: ContextReader) -> TurnContext:
+Remembering = Callable[[LiveSession, WorldState], Awaitable[tuple[MemoryRecord, ...]]]
+"""Gives what memory strategies learned that holds at a state."""
+
+
+async def reread(live: LiveSession, turn_id: str, reader: ContextReader, memories: Remembering) -> TurnContext:
     """What would be told before the words of ``turn_id``. ``NotFound`` for a turn that is not in the session.
 
     How much of the history its request showed is not recorded: here it shows the reply above, and the pages in the
@@ -38,5 +46,6 @@ async def reread(live: LiveSession, turn_id: str, reader: ContextReader) -> Turn
             shown=frozenset({turn.parent}),
             graph=await live.image(turn.parent),
             due=due_lines(state, language),
+            memories=await memories(live, state),
         )
     )

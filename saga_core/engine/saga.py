@@ -16,10 +16,10 @@ from saga_core.context.reader import ContextReader
 from saga_core.curation.schedule import due_lines
 from saga_core.engine.adoption import adopt
 from saga_core.engine.begun import BegunTurn, Reply
-from saga_core.engine.changes import Changes
 from saga_core.engine.explain import explain_context
 from saga_core.engine.lanes import DrainReport
 from saga_core.engine.live import LiveSession
+from saga_core.engine.memories import Memories
 from saga_core.engine.placing import place
 from saga_core.engine.projector import scope_of
 from saga_core.engine.prompting import Prefix, Prompting
@@ -58,7 +58,7 @@ Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 
 
 @define(eq=False)
-class Saga(Changes):
+class Saga(Memories):
     """The engine over opened stores. Made by ``Saga.open``; its bases have what is no playing."""
 
     reader: ContextReader
@@ -266,6 +266,7 @@ class Saga(Changes):
             episodes=PathEpisodes(live.tree, live.episodes, turn),
             shown=shown,
             due=due_lines(state, language),
+            memories=await self.told_memories(live, state),
         )
         context = await self._read_graph(live, request)
         for name in context.late:
@@ -331,7 +332,7 @@ class Saga(Changes):
         live = await self._live(session_id)
         found = turn_named(live, turn) if turn is not None else live.head
         context = self._contexts.get(found)
-        told = context if context is not None else await reread(live, found, self.reader)
+        told = context if context is not None else await reread(live, found, self.reader, self.told_memories)
         return {"turn": found, "anew": context is None, **explain_context(told)}
 
     def _explain(self, turn: str, context: TurnContext) -> None:

@@ -9,6 +9,7 @@ from saga_core.config import Config
 from saga_core.context.model import Section
 from saga_core.context.order import PATIENCE
 from saga_core.context.reader import default_reader
+from saga_core.context.sources.memories import Memories
 from saga_core.engine import adoption, extracting, lanes, live, projector, quiet
 from saga_core.extraction import question
 from saga_core.journal import keys, matching, transcript
@@ -88,8 +89,8 @@ def test_the_sources_are_those_of_the_reader() -> None:
             return len(text)
 
     names = list(default_reader(Config(), Counter()).sources)
-    assert [row[0] for row in column("source")] == names
-    assert len(Section) == 5
+    assert [row[0] for row in column("source")] == [*names, Memories().name], "the last one where a strategy is on"
+    assert len(Section) == 6
 
 
 def test_the_statuses_are_those_of_a_delta() -> None:

@@ -16,7 +16,7 @@ import pytest
 from saga_core import registry
 from saga_core.config import Config, load_config
 from saga_core.config.load import _REPLACED
-from saga_core.config.model import Profile, ProviderConfig
+from saga_core.config.model import Profile, ProviderConfig, StrategyConfig
 from saga_core.config.rules import Refused, Rule
 from saga_core.errors import BadInput, ConfigError
 from saga_core.registry import OpenOptions
@@ -46,7 +46,7 @@ def settings() -> dict[str, tuple[str, str]]:
 
     def walk(value: Any, path: str) -> None:
         for attribute in attrs.fields(type(value)):
-            if attribute.name in ("base", "warnings", "providers"):
+            if attribute.name in ("base", "warnings", "providers", "memory_strategies"):
                 continue
             here = f"{path}.{attribute.name}" if path else attribute.name
             entry = getattr(value, attribute.name)
@@ -60,6 +60,7 @@ def settings() -> dict[str, tuple[str, str]]:
 
     walk(Config(), "")
     walk(ProviderConfig(), "providers.<name>")
+    walk(StrategyConfig(), "memory_strategies.<name>")
     return found
 
 

@@ -67,6 +67,7 @@ def test_similarity_is_a_share_and_the_same_both_ways(one: str, other: str) -> N
         ("Tabi likes the water", "Tabi does not like the water", False),
         ("Maren owes the miller 3 coins", "Maren owes the miller 5 coins", False),
         ("크룩은 타비를 미워한다", "타비는 크룩을 미워한다", False),
+        ("가온은 북쪽 마을의 낡은 방앗간 문을 지킨다", "나래는 북쪽 마을의 낡은 방앗간 문을 지킨다", False),
         ("Krook betrayed Maren at the mill", "Maren betrayed Krook at the mill", False),
         ("방앗간 열쇠는 마렌의 것이다", "방앗간 열쇠는 마렌의 것이다.", True),
         ("방앗간 열쇠는 마렌 것이다", "방앗간의 열쇠는 마렌의 것이다", True),
