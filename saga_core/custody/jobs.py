@@ -24,8 +24,8 @@ class Job:
     session: str
     turn: str
     kind: str
-    """``views``, ``extract``, ``review``: a curator or a memory strategy failed; or ``forget``: a session that went, and
-    that a curator keeps elsewhere."""
+    """``views``; ``extract``; ``review``, which a curator or a memory strategy failed to make; or ``forget``: a session
+    that went, and that a curator keeps elsewhere."""
     stuck: bool
     tries: int = 0
     """How often it failed, since the start for views."""
