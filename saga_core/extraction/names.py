@@ -7,13 +7,25 @@ from functools import lru_cache
 
 from attrs import define, field
 
-from saga_core.extraction.forms import bare, forms, is_title, mistyped, uncommon, untitled, words_of
+from saga_core.extraction.forms import (
+    bare,
+    fold,
+    forms,
+    indefinite,
+    is_title,
+    known_as,
+    mistyped,
+    same_name,
+    traces,
+    uncommon,
+    words_of,
+)
 from saga_core.ids import entity_id
 from saga_core.model.deltas import Event, Introduced
 from saga_core.model.entities import Entity, Kind
 from saga_core.model.world_state import WorldState
 from saga_core.stores.graph import Value
-from saga_core.text.normal import clean_name, fold_name
+from saga_core.text.normal import clean_name
 
 PLAYER_WORDS = frozenset(
     {"player", "theplayer", "you", "me", "i", "{{user}}", "user", "플레이어", "당신", "나", "너", "유저", "주인공"}
@@ -22,7 +34,7 @@ PLAYER_WORDS = frozenset(
 _JOINED = re.compile(r"\s+(?:and|&|및)\s+|\s*&\s*|(?<=[가-힣])(?:과|와|하고|이랑|랑)\s+")
 _FUZZY = (Kind.CHARACTER, Kind.LOCATION)
 
-_fold = lru_cache(maxsize=65_536)(fold_name)
+_fold = lru_cache(maxsize=65_536)(fold)
 
 
 @define
@@ -44,13 +56,15 @@ class Names:
     _index: dict[tuple[Kind, str], list[str]] = field(factory=dict)
     _strangers: dict[str, Entity] = field(factory=dict)
     """Entities of ``later`` that nobody introduced yet."""
+    _traced: dict[str, set[tuple[str, tuple[str, ...]]]] = field(factory=dict)
+    """What a character's name may be found by -> the characters, with the words of that name."""
 
     def __attrs_post_init__(self) -> None:
         if self.later is not None:
             known = self.state.entities
             self._strangers = {id_: each for id_, each in self.later.entities.items() if id_ not in known}
         for entity in (*self.state.entities.values(), *self._strangers.values()):
-            for name in entity.names:
+            for name in (each for known in entity.names for each in known_as(known)):
                 self._note(entity.kind, name, entity.id)
         for entity in (*self.state.entities.values(), *self._strangers.values()):
             for name in entity.names:
@@ -68,10 +82,17 @@ class Names:
             return self.state.player
         for form in forms(name):
             ids = self._index.get((kind, _fold(form)), [])
+            if ids and kind is Kind.CHARACTER and form != clean_name(name) and indefinite(name):
+                ids = [id_ for id_ in ids if not self._proper(id_)]  # "a crow" is not The Crow
             if ids:
                 return self._one_of(ids, form)
         found = self._titled(name) if kind is Kind.CHARACTER else None
         return found or (self._mistyped(kind, name) if kind in _FUZZY else None)
+
+    def _proper(self, id_: str) -> bool:
+        """Whether an entity bears a name of its own and not a word for its kind."""
+        known = self.state.entities.get(id_) or self._strangers.get(id_)
+        return known is not None and bare(known.name)[:1].isupper()
 
     def _one_of(self, ids: list[str], form: str) -> str | None:
         """Of entities that a name fits the one that bears it first, or the only one, or the only one present."""
@@ -102,17 +123,27 @@ class Names:
 
     def _titled(self, name: str) -> str | None:
         """A character whose name is this one with a title, or without, or with more names: word by word."""
-        everybody = [
-            each for each in (*self.state.entities.values(), *self._strangers.values()) if each.kind is Kind.CHARACTER
-        ]
+        if indefinite(name):
+            return None
+        if not self._traced:
+            self._trace()
         for form in forms(name):
             if is_title(form):
                 continue
             words = words_of(form)
-            fits = {entity.id for entity in everybody if _fits(words, entity.names)}
+            near = {each for trace in traces(words) for each in self._traced.get(trace, ())}
+            fits = {id_ for id_, known in near if same_name(words, list(known))}
             if fits:
                 return self._one_of(sorted(fits), form)
         return None
+
+    def _trace(self) -> None:
+        for entity in (*self.state.entities.values(), *self._strangers.values()):
+            if entity.kind is Kind.CHARACTER:
+                for name in entity.names:
+                    for words, found in _known(name):
+                        for trace in found:
+                            self._traced.setdefault(trace, set()).add((entity.id, words))
 
     def ensure(self, kind: Kind, name: str, **attributes: Value) -> str:
         """The id for ``name``; an unknown one is introduced, a new form of a known one becomes an alias."""
@@ -141,23 +172,8 @@ class Names:
             self._note(kind, name, id_)
 
 
-def _fits(words: list[str], names: tuple[str, ...]) -> bool:
-    """Whether one of ``names`` is these words with more around them: behind, or in front when the rest are titles."""
-    for known in names:
-        other = words_of(known)
-        if _begins_or_ends(words, other):
-            return True
-        plain = untitled(words)
-        if plain != words and (plain == other or _begins_or_ends(plain, other)):
-            return True
-    return False
-
-
-def _begins_or_ends(one: list[str], other: list[str]) -> bool:
-    shorter, longer = sorted((one, other), key=len)
-    if len(shorter) == len(longer):
-        return False
-    if longer[-len(shorter) :] == shorter:
-        return True
-    first = len(shorter) == 1 and len(longer) == 2 and shorter[0].isascii() and len(shorter[0]) > 2
-    return first and longer[0] == shorter[0] and not is_title(shorter[0])
+@lru_cache(maxsize=16_384)
+def _known(name: str) -> tuple[tuple[tuple[str, ...], frozenset[str]], ...]:
+    """The words of a known name, and what they may be found by; several when a nickname stands in it."""
+    spelled = [tuple(words_of(each)) for each in known_as(name)]
+    return tuple((words, frozenset(traces(words))) for words in spelled)

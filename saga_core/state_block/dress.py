@@ -5,19 +5,20 @@ from __future__ import annotations
 import html
 import re
 
-_INVISIBLE = re.compile("[\u200b\u2060\ufeff\u00ad]")
+from saga_core.state_block.markup import unmarked
+
+_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u00ad]")
 _ENTITY = re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
-_ROW = re.compile(r"^(?P<indent>[ \t]*)\|(?P<key>[^|\n]+)\|(?P<value>[^|\n]*)\|[ \t]*$", re.M)
-_RULER = re.compile(r"^[ \t]*\|(?:[ \t]*:?-{2,}:?[ \t]*\|)+[ \t]*$", re.M)
+_LINE_END = re.compile(r"\r\n?")
+_MARKED = re.compile(r"[<|~\t【〔［\[#☑✅✔①-⑳⓵-⓾❶-❿➀-➓]|/\*|!!| [-–—] ")
+"""Without any of these there is no markup."""
 
 
 def undressed(body: str) -> str:
-    """``body`` without invisible characters, with HTML's entities resolved, and table rows of two cells as lines."""
+    """``body`` without invisible characters and markup, with HTML's entities resolved."""
     body = _INVISIBLE.sub("", body)
+    if _MARKED.search(body):
+        body = unmarked(_LINE_END.sub("\n", body))
     if "&" in body and _ENTITY.search(body):
         body = html.unescape(body)
-    if "|" in body and _ROW.search(body):
-        body = _ROW.sub(
-            lambda row: f"{row['indent']}{row['key'].strip()}: {row['value'].strip()}", _RULER.sub("", body)
-        )
     return body

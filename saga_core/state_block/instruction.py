@@ -19,7 +19,15 @@ from saga_core.state_block.fields import (
 )
 from saga_core.state_block.flow import Scalar
 from saga_core.state_block.parser import parse_block
-from saga_core.state_block.values import NO_WORDS, YES_WORDS, Unreadable, is_nothing, split_amount
+from saga_core.state_block.values import (
+    NO_WORDS,
+    YES_WORDS,
+    Unreadable,
+    is_nothing,
+    nothing_in_list,
+    split_amount,
+    unclothed,
+)
 
 _TEMPLATE = """\
 ```state
@@ -132,12 +140,13 @@ def _map(pairs: list[tuple[str, str]]) -> str:
 
 _PLAIN = re.compile(r"[^\W\d_]\w*(?: \w+)*")
 _PLAIN_LINE = re.compile(r"[^\W\d_]\w*(?:[,.!?]? \w+)*[.!?]?")
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f`~<&\u00ad\u200b\u2028\u2029\u2060\ufeff\ud800-\udfff]")
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f`~<&\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _TEMPLATES = " ".join(field.templates for field in FIELDS)
 
 
 def _reads_as_nothing(text: str) -> bool:
-    return is_nothing(Scalar(text), _TEMPLATES) or squash(text) in NO_WORDS | YES_WORDS
+    plain = Scalar(text)
+    return is_nothing(plain, _TEMPLATES) or nothing_in_list(plain) or squash(text) in NO_WORDS | YES_WORDS
 
 
 def _is_ambiguous(name: str) -> bool:
@@ -151,9 +160,9 @@ def _is_ambiguous(name: str) -> bool:
 def _text(text: str, plain: re.Pattern[str] = _PLAIN) -> str:
     """``text`` plain where that is safe, else in double quotes, with fences and tags escaped.
 
-    A word that would be read as nothing gets one character escaped: an escape makes it literal.
+    A word that would be read as nothing, or as less than it is, gets one character escaped: an escape makes it literal.
     """
-    nothing = _reads_as_nothing(text)
+    nothing = _reads_as_nothing(text) or unclothed(text) != text
     if plain.fullmatch(text) and not nothing:
         return text
     quoted = _quoted(text)

@@ -24,6 +24,7 @@ _QUOTED = r'"(?:\\.|[^"\\\n])*"|“[^”\n]*”|(?<![^\s:=\[{,(])\'[^\'\n]*\'(?!
 _COMMENT_STARTS = (
     r"(?:^[ \t]*|(?<![ \t\u3000])[ \t\u3000]{2,}|\t|(?<=[\]}])[ \t])(?:#|//)",
     r"(?<=[,{\[])[ \t]*//",  # as in JSON with comments
+    r"(?<=[ \t])//(?=[ \t])",
 )
 _COMMENT = re.compile(rf"{_QUOTED}|(?P<comment>{'|'.join(_COMMENT_STARTS)})")
 _QUOTED_TEXT = re.compile(_QUOTED)
@@ -256,7 +257,7 @@ def _list_node(inline: str, more: list[Line], kind: Kind) -> Node:
         is_pair = _is_pair(line.text, kind)
         if line.bullet or (not inline and not groups and is_pair):
             groups.append([line.text])
-        elif groups and is_pair:
+        elif groups and (is_pair or _goes_on(groups[-1], line, kind)):
             groups[-1].append(line.text)
         else:
             plain.append(line.text)
@@ -264,6 +265,11 @@ def _list_node(inline: str, more: list[Line], kind: Kind) -> Node:
         items.append(_flow_list("\n".join(plain), kind))
     items.extend(_flow_list("\n".join(group), kind) for group in groups)
     return items[0] if len(items) == 1 else Seq(tuple(items))
+
+
+def _goes_on(group: list[str], line: Line, kind: Kind) -> bool:
+    """Whether ``line`` is one more key of the record that ``group`` holds, one that means nothing here."""
+    return _is_pair(group[0], kind) and _UNKNOWN_KEY.fullmatch(split_key(line.text)[0]) is not None
 
 
 def _is_pair(text: str, kind: Kind) -> bool:
@@ -287,7 +293,7 @@ def _flow_list(text: str, kind: Kind) -> Node:
 def _text_node(text: str) -> Node:
     """One value that takes the whole of ``text``: quoted, bracketed, or just text."""
     text = text.strip()
-    stripped = text[:-1].rstrip() if text[-1:] in tuple(",，") else text
+    stripped = text[:-1].rstrip() if text[-1:] in tuple(",，;；") else text
     if stripped[:1] and stripped[0] in flow.QUOTES:
         return flow.unquote(stripped)
     if stripped[:1] in tuple(flow.LIST_OPENERS + flow.MAP_OPENERS):

@@ -13,6 +13,7 @@ from saga_core.state_block.dress import undressed
 from saga_core.state_block.fields import BlockFields, Field, Kind, field_of, is_header, names_level
 from saga_core.state_block.filter import Hidden, hide
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
+from saga_core.state_block.loose import loose_report
 from saga_core.state_block.records import (
     read_destination,
     read_items,
@@ -138,9 +139,14 @@ def read_hidden(hidden: Hidden) -> StateReading:
     """``read_reply`` for a reply whose blocks are hidden already."""
     blocks = [block for block in hidden.blocks if not block.thinking]
     if not blocks:
+        if (loose := loose_report(hidden.visible)) is not None:
+            parsed = parse_block(loose.body, closed=loose.closed)
+            said = ("the state block has no fence of its own, and stands in the reply", *parsed.problems)
+            return StateReading(hidden.visible, parsed.status, parsed.fields, said, parsed.invalid)
         why = "the only state block is inside the thinking" if hidden.blocks else "there is no state block"
         return StateReading(hidden.visible, BlockStatus.FALLBACK, BlockFields(), (why,))
-    parsed = parse_block(blocks[-1].body, closed=blocks[-1].closed)
+    last = ([block for block in blocks if block.body.strip()] or blocks)[-1]  # an empty one takes nothing back
+    parsed = parse_block(last.body, closed=last.closed)
     problems = parsed.problems
     if len(blocks) > 1:
         problems = (f"there are {len(blocks)} state blocks; the last counts", *problems)

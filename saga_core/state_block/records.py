@@ -19,6 +19,7 @@ from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
 from saga_core.state_block.values import (
     Unreadable,
     is_nothing,
+    nothing_in_list,
     read_change,
     read_name,
     read_quantity,
@@ -44,7 +45,7 @@ _SIGNED_END = re.compile(r"(?P<target>.*\S)\s+(?P<rest>[+\-−–]\s*\d+)")
 _INTEGER = re.compile(r"(?<![\w.])[+\-−–]?\s*\d+(?![\w.])")
 _LABELS = re.compile(r"\b(?:type|delta|relation|strength)\b\s*[:=]?|(?:변화량|수치|호감도|유형)\s*[:=]?", re.IGNORECASE)
 _STATUS = re.compile(
-    rf"(?P<name>.*?\S)\s*(?:[:：=]|{_ARROW.pattern}|[(（])\s*(?P<status>[^()（）]*[^()（）\s])\s*[)）]?"
+    rf"(?P<name>.*?\S)\s*(?:[:：=]|{_ARROW.pattern}|(?<=\s)[-–—](?=\s)|[(（])\s*(?P<status>[^()（）]*[^()（）\s])\s*[)）]?"
 )
 _KO_GIVES = re.compile(
     r"(?P<giver>\S.*?)(?:이|가|은|는)\s+(?P<receiver>\S.*?)(?:에게|한테|께)\s+(?P<item>\S.*?)(?:을|를)\s+"
@@ -65,6 +66,9 @@ _ENDED = re.compile(
     re.I,
 )
 _DIGIT = re.compile(r"\d")
+_SLASH = re.compile(r"\s+[/|／｜]\s+")
+_ROLE = re.compile(r"(?P<head>[^\s:：].*?)(?:\s+[-–—]\s+|\s*[:：]\s*)\S.*")
+_SIGN = re.compile(r"(?P<sign>[+＋\-－−])(?P<name>[^\W\d_].*)")
 _IN_PARENTHESES = re.compile(r"(?P<item>.*\S)\s*[(（](?P<hands>[^()（）]*)[)）]")
 
 
@@ -127,7 +131,7 @@ def _collect(
 def _records(node: Node, kind: Kind) -> Iterator[Node]:
     """The elements of ``node``, nested lists flattened, and ``from: A, to: B, …`` without braces gathered."""
     loose: list[tuple[str, Node]] = []
-    for element in _elements(node, kind):
+    for element in _each(_elements(node, kind), kind):
         pair = _loose_pair(element, kind)
         if pair and record_key(kind, pair[0]) not in {record_key(kind, key) for key, _ in loose}:
             loose.append(pair)
@@ -139,6 +143,17 @@ def _records(node: Node, kind: Kind) -> Iterator[Node]:
             yield element
     if loose:
         yield Pairs(tuple(loose))
+
+
+def _each(elements: Iterator[Node], kind: Kind) -> Iterator[Node]:
+    """The elements; what a slash or a bar with space around it parts are several, and what says none is none."""
+    for element in elements:
+        if not isinstance(element, Scalar) or element.quoted or element.literal:
+            yield element
+        elif kind in (Kind.ITEMS, Kind.NAMES) and _SLASH.search(element.text) and len(element.text) <= _MAX_WRITTEN:
+            yield from (Scalar(part) for part in _SLASH.split(element.text) if part.strip())
+        elif not nothing_in_list(element):
+            yield element
 
 
 def _elements(node: Node, kind: Kind) -> Iterator[Node]:
@@ -244,8 +259,17 @@ def _items(element: Node, field: Field) -> list[ItemAmount]:
         name = known.get("name", known.get("item"))
         amount = _amount(name, field.templates, known.get("quantity"))
     else:
-        amount = _amount(element, field.templates, None)
+        amount = _amount(_unsigned(element, field), field.templates, None)
     return [amount] if amount else []
+
+
+def _unsigned(element: Node, field: Field) -> Node:
+    """An item without a sign before it that says again what the field says. Raises Unreadable for the other sign."""
+    if not isinstance(element, Scalar) or element.quoted or not (found := _SIGN.fullmatch(element.text)):
+        return element
+    if (found["sign"] in "+＋") is not (field.name == "items_gained"):
+        raise Unreadable(f"{shown(element)} says the opposite of {field.name}")
+    return Scalar(found["name"])
 
 
 def _names(element: Node, field: Field) -> list[str]:
@@ -261,6 +285,8 @@ def _names(element: Node, field: Field) -> list[str]:
 
 def _unremarked(scalar: Scalar) -> Scalar:
     """Who is named, without a remark behind the name. One with a number in it tells somebody apart: ``고블린 (2)``."""
+    if not scalar.quoted and (role := _ROLE.fullmatch(scalar.text)):
+        scalar = Scalar(role["head"])
     head, remark = split_remark(scalar.text)
     if scalar.quoted or not head or len(remark) < 2 or _DIGIT.search(remark):
         return scalar
@@ -388,4 +414,6 @@ def _statuses(element: Node, field: Field) -> list[StatusChange]:
         if parts is None:
             raise Unreadable(f"{shown(element)} does not say what has become of whom")
         name, status = read_name(Scalar(parts["name"]), field.templates), read_name(Scalar(parts["status"]))
+    if status and not isinstance(element, Pairs) and len(ways := _ARROW.split(status)) > 1:
+        status = ways[-1].strip()  # of "alive -> dead" the last is how it is now
     return [StatusChange(name, status)] if name and status else []

@@ -43,6 +43,15 @@ _NOTHING_WORDS = frozenset(
 )
 _NOTHING_SIGNS = re.compile(r"[\s.…·?？~\-–—_=]*|<[^<>]*>|＜[^＜＞]*＞|[(（]\s*[)）]")
 _REMARK = re.compile(r"(?P<head>.*?)\s*[(（](?P<remark>[^()（）]*)[)）]\s*[.。]?", re.DOTALL)
+_NOTHING_SAID = re.compile(
+    r"(?:\S+ ){0,3}(?:없음|없다|없었음|없었다|없습니다|없었습니다|없어요)\.?"
+    r"|no (?:new |other |more )?(?:npcs?|items?|things?|people|person|characters?|changes?|events?|transfers?)\.?"
+    r"|(?:none|nobody|no one|nothing) (?:new|else|at all|of note)\.?",
+    re.I,
+)
+_PICTURE = "[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d]"
+_PICTURES = re.compile(rf"^(?:{_PICTURE}+\s*)+|(?:\s*{_PICTURE}+)+$")
+_WHOLE = re.compile(r"「([^「」]+)」|『([^『』]+)』|《([^《》]+)》|〈([^〈〉]+)〉|\[\[([^\[\]|]+)\]\]")
 _EMPHASIS = re.compile(r"(\*{1,3}|_{1,3}|`{1,2})(?P<inner>[^*_`].*)\1", re.DOTALL)
 
 
@@ -56,6 +65,23 @@ def strip_emphasis(text: str) -> str:
     """``text`` without Markdown emphasis around the whole of it."""
     match = _EMPHASIS.fullmatch(text)
     return match["inner"].strip() if match else text
+
+
+def unclothed(text: str) -> str:
+    """A name without brackets around the whole of it (``「숲」``, ``[[숲]]``), pictures before and behind it, or a
+    full stop."""
+    if match := _WHOLE.fullmatch(text):
+        text = next(part for part in match.groups() if part is not None).strip()
+    bare = _PICTURES.sub("", text)
+    text = bare if any(map(str.isalnum, bare)) else text
+    return text[:-1] if text[-1:] in (".", "。") and len(text) > 1 and "가" <= text[-2] <= "힣" else text
+
+
+def nothing_in_list(scalar: Scalar) -> bool:
+    """Whether an element of a list says that there is none: ``아무도 없음``, ``no new items``."""
+    if scalar.literal or len(scalar.text) > _MAX_WRITTEN:
+        return False
+    return _NOTHING_SAID.fullmatch(scalar.text.strip()) is not None
 
 
 def is_nothing(scalar: Scalar, templates: str = "") -> bool:
@@ -103,6 +129,8 @@ def read_name(scalar: Scalar, templates: str = "", limit: int = MAX_NAME) -> str
             return None
         raise Unreadable(f"{shown(scalar)}, where a text belongs")
     text = scalar.text if scalar.quoted else strip_emphasis(scalar.text.strip())
+    if limit == MAX_NAME and not scalar.literal:
+        text = unclothed(text.strip())
     name = clean_name(text)
     if not scalar.quoted and limit == MAX_NAME and _HALF_QUOTED.fullmatch(name):
         raise Unreadable(f"{shown(name)} has a quote mark without its partner")
@@ -166,7 +194,13 @@ def read_flag(node: Node) -> bool | None:
 # Signed changes
 
 _MINUSES = dict.fromkeys(map(ord, "−‐‑‒–—﹣"), "-")
-_ARROW_WORDS = r"(?:-{1,3}>|={1,3}>|→|➔|➜|➡|⇒|에서)"
+_ARROW_WORDS = r"(?:-{1,3}>|={1,3}>|→|➔|➜|➡|⇒|에서|to)"
+_SIGNS = (
+    (re.compile(r"^\s*(?:[↓⬇▼▽🔻📉]\ufe0f?|마이너스|minus\b)\s*(?=\d)"), "-"),
+    (re.compile(r"^\s*(?:[↑⬆▲△🔺📈]\ufe0f?|플러스|plus\b)\s*(?=\d)"), "+"),
+)
+_SUM = re.compile(r"(\d{1,9})\s*([+-])\s*(\d{1,9})\s*=\s*(\d{1,9})(?:\s*/\s*\d+)?")
+_ARROWS = re.compile("[↓↑⬇⬆▼▽▲△🔻🔺📉📈]")
 _LEVELS = re.compile(
     rf"(?:hp|체력)?\s*(\d{{1,9}})(?:\s*/\s*\d+)?\s*(?:hp)?\s*{_ARROW_WORDS}\s*(\d{{1,9}})(?:\s*/\s*\d+)?\s*(?:hp)?(?:로|으로)?"
 )
@@ -181,7 +215,7 @@ _GAIN = re.compile(
 )
 _NEGATION = re.compile(r"\b(?:not?|never|without)\b|없|않|(?<!\S)[안못]\s")
 _UNITS = re.compile(r"\b(?:hp|health|points?|pts?|of|by)\b|체력|생명력|포인트|변화|만큼")
-_STRAY = re.compile(r"[%/~±\d]|[+-]\s*\x00|\x00[+-]")
+_STRAY = re.compile(r"[%/~±\d]|[+-]\s*\x00|\x00[+-]|\x00(?!(?:hp|hit|health|pts?|points?|p|dmg)\b)[a-z]")
 
 
 def read_change(node: Node, *, level: bool = False) -> int | None:
@@ -202,8 +236,17 @@ def read_change(node: Node, *, level: bool = False) -> int | None:
         return None
     if text == "±0":
         return 0
-    if levels := _LEVELS.fullmatch(split_remark(text)[0]):
+    if levels := _LEVELS.fullmatch(split_remark(text)[0].removeprefix("from ")):
         return _bounded(int(levels[2]) - int(levels[1]))
+    if sum_ := _SUM.fullmatch(split_remark(text)[0]):
+        change = int(sum_[3]) * (-1 if sum_[2] == "-" else 1)
+        if int(sum_[1]) + change != int(sum_[4]):
+            raise Unreadable(f"{shown(node)} does not add up")
+        return _bounded(change)
+    for mark, sign in _SIGNS:
+        text = mark.sub(sign, text)
+    if _ARROWS.search(text):
+        raise Unreadable(f"{shown(node)} does not say whether it is harm or healing")
     if _NEGATION.search(text) and not any(char.isdigit() for char in text):
         return None
     head, remark = split_remark(text.rstrip(".。"))
@@ -223,6 +266,8 @@ def read_change(node: Node, *, level: bool = False) -> int | None:
     loss, gain = loss or bool(_LOSS.search(remark)), gain or bool(_GAIN.search(remark))
     if loss != gain:
         return -number if loss else number
+    if not number and _NEGATION.search(remark):
+        return 0
     unsaid = squash(_UNITS.sub(" ", rest)) or squash(remark)
     if loss or unsaid or listed or level:
         raise Unreadable(f"{shown(node)} does not say whether it is harm or healing")
@@ -248,6 +293,8 @@ _COUNTERS = "개|병|자루|장|마리|벌|알|송이|켤레|잔|닢|발|묶음|
 _MONEY = "금화|은화|동화|동전|골드|실버|코인|화살|[Gg]old|[Ss]ilver|[Cc]opper|[Cc]oins?|[Aa]rrows?"
 """What is counted and never numbered: a bare number behind it is how many."""
 _NATIVE = {word: n for n, word in enumerate("한 두 세 네 다섯 여섯 일곱 여덟 아홉 열".split(), 1)}
+_ENGLISH = {word: n for n, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
+_WIDE = {0xFF10 + n: str(n) for n in range(10)} | {ord("ｘ"): "x", ord("Ｘ"): "x", ord("，"): ","}
 _N = r"(?P<n>\d{1,3}(?:,\d{3})+|\d+)"
 _TIMES = r"(?:(?<![A-Za-z0-9])[xX]|[×✕✖*])"
 _NATIVE_N = "(?P<n>" + "|".join(_NATIVE) + ")"
@@ -266,6 +313,7 @@ _AMOUNTS = tuple(
         rf"(?P<name>{_MONEY})\s*\+?\s*{_N}",
         rf"{_N}\s*[×✕*]\s*(?P<name>\S.*)",
         rf"{_N}\s+(?P<name>[^\W\d_].*)",
+        rf"(?P<n>{'|'.join(_ENGLISH)})\s+(?P<name>[a-z][a-z' -]*s)",
     )
 )
 _QUANTITY = re.compile(
@@ -281,8 +329,9 @@ def split_amount(text: str) -> tuple[str, int | None]:
     text = clean_name(text)
     if len(text) > MAX_NAME + 20:
         return text, None  # no name anyway: read_name says so
+    plain = text.translate(_WIDE)
     for pattern in _AMOUNTS:
-        if match := pattern.fullmatch(text):
+        if match := pattern.fullmatch(plain):
             return unquote(match["name"]).text, _quantity(match["n"])
     return unquote(text).text, None
 
@@ -301,6 +350,8 @@ def read_quantity(node: Node) -> int | None:
 def _quantity(written: str) -> int:
     if written in _NATIVE:
         return _NATIVE[written]
+    if written in _ENGLISH:
+        return _ENGLISH[written]
     digits = written.replace(",", "").lstrip("0")
     if not digits or len(digits) > 9 or not 1 <= int(digits) <= MAX_QUANTITY:
         raise Unreadable(f"the quantity {shown(written)} is not between 1 and {MAX_QUANTITY}")

@@ -21,6 +21,7 @@ from saga_core.world.opening import opening_state
 PLAYS: dict[str, list[dict[str, Any]]] = yaml.safe_load(
     Path(__file__).with_name("aliases.yaml").read_text(encoding="utf-8")
 )
+MET: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("aliases_met.yaml").read_text(encoding="utf-8"))
 
 
 def opening(world: str) -> WorldState:
@@ -52,6 +53,28 @@ def test_precision_and_recall() -> None:
     assert meant >= 70
     assert right / (right + len(wrong)) >= 0.97, wrong
     assert right / meant >= 0.9, missed
+
+
+def test_precision_and_recall_of_those_whom_a_play_brings_in() -> None:
+    right, wrong, missed = 0, list[str](), list[str]()
+    for play in MET:
+        state = opening(play["world"])
+        for turn, block in enumerate(play["told"], 1):
+            state = told(state, block, turn)
+        names = Names(state)
+        for name, meant in play["mentions"]:
+            found = names.find(Kind.CHARACTER, name)
+            known = state.entities[found].name if found else "new"
+            if known == meant:
+                right += known != "new"
+            elif found:
+                wrong.append(f"{name} is taken for {known}, not {meant}")
+            else:
+                missed.append(f"{name} is {meant}")
+    total = right + len(missed)
+    assert total >= 180
+    assert right / (right + len(wrong)) >= 0.97, wrong
+    assert right / total >= 0.9, missed
 
 
 def test_who_is_present_decides_between_two() -> None:

@@ -9,10 +9,16 @@ import pytest
 import yaml
 from attrs import fields as attributes
 
-from saga_core.state_block import BlockFields, BlockStatus, read_reply
+from saga_core.state_block import BlockFields, BlockStatus, StateReading, read_reply
 from saga_core.state_block.fields import ItemAmount, ItemTransfer, RelationChange, StatusChange
 
-CORPUS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("malformed.yaml").read_text(encoding="utf-8"))
+
+def _load(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+    return found
+
+
+CORPUS, LOOSE = _load("malformed.yaml"), _load("loose.yaml")
 RECORDS: dict[str, Any] = {
     "items_gained": ItemAmount,
     "items_lost": ItemAmount,
@@ -33,18 +39,30 @@ def expected(reads: dict[str, Any]) -> BlockFields:
 
 
 def test_the_corpus_is_large_and_argued() -> None:
-    assert len(CORPUS) >= 100
-    assert len({case["name"] for case in CORPUS}) == len(CORPUS)
-    assert all(case["why"] and set(case) <= {"name", "why", "text", "reads", "status", "invalid"} for case in CORPUS)
+    assert len(CORPUS) >= 200
+    every = CORPUS + LOOSE
+    assert len({case["name"] for case in every}) == len(every)
+    assert all(case["why"] and set(case) <= {"name", "why", "text", "reads", "status", "invalid"} for case in every)
     assert sum(any("가" <= char <= "힣" for char in case["text"]) for case in CORPUS) > 40
 
 
 @pytest.mark.parametrize("case", CORPUS, ids=lambda case: str(case["name"]))
 def test_a_malformed_block_reads_as_written_down(case: dict[str, Any]) -> None:
+    reading = _reads(case)
+    assert "state" not in reading.visible.replace("</state>", "") or "think" in case["text"].casefold()
+
+
+@pytest.mark.parametrize("case", LOOSE, ids=lambda case: str(case["name"]))
+def test_what_has_no_fence_of_its_own_is_read_and_stays_in_the_text(case: dict[str, Any]) -> None:
+    reading = _reads(case)
+    assert reading.visible.rstrip() == case["text"].rstrip()
+
+
+def _reads(case: dict[str, Any]) -> StateReading:
     reading = read_reply(case["text"])
     wanted = expected(case["reads"])
     for attribute in attributes(BlockFields):
         assert getattr(reading.fields, attribute.name) == getattr(wanted, attribute.name), attribute.name
     assert reading.status is BlockStatus(case.get("status", "ok")), reading.problems
     assert reading.invalid == tuple(case.get("invalid", ()))
-    assert "state" not in reading.visible.replace("</state>", "") or "think" in case["text"]
+    return reading
