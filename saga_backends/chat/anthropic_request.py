@@ -54,6 +54,7 @@ def messages_request(
     made = {name: params.pop(name, None) for name in _MADE}
     for name in _IGNORED:
         params.pop(name, None)
+    schema = _schema(params)
     kept, adjusted = fitting(params, rules, _TAKES)
     body: dict[str, Any] = {"model": request.model, "max_tokens": _limit(made)}
     stops = kept.pop("stop", None)
@@ -67,6 +68,11 @@ def messages_request(
         for name in _SAMPLING:
             if body.pop(name, None) is not None:
                 adjusted.append(AdjustedPart(name, f"{name} is left out: the model is asked to think"))
+    if schema is not None and "output_config" not in rules.refuses:
+        form = {"format": {"type": "json_schema", "schema": schema}}
+        body["output_config"] = {**body.get("output_config", {}), **form}
+    elif schema is not None:
+        adjusted.append(AdjustedPart("response_format", "response_format is left out: the model takes no schema"))
     _tools(body, made)
     arranged = arrange(request.plan, rules, prefill=not thinks)
     if arranged.system:
@@ -76,6 +82,16 @@ def messages_request(
         body["stream"] = True
     version = SAMPLING_VERSION if any(name in body for name in _SAMPLING) else VERSION
     return MessagesRequest(body, version, arranged.beginning, [*adjusted, *arranged.adjusted])
+
+
+def _schema(params: dict[str, Any]) -> Any:
+    """The JSON schema that the answer is held to, taken out of the parameters; None without one."""
+    form = params.get("response_format")
+    held = form.get("json_schema") if isinstance(form, Mapping) and form.get("type") == "json_schema" else None
+    if not isinstance(held, Mapping) or not isinstance(held.get("schema"), Mapping):
+        return None
+    del params["response_format"]
+    return held["schema"]
 
 
 def _limit(made: Mapping[str, Any]) -> int:

@@ -44,6 +44,7 @@ _TURNS = re.compile(
     re.IGNORECASE,
 )
 """What chat templates say that know one system message, in front, and voices that take turns."""
+_SCHEMA = re.compile(r"json[ _]schema|grammar|structured output", re.IGNORECASE)
 _FIELD = re.compile(r"messages\[\d+\]\.(?!role\b|content\b)([a-z_]+)")
 _SYSTEM = re.compile(r"role ['`\"]system['`\"]|system message must follow|top-level ['`\"]system['`\"]", re.IGNORECASE)
 
@@ -81,6 +82,8 @@ def lesson_of(error: UpstreamError, body: Mapping[str, Any], rules: ParameterRul
         if name not in rules.refuses:
             return Lesson(evolve(rules, refuses=(*rules.refuses, name)), name, "messages do not have it", True)
     named = [name for name in body if name not in _KEPT and _names(said, name)]
+    if rules.schemas and _held_to_schema(body) and ("response_format" in named or _SCHEMA.search(said) is not None):
+        return Lesson(evolve(rules, schemas=False), "json_schema", "the model is held to JSON instead", True)
     if not named and "enalty" in said:
         named = [name for name in body if "penalty" in name]
     if not named:
@@ -95,6 +98,11 @@ def lesson_of(error: UpstreamError, body: Mapping[str, Any], rules: ParameterRul
         return None  # too many are asked for: the client's to mend
     changed = evolve(rules, refuses=(*rules.refuses, *named))
     return Lesson(changed, ", ".join(named), "the model does not take it", lasting)
+
+
+def _held_to_schema(body: Mapping[str, Any]) -> bool:
+    form = body.get("response_format")
+    return isinstance(form, Mapping) and form.get("type") == "json_schema"
 
 
 def _names(said: str, name: str) -> bool:

@@ -31,6 +31,10 @@ def fitting(
         for name in LIMITS:
             kept.pop(name, None)
         kept[rules.limit] = limit
+    form = kept.get("response_format")
+    if not rules.schemas and isinstance(form, Mapping) and form.get("type") == "json_schema":
+        kept["response_format"] = {"type": "json_object"}
+        adjusted.append(AdjustedPart("response_format", "response_format is json_object: the model takes no schema"))
     for name in list(kept):
         if name in rules.refuses:
             leave_out(name, "the model does not take it")

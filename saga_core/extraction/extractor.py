@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 
 from attrs import define, field
 
 from saga_core.errors import SagaError, UpstreamError
+from saga_core.extraction.answer_schema import answer_schema
 from saga_core.extraction.question import ask, ask_again
 from saga_core.model.world_state import WorldState
 from saga_core.ports import ChatModel, ChatRequest, FinishPart, TextPart, TokenCounter, UsagePart
 from saga_core.prompt.plan import PromptPlan
 from saga_core.state_block import BlockFields, BlockStatus, StateReading, hide, parse_block, read_hidden
+from saga_core.state_block.fields import squash
 from saga_core.state_block.flow import Scalar
+from saga_core.state_block.syntax import THINK_END
 from saga_core.state_block.values import is_nothing
+from saga_core.upstream.answer_format import AnswerFormat
 
 TIMEOUT = 60.0
 """Seconds that one call may take."""
 MAX_TOKENS = 1_200
 """Tokens of an answer, at most."""
 _LONGEST = 20_000
+_LESSONS = 3
+"""Refusals of one question that are learned from, at most."""
 _SHOWN = 120
+_NOTHING = frozenset(
+    "nothing nothingchanged nothinghaschanged nochange nochanges emptyblock 변화없음 변경없음 변동없음 바뀐것없음 "
+    "변한것없음 변화가없습니다 변한것이없습니다 바뀐것이없습니다 아무것도바뀌지않았습니다 "
+    "아무것도변하지않았습니다".split()
+)
+"""What a model says instead of an empty block, squashed."""
 
 
 class ExtractionFailed(SagaError):
@@ -58,6 +71,7 @@ class Extractor:
     report: Callable[[str, int], None] = _uncounted
     _limit_name: str = field(default="max_tokens", init=False)
     """What the provider calls the limit of an answer; learned from its refusal."""
+    _format: AnswerFormat = field(factory=AnswerFormat, init=False)
 
     async def extract(
         self,
@@ -96,16 +110,24 @@ class Extractor:
         if before_call is not None:
             await before_call()
         self.report("extraction.calls", 1)
-        try:
-            return await self._call(plan, paid)
-        except UpstreamError as error:
-            if error.status not in (400, 422) or self._limit_name not in str(error) or self._limit_name != "max_tokens":
-                raise
-            self._limit_name = "max_completion_tokens"  # newer models take no other name
+        for _ in range(_LESSONS):
+            try:
+                return await self._call(plan, paid)
+            except UpstreamError as error:
+                if error.status not in (400, 404, 422, 501) or not self._learned(str(error)):
+                    raise
         return await self._call(plan, paid)
 
+    def _learned(self, refusal: str) -> bool:
+        """Take from a refusal what to ask otherwise; whether there was anything."""
+        if self._limit_name == "max_tokens" and "max_tokens" in refusal:
+            self._limit_name = "max_completion_tokens"  # newer models take no other name
+            return True
+        return self._format.learned(refusal)
+
     async def _call(self, plan: PromptPlan, paid: Paid | None) -> str:
-        request = ChatRequest(plan, self.model, {self._limit_name: self.max_tokens})
+        params = {self._limit_name: self.max_tokens, **self._format.params("changes", answer_schema())}
+        request = ChatRequest(plan, self.model, params)
         said = _Answer()
         try:
             async with asyncio.timeout(self.timeout):
@@ -153,23 +175,38 @@ class _Answer:
 def read_answer(text: str) -> StateReading:
     """What an answer reports. Its last state block counts; an empty one says that nothing changed.
 
-    An answer that is nothing but a block's body, in another fence or in none, is taken for one.
+    An answer that is nothing but a block's body, in another fence or in none, is taken for one, and so is a JSON object
+    with what is said around it. So is the plain word that nothing changed.
     """
     hidden = hide(text)
     blocks = [block for block in hidden.blocks if not block.thinking]
     if blocks and blocks[-1].closed and _says_nothing(blocks[-1].body):
         return StateReading(hidden.visible, BlockStatus.OK, BlockFields())
     if not blocks:
-        body = _unfenced(text)
-        parsed = parse_block(body)
-        if parsed.status is BlockStatus.OK and not parsed.problems:
-            return StateReading("", BlockStatus.OK, parsed.fields)
+        ends = list(THINK_END.finditer(text))
+        body = _unfenced(text[ends[-1].end() :] if ends else text)
+        if body and (_says_nothing(body) or squash(body) in _NOTHING):
+            return StateReading("", BlockStatus.OK, BlockFields())
+        for each in (body, _object_in(body)):
+            parsed = parse_block(each)
+            if parsed.status is BlockStatus.OK and not parsed.problems:
+                return StateReading("", BlockStatus.OK, parsed.fields)
     return read_hidden(hidden)
 
 
 def _says_nothing(body: str) -> bool:
     text = body.strip()
     return not text or text == "{}" or is_nothing(Scalar(text))
+
+
+def _object_in(text: str) -> str:
+    """The first JSON object in a text; empty when there is none."""
+    at = text.find("{")
+    try:
+        value, end = json.JSONDecoder().raw_decode(text, at) if at >= 0 else (None, 0)
+    except (ValueError, RecursionError):
+        return ""
+    return text[at:end] if value else ""
 
 
 def _unfenced(text: str) -> str:

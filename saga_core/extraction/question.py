@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from attrs import frozen
@@ -23,6 +24,7 @@ _WORDS = 250
 _NAMES = 40
 _REASON = 60
 _CUT = " […] "
+_INJECTED = re.compile(r"\[SAGA:[^\]\n]*\].*?(?:\[/SAGA\]|(?=\n\s*\n)|\Z)", re.DOTALL | re.IGNORECASE)
 
 Count = Callable[[str], int]
 
@@ -52,7 +54,8 @@ Report what the reply tells as having happened, and nothing else: no guesses, no
 says or attempts has happened only if the reply shows it. Changes of HP and items are those of the player. Use the \
 known names where they fit.
 Answer with exactly one block in this form, without a word before or behind it. Leave null or [] for what did not \
-change. If nothing changed at all, answer with an empty block.""",
+change. If nothing changed at all, answer with an empty block. If you are held to JSON, answer with the block's \
+fields as one JSON object.""",
     before="Before the turn:",
     player="Player",
     place="Place",
@@ -74,7 +77,7 @@ _KO = _Language(
 것은 응답이 보여 준 경우에만 일어난 일입니다. HP와 아이템의 변화는 플레이어의 것입니다. 알려진 이름이 맞으면 그 \
 이름을 쓰세요.
 아래 형식의 블록 하나로만 답하고, 앞뒤에 아무 말도 쓰지 마세요. 바뀌지 않은 것은 null 또는 []로 두세요. 아무것도 \
-바뀌지 않았다면 빈 블록으로 답하세요.""",
+바뀌지 않았다면 빈 블록으로 답하세요. JSON으로만 답할 수 있으면 블록의 필드를 JSON 객체 하나로 적으세요.""",
     before="턴 이전:",
     player="플레이어",
     place="위치",
@@ -102,6 +105,7 @@ def ask(
     are further known names. The system message is the same for every turn of a language; a long reply loses its
     middle.
     """
+    user, reply = without_injected(user), without_injected(reply)
     words = _language(language)
     system = f"{words.system}\n\n{form(language)}"
     left = LIMIT - _FRAME - _again_tokens(words, count) - count(system)
@@ -128,6 +132,11 @@ def ask_again(plan: PromptPlan, reason: str, language: str) -> PromptPlan:
 
 def _again_tokens(words: _Language, count: Count) -> int:
     return count(words.again) + _REASON
+
+
+def without_injected(text: str) -> str:
+    """A text without blocks of SAGA's own context that a client or a reply repeated: what was told is no news."""
+    return _INJECTED.sub("", text).strip() if "[SAGA" in text.upper() else text
 
 
 def form(language: str) -> str:

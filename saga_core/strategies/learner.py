@@ -17,6 +17,7 @@ from attrs import define, field, frozen
 from saga_core.curation.answers import Unusable, read_object
 from saga_core.curation.asked import Asking, CurationFailed
 from saga_core.errors import Closed
+from saga_core.extraction.question import without_injected
 from saga_core.model.memories import MemoryRecord, newest
 from saga_core.ports import Clock
 from saga_core.stores.curator import CurationView, Proposal
@@ -79,7 +80,7 @@ class Learner:
         now, places = self.clock.now(), self.terms.namespaces
         own = [each for each in view.state.memories.values() if each.namespace in places.values()]
         known = [each for each in newest(own, view.memories).values() if each.namespace in places.values()]
-        told = "\n".join(question.without_injected(f"{turn.user}\n{turn.reply}") for turn in view.turns)
+        told = "\n".join(without_injected(f"{turn.user}\n{turn.reply}") for turn in view.turns)
         shown = {
             f"r{number}": record
             for number, record in enumerate(nearest(told, [each for each in known if each.live(now)], _SHOWN), 1)

@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import frozen
 
-from saga_core.extraction.question import cut_middle
+from saga_core.extraction.question import cut_middle, without_injected
 from saga_core.model.memories import MemoryRecord
 from saga_core.prompt.plan import Block, PromptPlan, Stability
 from saga_core.stores.curator import CurationView
@@ -27,7 +27,6 @@ _USER = 250
 _LEAST = 60
 _REASON = 200
 _QUOTE = "| "
-_INJECTED = re.compile(r"\[SAGA:[^\]\n]*\].*?(?:\[/SAGA\]|\Z)", re.DOTALL | re.IGNORECASE)
 
 Count = Callable[[str], int]
 
@@ -143,11 +142,6 @@ def schema(strategy: Strategy) -> dict[str, Any]:
         "required": ["records"],
         "additionalProperties": False,
     }
-
-
-def without_injected(text: str) -> str:
-    """A text without blocks of SAGA's own context that stand in it."""
-    return _INJECTED.sub("", text).strip() if "[SAGA" in text.upper() else text
 
 
 def _described(kind: RecordKind, language: str) -> str:

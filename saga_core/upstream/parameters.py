@@ -30,6 +30,8 @@ class ParameterRules:
     """Whether it thinks before it answers unless told not to."""
     quiet: str = ""
     """The type of ``thinking`` that tells it not to; empty: nothing does."""
+    schemas: bool = True
+    """Whether an answer can be held to a JSON schema; else to JSON. Learned, never set."""
 
 
 def rules_of(model: str, provider: str, overrides: Mapping[str, Mapping[str, Any]] | None = None) -> ParameterRules:

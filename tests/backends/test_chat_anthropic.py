@@ -458,6 +458,19 @@ class TestParameters:
         assert upstream.refusals == []
         assert {name: upstream.requests[0].body[name] for name in own} == own
 
+    async def test_a_schema_for_the_answer_is_said_as_the_api_says_it(
+        self, upstream: AnthropicMessages, model: AnthropicChat
+    ) -> None:
+        schema = {"type": "object", "properties": {}, "additionalProperties": False}
+        form = {"type": "json_schema", "json_schema": {"name": "x", "strict": True, "schema": schema}}
+        got = await parts(model, ask(response_format=form, output_config={"effort": "low"}))
+        said = {"effort": "low", "format": {"type": "json_schema", "schema": schema}}
+        assert (upstream.requests[0].body["output_config"], changed(got)) == (said, [])
+        upstream.then(fails(400, "output_config.format: this model does not support structured outputs"))
+        got = await parts(model, ask(response_format=form))
+        assert text(got) == "The rain stops." and changed(got) == ["response_format"]
+        assert "output_config" not in upstream.requests[-1].body
+
     async def test_thinking_that_a_model_refuses_is_left_out(
         self, upstream: AnthropicMessages, model: AnthropicChat
     ) -> None:

@@ -151,6 +151,17 @@ class TestParameters:
             ]
         assert len(server.refusals) == 1
 
+    async def test_a_model_without_schemas_is_held_to_json_and_then_to_nothing(self) -> None:
+        form = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object"}}}
+        async with stage("any") as (server, model):
+            server.then(fails(400, "This response_format type is unavailable now"), says("{}"), says("{}"))
+            assert changed(await parts(model, "m", response_format=form)) == ["response_format"]
+            await parts(model, "m", response_format=form)
+            server.then(fails(400, "response_format is not supported"), says("{}"))
+            await parts(model, "m", response_format=form)
+            sent = [each.body.get("response_format", {}).get("type") for each in server.requests]
+        assert sent == ["json_schema", "json_object", "json_object", "json_object", None]
+
     async def test_a_value_that_is_refused_once_may_be_taken_later(self) -> None:
         async with stage("local") as (server, model):
             server.then(fails(400, "'temperature' must be at most 2"), says("a"), says("b"))

@@ -129,7 +129,7 @@ async def test_the_question_holds_the_story_and_nothing_of_sagas() -> None:
         for ours in ("[SAGA", "[Now]", "[Lore]", chat.system, chat.note):
             assert ours not in told
         assert chat.saga.stores.counter.count(told) <= 1_500
-        assert request.params.keys() == {"max_tokens"}
+        assert request.params.keys() == {"max_tokens", "response_format"}
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter, deque
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from saga_backends.tokens.estimate import BACKEND
 from saga_core.errors import UpstreamError
+from saga_core.extraction.answer_schema import answer_schema
 from saga_core.extraction.extractor import ExtractionFailed, Extractor, read_answer
 from saga_core.extraction.question import LIMIT, ask, ask_again, cut_middle
 from saga_core.extraction.writer import read_delta
@@ -21,6 +23,7 @@ from saga_core.model.world_state import WorldState
 from saga_core.ports import TokenCounter
 from saga_core.registry import OpenOptions
 from saga_core.state_block import BlockFields, BlockStatus, ItemAmount
+from saga_core.state_block.fields import FIELDS, RECORD_KEYS_OF
 from tests.core.extraction.scripted import NOTHING, Answer, Scripted, changes
 
 STATE = WorldState(
@@ -168,6 +171,13 @@ def test_an_answer_is_read_however_it_is_written(answer: str) -> None:
         "```state\n변화 없음\n```",
         "```state\n{}\n```",
         "```state\nlocation: null\n```",
+        "{}",
+        "```json\n{}\n```",
+        "<think>Did he fall?</think>\n{}",
+        "null",
+        "Nothing changed.",
+        "아무것도 바뀌지 않았습니다.",
+        json.dumps({field.name: [] if field.kind in RECORD_KEYS_OF else None for field in FIELDS}),
     ],
 )
 def test_nothing_changed_is_an_answer(answer: str) -> None:
@@ -186,6 +196,10 @@ def test_nothing_changed_is_an_answer(answer: str) -> None:
         "```python\nprint(1)\n```",
         "HP: 조금 줄었다\n그리고 달아났다",
         "```\n```",
+        '{"foo": 1}',
+        '{"changes": []}',
+        "Nothing changed, but I cannot tell more of such a story.",
+        "<think>{}</think>",
     ],
 )
 def test_prose_is_no_answer(answer: str) -> None:
@@ -198,7 +212,9 @@ async def test_one_call_is_enough_for_an_answer(counter: TokenCounter) -> None:
     assert reading.fields.hp_change == -15
     (request,) = chat.asked
     assert request.model == "tiny-1"
-    assert request.params == {"max_tokens": asker.max_tokens}
+    assert request.params["max_tokens"] == asker.max_tokens
+    form = request.params["response_format"]
+    assert form["type"] == "json_schema" and form["json_schema"]["schema"] == answer_schema()
     assert counts == {"extraction.calls": 1, "extraction.tokens.input": 700, "extraction.tokens.output": 60}
     delta = read_delta(reading, STATE, source=Source.EXTRACTION)
     after = fold(STATE, delta, turn="t", depth=1)
@@ -252,6 +268,45 @@ async def test_a_provider_that_wants_the_newer_name_of_the_limit_gets_it(counter
     other, _, _ = extractor(counter, UpstreamError("no such model", status=400))
     with pytest.raises(UpstreamError):
         await other.extract("", REPLY, STATE, "ko")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"hp_change": -15, "items_gained": [{"name": "치유 물약", "quantity": 2}]}',
+        'Here it is:\n```json\n{"hp_change": -15, "items_gained": [{"name": "치유 물약", "quantity": 2}]}\n```\nDone.',
+        '<think>{"hp_change": 3}</think>{"체력": -15, "획득": ["치유 물약 x2"]}',
+        '{"state": {"hp_change": "-15", "items_gained": ["치유 물약 x2"]}}',
+    ],
+)
+def test_json_is_read_whatever_stands_around_it(answer: str) -> None:
+    found = read_answer(answer)
+    assert (found.fields.hp_change, found.fields.items_gained) == (-15, (ItemAmount("치유 물약", 2),))
+
+
+def test_the_schema_is_one_that_the_block_can_state() -> None:
+    form = answer_schema()
+    assert list(form["properties"]) == [field.name for field in FIELDS] == form["required"]
+    records = [each["items"] for each in form["properties"].values() if each["type"] == "array"]
+    assert all(each.get("additionalProperties") is False for each in records if each["type"] == "object")
+
+
+async def test_a_provider_without_schemas_is_asked_for_json_and_then_in_words(counter: TokenCounter) -> None:
+    refusals = [UpstreamError(text, status=400) for text in ("json_schema: unknown", "response_format: no")]
+    asker, chat, counts = extractor(counter, *refusals, '{"hp_change": -1}', changes(hp_change=-2))
+    assert (await asker.extract("", REPLY, STATE, "ko")).fields.hp_change == -1
+    assert (await asker.extract("", REPLY, STATE, "ko")).fields.hp_change == -2
+    forms = [dict(each.params).get("response_format", {}).get("type") for each in chat.asked]
+    assert forms == ["json_schema", "json_object", None, None], "what was refused is not sent again"
+    assert counts["extraction.calls"] == 2 and counts["extraction.repairs"] == 0
+
+
+def test_what_saga_told_the_narrator_is_not_in_the_question(counter: TokenCounter) -> None:
+    echo = "[SAGA: 지금 사실인 것]\n[최신 변경]\n위치: 올빼미탑\n[/SAGA]\n아리아가 웃는다."
+    cut = "아리아가 돌아선다.\n[SAGA: what is true now]\n[Now]\nPlace: the owl tower\n\n그는 간다."
+    told = ask(echo, cut, STATE, "ko", counter.count).text()
+    assert "올빼미탑" not in told and "owl tower" not in told
+    assert "| 아리아가 웃는다." in told and "| 그는 간다." in told
 
 
 async def test_an_endless_answer_is_cut(counter: TokenCounter) -> None:

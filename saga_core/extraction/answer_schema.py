@@ -1,0 +1,31 @@
+"""The JSON schema of an extraction model's answer: the state block's fields, for providers that hold a model to one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saga_core.state_block.fields import FIELDS, RECORD_KEYS_OF, Kind
+
+_NUMBERS = ("quantity", "delta")
+_LEFT_OUT = {Kind.ITEMS: ("item",), Kind.TRANSFERS: ("name",)}
+"""Other names that the parser takes for a key."""
+_SINGLE: dict[Kind, list[str]] = {Kind.FLAG: ["boolean", "null"], Kind.CHANGE: ["integer", "null"]}
+
+
+def answer_schema() -> dict[str, Any]:
+    """An object with every field; null or an empty list for what did not change."""
+    return _object({field.name: _field(field.kind) for field in FIELDS})
+
+
+def _field(kind: Kind) -> dict[str, Any]:
+    if kind is Kind.NAMES:
+        return {"type": "array", "items": {"type": "string"}}
+    if kind in RECORD_KEYS_OF:
+        keys = [key for key in RECORD_KEYS_OF[kind] if key not in _LEFT_OUT.get(kind, ())]
+        record = _object({key: {"type": "integer" if key in _NUMBERS else "string"} for key in keys})
+        return {"type": "array", "items": record}
+    return {"type": _SINGLE.get(kind, ["string", "null"])}
+
+
+def _object(fields: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
