@@ -90,7 +90,9 @@ class Recording:
         entries = [entry for entry, *_ in made]
         side = begun.kind is TurnKind.SIDE
         moved = [] if side else follow(live.tree, live.timelines.values(), made[0][1], self.timeline)
-        first = self.transcript.words and live.tree.get(self.parent).parent is None
+        # A continued reply stands beside the one that it goes on with, maybe under words that were edited since.
+        said = self.transcript.words or begun.kind is TurnKind.CONTINUATION
+        first = said and made[0][1].depth == 1
         try:
             live.session = await saga.journal.append(
                 live.session,
@@ -109,6 +111,7 @@ class Recording:
         begun.bill = bill
         for entry, node, state in made:
             live.record(entry.turn, node, state)
+            saga.counters.add("problems", sum(problem.turn == entry.turn.id for problem in state.problems))
         live.timelines.update((timeline.name, timeline) for timeline in moved)
         saga.lanes.submit(self.session_id, [entry.turn.id for entry in entries if not entry.settled])
         saga.extractions.kick(self.session_id)

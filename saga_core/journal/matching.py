@@ -10,10 +10,12 @@ messages are never part of it: notes, world info and macros change them at every
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import islice
 
 from attrs import define, field, frozen
 
 from saga_core.journal import voices
+from saga_core.journal.alignment import align
 from saga_core.journal.journal import Journal
 from saga_core.journal.transcript import (
     Transcript,
@@ -275,19 +277,9 @@ def _words_before(past: Sequence[Utterance], position: int) -> str:
 def _verify(candidate: _Candidate, past: Sequence[Utterance]) -> _Candidate:
     """Count how many replies and words of the history agree with the path above the candidate, gaps allowed."""
     places = _places(past, candidate.position)
-    first = min((found[0] for found in places.values()), default=candidate.position)
-    run, users = 1, int(_words_before(past, candidate.position) == candidate.node.user_key)
-    before = candidate.position
-    for level, node in enumerate(candidate.tree.upwards(candidate.node.id)):
-        if level == 0:
-            continue
-        if level > _LEVELS or before <= first:
-            break
-        place = _last_before(places.get(node.reply_key), before) if node.reply_key else None
-        if place is not None:
-            run += 1
-            users += int(_words_before(past, place) == node.user_key)
-            before = place
+    above = islice(candidate.tree.upwards(candidate.node.id), 1, 1 + _LEVELS)
+    found = [(candidate.node, candidate.position), *align(above, places, candidate.position)]
+    run, users = len(found), sum(_words_before(past, place) == node.user_key for node, place in found)
     return _Candidate(candidate.tree, candidate.node, candidate.position, candidate.how, run, users)
 
 
@@ -311,12 +303,6 @@ def _places(past: Sequence[Utterance], end: int) -> dict[str, list[int]]:
     return places
 
 
-def _last_before(places: list[int] | None, before: int) -> int | None:
-    if places is None:
-        return None
-    return next((place for place in reversed(places) if place < before), None)
-
-
 def _shown(tree: Tree, node: Node, past: Sequence[Utterance], position: int) -> frozenset[str]:
     """The turns from ``node`` upwards whose reply the history shows."""
     keys = identity_keys([said for said in past[: position + 1] if said.role == "assistant"])
@@ -327,16 +313,12 @@ def _shown(tree: Tree, node: Node, past: Sequence[Utterance], position: int) -> 
         if nodes[turn].reply_key != key:
             break
         shown.append(turn)
-    places: dict[str, list[int]] = {}
     at = len(keys) - len(shown)
-    for place, key in enumerate(keys[:at]):
-        places.setdefault(key, []).append(place)
-    # Hidden messages leave gaps, but not endless ones: the walk is bounded by the history, not by the tree.
-    for turn in path[-len(shown) - 1 : -2 * len(past) - _LEVELS : -1] if at else ():
-        before = _last_before(places.get(nodes[turn].reply_key), at)
-        if before is not None:
-            shown.append(turn)
-            at = before
-        if not at:
-            break
+    if at:
+        places: dict[str, list[int]] = {}
+        for place, key in enumerate(keys[:at]):
+            places.setdefault(key, []).append(place)
+        # Hidden messages leave gaps, but not endless ones: the walk is bounded by the history, not by the tree.
+        above = path[-len(shown) - 1 : -2 * len(past) - _LEVELS : -1]
+        shown += [node.id for node, _ in align((nodes[turn] for turn in above), places, at)]
     return frozenset(shown)

@@ -165,6 +165,18 @@ async def test_a_continued_reply_is_one_turn(saga: Saga, chat: Frontend) -> None
     assert await hp(saga, first) == 90
 
 
+async def test_first_words_that_a_continued_reply_stood_under_prove_the_chat(saga: Saga, chat: Frontend) -> None:
+    first = await chat.say("고블린과 싸운다.", FIGHT, hp_change=-10)
+    chat.history[-2]["content"] = "검을 뽑아 들고 소리를 지른다."
+    chat.note = "[Continue the following message. Do not repeat it.]"
+    await answer(await chat.begin(None), "그리고 두 번째 화살이 날아온다.", hp_change=-5)
+    chat.note = ""
+    chat.history[-1]["content"] = "싸움은 없었다. 광장에는 아무도 오지 않았다."
+    after = await chat.say("피한다.", "몸을 굴려 수레 뒤로 숨는다. 화살이 박힌다.")
+    assert after.session.id == first.session.id
+    assert await hp(saga, after) == 100
+
+
 async def test_a_side_request_changes_nothing_and_asks_for_nothing(saga: Saga, chat: Frontend) -> None:
     first = await chat.say("고블린과 싸운다.", FIGHT, hp_change=-10)
     chat.note = "Write a short summary of the story so far."

@@ -23,27 +23,55 @@ def grown(replies: list[str]) -> Tree:
     return tree
 
 
-def naive(replies: list[str], told: list[str]) -> set[str]:
-    """From the last turn upwards, each reply at its last place before the one found below it."""
-    found, before = set(), len(told)
-    for depth in range(len(replies), 0, -1):
-        places = [at for at in range(before) if identity_key(told[at]) == identity_key(replies[depth - 1])]
-        if places:
-            before = places[-1]
-            found.add(f"t{depth:03}")
-    return found
+def most(replies: list[str], told: list[str]) -> int:
+    """The length of the longest common subsequence, written out."""
+    row = [0] * (len(told) + 1)
+    for reply in replies:
+        before, row = row, [0]
+        for at, text in enumerate(told):
+            same = identity_key(reply) == identity_key(text)
+            row.append(before[at] + 1 if same else max(before[at + 1], row[-1]))
+    return row[-1]
 
 
-@given(st.lists(texts, min_size=1, max_size=12), st.data())
-def test_it_is_what_a_patient_reader_finds(replies: list[str], data: st.DataObject) -> None:
-    hidden = data.draw(st.sets(st.integers(0, len(replies) - 1)))
-    told = [f"*{reply}*" for at, reply in enumerate(replies) if at not in hidden]
-    told = [*data.draw(st.lists(texts, max_size=3)), *told]
-    past = [
+def history(told: list[str]) -> list[Utterance]:
+    return [
         each
         for at, reply in enumerate(told)
         for each in (Utterance("user", f"{at}", 2 * at), Utterance("assistant", reply, 2 * at + 1))
     ]
-    tree = grown(replies)
-    node = tree.get(f"t{len(replies):03}")
-    assert _shown(tree, node, past, len(past) - 1) == naive(replies, told)
+
+
+def shown(replies: list[str], told: list[str]) -> list[int]:
+    tree, past = grown(replies), history(told)
+    found = _shown(tree, tree.get(f"t{len(replies):03}"), past, len(past) - 1)
+    return sorted(int(turn[1:]) for turn in found)
+
+
+@given(st.lists(texts, min_size=1, max_size=6), st.data())
+def test_it_is_the_most_that_can_be_read_in_order(replies: list[str], data: st.DataObject) -> None:
+    hidden = data.draw(st.sets(st.integers(0, len(replies) - 1)))
+    told = [f"*{reply}*" for at, reply in enumerate(replies) if at not in hidden]
+    for text in data.draw(st.lists(texts, max_size=2)):
+        told.insert(data.draw(st.integers(0, len(told))), text)
+    found = shown(replies, told)
+    assert len(found) == most(replies, told)
+    assert most([replies[depth - 1] for depth in found], told) == len(found)
+
+
+def test_a_reply_that_was_edited_is_not_taken_for_its_twin_far_above() -> None:
+    replies = ["종이 울린다.", "응.", "문이 열린다.", "The rain stops.", "종이 울린다."]
+    assert shown(replies, ["종이 울린다.", "응.", "문이 열린다.", "The rain stops.", "종이 다르게 운다."]) == [
+        1,
+        2,
+        3,
+        4,
+    ]
+    replies += ["응."]
+    told = ["종이 울린다.", "응.", "문이 열린다.", "The rain stops.", "종이 다르게 운다.", "응."]
+    assert shown(replies, told) == [1, 2, 3, 4, 6]
+
+
+def test_one_answer_to_everything_is_read_in_bounded_time() -> None:
+    found = shown(["응."] * 400, [*["응."] * 399, "아니."])
+    assert len(found) >= 8
