@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import selectors
+import sys
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Coroutine
@@ -18,6 +19,10 @@ from attrs import define, field
 
 BUCKETS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0)
 """Milliseconds; the last bucket is without end."""
+
+SWITCH_SECONDS = 0.001
+"""After so long a thread that computes hands over to the loop when that has something to do; by default it is 5 ms,
+at each event that arrives meanwhile."""
 
 T = TypeVar("T")
 
@@ -98,6 +103,7 @@ def running_watch() -> LoopWatch | None:
 
 def run_watched(work: Coroutine[Any, Any, T]) -> T:
     """As ``asyncio.run``, on a watched loop; on an ordinary one where selectors are not the platform's own way."""
+    sys.setswitchinterval(SWITCH_SECONDS)
     factory: Callable[[], asyncio.AbstractEventLoop] | None = WatchedLoop if os.name == "posix" else None
     with asyncio.Runner(loop_factory=factory) as runner:
         return runner.run(work)

@@ -121,8 +121,16 @@ class Server:
                 sock.close()
             raise
         self._warn_of_worlds()
+        self._warming = asyncio.create_task(self._warm(), name="saga-warm")
+
+    async def _warm(self) -> None:
+        """Do now what the first requests would wait for: providers are opened and worlds are read."""
         if not self.narrators.offline:
-            self._warming = asyncio.create_task(self.narrators.warm(), name="saga-warm")
+            await self.narrators.warm()
+        try:
+            await asyncio.to_thread(self.saga.worlds.read_all)
+        except BadInput as error:
+            _log.warning("%s", error)
 
     async def _open(self) -> web.AppRunner:
         narrators = Narrators.from_config(self.config, self.environ)

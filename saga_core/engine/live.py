@@ -28,6 +28,8 @@ from saga_core.world.opening import opening_state
 _STATES = 64
 _TURNS = 16
 _IMAGES = 4
+_WORLDS = 16
+"""Worlds from which on those without a session in memory are let go."""
 _FOLDED = 128
 """Turns that are folded between two chances for others to run."""
 _INDEXED = 32
@@ -223,6 +225,8 @@ class LiveSession:
 
 Loader = Callable[[str], Awaitable[LiveSession]]
 
+_Prepared = tuple[World, LoreIndex, LoreGraph]
+
 
 @define(eq=False)
 class LiveSessions:
@@ -239,7 +243,8 @@ class LiveSessions:
     """How often a session was let go because what is kept of it may be another."""
     _live: OrderedDict[str, LiveSession] = field(factory=OrderedDict)
     _loading: dict[str, asyncio.Task[LiveSession]] = field(factory=dict)
-    _lore: dict[str, tuple[World, LoreIndex, LoreGraph]] = field(factory=dict)
+    _lore: dict[str, _Prepared] = field(factory=dict)
+    _preparing: dict[str, asyncio.Task[_Prepared]] = field(factory=dict)
 
     async def get(self, session_id: str) -> LiveSession:
         """The session, loaded if need be. ``NotFound``."""
@@ -282,7 +287,7 @@ class LiveSessions:
 
     async def aclose(self) -> None:
         """Stop the loads that are under way and let all sessions go."""
-        loading = list(self._loading.values())
+        loading = [*self._loading.values(), *self._preparing.values()]
         for task in loading:
             task.cancel()
         await asyncio.gather(*loading, return_exceptions=True)
@@ -291,13 +296,26 @@ class LiveSessions:
     def __len__(self) -> int:
         return len(self._live)
 
-    async def _world(self, digest: str) -> tuple[World, LoreIndex, LoreGraph]:
+    async def _world(self, digest: str) -> _Prepared:
         """The world, and its lore prepared for recall and for graphs; shared by the sessions in it."""
         known = self._lore.get(digest)
         if known is None:
-            world = await self.journal.world(digest)
-            known = (world, LoreIndex(world.lore), LoreGraph.of(world))
-            self._lore[digest] = known
+            task = self._preparing.get(digest)
+            if task is None:
+                task = asyncio.create_task(self._prepare(digest))
+                self._preparing[digest] = task
+                task.add_done_callback(lambda _: self._preparing.pop(digest, None))
+            known = await asyncio.shield(task)
+        return known
+
+    async def _prepare(self, digest: str) -> _Prepared:
+        world = await self.journal.world(digest)
+        # Beside the loop: a large world takes a tenth of a second.
+        known = await asyncio.to_thread(lambda: (world, LoreIndex(world.lore), LoreGraph.of(world)))
+        if len(self._lore) >= _WORLDS:
+            used = {live.session.digest for live in self._live.values()}
+            self._lore = {each: found for each, found in self._lore.items() if each in used}
+        self._lore[digest] = known
         return known
 
     async def _load(self, session_id: str) -> LiveSession:

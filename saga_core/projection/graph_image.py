@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from saga_core.model.entities import Entity, Kind, Placement, Relation, Stack
 from saga_core.model.world_state import WorldState
@@ -173,6 +173,19 @@ def difference(old: GraphImage, new: GraphImage, watermark: str) -> Mutation:
     )
 
 
+def portions(image: GraphImage, watermark: str, most: int) -> list[Mutation]:
+    """Mutations of at most ``most`` nodes and edges that make an empty scope into ``image``, one after the other.
+
+    Only the last one marks it: what a crash leaves half done has no watermark, and is drawn anew.
+    """
+    nodes, edges = list(image.nodes.values()), list(image.edges.values())
+    parts = [Mutation(put_nodes=tuple(nodes[at : at + most])) for at in range(0, len(nodes), most)]
+    parts += [Mutation(put_edges=tuple(edges[at : at + most])) for at in range(0, len(edges), most)]
+    if parts and len(image.nodes) + len(image.edges) <= most:
+        parts = [Mutation(tuple(nodes), tuple(edges))]
+    return [*parts[:-1], evolve(parts[-1] if parts else Mutation(), watermark=watermark)]
+
+
 def _moved_ties(old: _Drawn, new: _Drawn) -> tuple[tuple[Edge, ...], set[EdgeKey]]:
     """The edges that came or changed, and those that went; edges among lore are the same in both."""
     puts = []
@@ -183,4 +196,4 @@ def _moved_ties(old: _Drawn, new: _Drawn) -> tuple[tuple[Edge, ...], set[EdgeKey
     return tuple(puts), {key for identity, (_, key, _) in old.ties.items() if identity not in new.ties}
 
 
-__all__ = ["LABELS", "GraphImage", "LoreGraph", "difference", "lore_id", "render_graph"]
+__all__ = ["LABELS", "GraphImage", "LoreGraph", "difference", "lore_id", "portions", "render_graph"]

@@ -67,6 +67,11 @@ class Mutation:
     delete_edges: tuple[EdgeKey, ...] = ()
     watermark: str | None = None
 
+    @property
+    def size(self) -> int:
+        """How many puts and deletes it has."""
+        return len(self.put_nodes) + len(self.put_edges) + len(self.delete_nodes) + len(self.delete_edges)
+
     def __bool__(self) -> bool:
         return bool(
             self.put_nodes or self.put_edges or self.delete_nodes or self.delete_edges or self.watermark is not None

@@ -78,6 +78,11 @@ class WorldLibrary:
         _world(reading)
         return reading.warnings
 
+    def read_all(self) -> None:
+        """Read every world now, so that nobody waits for it later. It may be called in another thread."""
+        for world in self._readable():
+            _log.debug("world %s: %s", world.name, world.digest)
+
     def broken(self) -> dict[str, WorldError]:
         """The worlds that cannot be read, by name."""
         readings = ((name, self._read(folder).outcome) for name, folder in self._folders().items())
