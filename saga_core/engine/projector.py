@@ -24,7 +24,7 @@ from saga_core.journal import keys
 from saga_core.journal.tree import Node as TreeNode
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Clock, Embedder
-from saga_core.projection.graph_image import GraphImage, difference, render_graph
+from saga_core.projection.graph_image import GraphImage, difference, portions, render_graph
 from saga_core.projection.kv import render_kv
 from saga_core.projection.pages import render_pages
 from saga_core.stores.graph import GraphStore, Node
@@ -37,6 +37,8 @@ log = logging.getLogger("saga.projection")
 _NEAR = 8
 """Turns of distance up to which a slot follows its timeline (a swipe is 2 away) instead of a new one being taken."""
 _CHUNK = 256
+_PORTION = 2_000
+"""Nodes and edges of a new graph that are written at once."""
 
 
 def scope_of(session_id: str, slot: int) -> str:
@@ -187,9 +189,15 @@ class Projector:
         if base is None:
             await self.graph.drop(scope)
             base = GraphImage()
-        mutation = difference(base, target, state.turn)
-        await asyncio.sleep(0)  # drawing a whole graph takes milliseconds, and so does applying it: others between
-        await self.graph.apply(scope, mutation)
+        parts = [difference(base, target, state.turn)]
+        if base.nodes and parts[0].size > self.graph.info.limits.batch:
+            await self.graph.drop(scope)
+            base = GraphImage()
+        if not base.nodes:
+            parts = portions(target, state.turn, min(_PORTION, self.graph.info.limits.batch))
+        for part in parts:
+            await asyncio.sleep(0)  # drawing a whole graph takes milliseconds, and so does applying it: others between
+            await self.graph.apply(scope, part)
 
     async def _image_at(self, live: LiveSession, mark: str | None) -> GraphImage | None:
         """What a scope with that watermark shows; None when it is not known and the scope has to be written anew."""
