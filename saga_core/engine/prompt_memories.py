@@ -23,6 +23,9 @@ from saga_core.stores.state_kv import Batch, Key, StateKV
 log = logging.getLogger("saga.prompt")
 
 _SESSIONS = 256
+_TELLING = 500
+"""Tokens from which on a provider's count says how it counts."""
+_SCALES = (0.5, 3.0)
 _PAGES = 4
 """Pages of one session that are stored: those of the latest pins."""
 
@@ -87,6 +90,12 @@ class PromptMemories:
     async def pinned(self, session: str, turn: str, language: str, page: KeptPage) -> None:
         """The pages of a turn stand in a prompt from now on: they are to be stored."""
         (await self.of(session)).fresh[turn, language] = page
+
+    def learn(self, model: tuple[str, str], counted: int, billed: int) -> None:
+        """A prompt of so many tokens as ``counted`` here was ``billed`` as so many."""
+        if min(counted, billed) >= _TELLING:
+            seen = min(_SCALES[1], max(_SCALES[0], billed / counted))
+            self.scales[model] = (self.scales[model] + seen) / 2 if model in self.scales else seen
 
     def changes(self, session: str) -> Batch:
         """What is to be written of a session's memory, which ``stored`` then says to be written."""

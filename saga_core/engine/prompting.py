@@ -42,9 +42,6 @@ _FILLED = 0.95
 """The part of the window that a prompt may fill; the rest is the reply's."""
 _LEAST_ROOM = 1_000
 """Tokens below which there is no history to speak of, and nothing is cut."""
-_TELLING = 500
-"""Tokens from which on a provider's count says how it counts."""
-_SCALES = (0.5, 3.0)
 _SEEDED = 24
 """Turns of the path whose times tell the pace of a session that was just loaded."""
 
@@ -184,11 +181,8 @@ class Prompting:
 
     def learn(self, begun: BegunTurn, usage: Usage, model: str, provider: str) -> None:
         """Take the provider's count of a prompt as the measure of its tokens from now on."""
-        counted = begun.planned.request.total if begun.planned is not None else 0
-        if counted >= _TELLING and usage.input >= _TELLING:
-            seen = min(_SCALES[1], max(_SCALES[0], usage.input / counted))
-            key, known = (provider, model), self.memories.scales
-            known[key] = (known[key] + seen) / 2 if key in known else seen
+        if begun.planned is not None:
+            self.memories.learn((provider, model), begun.planned.request.total, usage.input)
 
     def bill(self, begun: BegunTurn) -> Bill | None:
         """What a turn cost, as its provider billed it."""
@@ -354,9 +348,10 @@ class Prompting:
             carried=carried,
         )
         stable = sum(block.stability is Stability.STABLE for block in plan.blocks)
-        marked, planned = self._marked(session, plan, facts, model, fixed=stable - bool(prefix.pages), turn=turn)
+        ours = (prefix.rules, prefix.world, prefix.pages, context.text)
+        fixed, own = stable - bool(prefix.pages), stable - sum(map(bool, ours[:3]))
+        marked, planned = self._marked(session, plan, facts, model, fixed=fixed, own=own, turn=turn)
         if planned is not None:
-            ours = (prefix.rules, prefix.world, prefix.pages, context.text)
             pin = prefix.pin
             planned = evolve(
                 planned,
@@ -382,6 +377,7 @@ class Prompting:
         model: str,
         *,
         fixed: int,
+        own: int = 0,
         turn: str = "",
         reading: bool = False,
     ) -> tuple[PromptPlan, Planned | None]:
@@ -393,6 +389,7 @@ class Prompting:
             model,
             self.counter.count,
             fixed=fixed,
+            own=own,
             scale=self.scale(facts, model),
             turn=turn,
             reading=reading,

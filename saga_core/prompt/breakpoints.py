@@ -6,6 +6,8 @@ An entry at the end of what the next request repeats is what makes that request 
 - the last entry of the long lifetime, so that a pause costs the turns since then and not the whole history
 - the fixed text at the beginning, which outlives new pages and a cut history
 - one more long entry farther back, for who goes back some turns and plays on from there
+- where a breakpoint is left over, the client's own system prompt and its largest piece: a side request has nothing else
+  in common with the story, and a note that moves in a young chat may change the rest
 
 A long lifetime costs more to write. It is asked for when the tokens that a pause would lose, times its chance, cost
 more than that: with ``lost`` tokens since the last long entry and ``new`` ones to write, the cheapest rhythm of long
@@ -37,6 +39,7 @@ def place_breakpoints(
     end: int,
     fixed: int,
     scale: float = 1.0,
+    landmarks: Sequence[int] = (),
     carries: Callable[[int], bool] = lambda at: True,
 ) -> dict[int, Ttl]:
     """Position -> lifetime, in order; empty where nothing may or need be marked.
@@ -44,7 +47,7 @@ def place_breakpoints(
     ``end``: the last position that the next request will repeat. ``fixed``: the last position of text that never
     changes, -1 for none. ``moments``: when the requests before and this one came; the last is now. ``scale``: tokens
     of the model for one as counted here. ``carries``: whether a breakpoint may stand behind a position; where it may
-    not, the one before it is taken.
+    not, the one before it is taken. ``landmarks``: further positions, marked where breakpoints are left over.
     """
     if facts.cache != "explicit" or not facts.writes or facts.breakpoints < 1:
         return {}
@@ -69,6 +72,7 @@ def place_breakpoints(
         wanted.append(fixed)
     wanted += [at for at in longs if measured.parts[end] - measured.parts[at] >= _FAR][-1:]
     wanted += [hit] if hit >= 0 else []
+    wanted += [at for at in (_carrying(each, carries) for each in landmarks) if enough(at)]
     for at in wanted:
         if len(marks) < facts.breakpoints and at <= end:
             marks.setdefault(at, long if at in longs else min(facts.writes, key=lambda ttl: SECONDS[ttl]))

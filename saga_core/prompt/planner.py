@@ -23,6 +23,8 @@ _REQUESTS = 8
 _MOMENTS = 48
 _SYSTEM = ("system", "developer")
 _LABEL = 60
+_TOLD = 16
+"""System blocks whose texts are at hand until the next request."""
 
 
 @frozen
@@ -58,6 +60,8 @@ class Planned:
     """Of those pages."""
     added: int = 0
     """Tokens of the prompt that are SAGA's own."""
+    texts: Mapping[int, str] = field(factory=dict, repr=False)
+    """The system blocks of ``before``, where they are at hand."""
 
     @property
     def shared(self) -> int:
@@ -72,8 +76,13 @@ class Planned:
         shared = self.shared
         if shared > self.before.end or shared >= len(self.plan.blocks):
             return ""
-        old = self.before.labels.get(shared, "another message")
-        return f"block {shared} was {old}, is {_label(self.plan.blocks[shared])}"
+        block, old = self.plan.blocks[shared], self.texts.get(shared)
+        if old is not None and isinstance(block.content, str) and block.role in _SYSTEM:
+            at = next((at for at, pair in enumerate(zip(old, block.content, strict=False)) if pair[0] != pair[1]), -1)
+            at = at if at >= 0 else min(len(old), len(block.content))
+            return f"block {shared} was {_label(block, old, at)}, is {_label(block, block.content, at)}"
+        was = self.before.labels.get(shared, "another message")
+        return f"block {shared} was {was}, is {_label(block)}"
 
 
 @define
@@ -86,6 +95,8 @@ class SessionPrompts:
     """Provider and model to the book of that cache, the one used last at the end."""
     requests: list[Request] = field(factory=list)
     """The last ones, oldest first."""
+    texts: dict[int, str] = field(factory=dict)
+    """The system blocks of the last one, to say what changed in them; never stored."""
 
     def book(self, facts: ModelFacts, model: str) -> CacheBook:
         """The book of a model's cache."""
@@ -115,14 +126,15 @@ class SessionPrompts:
         count: Callable[[str], int],
         *,
         fixed: int,
+        own: int = 0,
         scale: float = 1.0,
         turn: str = "",
         reading: bool = False,
     ) -> Planned:
         """``plan`` with breakpoints for a request that goes out now (``came`` was called for it).
 
-        ``fixed``: how many blocks at the beginning never change. ``reading``: mark only what can be read, for a side
-        request that nothing follows.
+        ``fixed``: how many blocks at the beginning never change. ``own``: how many of them the client sent.
+        ``reading``: mark only what can be read, for a side request that nothing follows.
         """
         now = self.moments[-1]
         measured = measure(plan.blocks, count)
@@ -143,16 +155,22 @@ class SessionPrompts:
                 end=end,
                 fixed=fixed - 1,
                 scale=scale,
+                landmarks=_landmarks(measured, own),
                 carries=lambda at: bool(plan.blocks[at].content) and facts.can_mark(plan.blocks[at].role),
             )
+        last = self.requests[-1] if self.requests else None
         before = max(self.requests, key=lambda each: common_prefix(each.chain, measured.chain), default=None)
         outlook = book.send(measured, marks, facts, now)
         labels = {at: _label(block) for at, block in enumerate(plan.blocks) if block.role in _SYSTEM}
+        texts, self.texts = self.texts, self.texts if reading else _texts(plan.blocks)
         request = Request(now, measured.chain, measured.total, labels, end, turn, outlook)
         if not reading:
             self.requests.append(request)
             del self.requests[:-_REQUESTS]
-        return Planned(_marked(plan, marks), request, before)
+        if reading:
+            return Planned(_marked(plan, marks), request)
+        older = texts if before is not None and before is last else {}
+        return Planned(_marked(plan, marks), request, before, texts=older)
 
     def _end(self, blocks: Sequence[Block], measured: Measured) -> int:
         """The last position that the next request should repeat: before what is new each turn, and before a system
@@ -181,8 +199,27 @@ def _marked(plan: PromptPlan, marks: Mapping[int, Ttl]) -> PromptPlan:
     return PromptPlan(tuple(blocks))
 
 
-def _label(block: Block) -> str:
-    content = block.content if isinstance(block.content, str) else f"{len(block.content)} parts"
-    text = " ".join(content[: _LABEL * 2].split())
+def _label(block: Block, content: str | None = None, at: int = 0) -> str:
+    """A block in words; of a long ``content`` the line in which the character ``at`` stands."""
+    if content is None:
+        content = block.content if isinstance(block.content, str) else f"{len(block.content)} parts"
+    start = content.rfind("\n", 0, at) + 1
+    text = " ".join(content[start : start + _LABEL * 2].split())
     text = text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}…"
-    return f"{block.role} {text!r}"
+    if not text:
+        return f"{block.role} without more than {start} characters"
+    where = f" from line {content.count(chr(10), 0, start) + 1} on" if start else ""
+    return f"{block.role}{where} {text!r}"
+
+
+def _texts(blocks: Sequence[Block]) -> dict[int, str]:
+    found = ((at, block.content) for at, block in enumerate(blocks) if block.role in _SYSTEM)
+    return {at: content for at, content in list(found)[:_TOLD] if isinstance(content, str)}
+
+
+def _landmarks(measured: Measured, own: int) -> list[int]:
+    """The end of the client's own system prompt, and that of its largest piece."""
+    if own < 1:
+        return []
+    sizes = [measured.tokens[at] - (measured.tokens[at - 1] if at else 0) for at in range(own)]
+    return [own - 1, max(range(own), key=lambda at: sizes[at])]

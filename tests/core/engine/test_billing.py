@@ -77,7 +77,7 @@ async def test_bills_go_with_their_session() -> None:
         assert await saga.costs() == {}
 
 
-async def test_a_side_request_reads_and_writes_nothing() -> None:
+async def test_a_side_request_reads_the_clients_own_prompt_and_writes_nothing() -> None:
     async with Saga.open(memory_config()) as saga:
         player = Frontend(saga, system=RULES)
         await say(player, "숲으로 간다", Usage(4_000, 100))
@@ -88,7 +88,10 @@ async def test_a_side_request_reads_and_writes_nothing() -> None:
             model=MODEL,
             provider="anthropic",
         )
-        assert not any(block.breakpoint for block in begun.plan.blocks)
+        assert begun.planned is not None
+        assert [block.content for block in begun.plan.blocks if block.breakpoint] == [RULES]
+        assert (begun.planned.request.outlook.written, begun.planned.diverged) == (0, "")
+        assert begun.planned.request.outlook.read > 1_000
 
 
 async def test_pages_stay_after_a_restart(tmp_path: object) -> None:

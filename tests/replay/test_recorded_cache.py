@@ -1,0 +1,53 @@
+"""Recorded requests of a real client, through the server to strict providers with caching rules: what is read again.
+
+The recordings lie beside the checkout, not in it; without them the test is skipped. A chat of our own, which floats in
+the same ways, is in ``tests/wire/test_caching.py`` and always runs. The recorded card is tiny: rules of a usual size
+stand before it here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from saga_core.model.turn import TurnKind
+from saga_server.bench.protocols.steps import says
+from tests.replay.test_recorded_client import EXPECTED, RECORDINGS, recorded
+from tests.wire.caching import Witness
+from tests.wire.test_caching import MODELS, RULES, priced
+
+
+def sent(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """The recorded messages, with a card of a usual size."""
+    first, *rest = body["messages"]
+    if first["role"] != "system":
+        return [first, *rest]
+    return [{**first, "content": f"{RULES}\n{first['content']}"}, *rest]
+
+
+@pytest.mark.skipif(not RECORDINGS.is_dir(), reason=f"the recordings of a real client are not at {RECORDINGS}")
+@pytest.mark.parametrize("case", ["anthropic", "openai"])
+async def test_a_recorded_client_is_read_from_the_cache(case: str) -> None:
+    async with priced(case) as (client, upstream, till):
+        witness, asked = Witness(), 0
+        for record in recorded():
+            chats = [each for each in record["requests"] if (each["body"] or {}).get("messages")]
+            for request, (_, kind) in zip(chats, EXPECTED.get(record["case"], []), strict=True):
+                body = request["body"]
+                for text in request["reply_text"] if case == "anthropic" else request["reply_text"][:1]:
+                    upstream.then(says(text))
+                messages = sent(body)
+                fields = {**body, "messages": messages, "model": MODELS[case]}
+                reply = await client.chat(**fields)
+                assert reply.status == 200, (record["case"], reply.raw)
+                asked += 1
+                if not reply.headers.get("X-SAGA-Session"):
+                    continue
+                bills = (await client.get(f"/api/sessions/{reply.session}/cost?turns=1")).json["turns"]
+                (bill,) = (each for each in bills if each["turn"] == reply.turn)
+                if kind is not TurnKind.SIDE:
+                    witness.see(reply.session, messages, till.prompts[-1], bill)
+        assert upstream.refusals == []
+        assert asked > 40
+        assert till.reuse() > 0.9
