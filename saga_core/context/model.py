@@ -108,6 +108,8 @@ class ReadRequest:
     """A graph that shows exactly ``state``: a store's scope whose watermark is its turn, or an image rendered from it.
     One that lags behind would tell what is not true."""
     graph_scope: str = ""
+    now: float = 0.0
+    """When it is asked, in seconds since the epoch; 0 when nobody knows."""
     due: tuple[str, ...] = ()
     """Events and foreshadowing whose time has come, a line each."""
     memories: tuple[MemoryRecord, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Protocol
 
 from saga_core.journal.tree import Tree
@@ -37,6 +38,11 @@ class Episodes(Protocol):
 
     def text(self, turn: str) -> str:
         """What is remembered of it."""
+        ...
+
+    def since(self, moment: float) -> int:
+        """The depth of the first turn of the path that was played at ``moment`` (seconds since the epoch) or later;
+        one more than the last when there is none."""
         ...
 
 
@@ -90,3 +96,8 @@ class PathEpisodes:
     def text(self, turn: str) -> str:
         """The turn's episode."""
         return self._nodes[turn].episode
+
+    def since(self, moment: float) -> int:
+        """By bisection: turns of a path were played one after the other."""
+        nodes = self._nodes
+        return bisect_left(self._path, moment, key=lambda turn: nodes[turn].at)

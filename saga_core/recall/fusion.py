@@ -21,6 +21,7 @@ DECAY = 0.4
 """What is left of a score one turn further."""
 LIFT = 1.3
 """Factor for a document with a character whom the query names."""
+TIMED = 1.0
 
 D = TypeVar("D", int, str)
 """What names a document: its id, or its place on the path."""
@@ -41,6 +42,8 @@ class Ranking:
     """Factor for a turn with a character whom the query names; 1: none."""
     close: float = 1.0
     """How much a turn gains at most that tells of all that is asked for at one place; 0: nothing."""
+    timed: float = TIMED
+    """How much a turn gains that was told when the player's words say, in parts of the best score; 0: nothing."""
     adapt: bool = True
     """Whether parts count only where turns are as long as they help with."""
 

@@ -28,6 +28,7 @@ from saga_server.bench.recall_chats import make_chats
 from saga_server.bench.recall_plays import stage_play
 from saga_server.bench.recall_set import Dialogue
 from saga_server.bench.recall_stage import Evidence, Stage, stage_dialogue
+from saga_server.bench.recall_times import stage_times
 
 BUDGETS = (600, 1_500)
 SAMPLES = 2_000
@@ -100,16 +101,17 @@ def recalling(**parts: Any) -> Callable[[int], tuple[ContextSource, ...]]:
     return lambda most: (Recollection(room=most, most=most, ranking=Ranking(**parts)),)
 
 
-_PLAIN: Mapping[str, Any] = {"reach": 0, "lift": 1.0, "close": 0.0, "adapt": False}
+_PLAIN: Mapping[str, Any] = {"reach": 0, "lift": 1.0, "close": 0.0, "timed": 0.0, "adapt": False}
 
 TALK = (
     Method("last turns", lambda most: (LatestTurns(),)),
     Method("BM25", recalling(**{**_PLAIN, "dense": 0.0})),
     Method("dense", recalling(**{**_PLAIN, "lexical": 0.0})),
     Method("fusion", recalling(**_PLAIN), over="BM25"),
-    Method("+ smoothing", recalling(lift=1.0, close=0.0, adapt=False)),
-    Method("+ by length", recalling(lift=1.0, close=0.0)),
-    Method("+ names", recalling(close=0.0)),
+    Method("+ smoothing", recalling(lift=1.0, close=0.0, timed=0.0, adapt=False)),
+    Method("+ by length", recalling(lift=1.0, close=0.0, timed=0.0)),
+    Method("+ names", recalling(close=0.0, timed=0.0)),
+    Method("+ time words", recalling(close=0.0)),
     Method("default", whole=True),
 )
 """For dialogues: there is no world, and so no graph and no lore."""
@@ -121,6 +123,15 @@ PLAY = (
     Method("+ lorebook", lambda most: (Recollection(most=most), Connections(), Lorebook())),
     Method("default", whole=True),
 )
+
+
+TIMES = (
+    Method("last turns", lambda most: (LatestTurns(),)),
+    Method("without time words", recalling(timed=0.0)),
+    Method("+ time words", recalling()),
+    Method("default", whole=True),
+)
+"""For questions that say when it was."""
 
 
 def found(context: TurnContext, evidence: Sequence[Evidence]) -> float:
@@ -204,7 +215,9 @@ def mean(values: Sequence[float]) -> float:
 
 
 async def made_up(kind: str, language: str, seeds: Sequence[int], embedder: Embedder) -> list[Stage]:
-    """``talk`` or ``play``, one for each seed, ready to be asked."""
+    """``talk``, ``play`` or ``times``, one for each seed, ready to be asked."""
+    if kind == "times":
+        return [await stage_times(language, seed, embedder) for seed in seeds]
     if kind == "talk":
         return [await stage_dialogue(dialogue, embedder) for dialogue in make_chats(language, seeds)]
     return [await stage_play(language, seed, embedder) for seed in seeds]
@@ -225,9 +238,9 @@ async def run_recall(
             stages = [await stage_dialogue(dialogue, opened) for dialogue in dialogues]
             sets["dialogues"] = await compare(TALK, stages, opened)
         else:
-            for kind, methods in (("talk", TALK), ("play", PLAY)):
+            for kind, methods in (("talk", TALK), ("play", PLAY), ("times", TIMES)):
                 for language in languages:
-                    say(f"{kind}s in {language}")
+                    say(f"{kind.removesuffix('s')}s in {language}")
                     stages = await made_up(kind, language, seeds, opened)
                     sets[f"{kind}-{language}"] = await compare(methods, stages, opened)
         return {"embedder": opened.id, "seeds": [] if dialogues else list(seeds), "budgets": BUDGETS, "sets": sets}

@@ -5,6 +5,7 @@ context reader, which knows nothing of the questions to come.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, time
 from typing import cast
 
 from attrs import define, field, frozen
@@ -27,6 +28,7 @@ from saga_core.world.model import World
 from saga_server.bench.recall_set import Dialogue
 
 _MEMORY = 512 * 2**20
+_NOON = time(12)
 
 
 @frozen
@@ -60,14 +62,14 @@ class Stage:
         self.tree = Tree(self.id, "root")
         self.tree.add(Node("root", None, 0, 0.0, TurnKind.ROOT))
 
-    def add(self, turn: str, parent: str, episode: str) -> None:
-        """Record a turn."""
+    def add(self, turn: str, parent: str, episode: str, at: float | None = None) -> None:
+        """Record a turn, played ``at`` that time (seconds since the epoch); by its number when nobody knows."""
         depth = self.tree.get(parent).depth + 1
         node = Node(
             turn,
             parent,
             depth,
-            float(depth),
+            float(depth) if at is None else at,
             TurnKind.NARRATION,
             jump=self.tree.jump_for(parent),
             episode=episode,
@@ -102,11 +104,14 @@ async def stage_dialogue(dialogue: Dialogue, embedder: Embedder) -> Stage:
     No turn counts as shown by the history: a question is asked long after all of them.
     """
     stage = Stage(dialogue.id)
-    parent = "root"
+    parent, at = "root", 0.0
     for said in dialogue.turns:
-        when = spoken_day(said.day, dialogue.language) if said.day is not None else ""
+        when = ""
+        if said.day is not None:
+            when = spoken_day(said.day, dialogue.language)
+            at = max(at, datetime.combine(said.day, _NOON, UTC).timestamp())
         # Ids of a file may be anything; of one session they are told apart as they are.
-        stage.add(said.id, parent, render_utterance(said.speaker, said.text, when))
+        stage.add(said.id, parent, render_utterance(said.speaker, said.text, when), at)
         parent = said.id
     speakers = {said.speaker: entity_id("character", said.speaker) for said in dialogue.turns}
     world = World("dialogue", "dialogue", language=dialogue.language)
@@ -127,6 +132,7 @@ async def stage_dialogue(dialogue: Dialogue, embedder: Embedder) -> Stage:
             player_words=question.text,
             language=cast(Language, dialogue.language),
             episodes=episodes,
+            now=at,
         )
         stage.cases.append(Case(request, tuple(Evidence(turn) for turn in question.evidence), question.group))
     return stage

@@ -12,12 +12,14 @@ from click.testing import CliRunner
 
 from saga_backends.embedder.ngram import NgramEmbedder
 from saga_core.context.model import TurnContext
+from saga_core.recall.time_words import time_meant
 from saga_server.bench.command import bench
-from saga_server.bench.recall import BUDGETS, PLAY, TALK, compare, found, interval, mean, shares, shrunk
+from saga_server.bench.recall import BUDGETS, PLAY, TALK, TIMES, compare, found, interval, mean, shares, shrunk
 from saga_server.bench.recall_chats import make_chat
 from saga_server.bench.recall_plays import stage_play
 from saga_server.bench.recall_set import Dialogue, MalformedSet, Question, Said, read_dialogues
 from saga_server.bench.recall_stage import Evidence, stage_dialogue
+from saga_server.bench.recall_times import stage_times
 
 
 def turns() -> list[dict[str, Any]]:
@@ -187,3 +189,17 @@ def test_an_interval_holds_the_mean_and_a_budget_shrinks_with_its_whole() -> Non
 
     budget = shrunk(TokenBudget(), 600)
     assert (budget.dynamic_context_max, budget.lorebook_max, budget.recall_max) == (600, 600, 500)
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+async def test_a_made_up_play_over_many_days_asks_when(language: str) -> None:
+    embedder = NgramEmbedder()
+    stage = await stage_times(language, 1, embedder)
+    assert {case.group for case in stage.cases} == {"days ago", "last time", "first meeting"}
+    for case in stage.cases:
+        (evidence,) = case.evidence
+        assert evidence.turn not in case.request.shown
+        assert evidence.words in " ".join(stage.tree.get(evidence.turn).episode.split())
+        assert time_meant(case.request.player_words) is not None
+    without, with_ = [mean(await shares(method, 600, [stage], embedder)) for method in TIMES[1:3]]
+    assert with_ > without + 0.2

@@ -17,6 +17,7 @@ from saga_core.recall.closeness import closeness
 from saga_core.recall.episodes import Episodes
 from saga_core.recall.excerpt import excerpt
 from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
+from saga_core.recall.time_words import time_meant, turns_meant
 from saga_core.recall.tokens import content_words
 from saga_core.text.korean import mentions_folded
 
@@ -125,11 +126,14 @@ def rank_episodes(
     """The best ``most`` turns, best first; those that stand at the average of all candidates or above have 0 or more.
 
     Turns of one path are told apart by their depth: scores are smoothed over it, those of turns that tell of several of
-    ``wanted`` at one place, or of one of ``names``, are lifted, and both kinds are fused.
+    ``wanted`` at one place, of one of ``names``, or of the time that the words speak of, are lifted, and both kinds are
+    fused.
     """
     episodes, shown = request.episodes, request.shown
     if episodes is None:
         return []
+    meant = time_meant(request.player_words) if ranking.timed else None
+    then = turns_meant(meant, episodes, names, request.now) if meant is not None else range(0)
     last, reach, decay = episodes.last, ranking.reach, ranking.decay
     near = _best(smooth(_by_depth(lexical, episodes), last, decay=decay, reach=reach))
     if names and ranking.lift != 1:
@@ -137,6 +141,10 @@ def rank_episodes(
     if ranking.close:
         near = _gathered(near, episodes, wanted, request.language, ranking.close)
     far = _best(smooth(_by_depth(dense, episodes), last, decay=decay, reach=reach))
+    if meant is not None and meant.latest:
+        near, far = _lately(near, last, ranking.timed), _lately(far, last, ranking.timed)
+    if then:
+        near, far = _then(near, then, ranking.timed), _then(far, then, ranking.timed) if far else far
 
     def is_new(depth: int) -> bool:
         turn = episodes.at(depth)
@@ -168,6 +176,17 @@ def _gathered(
     texts = {depth: episodes.text(turn) for depth, turn in turns.items()}
     close = closeness(texts, wanted, CLOSE.get(language, CLOSE["en"]))
     return {**scores, **{depth: scores[depth] * (1 + factor * part) for depth, part in close.items()}}
+
+
+def _then(scores: dict[int, float], then: range, part: float) -> dict[int, float]:
+    """The scores, those of the turns ``then`` raised by so large a part of the best; the latest few of a long time."""
+    more = part * max(scores.values(), default=1.0)
+    return {**scores, **{depth: scores.get(depth, 0.0) + more for depth in then[-_SMOOTHED:]}}
+
+
+def _lately(scores: dict[int, float], last: int, part: float) -> dict[int, float]:
+    """The scores, higher the later: that of the latest turn by so large a part of itself."""
+    return {depth: score * (1 + part * depth / last) for depth, score in scores.items()}
 
 
 class _Named:
