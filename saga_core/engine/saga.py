@@ -265,6 +265,7 @@ class Saga(Memories):
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, turn),
             shown=shown,
+            now=self.clock.now(),
             due=due_lines(state, language),
             memories=await self.told_memories(live, state),
         )
