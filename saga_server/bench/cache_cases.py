@@ -30,6 +30,10 @@ class Case:
     """Each so-many turns the player goes back some turns and plays on from there."""
     window: int = 0
     """``token_budget.total_context_max``; 0 leaves it as it is."""
+    unreported: int = 0
+    """Each so-many-th reply comes without a state block: a small model extracts its changes, and one curates too."""
+    saved: float = 0.0
+    """The part of the whole bill that is to be saved, extraction and curation included."""
     reuse: float = 0.99
     bill: float = 1.03
     """What is to be reached."""
@@ -62,7 +66,7 @@ _HAIKU, _SONNET = "claude-haiku-4-5", "claude-sonnet-5-5"
 CASES = (
     Case("haiku 4.1k, 50 turns", _HAIKU, "anthropic", 4_100, 50),
     Case("haiku 4.1k, 200 turns", _HAIKU, "anthropic", 4_100, 200),
-    Case("haiku 4.1k, 300 turns", _HAIKU, "anthropic", 4_100, 300),
+    Case("haiku 4.1k, 300 turns", _HAIKU, "anthropic", 4_100, 300, unreported=10, saved=0.70),
     Case("haiku 0.3k, 50 turns", _HAIKU, "anthropic", 300, 50),
     Case("sonnet 14k, 50 turns", _SONNET, "anthropic", 14_000, 50),
     Case("sonnet 14k, 200 turns", _SONNET, "anthropic", 14_000, 200),

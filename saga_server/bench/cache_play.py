@@ -23,6 +23,7 @@ from saga_server.bench.cache_ideal import Wish, ideal_cost
 from saga_server.bench.cache_rules import AutomaticCache, Charge, MarkedCache, Piece, Rates
 from saga_server.bench.cast import make_cast
 from saga_server.bench.play import CONFIG, PlayOptions, prepare
+from saga_server.bench.small_model import MODEL, SmallModel
 from saga_server.bench.storyteller import Storyteller, Told
 
 _START = 1_790_000_000.0
@@ -95,6 +96,9 @@ class Result:
     visible: int
     """Of ``output`` without state blocks."""
     pins: Mapping[str, int]
+    extraction: float
+    curation: float
+    """US dollars of the calls behind the replies, as the ledger has them."""
     price: float
     """US dollars for a million input tokens."""
     output_price: float
@@ -166,6 +170,9 @@ async def play(case: Case, folder: Path) -> Result:
     config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     if case.window:
         config["token_budget"] = {"total_context_max": case.window}
+    small = SmallModel(_TOKENIZER.count) if case.unreported else None
+    if small is not None:
+        config["models"] = {"extraction": MODEL, "curator": MODEL}
     (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")
     cast = make_cast("en", 60, 40, 1)
     teller = Storyteller(cast, "en", case.turns, 1)
@@ -173,7 +180,7 @@ async def play(case: Case, folder: Path) -> Result:
     tail = "Write the next reply as the narrator. Never end the scene."
     chat = Chat(case, teller, (prompt, tail))
     clock = PlayClock()
-    async with Saga.open(folder / CONFIG, clock=clock) as saga:
+    async with Saga.open(folder / CONFIG, clock=clock, extractor=small, curator=small) as saga:
         biller = _Biller(case, saga)
         for number in range(1, case.turns + 1):
             clock.at += PACES[case.pace](number)
@@ -182,12 +189,16 @@ async def play(case: Case, folder: Path) -> Result:
                 del chat.said[-back:]
             told = teller.next()
             await biller.turn(chat, told, number, clock)
+            if small is not None:
+                await saga.drain(60)
             if case.swipe and number % case.swipe == 0:
                 clock.at += PACES[case.pace](number)
                 again = evolve(teller.again(), words=told.words)
                 await biller.turn(chat, again, number, clock, swipe=True)
             await saga.lanes.drain(60)
-        return biller.result()
+        bills = next(iter((await saga.costs()).values())).by_purpose if small is not None else {}
+        behind = [bills[purpose].dollars if bills else 0.0 for purpose in ("extraction", "curation")]
+        return biller.result(*behind)
 
 
 def _sized(text: str, tokens: int) -> str:
@@ -244,10 +255,12 @@ class _Biller:
         begun = await self.saga.begin(messages, model=self.case.model, provider=self.case.provider)
         charge = self.cache.send(pieces(begun.plan), clock.now())
         self.saga_bill.add(charge, self.rates)
-        begun.replies[0].feed(told.raw)
+        silent = self.case.unreported and number % self.case.unreported == 0
+        raw = told.reply if silent else told.raw
+        begun.replies[0].feed(raw)
         begun.replies[0].finish()
         await begun.commit()
-        output = _TOKENIZER.count(told.raw)
+        output = _TOKENIZER.count(raw)
         marks = tuple((at, str(b.breakpoint)) for at, b in enumerate(begun.plan.blocks) if b.breakpoint)
         reason = begun.planned.reason if begun.planned is not None else ""
         shown = _TOKENIZER.count(begun.replies[0].text)
@@ -296,7 +309,7 @@ class _Biller:
             ]
             bill.add(cache.send(sent, now), self.rates)
 
-    def result(self) -> Result:
+    def result(self, extraction: float, curation: float) -> Result:
         facts = self.facts
         claude = self.case.provider == "anthropic"
         lives = (300.0, 3_600.0) if claude else (1_800.0, 1_800.0) if self.marked else (300.0, 300.0)
@@ -313,6 +326,8 @@ class _Biller:
             sum(row.output for row in self.rows),
             sum(row.visible for row in self.rows),
             pins,
+            extraction,
+            curation,
             facts.input or 0.0,
             facts.output or 0.0,
         )
