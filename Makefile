@@ -6,7 +6,7 @@ STAMP := $(VENV)/.saga-setup
 PROFILE ?= lite
 LANG_ ?= ko
 
-.PHONY: help setup demo serve test test-deep lint types walls tests bench clean
+.PHONY: help setup demo serve test test-deep lint types walls tests audit bench clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -44,6 +44,9 @@ walls: $(STAMP)
 
 tests: $(STAMP)
 	$(BIN)/python -m pytest -m "not deep" -n 2 --dist worksteal -q
+
+audit: $(STAMP) ## look the pinned packages up among known vulnerabilities (asks a database on the internet)
+	$(BIN)/python .ci/audit constraints.txt
 
 bench: $(STAMP) ## measure a turn, and print the table of docs/performance.md
 	$(BIN)/saga bench turn

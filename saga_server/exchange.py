@@ -261,7 +261,7 @@ class Exchange:
                 model=call.route.model,
                 provider=call.route.provider.dialect,
             )
-            self.metrics.context_ms.observe(begun.timings["total"])
+            self.metrics.read(begun)
             kind = StreamedAnswer if call.stream else WholeAnswer
             answer: Answer = kind(self, begun, call.model, call.wants_usage)
             if self._is_stopped():

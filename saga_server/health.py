@@ -9,6 +9,7 @@ from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from saga_server.admin import engine_status
+from saga_server.chat import EXCHANGES
 from saga_server.handlers import SAGA
 from saga_server.metrics import Metrics
 from saga_server.readiness import READINESS
@@ -51,6 +52,5 @@ async def readyz(request: web.Request) -> web.Response:
 async def metrics(request: web.Request) -> web.Response:
     """``GET /metrics``, in Prometheus' text format."""
     status = await engine_status(request.app[SAGA])
-    numbers: dict[str, object] = {name: status[name] for name in ("stores", "sessions", "work", "counters")}
-    body = request.app[METRICS].render({**numbers, "degraded": len(status["degraded"])})
+    body = request.app[METRICS].render(status, len(request.app[EXCHANGES]))
     return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})

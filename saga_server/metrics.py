@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from attrs import define, field
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
 from saga_core.billing.bill import Bill
+from saga_core.engine.begun import BegunTurn
 from saga_core.ports import Usage
+from saga_server.engine_metrics import EngineMetrics
 
 _MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 ADJUSTABLE = frozenset(
@@ -17,6 +19,8 @@ ADJUSTABLE = frozenset(
     "max_tokens thinking prefill system content".split()
 )
 """Parameters that are counted by name; the others are counted together."""
+_OF_ALL = ("gather", "pack", "total")
+"""What context timings have beside the sources."""
 _SECONDS = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120)
 
 
@@ -35,8 +39,9 @@ class Metrics:
     fallbacks: Counter = field(init=False)
     malformed: Counter = field(init=False)
     reloads: Counter = field(init=False)
-    following: Gauge = field(init=False)
-    _engine: Gauge = field(init=False)
+    step_ms: Histogram = field(init=False)
+    source_ms: Histogram = field(init=False)
+    _engine: EngineMetrics = field(factory=EngineMetrics, init=False)
 
     def __attrs_post_init__(self) -> None:
         with_labels: dict[str, Any] = {"registry": self.registry}
@@ -61,8 +66,12 @@ class Metrics:
         self.fallbacks = Counter("saga_upstream_fallbacks", "Narrations by the next model in line", **with_labels)
         self.malformed = Counter("saga_http_malformed", "Requests that could not be read as HTTP", **with_labels)
         self.reloads = Counter("saga_reloads", "Settings read again: applied or refused", ["result"], **with_labels)
-        self.following = Gauge("saga_chat_open", "Chat requests that are being answered", **with_labels)
-        self._engine = Gauge("saga_engine", "The engine's own counts", ["name"], **with_labels)
+        self.step_ms = Histogram("saga_read_step_ms", "Steps of reading, ms", ["step"], buckets=_MS, **with_labels)
+        self.source_ms = Histogram(
+            "saga_source_ms", "Each source of context, until it answered or was given up, ms", ["source"],
+            buckets=_MS, **with_labels,
+        )  # fmt: skip
+        self.registry.register(self._engine)
 
     def used(self, usage: Usage) -> None:
         """Count the tokens of a narration."""
@@ -92,17 +101,18 @@ class Metrics:
             if dollars is not None:
                 self.dollars.labels(name, purpose).inc(max(0.0, dollars))
 
-    def render(self, status: Mapping[str, Any]) -> bytes:
-        """The text format, the engine's numbers in ``status`` included."""
-        self._engine.clear()
-        for name, value in _numbers("", status):
-            self._engine.labels(name).set(value)
+    def read(self, begun: BegunTurn) -> None:
+        """Observe what reading a turn took: as a whole, its steps, and each source of context."""
+        for step, taken in begun.timings.items():
+            if step == "total":
+                self.context_ms.observe(taken)
+            else:
+                self.step_ms.labels(step).observe(taken)
+        for source, taken in begun.context.timings.items():
+            if source not in _OF_ALL:
+                self.source_ms.labels(source).observe(taken)
+
+    def render(self, status: Mapping[str, Any], open_requests: int = 0) -> bytes:
+        """The text format; ``status`` is the engine's."""
+        self._engine.status, self._engine.open_requests = status, open_requests
         return generate_latest(self.registry)
-
-
-def _numbers(path: str, value: Any) -> list[tuple[str, float]]:
-    if isinstance(value, Mapping):
-        return [pair for key, entry in value.items() for pair in _numbers(f"{path}.{key}" if path else str(key), entry)]
-    if isinstance(value, bool | int | float):
-        return [(path, float(value))]
-    return []

@@ -51,8 +51,9 @@ OPERATIONS: Final = (
     Operation("GET /api/openapi.json", "This description", "openapi:s info:o paths:o components:o security:[o]"),
     Operation(
         "GET /api/status", "How the server is",
-        "version:s uptime_seconds:n narrators:[s] active_sessions:i? open_requests:i stores:o embedder:s tokens:s "
-        "sessions:o work:o backfill:o curation:o counters:o degraded:o worlds:[s] context:o",
+        "version:s uptime_seconds:n narrators:[s] active_sessions:i? open_requests:i stores:o embedder:s "
+        "tokens:s counting:s vectors:o sessions:o work:o backfill:o curation:o counters:o degraded:o "
+        "worlds:[s] context:o",
     ),
     Operation("GET /api/sessions", "All sessions", "sessions:[o] fleeting:i", "fleeting:one(0,1,all)"),
     Operation("POST /api/sessions", "Begin a session ahead of play", _RECORD, body="world label", status=201),

@@ -30,7 +30,8 @@ async def serve(config: Config, read_again: Callable[[], Config]) -> None:
     """Serve until a signal asks for the end. Raises ``SagaError`` when it cannot start.
 
     The first signal lets replies and background work end, a second ends the process at once. SIGHUP reads the
-    settings again, unless a terminal sends it that is closed. When something does not end in time the process ends without it, with the exit code 1.
+    settings again, unless a terminal sends it that is closed. When something does not end in time the process ends
+    without it, with the exit code 1.
     """
     for warning in config.warnings:
         _log.warning("%s", warning)

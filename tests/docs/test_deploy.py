@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from configparser import ConfigParser
@@ -14,7 +15,10 @@ import yaml
 from saga_core.config import load_config
 from saga_core.config.model import ServerConfig
 from saga_server.cli import main
+from saga_server.event_loop import LoopWatch
 from saga_server.exchange import COMMIT_SECONDS
+from saga_server.loop_metrics import LoopMetrics
+from saga_server.metrics import Metrics
 from saga_server.security import check_listening
 from saga_server.wiring import CLOSING_SECONDS
 from tests.docs.pages import ROOT, page
@@ -117,16 +121,36 @@ def test_the_pages_name_commands_that_exist(name: str) -> None:
             check_command(shlex.split(line, comments=True))
 
 
-def test_the_metrics_to_watch_are_there() -> None:
-    from saga_server.event_loop import LoopWatch
-    from saga_server.loop_metrics import LoopMetrics
-    from saga_server.metrics import Metrics
-
+def metric_names() -> set[str]:
+    """Every name that ``/metrics`` has, as a query writes it."""
     metrics = Metrics()
     metrics.registry.register(LoopMetrics(LoopWatch()))
-    names = {line.split()[2] for line in metrics.render({}).decode().splitlines() if line.startswith("# TYPE ")}
-    watched = {
-        row[0].strip("`").partition("{")[0] for row in page("docs/operate.md").rows if row[0].startswith("`saga_")
-    }
+    found = set()
+    for line in metrics.render({}).decode().splitlines():
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split()
+            ends = ("_bucket", "_count", "_sum") if kind == "histogram" else ("",)
+            found |= {name + end for end in ends if not name.endswith("_created")}
+    return found
+
+
+def plain(names: set[str]) -> set[str]:
+    return {re.sub("_(bucket|count|sum)$", "", name) for name in names}
+
+
+def test_the_dashboard_names_all_metrics_and_no_other() -> None:
+    panels = json.loads((DEPLOY / "grafana.json").read_text(encoding="utf-8"))["panels"]
+    expressions = [target["expr"] for panel in panels for target in panel["targets"]]
+    named = {name for each in expressions for name in re.findall(r"\bsaga_\w+", each)}
+    assert named <= metric_names()
+    assert plain(named) == plain(metric_names())
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels]
+    assert len(set(places)) == len(places)
+
+
+def test_the_metrics_to_watch_are_there() -> None:
+    rows = [row[0] for row in page("docs/operate.md").rows if row[0].startswith("`saga_")]
+    watched = {name for each in rows for name in re.findall(r"\bsaga_\w+", each)}
     assert watched
-    assert {name.removesuffix("_total") for name in watched} <= {name.removesuffix("_total") for name in names}
+    assert watched <= plain(metric_names())
