@@ -18,7 +18,7 @@ from saga_core.custody.audit import entries_of
 from saga_core.engine.amending import amend
 from saga_core.engine.catalog import Catalog
 from saga_core.engine.mending import Mending
-from saga_core.engine.projector import lore_scope
+from saga_core.engine.vector_views import lore_scope
 from saga_core.errors import BadInput, NotFound
 from saga_core.journal import keys
 from saga_core.journal.tree import Node

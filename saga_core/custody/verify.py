@@ -14,7 +14,8 @@ from saga_core.custody.finding import Finding, Mend, mend
 from saga_core.engine.catalog import Catalog
 from saga_core.engine.lanes import Waiting
 from saga_core.engine.live import LiveSession
-from saga_core.engine.projector import episodes_scope, lore_scope, scope_of
+from saga_core.engine.projector import scope_of
+from saga_core.engine.vector_views import alike, episodes_scope, lore_scope
 from saga_core.errors import NotFound, StoreError
 from saga_core.journal import keys
 from saga_core.model.turn import Session
@@ -156,11 +157,11 @@ async def _lore(saga: Catalog, live: LiveSession) -> list[str]:
     spec = await saga.stores.vector.describe(scope)
     if spec is None or spec != ScopeSpec(embedder.id, embedder.dimension):
         return []
-    stored = {item.id: list(item.vector) for item in await saga.stores.vector.scan(scope, limit=10_000)}
+    stored = {item.id: item.vector for item in await saga.stores.vector.scan(scope, limit=10_000)}
     texts = [f"{entry.name}\n{entry.text}" for entry in live.world.lore]
     vectors = await embedder.embed(texts, "passage") if texts else []
-    wanted = {entry.name: list(vector) for entry, vector in zip(live.world.lore, vectors, strict=True)}
-    if stored == wanted:
+    wanted = {entry.name: vector for entry, vector in zip(live.world.lore, vectors, strict=True)}
+    if stored.keys() == wanted.keys() and all(alike(stored[name], wanted[name]) for name in wanted):
         return []
     return [f"{scope}: the vectors of {len(stored)} entries are not those of the world's {len(wanted)}"]
 

@@ -21,6 +21,7 @@ from saga_core.engine.lanes import Lanes
 from saga_core.engine.live import LiveSession, LiveSessions
 from saga_core.engine.open_stores import Stores
 from saga_core.engine.projector import Projector, scope_of
+from saga_core.engine.vector_filling import VectorFilling
 from saga_core.errors import Conflict, NotFound, NotSupported
 from saga_core.ids import IdSource
 from saga_core.journal.journal import Journal, make_root
@@ -54,6 +55,7 @@ class Catalog:
     live: LiveSessions
     lanes: Lanes
     projector: Projector
+    filling: VectorFilling
     extractions: Extractions
     curations: Curations
     _contexts: OrderedDict[str, TurnContext] = field(factory=OrderedDict, kw_only=True)
@@ -131,8 +133,9 @@ class Catalog:
         async with self._changing(session_id) as live:
             (root,) = await self.journal.turns(live.session.id, [live.tree.root])
             fresh = make_root(live.session.id, self.ids.new("t"), self.clock.now(), root.reply)
-            await self.projector.drop(live)
-            return await self._removal(live).begin_anew(fresh)
+            async with self.curations.letting_go(live.session.id):
+                await self.projector.drop(live)
+                return await self._removal(live).begin_anew(fresh)
 
     async def delete(self, session_id: str) -> None:
         """Remove a session from the journal and from every store. ``NotFound``."""
@@ -140,8 +143,9 @@ class Catalog:
             await self._delete(live)
 
     async def _delete(self, live: LiveSession) -> None:
-        await self.projector.drop(live)
-        await self._removal(live).delete()
+        async with self.curations.letting_go(live.session.id):
+            await self.projector.drop(live)
+            await self._removal(live).delete()
 
     @asynccontextmanager
     async def _changing(self, session_id: str, *, stop: bool = True) -> AsyncIterator[LiveSession]:
@@ -294,6 +298,12 @@ class Catalog:
             "stores": stores,
             "embedder": self.stores.embedder.id,
             "tokens": self.stores.counter.id,
+            "counting": getattr(self.stores.counter, "note", ""),
+            "vectors": {
+                "dimension": self.stores.embedder.dimension,
+                "semantic": self.stores.embedder.semantic,
+                **self.filling.describe(),
+            },
             "sessions": {"live": len(self.live)},
             "work": {
                 "queued": self.lanes.depth(),
@@ -303,6 +313,7 @@ class Catalog:
                         *self.lanes.waiting(),
                         *self.extractions.waiting(),
                         *self.curations.waiting(),
+                        *self.filling.waiting(),
                     )[:_LISTED]
                 ],
                 "failed": self.extractions.failed()[:_LISTED],

@@ -32,6 +32,7 @@ from saga_core.engine.prompting import Prompting
 from saga_core.engine.saga import Saga, Source
 from saga_core.engine.shared_memories import SharedMemories
 from saga_core.engine.shown_by import notice_change
+from saga_core.engine.vector_filling import VectorFilling
 from saga_core.errors import NewerSchema, StoreCorrupt, StoreError
 from saga_core.extraction.extractor import Extractor
 from saga_core.ids import IdSource
@@ -96,12 +97,13 @@ class Opening:
 
         async def work(session_id: str, turns: Sequence[str]) -> None:
             session = await live.get(session_id)
-            await projector.render(session, turns)
+            await projector.render(session, turns, vectors=False)
             await projector.let_go(live.evicted)
             if strategies:
                 await shared.publish(session)
             await extractions.settle(session, turns)
             curations.kick(session_id)
+            filling.submit(session_id, turns)
 
         def busy(session_id: str) -> bool:
             return lanes.busy(session_id) or extractions.busy(session_id) or curations.busy(session_id)
@@ -109,6 +111,7 @@ class Opening:
         lanes = Lanes(work, counters)
         live = LiveSessions(journal, counters, busy, config.session.checkpoint_every)
         ids = IdSource(self.clock, self.entropy)
+        filling = VectorFilling(projector, journal, live, lanes.gates, counters)
         bills = BackgroundBills(config, Ledger(stores.state), live, lanes.gates, ids, self.clock, counters)
         extractions = Extractions(self._extractor(config, stores, counters), live, lanes, journal, ids, counters, bills)
         reviewers = await open_curators(config, stores, counters, self.curator, extractions.quiet, bills)
@@ -143,6 +146,7 @@ class Opening:
             live=live,
             lanes=lanes,
             projector=projector,
+            filling=filling,
             extractions=extractions,
             curations=curations,
             shared=shared,
@@ -171,6 +175,7 @@ class Opening:
                 waiting.setdefault(session_id, []).append(turn)
             else:
                 wanted.setdefault(session_id, {})[turn] = wants
+        filling.sweep()
         for session_id, turns in waiting.items():
             lanes.submit(session_id, turns)
         for session_id, each in wanted.items():

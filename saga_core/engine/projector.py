@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from attrs import define, field
 
@@ -19,9 +19,9 @@ from saga_core.capabilities import Capability
 from saga_core.engine.counters import Counters
 from saga_core.engine.live import LiveSession
 from saga_core.engine.sealing import seal
+from saga_core.engine.vector_views import VectorViews, episodes_scope
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
-from saga_core.journal.tree import Node as TreeNode
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Clock, Embedder
 from saga_core.projection.graph_image import GraphImage, difference, portions, render_graph
@@ -30,7 +30,7 @@ from saga_core.projection.pages import render_pages
 from saga_core.stores.graph import GraphStore, Node
 from saga_core.stores.md_cache import MdCache
 from saga_core.stores.state_kv import Batch, Key, StateKV
-from saga_core.stores.vector import ScopeSpec, VectorItem, VectorStore
+from saga_core.stores.vector import VectorStore
 
 log = logging.getLogger("saga.projection")
 
@@ -46,18 +46,8 @@ def scope_of(session_id: str, slot: int) -> str:
     return f"{session_id}.{slot}"
 
 
-def episodes_scope(session_id: str) -> str:
-    """The vector scope of a session's episodes."""
-    return f"episodes:{session_id}"
-
-
-def lore_scope(world_digest: str) -> str:
-    """The vector scope of a world's lore."""
-    return f"lore:{world_digest}"
-
-
 @define(eq=False)
-class Projector:
+class Projector(VectorViews):
     """Renders states into stores."""
 
     kv: StateKV
@@ -77,10 +67,11 @@ class Projector:
         await self.render(live, turns)
         await live.journal.finish_jobs(live.session.id, turns)
 
-    async def render(self, live: LiveSession, turns: Sequence[str]) -> None:
+    async def render(self, live: LiveSession, turns: Sequence[str], *, vectors: bool = True) -> None:
         """Render the scope of the newest of ``turns`` that is the head or leads to it, and their episodes.
 
-        Of those that were amended, the scopes that show them or what is below them.
+        Of those that were amended, the scopes that show them or what is below them. ``vectors`` false leaves out
+        what an embedder that sees meaning makes: that may take long.
         """
         known = [turn for turn in turns if turn in live.tree]
         amended = [turn for turn in known if turn in live.amendments]
@@ -95,8 +86,9 @@ class Projector:
                 await live.journal.put_checkpoint(live.session.id, await live.state(turn))
         await seal(live)
         # Last: an embedder may be far away, and the views above need none.
-        await self.ensure_lore(live)
-        await self._episodes(live, known)
+        if vectors or self.embedder is None or not self.embedder.semantic:
+            await self.ensure_lore(live)
+            await self._episodes(live, known)
 
     async def show(self, live: LiveSession, turn: str) -> int:
         """Bring one live timeline's scope to ``turn`` and say which slot it is."""
@@ -225,90 +217,6 @@ class Projector:
         if stored != pages:
             await self.cache.write(scope, pages)
 
-    async def ensure_lore(self, live: LiveSession) -> None:
-        """Put the world's lore into its vector scope, once."""
-        scope = lore_scope(live.world.digest)
-        if self.embedder is None or scope in self._ready_lore or not live.world.lore:
-            return
-        await self._create(scope)
-        if await self.vectors.count(scope) != len(live.world.lore):
-            entries = live.world.lore
-            for start in range(0, len(entries), _CHUNK):
-                part = entries[start : start + _CHUNK]
-                vectors = await self.embedder.embed([f"{entry.name}\n{entry.text}" for entry in part], "passage")
-                await self.vectors.upsert(
-                    scope,
-                    [
-                        VectorItem(entry.name, vector, "", {"layer": entry.layer, "type": entry.type})
-                        for entry, vector in zip(part, vectors, strict=True)
-                    ],
-                )
-        self._ready_lore.add(scope)
-
-    def forget_lore(self) -> None:
-        """Look anew whether the vectors of lore and of earlier turns are there."""
-        self._ready_lore.clear()
-        self._whole.clear()
-
-    async def renew_lore(self, live: LiveSession) -> None:
-        """Make the vectors of the world's lore anew."""
-        scope = lore_scope(live.world.digest)
-        self._ready_lore.discard(scope)
-        await self.vectors.drop(scope)
-        await self.ensure_lore(live)
-
-    async def _episodes(self, live: LiveSession, turns: Sequence[str]) -> None:
-        """Make the vectors of turns; those of all turns that lack one, when the embedder is new to the session.
-
-        None for an embedder that sees no more than spelling: words find what they would, and nobody asks for them.
-        """
-        nodes = [node for turn in turns if (node := live.tree.get(turn)).episode]
-        if self.embedder is None or not nodes:
-            return
-        scope = episodes_scope(live.session.id)
-        if not self.embedder.semantic:
-            if await self.vectors.describe(scope) is not None:
-                await self.vectors.drop(scope)
-            return
-        if await self._create(scope):
-            self._whole.discard(scope)
-        if scope not in self._whole:
-            nodes = await self._lacking(live, scope, {node.id for node in nodes})
-        for start in range(0, len(nodes), _CHUNK):
-            part = nodes[start : start + _CHUNK]
-            vectors = await self.embedder.embed([node.episode for node in part], "passage")
-            await self.vectors.upsert(
-                scope,
-                [
-                    VectorItem(node.id, vector, "", {"depth": node.depth})
-                    for node, vector in zip(part, vectors, strict=True)
-                ],
-            )
-        self._whole.add(scope)
-
-    async def _lacking(self, live: LiveSession, scope: str, fresh: set[str]) -> list[TreeNode]:
-        """The turns that have no vector, and the ``fresh`` ones: making all anew may have ended half way."""
-        nodes = [node for node in live.tree.nodes.values() if node.episode]
-        if await self.vectors.count(scope) + len(fresh) >= len(nodes):
-            return [node for node in nodes if node.id in fresh]
-        there: set[str] = set()
-        for start in range(0, len(nodes), _CHUNK):
-            there.update(await self.vectors.get(scope, [node.id for node in nodes[start : start + _CHUNK]]))
-        return [node for node in nodes if node.id in fresh or node.id not in there]
-
-    async def _create(self, scope: str) -> bool:
-        """Make sure that the scope is there for this embedder; whether it was made just now, and is empty."""
-        assert self.embedder is not None
-        spec = ScopeSpec(self.embedder.id, self.embedder.dimension)
-        found = await self.vectors.describe(scope)
-        if found is not None and found != spec:
-            # Vectors of two embedders are never mixed: the scope begins anew and the journal fills it.
-            log.warning("vectors of %s were made by %s; they are made anew by %s", scope, found.embedder, spec.embedder)
-            self.counters.add("vectors.rebuilt")
-            await self.vectors.drop(scope)
-        await self.vectors.create(scope, spec)
-        return found != spec
-
     async def drop(self, live: LiveSession) -> None:
         """Remove everything that stores show of a session."""
         self._whole.discard(episodes_scope(live.session.id))
@@ -402,34 +310,6 @@ class Projector:
         )
         differ = [name for name in wanted.files if stored.files.get(name) != wanted.files[name]]
         return [f"pages {scope}: {', '.join(differ)} differ from the journal, or were edited"] if differ else []
-
-    async def verify_episodes(self, live: LiveSession, waiting: Collection[str] = ()) -> list[str]:
-        """Compare a session's episode vectors with what the journal and the embedder give.
-
-        Those of turns that are ``waiting`` for their views may be there or not.
-        """
-        if self.embedder is None:
-            return []
-        scope = episodes_scope(live.session.id)
-        stored: dict[str, VectorItem] = {}
-        after: str | None = None
-        while page := await self.vectors.scan(scope, after=after, limit=_CHUNK):
-            stored.update((item.id, item) for item in page)
-            after = page[-1].id
-        nodes = [node for node in live.tree.nodes.values() if node.episode and node.id not in waiting]
-        if not self.embedder.semantic:
-            nodes = []
-        if stored.keys() - set(waiting) != {node.id for node in nodes}:
-            return [f"vectors {scope}: {len(stored)} episodes, the journal gives {len(nodes)}"]
-        found = []
-        for start in range(0, len(nodes), _CHUNK):
-            part = nodes[start : start + _CHUNK]
-            vectors = await self.embedder.embed([node.episode for node in part], "passage")
-            for node, vector in zip(part, vectors, strict=True):
-                item = stored[node.id]
-                if list(item.vector) != list(vector) or item.metadata != {"depth": node.depth}:
-                    found.append(f"vectors {scope}: the episode of {node.id} differs from the journal")
-        return found
 
     async def rebuild(self, live: LiveSession) -> None:
         """Drop everything that stores show of a session and render it anew from the journal."""

@@ -365,10 +365,12 @@ class Saga(Memories):
                     report = DrainReport(report.done + more.done)
                 if await self.curations.drain():
                     report = DrainReport(report.done + (await self.lanes.drain(timeout)).done)
+                await self.filling.drain(timeout)
         except TimeoutError:
             log.info("draining did not finish within %.1f s; turns wait for a model", timeout)
         done = report.done + self.extractions.done - read
-        return DrainReport(done, (*self.lanes.waiting(), *self.extractions.waiting(), *self.curations.waiting()))
+        waiting = (self.lanes, self.extractions, self.curations, self.filling)
+        return DrainReport(done, tuple(each for some in waiting for each in some.waiting()))
 
     async def aclose(self, *, drain: float | None = None) -> DrainReport:
         """Drain for at most ``drain`` seconds (the config's ``server.drain_timeout``), then close every store."""
@@ -383,6 +385,7 @@ class Saga(Memories):
         await self.curations.aclose()
         report = await self.lanes.drain(timeout)
         await self.lanes.aclose()
+        await self.filling.aclose()
         await self.reader.aclose()
         await self.live.aclose()
         await self.stores.aclose()

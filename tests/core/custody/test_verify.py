@@ -12,8 +12,9 @@ from attrs import evolve
 from saga_core import codec
 from saga_core.custody.jobs import STUCK, list_jobs, retry
 from saga_core.custody.verify import Verdict, repair, verify
-from saga_core.engine.projector import episodes_scope, lore_scope, scope_of
+from saga_core.engine.projector import scope_of
 from saga_core.engine.saga import Saga
+from saga_core.engine.vector_views import episodes_scope, lore_scope
 from saga_core.errors import NotFound, StoreUnavailable
 from saga_core.journal import keys
 from saga_core.journal.journal import Wanted

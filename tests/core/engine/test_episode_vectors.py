@@ -11,8 +11,8 @@ import pytest
 
 from saga_backends.embedder.ngram import NgramEmbedder
 from saga_core.config import Config, load_config
-from saga_core.engine.projector import episodes_scope
 from saga_core.engine.saga import Saga
+from saga_core.engine.vector_views import episodes_scope
 from saga_core.errors import StoreUnavailable
 from saga_core.ports import Mode
 from tests.core.engine.play import Frontend, memory_config
@@ -58,8 +58,8 @@ async def test_another_embedder_makes_them_all_anew_behind_the_reply(
             assert (made.dimension if made is not None else None) == (dimension if semantic else None)
             assert await saga.verify(turn.session.id) == []
     assert counts == [0, 2, 3, 0]
-    # The third had those of the second at its first turn, and did without; lore too was of the other one.
-    assert late == [(), (), ("vectors.episodes", "vectors.lore"), ("vectors.lore",)]
+    # The fourth had lore of the third at its first turn, and did without; for the third all may have been made by then.
+    assert late[:2] == [(), ()] and set(late[2]) <= {"vectors.episodes", "vectors.lore"} and late[3] == ("vectors.lore",)
 
 
 async def test_what_was_made_half_is_made_whole(tmp_path: Path, sees_meaning: None) -> None:
