@@ -2,7 +2,7 @@
 
 A Hangul word loses its longest particle first. One that has but one syllable before a particle ("숲에", "검을") gives
 that syllable besides its bigrams, since it may also be a word of two syllables ("사과"). Han and kana give bigrams;
-numbers and words of other scripts stand as they are.
+numbers and words of other scripts stand as they are. A number in words is the same term as in digits.
 """
 
 from __future__ import annotations
@@ -34,6 +34,18 @@ KOREAN_ENDINGS = frozenset(
     "할게 을게 겠다 겠어 겠습 것은 것을 것이".split()
 )
 """Syllable bigrams in which Korean verbs and sentences end, whatever they say."""
+
+_COUNTS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety hundred"
+_ENGLISH_NUMBERS = {word: str(number) for number, word in enumerate(_COUNTS.split()) if number > 1}
+_ENGLISH_NUMBERS |= {word: str(10 * number) for number, word in enumerate(_TENS.split(), 1)}
+_KOREAN_NUMBERS = {
+    **dict(zip("둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열 열하나 열둘".split(), map(str, range(2, 13)), strict=True)),
+    "열두": "12",
+    "스물": "20",
+    "스무": "20",
+}
+"""Numbers in words, which are found by their digits. "One" and 하나 say too many other things; 세 and 네 too."""
 
 _KEPT = 64
 """Characters beyond which a text without a space is nothing to remember."""
@@ -80,11 +92,15 @@ def _terms_of(run: str) -> tuple[str, ...]:
         return _hangul(run)
     if "\u3040" <= first <= "\u9fff":
         return tuple(bigrams(run))
-    return (stem(run),) if first.isalpha() and run.isascii() else (run,)
+    return (_ENGLISH_NUMBERS.get(run) or stem(run),) if first.isalpha() and run.isascii() else (run,)
 
 
 def _hangul(word: str) -> tuple[str, ...]:
-    found = list(bigrams(stripped(word)))
+    bare = stripped(word)
+    found = list(bigrams(bare))
+    number = _KOREAN_NUMBERS.get(word) or _KOREAN_NUMBERS.get(bare)
+    if number is not None:
+        found.append(number)
     if 2 <= len(word) <= 1 + LONGEST and word[1:] in PARTICLES:
         found.append(word[0])
     return tuple(found)

@@ -95,3 +95,23 @@ def test_content_words_stand_in_sentences_of_other_inflection() -> None:
     sentence = "크룩은 열쇠를 삼켰다고 말했다. he attacked them."
     found = [word for word in content_words("크룩이 열쇠는? a attacks") if word in sentence]
     assert found == ["크룩", "열쇠", "attack"]
+
+
+@pytest.mark.parametrize(
+    ("words", "digits"),
+    [
+        ("three wolves", "3 wolves"),
+        ("Seven pearls", "7 pearls"),
+        ("twenty soldiers", "20 soldiers"),
+        ("eleven days", "11 days"),
+    ],
+)
+def test_numbers_in_words_are_those_in_digits(words: str, digits: str) -> None:
+    assert terms(words) == terms(digits)
+
+
+def test_korean_numbers_in_words_are_found_by_digits_too() -> None:
+    assert "7" in terms("진주 일곱 개") and "7" in terms("7개의 진주") and "일곱" in terms("진주 일곱 개")
+    assert "12" in terms("열두 명") and "2" in terms("둘 다") and "9" in terms("아홉을")
+    assert terms("one 하나 세 사람").count("1") == 0 and "3" not in terms("세상")
+    assert "10" not in terms("열쇠") and "2" not in terms("둘레") and "10" not in terms("열이 난다")
