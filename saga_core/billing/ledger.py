@@ -8,15 +8,11 @@ from attrs import define
 
 from saga_core import codec
 from saga_core.billing.bill import Bill
+from saga_core.journal import keys
 from saga_core.stores.state_kv import Batch, Key, StateKV
 
 _NAME = "bill"
 _PAGE = 1_000
-
-
-def bill_key(session: str, bill: Bill) -> Key:
-    """Where a bill lies."""
-    return (_NAME, session, bill.turn, bill.call) if bill.call else (_NAME, session, bill.turn)
 
 
 @define
@@ -27,11 +23,11 @@ class Ledger:
 
     async def enter(self, session: str, bill: Bill) -> None:
         """Keep a bill. The same call entered again changes nothing. Raises ``StoreError``."""
-        await self.state.commit(Batch({bill_key(session, bill): codec.encode(bill)}))
+        await self.state.commit(Batch({keys.bill(session, bill.turn, bill.call): codec.encode(bill)}))
 
     async def of_turns(self, session: str, turns: Sequence[str]) -> dict[str, Bill]:
         """The bills of the narrations that those ``turns`` are, of those that have one."""
-        found = await self.state.get([(_NAME, session, turn) for turn in turns])
+        found = await self.state.get([keys.bill(session, turn) for turn in turns])
         return {key[2]: codec.decode(value, Bill) for key, value in found.items()}
 
     async def bills(self, session: str) -> list[Bill]:

@@ -10,7 +10,7 @@ from attrs import define, evolve, field, frozen
 
 from saga_core import codec
 from saga_core.billing.bill import Bill
-from saga_core.billing.ledger import Ledger, bill_key
+from saga_core.billing.ledger import Ledger
 from saga_core.config import Config
 from saga_core.context.model import Language, Slot, TurnContext
 from saga_core.engine.begun import BegunTurn
@@ -21,6 +21,7 @@ from saga_core.engine.prefix_texts import PrefixTexts
 from saga_core.engine.prompt_memories import HeldMemory, PromptMemories
 from saga_core.engine.told_history import is_thin, turns_before, with_history
 from saga_core.errors import StoreError
+from saga_core.journal import keys
 from saga_core.journal.transcript import Transcript, identity_key
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Clock, TokenCounter, Usage
@@ -200,7 +201,7 @@ class Prompting:
     def beside(self, session: str, bill: Bill | None) -> Batch:
         """What is written with a turn: its bill, and what is remembered of the session's prompts."""
         changes = self.memories.changes(session)
-        billed = {} if bill is None else {bill_key(session, bill): codec.encode(bill)}
+        billed = {} if bill is None else {keys.bill(session, bill.turn, bill.call): codec.encode(bill)}
         return Batch({**changes.puts, **billed}, changes.deletes)
 
     def written(self, session: str, batch: Batch) -> None:

@@ -93,6 +93,11 @@ def job(session_id: str, turn_id: str) -> Key:
     return ("job", session_id, turn_id)
 
 
+def bill(session_id: str, turn_id: str, call: str = "") -> Key:
+    """What the narration of a turn cost; what a further ``call`` for it did."""
+    return ("bill", session_id, turn_id, call) if call else ("bill", session_id, turn_id)
+
+
 def prompt(session_id: str, name: str) -> Key:
     """What is remembered of the session's prompts."""
     return ("prompt", session_id, name)

@@ -80,3 +80,20 @@ def test_a_short_play_reads_what_it_can(case: Case, tmp_path: Path) -> None:
     assert row["reuse"] >= case.reuse
     assert row["bill"] <= case.bill + 0.06, "a first rewrite weighs more in a short play"
     assert row["pinned"]["first"] == 1
+
+
+def test_extraction_and_curation_are_paid_for(tmp_path: Path) -> None:
+    case = next(evolve(case, turns=22) for case in CASES if case.unreported)
+    row = figures(asyncio.run(play(case, tmp_path)))
+    assert row["extraction_dollars"] > 0 and row["curation_dollars"] > row["extraction_dollars"]
+    price = row["input_dollars"] + row["output_dollars"]
+    assert price < price + row["extraction_dollars"] + row["curation_dollars"] < row["without_saga_dollars"]
+
+
+def test_what_the_model_said_carries_no_breakpoint_of_gpt() -> None:
+    said = [Piece("a", 2_000), Piece("b", 100, "30m", said=True)]
+    with pytest.raises(Refused, match="what the model said"):
+        MarkedCache(1_024, 1, replies=False).send(said, 0.0)
+    assert MarkedCache(1_024, 1).send(said, 0.0).written == 2_100
+    wishes = [Wish(float(at), (Piece("a", 2_000), Piece("b", 100, said=True)), 50) for at in range(2)]
+    assert ideal_cost(wishes, RATES, 1_024, replies=False) == pytest.approx(2_000 * 1.25 + 200 + 2 * 150)
