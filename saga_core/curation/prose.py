@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from saga_core.curation.predicates import finite_en, finite_ko
 from saga_core.text.korean import is_hangul
 
 _SENTENCE = re.compile(r"[^.!?。！？…\n]+(?:[.!?。！？…]+|\n|$)")
@@ -21,11 +22,24 @@ _ACTS_KO = (
     r"|들어[왔온섰선]|가리[켰킨]"
     r"|뽑[았아는]|막아섰|막아선다|명령했|명령한다|중얼거[렸린]|투덜거[렸린]|한숨을 쉬|껴안|안아|마신다|마셨"
     r"|먹는다|먹었|맞이했|맞이한다"
+    r"|고개를 (?:[^.!?\n]{0,6})?(?:저었|젓는|젓고|돌렸|돌린|돌리|들었|든다|들고|숙였|숙인|숙이)|히죽|피식|빙긋"
+    r"|씩 웃|껄껄|킬킬|낄낄"
+    r"|드러[냈낸]|치켜[들든]|덤[볐빈벼]|돌아[섰선봤본보서]|등을 돌|눈을 (?:떴|뜬|부라|가늘|굴)|팔짱|입을 (?:열"
+    r"|뗐|뗀|연)|입술을"
+    r"|손을 (?:뻗|들|내|잡|얹|올)|손짓|어깨를 으쓱"
+    r"|뛰[었어쳐]|울부짖|고함|으르렁|찡그|찌푸|쓰다듬|집어[들던]|움켜|붙잡|잡아[당챘끌]"
+    r"|막았|막는다|지나[갔간쳤친]|나왔|나온다|나섰|나선다|내려[왔온섰]|올라[왔온섰탔]|무릎을 꿇|재촉했|재촉한"
+    r"|설명[했한]|덧붙[였인]"
+    r"|불렀|부른다|부탁[했한]|제안[했한]|경고[했한]|위협[했한]|꾸짖|달랬|알려 ?[줬준]|보여 ?[줬준]|쫓아[왔온]"
+    r"|피했|피한다|때[렸린]"
+    r"|밀쳤|밀친|당겼|당긴|던졌|던진다|겨[눴눈누]|꺼냈|꺼낸다|챙겼|챙긴|골랐|고른다|닫았|닫는다|기대[섰어] "
+    r"|기지개|하품|코웃음"
 )
 _ACTS_EN = (
     r"says?|said|replie[sd]|answer(?:s|ed)|ask(?:s|ed)|shout(?:s|ed)|whisper(?:s|ed)|smile[sd]|laugh(?:s|ed)"
     r"|grin(?:s|ned)"
-    r"|nod(?:s|ded)|walk(?:s|ed)|run[s]?|ran|step(?:s|ped)|turn(?:s|ed)|look(?:s|ed)|stare[sd]|glare[sd]"
+    r"|nod(?:s|ded)|walk(?:s|ed)|run[s]?|ran|step(?:s|ped)|turn(?:s|ed)|look(?:s|ed) (?:at|up|down|away|back"
+    r"|over|around|to|into|out|from)|stare[sd]|glare[sd]"
     r"|point(?:s|ed)|hand(?:s|ed)"
     r"|give[s]?|gave|draw[s]?|drew|swing[s]?|swung|attack(?:s|ed)|strike[s]?|struck|slash(?:es|ed)|lunge[sd]"
     r"|stab(?:s|bed)|charge[sd]"
@@ -33,11 +47,24 @@ _ACTS_EN = (
     r"|ed)|join(?:s|ed)"
     r"|greet(?:s|ed)|open(?:s|ed)|shrug(?:s|ged)|mutter(?:s|ed)|sigh(?:s|ed)|snarl(?:s|ed)|growl(?:s|ed)"
     r"|pour(?:s|ed)|offer(?:s|ed)"
+    r"|shakes?|shook|lean(?:s|ed)|chuckle[sd]|crosse[sd]|lift(?:s|ed)|raise[sd]|lower(?:s|ed)|push(?:es|ed)"
+    r"|pull(?:s|ed)"
+    r"|throw[s]?|threw|toss(?:es|ed)|grab(?:s|bed)|catch(?:es)?|caught|kneel[s]?|knelt|bow(?:s|ed)|beckon(?:s"
+    r"|ed)|frown(?:s|ed)"
+    r"|scowl(?:s|ed)|wink(?:s|ed)|sp(?:its|at)|roar(?:s|ed)|yell(?:s|ed)|scream(?:s|ed)|call(?:s|ed) (?:out|to"
+    r"|for)|climb(?:s|ed)"
+    r"|jump(?:s|ed)|leap[s]?|leapt|hurrie[sd]|rush(?:es|ed)|limp(?:s|ed)"
+    r"|stride[s]?|strode|pace[sd]|tie[sd]|row(?:s|ed)"
+    r"|g(?:o|e)ts? (?:up|to)|got (?:up|to)|went|came|comes|goes|took|takes|sets?|puts?|held|brings?|brought"
+    r"|began|begins|spoke|speaks|woke|wakes|told|tells"
+    r"|reache[sd]|clap(?:s|ped)|whistle[sd]|hum(?:s|med)|drink[s]?|drank|eat[s]?|ate|insist(?:s|ed)|warn(?:s"
+    r"|ed)|explain(?:s|ed)"
 )
 _FIGHTS_KO = (
     r"휘둘[렀러]|휘두[르른]|공격[했한하]|베었|벤다|벴다|찔렀|찌른다|쏘았|쐈다|쏜다|내리[쳤친찍]|돌격[했한]"
     r"|싸[웠운우]|맞서 싸|걷어찼|걷어찬다|내질렀|내지른다"
-    r"|후려[쳤친]|달려들[었어]|달려든다|쓰러뜨[렸린]|처치[했한]|쳐[냈낸]|받아[쳤친]"
+    r"|베어 ?[냈낸넘]|벴|찔러|꿰뚫|들이받|물어뜯|튕겨[냈낸]|막아[냈낸]|내려[쳤친]|후려[쳤친]|달려들[었어]"
+    r"|달려든다|쓰러뜨[렸린]|처치[했한]|쳐[냈낸]|받아[쳤친]"
 )
 _FIGHTS_EN = (
     r"swing[s]?|swung|attack(?:s|ed)?|strike[s]?|struck|slash(?:es|ed)?|stab(?:s|bed)?|lunge[sd]?|charge[sd]?"
@@ -56,8 +83,9 @@ _UNREAL = re.compile(
     re.I,
 )
 _BODY = re.compile(
-    r"시체|시신|주검|무덤|묘비|유골|유해|장례|관 속|영정|차갑게 식"
-    r"|\b(?:corpse|body|bodies|grave\w*|tomb\w*|remains|coffin|funeral|carcass|buried|lifeless|cold hand)\b",
+    r"시체|시신|주검|무덤|묘비|유골|유해|장례|관 속|영정|차갑게 식|초점 없는|빈 눈|감지 못한 눈"
+    r"|\b(?:corpse|body|bodies|grave\w*|tomb\w*|remains|coffin|funeral|carcass|buried|lifeless|cold hand"
+    r"|empty eyes|unseeing|sightless|glassy|dead eyes)\b",
     re.I,
 )
 _REVIVED = re.compile(
@@ -69,11 +97,13 @@ _REVIVED = re.compile(
     re.I,
 )
 _UNTRUE_KO = re.compile(
-    r"않|못[하했]|없었|없다|(?:했|었|았|였|하|웃|말하|걷)던|라면|였다면|한다면|것 같|듯했|라고 들|다고 들"
+    r"[가-힣]던(?=\s)|않|못[하했]|없었|없다|(?:했|었|았|였|하|웃|말하|걷)던|라면|였다면|한다면|것 같|듯했"
+    r"|라고 들|[다라]고 (?:말|전|들|믿|생각|여|주장|속삭|외)"
     r"|다는 소문|다고 한다|것처럼"
 )
 _UNTRUE_EN = re.compile(
-    r"\b(?:never|no longer|cannot|can't|would|could|should|if|as if|as though|had|once|won't|will not|didn't"
+    r"\b(?:nobody|no one|none|never|no longer|cannot|can't|would|could|should|if|as if|as though|had|once|won't"
+    r"|will not|didn't"
     r"|does not|rumou?r)\b",
     re.I,
 )
@@ -91,6 +121,10 @@ _DIED_KO = (
 _DIED_EN = (
     r"(?:\s+\w+ly)?\s+(?:is dead|dies|died|is killed|was killed|is slain"
     r"|was slain|has died|breathes (?:his|her|their) last)\b"
+)
+_ALONE_EN = (
+    r"(?<!named )(?<!called )(?<!of )(?<!by )(?<!than )(?<!like )(?<!about )"
+    r"(?<!what )(?<!that )(?<!which )(?<!whom )(?<!how )"
 )
 _SUBJECT = re.compile(r"(?<!\w)[가-힣A-Za-z]{1,12}(?:이|가|은|는|께서)(?=\s)")
 _YOU = r"(?:당신|너|그대|나|여러분)(?:은|는|이|가)|네가|내가|제가"
@@ -132,9 +166,14 @@ def acts(text: str, names: Iterable[str], *, fighting: bool = False) -> str:
     subject = _subject(found)
     verbs = _verbs(subject, fighting)
     for sentence in narrated(text):
-        if verbs.search(sentence) and _real(sentence):
+        if not _real(sentence):
+            continue
+        if verbs.search(sentence) or (not fighting and (finite_ko(sentence, found) or finite_en(sentence, found))):
             return sentence
     if not fighting:
+        inverted = re.search(rf"[\"”]\s*(?:said|says|[a-z]+(?:ed|s))\s+(?:{'|'.join(map(re.escape, found))})\b", text)
+        if inverted:
+            return " ".join(inverted.group().split())
         line = re.compile(rf"^\s*\**(?:{'|'.join(map(re.escape, found))})\**\s*[:：]\s*\**\s*[\"“「]", re.M)
         spoken = line.search(text)
         if spoken:
@@ -224,7 +263,7 @@ def _verbs(subject: str, fighting: bool) -> re.Pattern[str]:
     named = subject.removesuffix("(?:이|가|은|는|께서|도)")
     return re.compile(
         rf"{subject}(?=\s|,)(?:(?!{_SUBJECT.pattern})[^.!?\n]){{0,40}}?(?:{korean_verbs})"
-        rf"|{named}(?:\s+\w+ly)?(?:\s+then)?\s+(?:{english_verbs})\b",
+        rf"|{_ALONE_EN}{named}(?:\s+\w+ly)?(?:\s+then)?\s+(?:{english_verbs})\b",
         re.I,
     )
 

@@ -26,6 +26,12 @@ def _play(data: dict[str, Any]) -> Play:
     return Play(data["name"], data["world"], data.get("rule", ""), told)
 
 
-_DATA = yaml.safe_load(Path(__file__).with_name("plays.yaml").read_text(encoding="utf-8"))
+def _load(name: str) -> Any:
+    return yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+_DATA, _MORE = _load("plays.yaml"), _load("plays_more.yaml")
 PLANTED = tuple(map(_play, _DATA["planted"]))
 SOUND = tuple(map(_play, _DATA["sound"]))
+MORE_PLANTED = tuple(map(_play, _MORE["planted"]))
+MORE_SOUND = tuple(map(_play, _MORE["sound"]))

@@ -1,0 +1,93 @@
+"""Predicates: whether a sentence says that somebody does something, told from its build and not from a list of verbs.
+
+Korean: the name is the only subject of the sentence, and what ends it is no state, no trait and nothing that happens
+to the dead. English: the name begins a clause, and a verb in the present, the past or the progressive follows. What
+tells of earlier times reads alike, so verbs that mostly do so are left out. Careful rather than complete.
+"""
+
+from __future__ import annotations
+
+import re
+
+from saga_core.text.korean import is_hangul
+
+_SUBJECTS = re.compile(r"(?<!\w)[가-힣A-Za-z]{1,12}(?:이|가|은|는|께서|도|들이|들은)(?=\s)")
+_NO_NOUNS = frozenset(
+    "없이 같이 많이 깊이 높이 멀리 굳이 일이 길이 더는 다시는 이제는 지금은 결국은 사실은 어느새는 때는 곳은 "
+    "아직도 그래도 아무도 조금도 하나도 그리고도 또는 혹은 붉은 검은 젊은 늙은 낡은 작은 깊은 높은 많은 좋은 굳은 짙은 "
+    "얇은 두꺼운 "
+    "같은 하는 있는 없는 오는 가는 보는 웃는 우는 죽은 남은 앉은 젖은 묵은 밝은 맑은 넓은 좁은 굵은 얕은".split()
+)
+_SAFE_KO = re.compile(
+    r"죽|숨[을이]|쓰러|누[워웠운]|식[었어는]|굳[었어]|잠[들든]|묻[혔힌히]|없|사라|움직이지|있[다었는]|이었|이다"
+    r"|였다|아니|됐|되[었는]|남[았겼겨는]"
+    r"|잊|보[였인이]|썩|흘[렸린리렀]|흐[른르]|강했|약했|사랑했|미워했|원했|알[았고]|믿[었는]|두려워|바랐|싫어"
+    r"|좋아|아꼈|맡겼|가르[쳤친]"
+    r"|약속했|살[았던]|태어|자랐|지냈|지켰|이끌었|만들었|지었|썼었|했었|었었|았었|때문|뿐|터였|것이|셈이|듯"
+    r"|법이|마련|모양|만하|당했|맞았"
+    r"|무너[졌진]|떨어[졌진지]|가라앉|떠[올내오]|불[탔탄]|매달|걸[렸려린]|끌려|실[렸려린]|갇[혔혀힌]|생각나|그[립리]"
+)
+_JOINT = re.compile(r"[가-힣](?:고|며|자|더니|지만|는데)\s|,\s")
+_SAYING = re.compile(r"[다라냐자]고(?:도|만|는)?\s")
+_LIFELESS_EN = (
+    r"drowned|drowns|looks|looked|appears|appeared|sounds|sounded|feels|felt|knows|knew|is|was|has|does|lies"
+    r"|rests|remains"
+    r"|dies|falls|floats|drifts|sinks|rots|hangs|burns|bleeds|sleeps|means"
+    r"|deserves|haunts"
+    r"|seems|needs|owes|belongs|stays|less|always|this|its|his|perhaps|besides|sometimes|afterwards|vanishes"
+    r"|disappears|died"
+    r"|owed|loved|lived|owned|liked|used|wanted|believed|feared|promised|named|called|belonged|hated|remained"
+    r"|rested|vanished"
+    r"|disappeared|seemed|needed|deserved|perished|collapsed|failed|ended|built|killed|murdered|buried|missed"
+    r"|indeed|red"
+    r"|wanted|planned|dreamed|hoped|trusted|raised|married|tired|bed|decayed|floated|drifted|stayed|mattered"
+    r"|worked|served"
+)
+_STILL_EN = (
+    r"lying|dying|missing|rotting|bleeding|hanging|floating|burning|sleeping|decaying|being|going|nothing|resting"
+    r"|drifting"
+)
+_CLAUSE_EN = r"(?:^|[,;:]\s|\b(?:and|(?<!one )(?<!all )(?<!body )but|then|while)\s)(?:the\s)?"
+
+
+def finite_ko(sentence: str, names: list[str]) -> bool:
+    """Whether somebody of those names does what a Korean sentence tells."""
+    named = "|".join(map(re.escape, (name for name in names if any(map(is_hangul, name)))))
+    if not named or _SAYING.search(sentence):
+        return False
+    subject = re.search(rf"(?<!\w)(?:{named})(?P<particle>이|가|은|는|께서|도)(?=\s)", sentence)
+    if subject is None:
+        return False
+    rest = sentence[subject.end() :].strip()
+    joints = [each.end() for each in _JOINT.finditer(sentence, 0, subject.start())]
+    clause = sentence[joints[-1] if joints else 0 :]
+    others = [each.group() for each in _SUBJECTS.finditer(clause) if each.group() not in _NO_NOUNS]
+    if len(others) > 1 or not rest.rstrip(".!?。！？… \"”'").endswith("다"):
+        return False
+    words = rest.split()
+    if subject["particle"] in "이가" and _adnominal(words[0]):
+        return False
+    return _SAFE_KO.search(" ".join(words[-2:])) is None
+
+
+def _adnominal(word: str) -> bool:
+    """Whether a Korean word may be a verb that describes the noun behind it."""
+    last = word[-1]
+    if last in "을를" and len(word) > 1:
+        return False  # what is done something to
+    return last in "던는" or (is_hangul(last) and (ord(last) - 0xAC00) % 28 in (4, 8))
+
+
+def finite_en(sentence: str, names: list[str]) -> bool:
+    """Whether somebody of those names does what a clause of an English sentence tells."""
+    named = "|".join(map(re.escape, (name for name in names if name.isascii())))
+    if not named:
+        return False
+    begins = rf"{_CLAUSE_EN}(?:\w+\s)?(?:{named})(?:\s\w+ly)?\s"
+    return (
+        re.search(rf"{begins}(?!(?:{_LIFELESS_EN})\b)[a-z]+(?:[^s\W\d]s|ed)\b", sentence, re.I) is not None
+        or re.search(
+            rf"{begins}(?:is|was)\s(?:still\s|already\s|now\s)?(?!(?:{_STILL_EN})\b)[a-z]{{2,}}ing\b", sentence, re.I
+        )
+        is not None
+    )
