@@ -13,14 +13,18 @@ from pathlib import Path
 from attrs import frozen
 
 from saga_backends.path_lock import PathLock
-from saga_backends.state_kv.sqlite_copy import Copy, copy_state, read_copy
+from saga_backends.state_kv.sqlite_copy import SEAL, Copy, copy_state, read_copy
 from saga_core.config import Config
 from saga_core.custody.backups import Kept, add_to_index
+from saga_core.custody.forget import forget_sessions
+from saga_core.custody.forgotten import Older, brought_back
 from saga_core.custody.verify import Verdict, verify
 from saga_core.engine.open_stores import backend_of, path_of
 from saga_core.engine.saga import Saga
 from saga_core.errors import BadInput, NewerSchema, NotSupported
 from saga_core.journal import keys
+from saga_core.stores.state_kv import Batch
+from saga_server.counted import counted
 
 FOLDER = "backups"
 """Below the data directory: where a server puts the backups that it is asked for over HTTP."""
@@ -70,15 +74,23 @@ class Restored:
     aside: Path | None
     """Where the data that was there before is now."""
     verdict: Verdict
+    left_out: tuple[str, ...] = ()
+    """Sessions in the backup that were forgotten since."""
 
 
 async def restore(
-    config: Config, file: Path, *, force: bool = False, say: Callable[[str], None] = lambda _: None
+    config: Config,
+    file: Path,
+    *,
+    force: bool = False,
+    with_forgotten: bool = False,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Restored:
     """Put a backup in the place of the journal, and render every view from it.
 
-    The backup is read from end to end first. Data that is there is refused, or put aside with ``force``. Raises
-    ``SagaError``; until the last step nothing was changed.
+    The backup is read from end to end first. Data that is there is refused, or put aside with ``force``. Sessions
+    that were forgotten since the backup was made are left out, and a backup that holds a name which was forgotten since
+    is refused, unless ``with_forgotten``. Raises ``SagaError``; until the last step nothing was changed.
     """
     target = state_file(config)
     found = await asyncio.to_thread(read_copy, file)
@@ -87,14 +99,27 @@ async def restore(
             f"{file}: its journal has format {found.journal}, this SAGA knows up to {keys.FORMAT}: install a newer "
             "SAGA; nothing was changed"
         )
-    say(f"{file}: whole, {len(found.sessions)} sessions, {found.turns} turns")
+    say(f"{file}: whole, {counted(len(found.sessions), 'session')}, {counted(found.turns, 'turn')}")
+    since = found.seal.made if found.seal is not None else None
+    older = Older((), ()) if with_forgotten else brought_back(config.data_dir, found.sessions, since)
+    if older.names:
+        raise BadInput(
+            f"{file}: in {', '.join(older.names)} a name was forgotten after this backup was made, and would be back; "
+            "give --with-forgotten to restore it all the same, and forget the name again; nothing was changed"
+        )
     aside = await asyncio.to_thread(_put, config, file, target, force)
     if aside is not None:
         say(f"what was there is now in {aside}")
     async with aclosing(await Saga.open(config, resume=False)) as saga:
+        await saga.stores.state.commit(Batch(deletes=frozenset({SEAL})))  # it goes on, and is no copy any more
+        if older.sessions:
+            await forget_sessions(saga, [await saga.session(session) for session in older.sessions])
+            left = counted(len(older.sessions), "session")
+            say(f"{left} left out: forgotten after this backup was made (--with-forgotten would bring them back)")
         for session in found.sessions:
-            await saga.rebuild(session)
-        return Restored(found, aside, await verify(saga))
+            if session not in older.sessions:
+                await saga.rebuild(session)
+        return Restored(found, aside, await verify(saga), older.sessions)
 
 
 def _put(config: Config, file: Path, target: Path, force: bool) -> Path | None:

@@ -10,6 +10,7 @@ import click
 from saga_core.errors import SagaError
 from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
 from saga_server.cli_custody import check_there
+from saga_server.counted import counted
 
 
 @click.command()
@@ -31,19 +32,22 @@ def backup(file: Path | None, data: Path | None, target: Path | None) -> None:
         fail(error)
     click.echo(f"{found.path}")
     click.echo(
-        f"{len(found.sessions)} sessions, {found.turns} turns, {found.bytes / 2**20:.1f} MB; read back and whole"
+        f"{counted(len(found.sessions), 'session')}, {counted(found.turns, 'turn')}, {found.bytes / 2**20:.1f} MB; "
+        "read back and whole"
     )
 
 
 @click.command()
 @click.argument("backup_file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Put data that is there aside, instead of refusing.")
+@click.option("--with-forgotten", is_flag=True, help="Bring back what was forgotten after the backup was made.")
 @settings
-def restore(file: Path | None, data: Path | None, backup_file: Path, force: bool) -> None:
+def restore(file: Path | None, data: Path | None, backup_file: Path, force: bool, with_forgotten: bool) -> None:
     """Put the backup FILE in the place of the journal, and render every view from it.
 
     The backup is read from end to end first, and everything is verified afterwards. The server must not run on the
-    data directory. Data that is there stays, in a folder named replaced-….
+    data directory. Data that is there stays, in a folder named replaced-…. What was forgotten after the backup was
+    made stays forgotten.
     """
     from saga_server.backing_up import restore as put_back
     from saga_server.logs import log_errors_only
@@ -51,11 +55,13 @@ def restore(file: Path | None, data: Path | None, backup_file: Path, force: bool
     try:
         config = find_config(file, data)
         log_errors_only(config)
-        found = asyncio.run(put_back(config, backup_file, force=force, say=click.echo))
+        found = asyncio.run(put_back(config, backup_file, force=force, with_forgotten=with_forgotten, say=click.echo))
     except (SagaError, OSError) as error:
         fail(error)
     for finding in found.verdict.findings:
         click.echo(f"!!  {finding}")
     count = found.verdict.sessions
-    click.echo(f"{count} sessions: {'restored, and equal to the journal' if found.verdict.equal else 'see above'}")
+    click.echo(
+        f"{counted(count, 'session')}: {'restored, and equal to the journal' if found.verdict.equal else 'see above'}"
+    )
     raise SystemExit(0 if found.verdict.equal else SURROUNDINGS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from aiohttp import web
 from saga_backends.state_kv.sqlite_copy import read_copy
 from saga_core.custody.backups import read_index
 from saga_core.custody.forget import Gone, forget_name, forget_sessions, sessions_of
+from saga_core.custody.forgotten import note_forgotten
 from saga_core.custody.jobs import list_jobs, retry
 from saga_core.custody.transfer import export_session, import_session, read_file
 from saga_core.custody.verify import repair, verify
@@ -19,6 +21,10 @@ from saga_core.errors import BadInput, SagaError
 from saga_server.backing_up import back_up
 from saga_server.handlers import as_json, id_of, saga_of, to_its_end
 from saga_server.query import flag, known_only, text
+
+_ASIDE = ("*.damaged-*", "replaced-*/state.db")
+"""What a damage and a restore put aside in a data directory."""
+_LOGS = ("-wal", "-shm")
 
 
 def custody_routes() -> list[web.RouteDef]:
@@ -139,27 +145,30 @@ async def forgotten(
         raise BadInput("session: give a session, or an owner: one of the two")
     if name is not None and session is None:
         raise BadInput("name: a name is forgotten in a session; give the session too")
-    if owner is not None:
-        gone = await forget_sessions(saga, await sessions_of(saga, owner))
-    elif name is not None:
-        gone = await forget_name(saga, session or "", name)
-    else:
-        gone = await forget_sessions(saga, [await saga.session(session or "")])
-    held = await asyncio.to_thread(_held, saga.config.data_dir, gone)
+    data = saga.config.data_dir
+    doomed = await sessions_of(saga, owner) if owner is not None else [await saga.session(session or "")]
+    if name is not None:
+        gone = await forget_name(saga, doomed[0].id, name)
+    if data.is_dir():  # of whole sessions it is noted before, for they are wanted gone whatever comes
+        await asyncio.to_thread(note_forgotten, data, [each.id for each in doomed], time.time(), whole=name is None)
+    if name is None:
+        gone = await forget_sessions(saga, doomed)
+    held = await asyncio.to_thread(_held, data, gone)
     return {"sessions": list(gone.sessions), "places": gone.places, "backups": held}
 
 
 def _held(data: Path, gone: Gone) -> list[dict[str, Any]]:
-    """The backups that still hold a session of those, and those of which it cannot be told."""
+    """The backups, and what was put aside, that still hold a session of those, or of which it cannot be told."""
+    copies = {Path(each.path): each.made for each in read_index(data) if Path(each.path).is_file()}
+    for pattern in _ASIDE:
+        aside = [path for path in sorted(data.glob(pattern)) if not path.name.endswith(_LOGS)]
+        copies |= {path: path.stat().st_mtime for path in aside}
     found = []
-    for each in read_index(data):
-        path = Path(each.path)
-        if not path.is_file():
-            continue
+    for path, made in copies.items():
         try:
             read, held = True, not set(gone.sessions).isdisjoint(read_copy(path).sessions)
-        except SagaError:
+        except (SagaError, OSError):
             read, held = False, True
         if held:
-            found.append({"path": each.path, "made": each.made, "read": read})
+            found.append({"path": str(path), "made": made, "read": read})
     return found

@@ -65,13 +65,13 @@ class TestBackup:
     def test_there_and_back(self, here: Path) -> None:
         told = well("backup", "kept.db")
         assert told.splitlines()[0] == str(here / "kept.db")
-        assert told.splitlines()[1].startswith("1 sessions, 1 turns, ")
+        assert told.splitlines()[1].startswith("1 session, 1 turn, ")
         before = listed()
         play("또 하나", "쉰다.", "밤이 온다. 별이 뜬다.")
         assert saga("restore", "kept.db").exit_code == 2, "data is there"
         assert len(listed()) == 2
         told = well("restore", "kept.db", "--force")
-        assert "what was there is now in" in told and "1 sessions: restored, and equal to the journal" in told
+        assert "what was there is now in" in told and "1 session: restored, and equal to the journal" in told
         assert listed() == before
         (aside,) = (here / "data").glob("replaced-*")
         assert {"state.db", "vectors.db", "pages"} <= {path.name for path in aside.iterdir()}
@@ -116,6 +116,16 @@ class TestBackup:
         assert result.exit_code == 1, result.stdout
         assert listed() == before, "nothing was changed"
         assert not list((here / "data").glob("replaced-*"))
+
+    def test_what_was_put_aside_comes_back_with_what_was_played_since(self, here: Path) -> None:
+        well("backup", "kept.db")
+        well("restore", "kept.db", "--force")
+        play("또 하나", "쉰다.", "밤이 온다. 별이 뜬다.")
+        (first,) = (here / "data").glob("replaced-*")
+        shutil.rmtree(first)
+        well("restore", "kept.db", "--force")
+        (aside,) = (here / "data").glob("replaced-*")
+        assert "2 sessions: restored, and equal" in well("restore", str(aside / "state.db"), "--force")
 
     def test_an_older_state_file_will_do(self, here: Path) -> None:
         shutil.copyfile(here / "data" / "state.db", here / "old.db")
@@ -162,6 +172,51 @@ class TestForget:
         (here / "old.db").write_bytes(b"torn")
         assert "it cannot be read here" in well("forget", "나의 모험", "--yes")
 
+    def test_an_older_backup_does_not_bring_it_back(self, here: Path) -> None:
+        play("비밀", "속삭인다.", "자색고래가 듣는다. 아무도 모른다.")
+        well("backup", "old.db")
+        (kept, doomed) = listed()
+        well("forget", "비밀", "--yes")
+        well("backup", "newer.db")
+        told = well("restore", "old.db", "--force")
+        assert "1 session left out: forgotten after this backup was made" in told
+        assert [each["id"] for each in listed()] == [kept["id"]]
+        assert traces(here / "data", "자색고래", doomed["id"]) == []
+        assert "left out" not in well("restore", "newer.db", "--force")
+        assert "left out" not in well("restore", "old.db", "--force", "--with-forgotten")
+        assert {each["id"] for each in listed()} == {kept["id"], doomed["id"]}
+        told = well("forget", "비밀", "--yes")
+        assert len([line for line in told.splitlines() if line.startswith("still in the backup")]) == 1
+
+    def test_nor_a_name(self, here: Path) -> None:
+        play("비밀", "속삭인다.", "자색고래가 듣는다. 아무도 모른다.")
+        well("backup", "old.db")
+        well("forget", "비밀", "--name", "자색고래", "--yes")
+        before = listed()
+        refused = saga("restore", "old.db", "--force")
+        assert refused.exit_code == 2 and "--with-forgotten" in refused.stderr
+        assert listed() == before and traces(here / "data", "자색고래") == []
+        well("restore", "old.db", "--force", "--with-forgotten")
+        assert "places of" in well("forget", "비밀", "--name", "자색고래", "--yes")
+
+    def test_what_was_put_aside_is_told(self, here: Path) -> None:
+        play("비밀", "속삭인다.", "자색고래가 듣는다. 아무도 모른다.")
+        well("backup", "old.db")
+        well("restore", "old.db", "--force")
+        (here / "data" / "state.db.damaged-1").write_bytes(b"torn")
+        (here / "old.db").unlink()
+        told = well("forget", "비밀", "--yes")
+        (aside,) = (here / "data").glob("replaced-*")
+        assert f"still in the backup  {aside / 'state.db'}" in told
+        assert "state.db.damaged-1  (it cannot be read here)" in told
+
+    def test_a_list_that_cannot_be_read(self, here: Path) -> None:
+        well("backup", "old.db")
+        (here / "data" / "forgotten.json").write_text("{")
+        refused = saga("restore", "old.db", "--force")
+        assert refused.exit_code == 1 and "forgotten.json: cannot be read" in refused.stderr
+        assert len(listed()) == 1
+
     def test_a_name(self, here: Path) -> None:
         play("비밀", "속삭인다.", "자색고래가 듣는다. 아무도 모른다.")
         assert "places of" in well("forget", "비밀", "--name", "자색고래", "--yes")
@@ -197,7 +252,7 @@ def test_beside_a_server(here: Path) -> None:
         assert done.returncode == code, done.stderr + done.stdout
         return done.stdout if not code else done.stderr
 
-    assert "1 sessions, 1 turns" in beside("backup", "kept.db")
+    assert "1 session, 1 turn," in beside("backup", "kept.db")
     assert "is open in process" in beside("restore", "kept.db", "--force", code=1)
     beside("export", "나의 모험", "my.jsonl")
     assert "나의 모험 (2)  1 turns" in beside("import", "my.jsonl")
