@@ -45,7 +45,7 @@ async def reread(live: LiveSession, turn_id: str, reader: ContextReader, memorie
             episodes=PathEpisodes(live.tree, live.episodes, turn.parent),
             shown=frozenset({turn.parent}),
             graph=await live.image(turn.parent),
-            now=turn.created,
+            now=turn.at,
             due=due_lines(state, language),
             memories=await memories(live, state),
         )
