@@ -194,7 +194,7 @@ class Narrators:
 
 async def _open(provider: Provider) -> ChatModel:
     try:
-        backend = registry.load("chat", provider.backend)
+        backend = await asyncio.to_thread(registry.load, "chat", provider.backend)  # its modules take 30 ms
         model: ChatModel = await backend.open(OpenOptions(options=provider.options))
     except BadInput as error:
         raise UpstreamError(f"provider {provider.name} cannot be used: {error}", kind="provider_error") from error
