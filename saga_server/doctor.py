@@ -7,10 +7,15 @@ import platform
 import sys
 from collections.abc import Callable
 
+from saga_core import registry
 from saga_core.config import Config
+from saga_core.engine.curators import ASKING, RULES
 from saga_core.engine.saga import Saga
 from saga_core.errors import SagaError, StoreLocked
+from saga_core.registry import OpenOptions
+from saga_core.stores.curator import Curator
 from saga_core.stores.lifecycle import Health, StoreInfo
+from saga_server.doctor_recall import examine_recall, recall_of
 from saga_server.installed import installed
 from saga_server.narrators import Narrators
 from saga_server.running import address_of, ask
@@ -25,6 +30,7 @@ async def examine(config: Config, say: Say) -> bool:
         _python(say),
         _settings(config, say),
         await _stores(config, say),
+        await _curator(config, say),
         await _providers(config, say),
     ]
     say("all is well" if all(results) else "see the lines marked with !!")
@@ -64,7 +70,10 @@ async def _served(config: Config, say: Say, locked: StoreLocked) -> bool:
         return _told(say, False, f"stores: {locked} ({error})")
     good = _told(say, True, f"stores: open in the server at {address_of(config.data_dir)}, which says of them:")
     for kind, store in status["stores"].items():
-        good &= _told(say, store["ok"], f"{kind}: {store['backend']} {store['version']}, {store['detail']}")
+        good &= _told(
+            say, store["ok"], f"{kind}: {store['backend']} {store['version']}".rstrip() + f", {store['detail']}"
+        )
+    good &= recall_of(status, lambda fine, text: _told(say, fine, text))
     for name, reason in status["degraded"].items():
         good &= _told(say, False, f"{name}: {reason}")
     return good
@@ -84,6 +93,7 @@ async def _stores(config: Config, say: Say) -> bool:
             good &= _told(say, health.ok, f"{kind}: {_opened(store.info, health)}")
             good &= _told(say, True, f"{kind} backends: {_backends(kind, store.info.name)}")
         _told(say, True, f"context: {_sources(saga)}")
+        good &= await examine_recall(saga, lambda fine, text: _told(say, fine, text))
         for name, reason in saga.counters.degraded.items():
             good &= _told(say, False, f"{name}: {reason}")
         broken = saga.worlds.broken()
@@ -130,6 +140,23 @@ def _sources(saga: Saga) -> str:
     broken = [f"{each.name}: {each.missing}" for each in found if each.missing]
     off = f"; installed, not in recall.sources: {', '.join(here)}" if here else ""
     return ", ".join(told) + off + (f"; broken: {'; '.join(broken)}" if broken else "")
+
+
+async def _curator(config: Config, say: Say) -> bool:
+    """The curator that is configured, where it is one with an engine of its own."""
+    name = config.curator.backend
+    if not config.curator.enabled or name is None or name in (RULES, *ASKING):
+        return True
+    _told(say, True, f"curator backends: {_backends('curator', name)}")
+    try:
+        curator: Curator = await registry.load("curator", name).open(OpenOptions(options=config.curator.options))
+    except SagaError as error:
+        return _told(say, False, f"curator: {name}: {error}")
+    try:
+        health = await curator.check(thorough=True)
+    finally:
+        await curator.aclose()
+    return _told(say, health.ok, f"curator: {name}: {health.detail or 'it works'}")
 
 
 async def _providers(config: Config, say: Say) -> bool:

@@ -30,9 +30,10 @@ _LARGEST = 64 << 20
 
 
 class NoTable(SagaError):
-    """A table that is not there, or is not what it should be; ``url`` is where it is published."""
+    """A table that is ``missing``, or is not what it should be; ``url`` is where it is published."""
 
-    def __init__(self, message: str, url: str, sum_: str | None) -> None:
+    def __init__(self, message: str, url: str, sum_: str | None, *, missing: bool = False) -> None:
+        self.missing = missing
         self.url = url
         self.sum = sum_
         super().__init__(message)
@@ -68,7 +69,7 @@ class Places:
         if strange:
             raise NoTable(f"{strange[0]} is damaged or another table: its SHA-256 is not {sum_}", url, sum_)
         where = ", ".join(str(folder) for folder in self.folders)
-        raise NoTable(f"{Path(url).name} is in none of {where}", url, sum_)
+        raise NoTable(f"{Path(url).name} is in none of {where}", url, sum_, missing=True)
 
 
 def read_table(raw: bytes, name: str) -> dict[bytes, int]:

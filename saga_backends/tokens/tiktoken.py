@@ -105,7 +105,9 @@ def _from_file(file: Path, encoding: str) -> TiktokenCounter:
     table = read_table(raw, f"token_budget.counter_options.file: {file}")
     parting = encoding_named(encoding, lambda _url, _sum: {bytes([each]): each for each in range(256)})["pat_str"]
     arguments = {"name": file.stem, "pat_str": parting, "mergeable_ranks": table}
-    return _made(arguments, f"-{blake2b(raw, digest_size=4).hexdigest()}")
+    counter = _made(arguments, f"-{blake2b(raw, digest_size=4).hexdigest()}")
+    counter.note = f"exact for models that use {file}"
+    return counter
 
 
 def _fetch_later(table: NoTable, folder: Path, counter: UncertainCounter) -> None:
@@ -148,10 +150,11 @@ async def open_exact(options: OpenOptions, *, strict: bool) -> TokenCounter:
             counter = UncertainCounter(f"{_ERROR}; the tables are being fetched")
             _fetch_later(error, places.folders[0], counter)
             return counter
-        remedy = f"put {error.url} there, or set token_budget.counter_options.download: true"
+        remedy = f"fetch it from {error.url}, or set token_budget.counter_options.download: true"
         if strict:
             raise StoreUnavailable(f"token_budget.counter tiktoken: {error}; {remedy}") from error
-        return UncertainCounter(f"{_ERROR}; for exact counts: {error}; {remedy}")
+        wanted = f"exact with {Path(error.url).name} in {places.folders[0]}" if error.missing else str(error)
+        return UncertainCounter(f"{_ERROR}; {wanted}: {remedy}")
 
 
 async def _open(options: OpenOptions) -> TokenCounter:

@@ -228,6 +228,8 @@ async def _lost(stores: Stores, counters: Counters, journal: Journal) -> bool:
         store: GraphStore | VectorStore = stores.graph if kind == "graph" else stores.vector
         if Capability.DURABLE not in store.info.capabilities or f"{kind}.changed" in counters.degraded:
             continue
+        if kind == "vector" and not await _vectors_due(stores, journal):
+            continue
         try:
             empty = not await store.scopes()
         except StoreCorrupt:
@@ -236,3 +238,14 @@ async def _lost(stores: Stores, counters: Counters, journal: Journal) -> bool:
             log.warning("%s store: it is empty; its views are made anew from the journal", kind)
             return True
     return False
+
+
+async def _vectors_due(stores: Stores, journal: Journal) -> bool:
+    """Whether vectors must be there that nobody else misses: those of lore, for an embedder that sees spelling.
+
+    For one that sees more, what is missing is looked for anyway.
+    """
+    if stores.embedder.semantic:
+        return False
+    digests = {session.digest for session in await journal.sessions()}
+    return any([(await journal.world(digest)).lore for digest in digests])

@@ -6,8 +6,12 @@ import json
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from saga_core.config import Config
 
 _LEAST = 30
 """Turns of the shortest play: a branch goes 20 turns back."""
@@ -127,9 +131,27 @@ def match(turns: int, sessions: int, messages: int, lang: str, as_json: bool) ->
 @click.option("--seeds", type=click.IntRange(1, 100), default=8, show_default=True, help="Made-up dialogues of a kind.")
 @click.option("--tuning", is_flag=True, help="The seeds that settings were chosen with, instead of the others.")
 @click.option("--lang", type=click.Choice(["ko", "en"]), help="Made-up dialogues of one language only.")
-@click.option("--embedder", default="ngram", show_default=True, help="A backend's name.")
+@click.option("--embedder", help="A backend's name, in place of the configuration's (ngram).")
+@click.option(
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of that embedder; repeatable."
+)
+@click.option(
+    "--config",
+    "settings",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A configuration whose embedder is measured.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
-def recall(file: Path | None, seeds: int, tuning: bool, lang: str | None, embedder: str, as_json: bool) -> None:
+def recall(
+    file: Path | None,
+    seeds: int,
+    tuning: bool,
+    lang: str | None,
+    embedder: str | None,
+    options: tuple[str, ...],
+    settings: Path | None,
+    as_json: bool,
+) -> None:
     """Measure how much of what a question needs is in its context.
 
     For made-up talks and plays, or for your own dialogues whose evidence is known. docs/recall.md says what the figures
@@ -145,9 +167,8 @@ def recall(file: Path | None, seeds: int, tuning: bool, lang: str | None, embedd
     try:
         dialogues = read_dialogues(file) if file is not None else []
         languages = [lang] if lang else ["en", "ko"]
-        result = asyncio.run(
-            run_recall(chosen, languages, dialogues, embedder, lambda line: click.echo(line, err=True))
-        )
+        config = _embedder(settings, embedder, options)
+        result = asyncio.run(run_recall(chosen, languages, dialogues, config, lambda line: click.echo(line, err=True)))
     except (MalformedSet, SagaError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:
@@ -155,6 +176,26 @@ def recall(file: Path | None, seeds: int, tuning: bool, lang: str | None, embedd
         return
     for line in table(result):
         click.echo(line)
+
+
+def _embedder(settings: Path | None, name: str | None, options: tuple[str, ...]) -> Config:
+    """The configuration whose embedder is meant: a file's, another by name, with options over its own."""
+    from attrs import evolve
+
+    from saga_core.config import load_config
+    from saga_core.config.environment import scalar
+
+    config = load_config(settings)
+    given: dict[str, Any] = dict(config.recall.options) if name in (None, config.recall.embedder) else {}
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not key or not equals:
+            raise click.BadParameter(
+                f"{option!r}: give a name and a value, such as dimension=384", param_hint="--option"
+            )
+        given[key] = scalar(value)
+    recall = evolve(config.recall, embedder=name or config.recall.embedder, options=given)
+    return evolve(config, recall=recall)
 
 
 def _sizes(_context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:

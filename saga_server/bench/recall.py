@@ -21,9 +21,9 @@ from saga_core.context.reader import USEFUL_HOPS, ContextReader, default_reader
 from saga_core.context.scene import Scene
 from saga_core.context.sources import Connections, ContextSource, Lorebook, Recollection
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
+from saga_core.engine.open_models import open_embedder
 from saga_core.ports import Embedder
 from saga_core.recall.fusion import Ranking
-from saga_core.registry import OpenOptions, load
 from saga_server.bench.recall_chats import make_chats
 from saga_server.bench.recall_plays import stage_play
 from saga_server.bench.recall_set import Dialogue
@@ -224,13 +224,13 @@ async def made_up(kind: str, language: str, seeds: Sequence[int], embedder: Embe
 
 
 async def run_recall(
-    seeds: Sequence[int], languages: Sequence[str], dialogues: Sequence[Dialogue], embedder: str, say: Say
+    seeds: Sequence[int], languages: Sequence[str], dialogues: Sequence[Dialogue], chosen: Config, say: Say
 ) -> dict[str, Any]:
     """Measure the given dialogues, or made-up ones of these seeds and languages when there are none; JSON-able.
 
-    ``embedder``: a backend's name. Raises ``SagaError`` for one that is not there.
+    ``chosen`` names the embedder; nothing else of it counts. Raises ``SagaError`` for one that cannot be opened.
     """
-    opened: Embedder = await load("embedder", embedder).open(OpenOptions())
+    opened: Embedder = await open_embedder(chosen)
     try:
         sets: dict[str, Any] = {}
         if dialogues:
