@@ -34,6 +34,7 @@ class Labels:
     alive_again: str
     gone: str
     more: str
+    not_there: str
     wish: str
     limit: str
     edges: dict[str, str]
@@ -70,6 +71,7 @@ _KO = Labels(
     alive_again="{name} 살아 있음",
     gone="{name} 관계 없음",
     more="외 {count}",
+    not_there="({names} 없었음)",
     wish="플레이어의 바람",
     limit="플레이어의 한계, 서술하지 말 것",
     edges={
@@ -116,6 +118,7 @@ _EN = Labels(
     alive_again="{name} is alive",
     gone="{name}: no relation",
     more="{count} more",
+    not_there="({names} not there)",
     wish="The player's wish",
     limit="The player's limit, not to be told",
     edges={

@@ -21,7 +21,7 @@ from saga_core.journal.tree import Tree, node_of
 from saga_core.model.deltas import Delta, Status
 from saga_core.model.fold import fold
 from saga_core.model.turn import Turn, TurnKind
-from saga_core.projection.episodes import render_episode
+from saga_core.projection.episodes import render_episode, witnesses
 
 _SIBLINGS = 32
 _SEARCHED = 1_024
@@ -108,12 +108,13 @@ async def adopt(
         )
         state = fold(before, delta, turn=turn.id, depth=turn.depth)
         episode = render_episode(delta, state, turn.user, turn.reply, language)
-        node = node_of(turn, user_key=user_key, reply_key=key, episode=episode)
+        present = witnesses(before, state)
+        node = node_of(turn, user_key=user_key, reply_key=key, episode=episode, present=present)
         live.record(turn, node, state, indexed=len(told) <= _AT_ONCE)
         moved.update(
             (each.name, each) for each in follow(live.tree, {**live.timelines, **moved}.values(), node, timeline)
         )
-        entries.append(Entry(turn, user_key, episode))
+        entries.append(Entry(turn, user_key, episode, present))
         parent = turn.id
     return parent, fresh + await _append(live, entries, parent, moved)
 

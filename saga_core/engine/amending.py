@@ -8,7 +8,7 @@ from saga_core.curation.rulings import Review
 from saga_core.engine.live import LiveSession
 from saga_core.model.deltas import Delta
 from saga_core.model.fold import fold
-from saga_core.projection.episodes import render_episode
+from saga_core.projection.episodes import render_episode, witnesses
 
 
 async def amend(
@@ -31,8 +31,10 @@ async def amend(
     whole = turn.delta.amended(later)
     node = evolve(live.tree.get(turn_id), status=whole.status)
     if node.episode and turn.parent is not None:
-        after = fold(await live.state(turn.parent), whole, turn=turn.id, depth=turn.depth)
-        node = evolve(node, episode=render_episode(whole, after, turn.user, turn.reply, live.world.language))
+        before = await live.state(turn.parent)
+        after = fold(before, whole, turn=turn.id, depth=turn.depth)
+        episode = render_episode(whole, after, turn.user, turn.reply, live.world.language)
+        node = evolve(node, episode=episode, present=witnesses(before, after))
     stale = [
         below.id
         for below in live.tree.nodes.values()

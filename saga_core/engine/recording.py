@@ -21,7 +21,7 @@ from saga_core.model.deltas import Delta
 from saga_core.model.fold import fold
 from saga_core.model.turn import Turn, TurnKind
 from saga_core.model.world_state import WorldState
-from saga_core.projection.episodes import render_episode
+from saga_core.projection.episodes import render_episode, witnesses
 from saga_core.text.normal import nfc
 
 if TYPE_CHECKING:
@@ -176,8 +176,9 @@ class Recording:
         state = fold(before, turn.delta, turn=turn.id, depth=turn.depth)
         side = turn.kind is TurnKind.SIDE
         episode = "" if side else render_episode(turn.delta, state, turn.user, turn.reply, live.world.language)
-        node = node_of(turn, user_key=user_key, reply_key=identity_key(turn.reply), episode=episode)
-        return Entry(turn, user_key, episode, settled=side), node, state
+        present = None if side else witnesses(before, state)
+        node = node_of(turn, user_key=user_key, reply_key=identity_key(turn.reply), episode=episode, present=present)
+        return Entry(turn, user_key, episode, present, settled=side), node, state
 
 
 def _said(utterances: Sequence[Utterance]) -> str:

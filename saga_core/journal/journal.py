@@ -38,6 +38,7 @@ class Entry:
     turn: Turn
     user_key: str
     episode: str = ""
+    present: tuple[str, ...] | None = None
     settled: bool = False
     """Whether it needs no background work of its own."""
 
@@ -127,6 +128,7 @@ class Journal:
             user_key=entry.user_key,
             reply_key=identity_key(turn.reply) if turn.reply else "",
             episode=entry.episode,
+            present=entry.present,
         )
         found = codec.dumps(session.id)
         puts: dict[Key, bytes] = {

@@ -29,6 +29,8 @@ class Node:
     """What recall indexes and shows of the turn."""
     status: Status = Status.NONE
     """How well it is known what changed in the turn."""
+    present: tuple[str, ...] | None = None
+    """Who was with the player, by entity id; None when nobody noted it."""
 
 
 _KINDS = {kind.value: kind for kind in TurnKind}
@@ -62,6 +64,7 @@ def _node(plain: dict[str, Any]) -> Node:
         get("jump"),
         get("episode", ""),
         _STATUSES[get("status", Status.NONE.value)],
+        tuple(present) if (present := get("present")) is not None else None,
     )
 
 
@@ -188,7 +191,18 @@ class Tree:
         )
 
 
-def node_of(turn: Turn, *, user_key: str, reply_key: str, episode: str) -> Node:
+def node_of(turn: Turn, *, user_key: str, reply_key: str, episode: str, present: tuple[str, ...] | None = None) -> Node:
     """The slim form of a turn."""
-    status = turn.delta.status
-    return Node(turn.id, turn.parent, turn.depth, turn.at, turn.kind, user_key, reply_key, turn.jump, episode, status)
+    return Node(
+        turn.id,
+        turn.parent,
+        turn.depth,
+        turn.at,
+        turn.kind,
+        user_key,
+        reply_key,
+        turn.jump,
+        episode,
+        turn.delta.status,
+        present,
+    )

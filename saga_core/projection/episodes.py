@@ -45,6 +45,11 @@ def render_episode(delta: Delta, after: WorldState, user: str, reply: str, langu
     return "\n".join(lines)
 
 
+def witnesses(before: WorldState, after: WorldState) -> tuple[str, ...]:
+    """Who was with the player in the turn between two states, at its beginning or at its end, by entity id."""
+    return tuple(dict.fromkeys((*before.present, *after.present)))
+
+
 def render_utterance(speaker: str, text: str, when: str = "") -> str:
     """The episode of a turn that is one person's words in a talk between several: the day, then who says what."""
     said = _cut(text, _REPLY_CHARS["en"])

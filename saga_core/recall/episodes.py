@@ -40,6 +40,10 @@ class Episodes(Protocol):
         """What is remembered of it."""
         ...
 
+    def present(self, turn: str) -> tuple[str, ...] | None:
+        """Who was with the player then, by entity id; None when nobody noted it."""
+        ...
+
     def since(self, moment: float) -> int:
         """The depth of the first turn of the path that was played at ``moment`` (seconds since the epoch) or later;
         one more than the last when there is none."""
@@ -96,6 +100,10 @@ class PathEpisodes:
     def text(self, turn: str) -> str:
         """The turn's episode."""
         return self._nodes[turn].episode
+
+    def present(self, turn: str) -> tuple[str, ...] | None:
+        """As its node has it."""
+        return self._nodes[turn].present
 
     def since(self, moment: float) -> int:
         """By bisection: turns of a path were played one after the other."""

@@ -9,7 +9,7 @@ from attrs import evolve, field, frozen
 
 from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, ReadRequest, Section
-from saga_core.context.render import one_line
+from saga_core.context.render import one_field, one_line
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.recall.closeness import REACH as CLOSE
@@ -100,6 +100,10 @@ class Recollection:
         when = f"{words.turn.format(depth=depth)} " if stamped or not facts else ""
         bare = f"{when}{one_line(said)}" if said else ""
         text = f"{when}{one_line(f'{facts} — {said}' if facts and said else facts or said)}"
+        away = _away(episodes.present(turn), scene)
+        if away:
+            mark = words.not_there.format(names=", ".join(away))
+            text, bare = f"{text} {mark}", f"{bare} {mark}" if bare else ""
         score = max(_LEAST, min(_MOST, _MIDDLE + entry.score / 2)) + (_LOOKING if scene.looks_back else 0.0)
         return Piece(
             self.name,
@@ -187,6 +191,14 @@ def _then(scores: dict[int, float], then: range, part: float) -> dict[int, float
 def _lately(scores: dict[int, float], last: int, part: float) -> dict[int, float]:
     """The scores, higher the later: that of the latest turn by so large a part of itself."""
     return {depth: score * (1 + part * depth / last) for depth, score in scores.items()}
+
+
+def _away(there: tuple[str, ...] | None, scene: Scene) -> list[str]:
+    """Who is here now and spoken of or to by the player, and was not there then: what happened is not his to know."""
+    if there is None:
+        return []
+    here = [id_ for id_ in scene.state.present if id_ in scene.asked and id_ not in there]
+    return [one_field(scene.state.name(id_)) for id_ in here]
 
 
 class _Named:

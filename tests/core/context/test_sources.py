@@ -21,6 +21,8 @@ from saga_core.context.sources import (
 from saga_core.ids import entity_id
 from saga_core.model.entities import Entity, Happening, Kind, Placement, Relation, Stack
 from saga_core.model.world_state import WorldState
+from saga_core.recall.episodes import PathEpisodes
+from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.lore_index import LoreIndex
 from saga_core.stores.graph import Edge
 from saga_core.stores.vector import Hit
@@ -45,6 +47,7 @@ from tests.core.context.reading_stage import (
     id_of,
     ko_state,
     path_episodes,
+    path_tree,
     place,
     scene_of,
     who,
@@ -485,3 +488,25 @@ async def test_an_event_since_the_pages_is_worth_more() -> None:
     pinned = evolve(ko_state(), depth=5)
     (new,), (old,) = await gather(Events(), ask(pinned=pinned)), await gather(Events(), ask(pinned=ko_state()))
     assert new.score > old.score and new.why["new"] == 1.0
+
+
+async def test_who_was_not_there_does_not_know() -> None:
+    def tree(present: tuple[str, ...] | None) -> PathEpisodes:
+        past, index = (
+            path_tree(["", "Turn 1 | 장소: 유적\n비석에 새겨진 이름을 보았다.", "Turn 2\n길을 걸었다."]),
+            LexicalIndex(),
+        )
+        past.nodes["t1"] = evolve(past.nodes["t1"], present=present)
+        for node in past.nodes.values():
+            index.add(node.id, node.episode)
+        return PathEpisodes(past, index, "t2")
+
+    async def told(words: str, present: tuple[str, ...] | None) -> str:
+        request = ask(words, state=ko_state(depth=2), episodes=tree(present))
+        return next(piece.text for piece in await gather(Recollection(), request) if piece.key == "turn:t1")
+
+    assert (await told("에르겐, 비석에 새겨진 이름이 뭐였지?", ())).endswith("이름을 보았다. (에르겐 없었음)")
+    assert "없었음" not in await told("에르겐, 비석에 새겨진 이름이 뭐였지?", (ERGEN,))
+    assert "없었음" not in await told("에르겐, 비석에 새겨진 이름이 뭐였지?", None), "nobody noted who was there"
+    assert "없었음" not in await told("비석에 새겨진 이름이 뭐였지?", ()), "nobody is spoken to"
+    assert "없었음" not in await told("크룩에 대한 비석의 이름이 뭐였지?", ()), "he is not here now either"
