@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from collections.abc import Callable
 
 from attrs import define, evolve, field, frozen
 
@@ -17,7 +18,7 @@ from saga_core.engine.counters import Counters
 from saga_core.errors import StoreError
 from saga_core.journal import keys
 from saga_core.model.world_state import WorldState
-from saga_core.prompt.memory import Kept, KeptFloating, PromptMemory, keep, recall
+from saga_core.prompt.memory import Kept, KeptFloating, PromptMemory, keep, only, recall
 from saga_core.stores.state_kv import Batch, Key, StateKV
 
 log = logging.getLogger("saga.prompt")
@@ -97,15 +98,19 @@ class PromptMemories:
             seen = min(_SCALES[1], max(_SCALES[0], billed / counted))
             self.scales[model] = (self.scales[model] + seen) / 2 if model in self.scales else seen
 
-    def changes(self, session: str) -> Batch:
-        """What is to be written of a session's memory, which ``stored`` then says to be written."""
+    def changes(self, session: str, here: Callable[[str], bool]) -> Batch:
+        """What is to be written of a session's memory, which ``stored`` then says to be written.
+
+        ``here``: whether the session has a turn; nothing is written of those that were pruned.
+        """
         held = self._held.get(session)
         if held is None:
             return Batch()
-        pages = [*(each for each in held.pages if each not in held.fresh), *held.fresh][-_PAGES:]
+        pages = [each for each in held.pages if each not in held.fresh and here(each[0])]
+        pages = [*pages, *(each for each in held.fresh if here(each[0]))][-_PAGES:]
         kept, floating = keep(held, self.scales)
         records: dict[Key, bytes] = {
-            keys.prompt(session, "memory"): codec.encode(evolve(kept, pages=tuple(pages))),
+            keys.prompt(session, "memory"): codec.encode(only(evolve(kept, pages=tuple(pages)), here)),
             keys.prompt(session, "floating"): codec.encode(floating),
         }
         for each in pages:

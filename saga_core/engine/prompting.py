@@ -198,9 +198,10 @@ class Prompting:
             log.info("session %s, turn %s: %s", begun.session.id, begun.id, bill.note)
         return bill
 
-    def beside(self, session: str, bill: Bill | None) -> Batch:
+    def beside(self, live: LiveSession, bill: Bill | None) -> Batch:
         """What is written with a turn: its bill, and what is remembered of the session's prompts."""
-        changes = self.memories.changes(session)
+        session = live.session.id
+        changes = self.memories.changes(session, live.tree.nodes.__contains__)
         billed = {} if bill is None else {keys.bill(session, bill.turn, bill.call): codec.encode(bill)}
         return Batch({**changes.puts, **billed}, changes.deletes)
 

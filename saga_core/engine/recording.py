@@ -86,7 +86,7 @@ class Recording:
             await prompting.unrecorded(self.session_id, begun)
             return ()
         bill = prompting.bill(begun)
-        beside = prompting.beside(self.session_id, bill)
+        beside = prompting.beside(live, bill)
         entries = [entry for entry, *_ in made]
         side = begun.kind is TurnKind.SIDE
         moved = [] if side else follow(live.tree, live.timelines.values(), made[0][1], self.timeline)

@@ -12,12 +12,14 @@ from collections.abc import AsyncIterator, Collection
 from attrs import define, evolve
 
 from saga_core import codec
+from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
 from saga_core.journal.journal import root_node
 from saga_core.journal.timelines import Timeline
 from saga_core.journal.transcript import identity, prefix_keys
 from saga_core.journal.tree import Node, Tree
 from saga_core.model.turn import Session, Turn
+from saga_core.prompt.memory import Kept, only
 from saga_core.stores.state_kv import Batch, Key, StateKV
 
 _TURNS = 200
@@ -44,12 +46,29 @@ class Removal:
         First ``timelines`` are written as they are from now on, and those of the names ``forgotten`` go, and the
         ``parts`` of the stored index that hold one of the turns, each by its first turn.
         """
+        inside = set(doomed)
         puts: dict[Key, bytes] = {keys.timeline(self.session.id, each.name): codec.encode(each) for each in timelines}
+        memory = await self._memory(inside)
+        puts.update(memory.puts)
         gone = {keys.timeline(self.session.id, name) for name in forgotten}
         gone |= {keys.segment(self.session.id, first) for first in parts}
+        gone |= memory.deletes
+        gone |= {key async for key, _ in self._all(("prompt", self.session.id, "page")) if key[3] in inside}
         if puts or gone:
             await self.kv.commit(Batch(puts, frozenset(gone)))
         await self._turns([self.tree.get(turn) for turn in doomed])
+
+    async def _memory(self, doomed: set[str]) -> Batch:
+        """What is remembered of the session's prompts, without the turns ``doomed``; none of it when it is damaged."""
+        key = keys.prompt(self.session.id, "memory")
+        found = (await self.kv.get([key])).get(key)
+        if found is None:
+            return Batch()
+        try:
+            kept = codec.decode(found, Kept)
+        except StoreCorrupt:
+            return Batch(deletes=frozenset({key}))
+        return Batch({key: codec.encode(only(kept, lambda turn: turn not in doomed))})
 
     async def begin_anew(self, root: Turn) -> Session:
         """Remove all turns and begin with ``root`` instead. Gives the session as it is then."""

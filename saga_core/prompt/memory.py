@@ -6,9 +6,9 @@ with, also after a restart; where it is lost, the next one costs what a first on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from saga_core.prompt.cache_book import CacheBook, Entry
 from saga_core.prompt.cutting import Begin, Cuts
@@ -189,3 +189,19 @@ def recall(kept: Kept, known: KeptFloating) -> tuple[PromptMemory, dict[tuple[st
     floating.depths.update(kept.depths)
     floating.talked = kept.talked
     return memory, scales
+
+
+def only(kept: Kept, here: Callable[[str], bool]) -> Kept:
+    """``kept`` without a trace of the turns that are not ``here``."""
+    stays = [here(pin.turn) and here(pin.since) for pin in kept.pins]
+    place = {at: sum(stays[:at]) for at, each in enumerate(stays) if each}
+    last = kept.last
+    return evolve(
+        kept,
+        pins=tuple(kept.pins[at] for at in place),
+        pinned=tuple((turn, place[at]) for turn, at in kept.pinned if at in place and here(turn)),
+        rents=tuple((place[at], tokens, full) for at, tokens, full in kept.rents if at in place),
+        begun=tuple((turn, at) for turn, at in kept.begun if here(turn)),
+        pages=tuple((turn, language) for turn, language in kept.pages if here(turn)),
+        last=last if last is None or not last.turn or here(last.turn) else evolve(last, turn=""),
+    )

@@ -211,3 +211,30 @@ async def test_pages_stay_as_they_were_pinned_when_their_turn_is_amended(tmp_pat
     assert "41" not in str(pages[-1])
     assert "40/100" in play.sent[-1][-1].lead, "what was learned since is told as a change"
     await play.stop()
+
+
+async def test_pruned_turns_leave_the_memory_too(tmp_path: Path) -> None:
+    play = Play(tmp_path, floats=False)
+    await play.start()
+    for number in range(1, 4):
+        play.clock.at += 20
+        await play.turn(number)
+    assert play.saga is not None
+    branch = (await play.saga.turns("play"))[2].id
+    play.clock.at += 40_000
+    await play.turn(4)  # pinned anew, at turn 3
+    del play.said[2:]
+    await play.turn(5)
+    await play.saga.prune("play", branch)
+    session = (await play.saga.sessions())[0].session.id
+    gone = {key[3] for key, _ in await play.saga.stores.state.scan(("prompt", session, "page"))}
+    assert branch not in gone
+    await play.turn(6)
+    await play.stop()
+    await play.start()
+    await play.turn(7)
+    pages = [[b.content for b in blocks if str(b.content).startswith("## ")] for blocks in play.sent]
+    assert pages[-1] == pages[0], "the pages that this path had"
+    kept = dict(await play.saga.stores.state.scan(("prompt", session)))["prompt", session, "memory"]
+    assert branch.encode() not in kept
+    await play.stop()
