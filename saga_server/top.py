@@ -8,12 +8,15 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
 
-from saga_server.cli_config import SURROUNDINGS
+from saga_core.errors import SagaError
+from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
+from saga_server.running import address_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -24,17 +27,27 @@ _SHOWN = 8
 
 
 @click.command()
-@click.option("--url", default="http://127.0.0.1:8765", show_default=True, help="The server.")
-@click.option("--key", envvar="SAGA_KEY", help="One of its server.api_keys; SAGA_KEY names it too.")
+@click.option("--url", help="The server, instead of the one that has the data directory.")
+@click.option(
+    "--key", envvar="SAGA_KEY", help="One of its server.api_keys, instead of the settings'; SAGA_KEY names it too."
+)
+@settings
 @click.option(
     "--every", type=click.FloatRange(0.2, 3_600), default=2.0, show_default=True, help="Seconds between looks."
 )
 @click.option("--once", is_flag=True, help="Look once, print, and end.")
-def top(url: str, key: str | None, every: float, once: bool) -> None:
+def top(file: Path | None, data: Path | None, url: str | None, key: str | None, every: float, once: bool) -> None:
     """Show what a running server does: requests, times, work that waits, and what is degraded."""
     from rich.console import Console
     from rich.live import Live
 
+    try:
+        config = find_config(file, data)
+    except SagaError as error:
+        fail(error)
+    if url is None:
+        url = address_of(config.data_dir) or f"http://127.0.0.1:{config.server.port}"
+        key = key or next(iter(config.server.api_keys), None)  # a key of ours goes to our own server alone
     if urlsplit(url).scheme not in ("http", "https"):
         raise click.BadParameter(f"{url!r}: give an address such as http://127.0.0.1:8765", param_hint="--url")
     try:

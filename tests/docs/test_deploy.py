@@ -71,6 +71,16 @@ def test_the_unit_can_write_where_its_settings_put_the_data() -> None:
     assert str(config.data_dir).startswith(service["ReadWritePaths"] + "/")
 
 
+def test_the_command_is_that_of_the_unit() -> None:
+    text = (DEPLOY / "saga-command").read_text(encoding="utf-8")
+    service = unit()["Service"]
+    words = shlex.split(service["ExecStart"])
+    assert f'exec runuser -u {service["User"]} -- {words[0]} "$@"' in text
+    assert words[words.index("--config") + 1] in text
+    assert service["EnvironmentFile"].removeprefix("-") in text
+    assert f"cd {service['WorkingDirectory']}\n" in text
+
+
 def test_the_settings_have_a_key() -> None:
     config = load_config(DEPLOY / "saga.yaml", environ={"SAGA_KEY": "k" * 16})
     assert config.server.api_keys == ("k" * 16,)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from saga_server.cli import main
+from saga_server.running import publish_address
 from saga_server.top import look, rows
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
@@ -43,6 +45,16 @@ async def test_a_key_is_wanted(serve: Serve) -> None:
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "127.0.0.1:8765"])
 def test_an_address_is_one(url: str) -> None:
     assert CliRunner().invoke(main, ["top", "--once", "--url", url]).exit_code == 2
+
+
+async def test_the_server_of_the_data_is_found_and_its_key(serve: Serve, tmp_path: Path) -> None:
+    async with serve(server={"api_keys": ["saga-key-1"]}) as client:
+        publish_address(tmp_path, client.server.url)
+        file = tmp_path / "saga.yaml"
+        file.write_text(f"storage: {{path: {tmp_path}}}\nserver: {{api_keys: [saga-key-1]}}\n")
+        given = ["top", "--once", "--config", str(file)]
+        result = await asyncio.to_thread(CliRunner(env={"SAGA_KEY": ""}).invoke, main, given)
+        assert result.exit_code == 0, result.output
 
 
 def test_nobody_there() -> None:
