@@ -147,7 +147,7 @@ class StreamedAnswer(Answer):
         for index in sorted(self._begun_choices):
             self.outlet.send(self._writer.finish(index, self.begun.replies[index].finish_reason))
         if self.wants_usage and self.outlet.usage is not None:
-            self.outlet.send(self._writer.usage(self.outlet.usage))
+            self.outlet.send(self._writer.usage(self.outlet.usage, _dollars(self.begun)))
         self.outlet.send(DONE)
 
     async def failed(self, error: Exception) -> None:
@@ -217,7 +217,8 @@ class WholeAnswer(Answer):
         notice = await self.outlet.commit(self.begun)
         told = (*self.outlet.notices, *([notice] if notice else []))
         self.outlet.begin(answer_headers(self.begun, *told), "application/json")
-        self.outlet.send(completion(self.reply_id, self.created, self.model, choices, self.outlet.usage))
+        dollars = _dollars(self.begun)
+        self.outlet.send(completion(self.reply_id, self.created, self.model, choices, self.outlet.usage, dollars))
 
     async def failed(self, error: Exception) -> None:
         """Nothing was shown."""
@@ -244,6 +245,10 @@ def answer_headers(begun: BegunTurn, *told: str) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
+def _dollars(begun: BegunTurn) -> float | None:
+    return None if begun.bill is None else begun.bill.dollars
+
+
 def _cost_headers(bill: Bill | None) -> dict[str, str]:
     """What the turn cost, where that is known before the answer begins: when it is sent whole."""
     if bill is None:
@@ -252,6 +257,9 @@ def _cost_headers(bill: Bill | None) -> dict[str, str]:
     return {
         "X-SAGA-Tokens": ", ".join(f"{name}={count}" for name, count in tokens.items()),
         "X-SAGA-Cost": "" if bill.dollars is None else f"{bill.dollars:.6f}",
+        "X-SAGA-Cost-Without": ""
+        if bill.uncached is None or bill.without is None
+        else f"cache={bill.uncached:.6f}, saga={bill.without:.6f}",
     }
 
 

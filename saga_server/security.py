@@ -27,7 +27,7 @@ _PRIVATE = (".internal", ".local", ".lan", ".home.arpa", ".localhost")
 _OPEN = frozenset({"/", "/healthz", "/readyz"})
 _EXPOSED = (
     "X-SAGA-Session, X-SAGA-Turn, X-SAGA-Parent, X-SAGA-Context-Ms, X-SAGA-Late, X-SAGA-Notice, X-SAGA-Tokens,"
-    " X-SAGA-Cost, X-Request-ID, Retry-After"
+    " X-SAGA-Cost, X-SAGA-Cost-Without, X-Request-ID, Retry-After"
 )
 
 

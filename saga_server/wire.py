@@ -187,9 +187,9 @@ class ChunkWriter:
         """The last chunk of a choice."""
         return self._choice(index, "{}", text_json(reason))
 
-    def usage(self, usage: Usage) -> bytes:
-        """The token counts, in a chunk of their own."""
-        return f'{self._head}],"usage":{_json(usage_object(usage))}}}\n\n'.encode()
+    def usage(self, usage: Usage, dollars: float | None = None) -> bytes:
+        """The token counts, and what they cost, in a chunk of their own."""
+        return f'{self._head}],"usage":{_json(usage_object(usage, dollars))}}}\n\n'.encode()
 
 
 def error_event(body: bytes) -> bytes:
@@ -197,13 +197,15 @@ def error_event(body: bytes) -> bytes:
     return b"data: " + body + b"\n\n"
 
 
-def usage_object(usage: Usage) -> dict[str, Any]:
-    """Token counts as the API shows them."""
+def usage_object(usage: Usage, dollars: float | None = None) -> dict[str, Any]:
+    """Token counts as the API shows them; ``cost`` is US dollars, where they are known."""
+    written = {"cache_write_tokens": usage.cache_write} if usage.cache_write else {}
     return {
         "prompt_tokens": usage.input,
         "completion_tokens": usage.output,
         "total_tokens": usage.input + usage.output,
-        "prompt_tokens_details": {"cached_tokens": usage.cache_read},
+        "prompt_tokens_details": {"cached_tokens": usage.cache_read, **written},
+        **({} if dollars is None else {"cost": round(dollars, 6)}),
     }
 
 
@@ -226,7 +228,9 @@ class Choice:
             self.extra[name] = before + value if grows else value
 
 
-def completion(reply_id: str, created: int, model: str, choices: list[Choice], usage: Usage | None) -> bytes:
+def completion(
+    reply_id: str, created: int, model: str, choices: list[Choice], usage: Usage | None, dollars: float | None = None
+) -> bytes:
     """A whole reply."""
     answer: dict[str, Any] = {
         "id": reply_id,
@@ -244,7 +248,7 @@ def completion(reply_id: str, created: int, model: str, choices: list[Choice], u
         ],
     }
     if usage is not None:
-        answer["usage"] = usage_object(usage)
+        answer["usage"] = usage_object(usage, dollars)
     return _json(answer).encode()
 
 

@@ -67,6 +67,22 @@ async def test_every_call_is_billed_and_shown_apart(client: Client, upstream: Up
     assert listed["spent"]["curation"] == pytest.approx(calls["curation"] * SMALL)
 
 
+async def test_a_reply_says_what_it_cost_and_what_it_would_have(client: Client) -> None:
+    whole = await client.chat(words("길로 간다."))
+    bill = (await client.get(f"/api/sessions/{whole.session}/cost?turns=1")).json["turns"][0]
+    assert whole.headers["X-SAGA-Tokens"] == "input=100, read=64, written=0, output=20"
+    assert float(whole.headers["X-SAGA-Cost"]) == pytest.approx(USAGE, abs=1e-6)
+    without = f"cache={bill['uncached']:.6f}, saga={bill['without']:.6f}"
+    assert whole.headers["X-SAGA-Cost-Without"] == without
+    assert whole.json["usage"]["cost"] == pytest.approx(USAGE, abs=1e-6)
+    asked = {"stream": True, "stream_options": {"include_usage": True}}
+    streamed = await client.chat(words("길로 간다."), **asked)
+    usage = next(each["usage"] for each in streamed.events[:-1] if each.get("usage"))
+    assert usage["cost"] == pytest.approx(USAGE, abs=1e-6)
+    silent = await client.chat(words("길로 간다."), stream=True)
+    assert not any(each.get("usage") for each in silent.events[:-1])
+
+
 async def test_metrics_count_each_purpose(client: Client, upstream: Upstream) -> None:
     session = await play(client, upstream)
     cost = (await client.get(f"/api/sessions/{session}/cost")).json
