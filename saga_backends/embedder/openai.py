@@ -8,7 +8,6 @@ batches, again after a failure that may pass, after the pause that the server as
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import re
 from array import array
@@ -20,7 +19,7 @@ from typing import Any, TypeVar
 
 from attrs import define, field
 
-from saga_backends.chat.sdk import client_settings
+from saga_backends.chat.sdk import client_settings, open_client
 from saga_backends.embedder import strangers
 from saga_backends.embedder.known_models import facts_of_model
 from saga_backends.embedder.openai_answer import BadAnswer, read_answer
@@ -254,16 +253,14 @@ async def _awaited(call: Callable[[], Awaitable[T]]) -> T:
 async def _open(options: OpenOptions) -> OpenAIEmbedder:
     found = read_options(options)
 
-    async def connect() -> tuple[ModuleType, Any]:
-        sdk = await asyncio.to_thread(importlib.import_module, "openai")  # takes a second
-        settings = client_settings(sdk, found.asked.timeout)
-        return sdk, sdk.AsyncOpenAI(base_url=found.base_url, api_key=found.key, **settings)
+    def made(sdk: ModuleType) -> Any:
+        return sdk.AsyncOpenAI(base_url=found.base_url, api_key=found.key, **client_settings(sdk, found.asked.timeout))
 
     embedder = OpenAIEmbedder(
         name=found.name,
         host=found.host,
         asked=found.asked,
-        connect=connect,
+        connect=lambda: open_client("openai", made),
         secrets=() if found.keyless else (found.key,),
         keyless=found.keyless,
         baseline=found.baseline,
