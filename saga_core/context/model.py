@@ -5,9 +5,9 @@ Pieces of all sources compete on one scale, their ``score``:
 ==========  ===========================================================================================
 100 to 130  must be told: who is dead (130), place, HP and inventory (120), company (110), ways (100)
 6           what changed since the pinned pages; events that are due
-0 to 10     lore, by the lorebook's rules; 5 is "the entry of the place where the player stands"
+0 to 12.5   lore, by the lorebook's rules; 5 is "the entry of the place where the player stands"
 1 to 4.5    earlier turns, by how far they stand above the other candidates; 2.5 to 6 when the words look back
-0.5 to 6    connections, by edge type, nearness, and whether the player's words name an end
+0.3 to 6.5  connections, by edge type, nearness, and whether the player's words name an end
 1 to 5      events, by recency and mention
 1 to 10     what memory strategies learned, by its kind, and by the words of the scene that touch on it
 ==========  ===========================================================================================

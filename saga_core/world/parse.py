@@ -51,6 +51,9 @@ _CHOICES: dict[str, tuple[Mapping[str, object], tuple[str, ...]]] = {
 
 _Value = TypeVar("_Value", ItemStack, SheetRelation)
 
+_MUCH = 4_000
+"""Bytes of an entry's text, about 800 tokens of Korean and 1,000 of English."""
+
 
 def parse_world(files: Mapping[str, str], name: str, where: str | None = None) -> tuple[World, tuple[str, ...]]:
     """The world of ``files`` (``WORLD.md``, ``CHARACTERS.md``, ``LOREBOOK.md``; absent ones count as empty).
@@ -142,6 +145,12 @@ def _entries(text: str, findings: Findings, lines: Lines) -> list[LoreEntry]:
                 fields[attribute] = standard
                 message = f'"{section.name}" has no {attribute}; read as {standard}'
                 findings.warn(LOREBOOK_FILE, section.line, message)
+        if len(section.body.encode()) > _MUCH:
+            message = (
+                f'"{section.name}" has {len(section.body):,} characters of text, more than there is room for in a '
+                "prompt as a rule; an entry goes in whole or not at all: split it"
+            )
+            findings.warn(LOREBOOK_FILE, section.line, message)
         entries.append(LoreEntry(name=section.name, text=section.body, **fields))
     _unique(LOREBOOK_FILE, sections, entries, findings)
     return entries
