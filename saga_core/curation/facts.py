@@ -9,7 +9,7 @@ from attrs import frozen
 
 from saga_core.curation.replay import Step
 from saga_core.model import deltas
-from saga_core.model.entities import DEAD
+from saga_core.model.entities import DEAD, StoryPart
 from saga_core.text.korean import josa
 
 DEATH, BOND, EVENT, MEETING, THING, REMARK = 6, 5, 4, 3, 2, 1
@@ -88,6 +88,11 @@ def weight(clause: str) -> int:
 def clauses(text: str) -> list[str]:
     """The clauses of a told part."""
     return [clause for found in _CLAUSE.findall(text) if (clause := found.strip(" ;\t"))]
+
+
+def facts_in(parts: Sequence[StoryPart]) -> list[Fact]:
+    """What told parts of a story tell, a clause each."""
+    return [Fact(part.first, clause, weight(clause)) for part in parts for clause in clauses(part.text)]
 
 
 def lost(text: str, facts: Sequence[Fact], least: int = EVENT) -> list[Fact]:

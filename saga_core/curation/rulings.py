@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import evolve, field, frozen
 
-from saga_core.curation.facts import condensed, facts_of, lost
+from saga_core.curation.facts import condensed, facts_in, facts_of, lost
 from saga_core.curation.replay import Step, replay
 from saga_core.extraction.names import Names
 from saga_core.ids import digest
@@ -41,7 +41,6 @@ BLOCK_CHARS = 2_000
 FARTHEST = 1_000
 """Turns ahead for which an event may be scheduled."""
 VERDICTS = ("error", "deliberate")
-_ADDED = 220
 
 
 @frozen
@@ -168,9 +167,10 @@ class _Judge:
             raise _Refused("it cuts through a part that is told already")
         text = _text(proposal.data, "text", limit=MAX_STORY_CHARS)
         facts = facts_of([step for step in self.steps if first <= step.turn.depth <= last], self.view.language)
+        facts = [*facts_in([part for part in parts if first <= part.first and part.last <= last]), *facts]
         missing = lost(text, facts)
         if missing:
-            room = min(_ADDED, MAX_STORY_CHARS - len(text) - 2)
+            room = MAX_STORY_CHARS - len(text) - 2
             added = condensed(missing, room) if room > 0 else ""
             text = f"{text} {added}".strip()
         return (deltas.StoryTold(level, first, last, text),)

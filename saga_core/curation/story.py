@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from saga_core.curation.facts import Fact, clauses, condensed, facts_of, weight
+from saga_core.curation.facts import clauses, condensed, facts_in, facts_of, weight
 from saga_core.curation.replay import replay
 from saga_core.model.curated import CHAPTER, SCENE
 from saga_core.model.entities import StoryPart
@@ -38,7 +38,7 @@ def condense(view: CurationView, compress_after: int) -> tuple[Proposal, ...]:
     old.sort(key=lambda part: part.first)
     for start in range(0, len(old) - CHAPTER_SCENES + 1, CHAPTER_SCENES):
         scenes = old[start : start + CHAPTER_SCENES]
-        text = condensed(_facts_in(scenes), CHAPTER_CHARS)
+        text = condensed(facts_in(scenes), CHAPTER_CHARS)
         proposals.append(told(CHAPTER, scenes[0].first, scenes[-1].last, text, ()))
     return tuple(proposals)
 
@@ -49,10 +49,6 @@ def told(level: str, first: int, last: int, text: str, turns: tuple[str, ...]) -
     return Proposal(
         "compress", summary, turns, (), {"level": level, "first": str(first), "last": str(last), "text": text}
     )
-
-
-def _facts_in(parts: Sequence[StoryPart]) -> list[Fact]:
-    return [Fact(part.first, clause, weight(clause)) for part in parts for clause in clauses(part.text)]
 
 
 def story_lines(state: WorldState, recent: int) -> list[str]:

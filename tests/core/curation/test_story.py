@@ -105,6 +105,40 @@ def test_what_a_summary_loses_is_put_back() -> None:
     assert ruling.events == (deltas.StoryTold("scene", 1, 2, whole["text"]),)
 
 
+def test_a_chapter_keeps_what_the_scenes_told_that_it_replaces() -> None:
+    stage = Stage("ersia")
+    marks = ("에르겐에게 은화 열 닢을 빚졌다", "오드의 비밀을 알았다", "셀린의 원한을 샀다", "타비와 의형제를 맹세했다")
+    for number in range(1, 41):
+        stage.tell(
+            Told("간다.", "간다.", f"notes: {marks[number // 10]}" if number % 10 == 5 else "notes: 길을 걸었다")
+        )
+        if number % 10 == 0:
+            view = stage.view(since=number - 10)
+            events = tuple(event for each in rule(view, condense(view, 50), ()) for event in each.events)
+            stage.states[-1] = fold(stage.state, Delta(events), turn=stage.state.turn, depth=number)
+    assert len(stage.state.story) == 4
+    data = {"level": "chapter", "first": "1", "last": "40", "text": "그들은 오래 걸었다."}
+    (ruling,) = rule(stage.view(since=30), (Proposal("compress", "chapter", (), (), data),), ())
+    (told,) = ruling.events
+    assert isinstance(told, deltas.StoryTold)
+    assert [mark for mark in marks if mark not in told.text] == [], "though only the last ten turns were shown"
+
+
+def test_ten_promises_in_ten_turns_outlive_a_summary_of_none() -> None:
+    stage = Stage("harrow")
+    marks = [
+        f"promised to bring Ruth the {thing}" for thing in "lamp bell rope coat seal boat book coin ring knife".split()
+    ]
+    for mark in marks:
+        stage.tell(Told("I go.", "I go.", f"notes: {mark}"))
+    data = {"level": "scene", "first": "1", "last": "10", "text": "They walked. " * 20}
+    (ruling,) = rule(stage.view(), (Proposal("compress", "scene", (), (), data),), ())
+    (told,) = ruling.events
+    assert isinstance(told, deltas.StoryTold)
+    assert len(told.text) <= MAX_STORY_CHARS
+    assert [mark for mark in marks if mark not in told.text] == []
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
