@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -78,12 +79,27 @@ def dressed(block: str, dice: random.Random) -> str:
         lambda text: text.replace("```state", "```STATE").replace("null", "없음"),
         lambda text: "<think>```state\nhp_change: -99\n```</think>\n" + text,
         lambda text: text.replace("location:", "**location:**"),
+        lambda text: text.replace("```state", "```yaml"),
+        lambda text: text.replace("```state\n", "state:\n").replace("```", ""),
+        lambda text: _lined(text, lambda key, value: f"| {key} | {value} |"),
+        lambda text: _lined(text, lambda key, value: f"<{key}>{value}</{key}>"),
+        lambda text: _lined(text, lambda key, value: f"[{key}] {value}"),
+        lambda text: _lined(text, lambda key, value: f"### {key}: {value}"),
+        lambda text: _lined(text, lambda key, value: f"- [x] **{key}** — {value}"),
+        lambda text: _lined(text, lambda key, value: f"{key}\t{value}<br>"),
+        lambda text: _lined(text, lambda key, value: f"\u200e{key} = {value};"),
         lambda _: "",
         lambda _: "```state\n이번에는 별일이 없었다고 한다\n```",
         lambda _: "상태는 위와 같다.",
         lambda _: "```json\n[1, 2, 3]\n```",
     )
     return dice.choice(kinds)(block)
+
+
+def _lined(block: str, dress: Callable[[str, str], str]) -> str:
+    """The block with each of its lines in another dress."""
+    first, *lines, last = block.splitlines()
+    return "\n".join([first, *(dress(*line.split(": ", 1)) for line in lines), last])
 
 
 def seen(state: WorldState, truth: Truth, carried: frozenset[str]) -> dict[str, bool]:
