@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from saga_core.recall.time_words import time_meant
+
 _ASKING = re.compile(
     r"[?？]"
     r"|\b(?:who|whom|whose|what|which|when|where|why|how|remember|recall|remind|reminds|forget|forgot|forgotten|ago|"
@@ -15,4 +17,4 @@ _ASKING = re.compile(
 
 def looks_back(words: str) -> bool:
     """Whether the player's words ask for something, or speak of the past. Expected in NFC, in any case."""
-    return _ASKING.search(words.casefold()) is not None
+    return _ASKING.search(words.casefold()) is not None or time_meant(words) is not None

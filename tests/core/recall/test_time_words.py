@@ -14,6 +14,7 @@ from saga_core.journal.tree import Node, Tree
 from saga_core.model.turn import TurnKind
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.lexical import LexicalIndex
+from saga_core.recall.looking_back import looks_back
 from saga_core.recall.time_words import Meant, time_meant, turns_meant
 from tests.core.context.reading_stage import ask, ko_state, path_episodes
 from tests.core.context.test_sources import gather
@@ -194,3 +195,10 @@ async def test_what_is_asked_without_a_time_is_ranked_as_ever() -> None:
     assert await gather(Recollection(), request) == await gather(
         Recollection(ranking=evolve(ranking, timed=0.0)), request
     )
+
+
+@pytest.mark.parametrize(
+    "words", ["그저께 산 검을 꺼낸다.", "이틀 전 일을 이야기한다.", "I tell of our day in the beginning."]
+)
+def test_words_of_a_time_look_back(words: str) -> None:
+    assert looks_back(words)
