@@ -57,6 +57,25 @@ _BEGINNING = re.compile(
     r"|맨 ?처음|처음에|처음부터|시작할 ?때|시작했을 ?때|떠나올 ?때|출발할 ?때|출발했을 ?때"
 )
 _LATEST = re.compile(r"\b(?:the )?(?:last|previous|other) time\b|\bmost recently\b|지난 ?번|저번에|마지막으로")
+_HINTS = (
+    *("ago", "before", "earlier", "back", "yesterday", "last", "first", "met", "beginning", "start", "outset", "began"),
+    *(
+        "arrived",
+        "set out",
+        "previous",
+        "other time",
+        "recently",
+        "전",
+        "어제",
+        "그제",
+        "어젯밤",
+        "간밤",
+        "지난",
+        "저번",
+    ),
+    *("그저께", "처음", "첫", "만난", "시작", "떠나올", "출발", "마지막"),
+)
+"""Parts of words without which nothing above is found: looking for these costs a tenth."""
 
 _SENTENCE = r"(?:^|[.!?…\n”\"'’*)] ?)\s*"
 _EN_LATER = re.compile(
@@ -93,6 +112,8 @@ class Meant:
 def time_meant(words: str) -> Meant | None:
     """What the player's words say of time; None when they say nothing. Expected in NFC, in any case."""
     words = words.casefold()
+    if not any(hint in words for hint in _HINTS):
+        return None
     if _MEETING.search(words):
         return Meant(meeting=True)
     ago = _AGO.search(words)

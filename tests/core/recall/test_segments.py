@@ -102,7 +102,8 @@ def test_a_segment_of_another_version_is_refused() -> None:
 def test_terms_and_weights_are_those_of_this_version() -> None:
     """Segments outlive the program that made them. When this fails, raise ``VERSION`` and write the new fingerprint."""
     sample = {
-        "a": "에르겐이 어둠의 숲에서 불꽃 검을 들고, 고블린왕 크룩에게 다가갔다. 나이 12살의 소년도 있었다. 일곱 명이었다.",
+        "a": "에르겐이 어둠의 숲에서 불꽃 검을 들고, 고블린왕 크룩에게 다가갔다. "
+        "나이 12살의 소년도 있었다. 일곱 명이었다.",
         "b": "The goblins' keys were hidden; Maren's running horses stopped! Straße naïve 漢字かな кот 3.14 three",
         "c": "에르겐이 에르겐이 the the forest",
     }
