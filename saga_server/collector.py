@@ -9,7 +9,9 @@ nobody waits.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
+import sys
 from collections.abc import Callable
 
 from attrs import define, field
@@ -21,6 +23,8 @@ _NEVER = 1_000_000
 _GROWN = 1.5
 """Times the objects that were put away after the last look at all of them."""
 _FEW = 100_000
+_PAUSE = 4
+"""Looks without a request before what is free goes back to the system."""
 _QUIET = 20
 """Looks without a request, at four a second, before everything is looked through."""
 
@@ -41,6 +45,8 @@ class Tidying:
 
     busy: Callable[[], bool]
     _quiet: int = field(default=0, init=False)
+    _worked: bool = field(default=True, init=False)
+    """Whether there was a request since memory was given back."""
     _seen: int = field(factory=gc.get_freeze_count, init=False)
 
     async def keep(self) -> None:
@@ -51,12 +57,16 @@ class Tidying:
             while True:
                 await asyncio.sleep(_SECONDS)
                 self.step()
+                if self._worked and self._quiet >= _PAUSE:
+                    self._worked = False
+                    await asyncio.to_thread(give_back)
         finally:
             gc.set_threshold(young, middle, old)
 
     def step(self) -> None:
         """Look through what is new, when that is a portion; and through everything, when nobody waits and it pays."""
         self._quiet = 0 if self.busy() else self._quiet + 1
+        self._worked = self._worked or not self._quiet
         if gc.get_count()[2] >= _PORTION:
             gc.collect()
             gc.freeze()
@@ -65,3 +75,14 @@ class Tidying:
             gc.collect()
             gc.freeze()
             self._seen = gc.get_freeze_count()
+
+
+def give_back() -> None:
+    """Return memory that is free to the system: glibc keeps what lies between two pieces that are in use.
+
+    For a thread: it takes some milliseconds, without the interpreter's lock. Nothing happens with another C library.
+    """
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)

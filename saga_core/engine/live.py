@@ -217,6 +217,13 @@ class LiveSession:
                 self._images.popitem(last=False)
         return found
 
+    def rest(self) -> None:
+        """Let go of what nobody needs while nobody plays: the images but the last, from which the next is drawn."""
+        while len(self._images) > 1:
+            self._images.popitem(last=False)
+        for image in self._images.values():
+            image.rest()
+
     @property
     def head(self) -> str:
         """The active head: the turn recorded last."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from attrs import evolve, field, frozen
 
@@ -14,6 +15,8 @@ from saga_core.text.normal import fold_name
 from saga_core.world.model import World
 
 LABELS = {Kind.CHARACTER: "Character", Kind.LOCATION: "Location", Kind.ITEM: "Item", Kind.EVENT: "Event"}
+
+_NONE: Mapping[str, Value] = MappingProxyType({})
 
 _Cause = Placement | Stack | Relation | None
 """What of a state an edge tells; None for one that has no properties."""
@@ -70,6 +73,10 @@ class GraphImage:
             )
         return [found[key] for key in sorted(keys)[:limit]]
 
+    def rest(self) -> None:
+        """Let go of what makes reading fast; it is made again when it is read."""
+        self._touching.clear()
+
     def _own_edges(self) -> list[Edge]:
         """The edges besides those from lore to lore."""
         if self._drawn is None:
@@ -109,7 +116,8 @@ def _draw_nodes(state: WorldState, old: _Drawn, new: _Drawn) -> None:
             properties["aliases"] = entity.aliases
         if place is not None:
             properties["location"] = place
-        new.nodes[id_] = (entity, place, Node(id_, LABELS[entity.kind], properties))
+        # Sealed: a store that keeps graphs in memory shares what cannot be changed.
+        new.nodes[id_] = (entity, place, Node(id_, LABELS[entity.kind], MappingProxyType(properties)))
 
 
 def _draw_ties(state: WorldState, lore: LoreGraph, old: _Drawn, new: _Drawn) -> None:
@@ -142,14 +150,14 @@ def _draw_ties(state: WorldState, lore: LoreGraph, old: _Drawn, new: _Drawn) -> 
                     tie(entity.id, type_, id_)
 
 
-def _properties(cause: _Cause) -> dict[str, Value]:
+def _properties(cause: _Cause) -> Mapping[str, Value]:
     if isinstance(cause, Placement):
-        return {"since_turn": cause.since}
+        return MappingProxyType({"since_turn": cause.since})
     if isinstance(cause, Stack):
-        return {"quantity": cause.quantity, "equipped": cause.equipped}
+        return MappingProxyType({"quantity": cause.quantity, "equipped": cause.equipped})
     if isinstance(cause, Relation):
-        return {"rel_type": cause.type, "strength": cause.strength}
-    return {}
+        return MappingProxyType({"rel_type": cause.type, "strength": cause.strength})
+    return _NONE
 
 
 def difference(old: GraphImage, new: GraphImage, watermark: str) -> Mutation:
