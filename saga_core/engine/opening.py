@@ -99,6 +99,7 @@ class Opening:
             session = await live.get(session_id)
             await projector.render(session, turns, vectors=False)
             await projector.let_go(live.evicted)
+            session.rest()
             if strategies:
                 await shared.publish(session)
             await extractions.settle(session, turns)
