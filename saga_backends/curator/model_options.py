@@ -24,12 +24,17 @@ class ModelOptions:
     steps: int
 
 
-async def _at_once() -> None:
+async def at_once() -> None:
     """There is nothing to wait for."""
 
 
-def _uncounted(name: str, amount: int = 1) -> None:
+def uncounted(name: str, amount: int = 1) -> None:
     """Counts nothing."""
+
+
+def counted(text: str) -> int:
+    """Tokens of a text, roughly, for who has no counter."""
+    return len(text) // 3 + 1
 
 
 def take_model(name: str, options: OpenOptions) -> ModelOptions:
@@ -58,11 +63,11 @@ def take_model(name: str, options: OpenOptions) -> ModelOptions:
     asked = Asking(
         found["chat"],
         found["model"] or found["chat"].name,
-        found["report"] or _uncounted,
-        found["before_call"] or _at_once,
+        found["report"] or uncounted,
+        found["before_call"] or at_once,
         float(found["timeout"]),
         found["max_tokens"],
         **({"paid": found["paid"]} if found["paid"] is not None else {}),
     )
     blocks = BLOCKS if found["blocks"] is None else tuple(found["blocks"])
-    return ModelOptions(asked, found["count"] or (lambda text: len(text) // 3 + 1), blocks, found["steps"])
+    return ModelOptions(asked, found["count"] or counted, blocks, found["steps"])

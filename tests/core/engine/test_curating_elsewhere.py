@@ -16,7 +16,8 @@ from saga_core.custody.jobs import list_jobs, retry
 from saga_core.engine.saga import Saga
 from saga_core.errors import BadInput
 from saga_core.ports import ChatPart, ChatRequest, FinishPart, TextPart
-from tests.backends.letta import Agent, LettaFake, Said, calls, text
+from saga_server.doctor import _curator
+from tests.backends.letta import VERSION, Agent, LettaFake, Said, calls, text
 from tests.core.engine.play import MEMORY, Frontend
 from tests.core.engine.test_curating import INTERVAL, walked
 
@@ -145,6 +146,16 @@ async def test_without_the_client_another_reviews(letta: LettaFake, monkeypatch:
             assert [each.info.name for each in saga.curations.curators] == names
             reason = saga.counters.degraded["curation.letta"]
             assert "pip install 'saga-rp[letta]'" in reason and told in reason
+
+
+async def test_the_doctor_tells_of_the_server_and_its_version(letta: LettaFake) -> None:
+    told: list[str] = []
+    assert await _curator(config(letta), told.append)
+    assert told[-1] == f"ok  curator: letta: Letta {VERSION} at {letta.url}, agents think with openai/gpt-5-mini"
+    letta.broken["GET", "/v1/health/"] = {"status": 502, "body": "<html>"}
+    assert not await _curator(config(letta), told.append)
+    assert told[-1].startswith("!!  curator: letta: the Letta server at") and "answered 502" in told[-1]
+    assert await _curator(load_config(MEMORY), told.append) and len(told) == 4
 
 
 async def test_a_wrong_option_names_its_place(letta: LettaFake) -> None:
