@@ -56,6 +56,7 @@ def request(said: list[tuple[str, str]], words: str, number: int) -> list[dict[s
 async def test_a_chat_is_read_from_the_cache(case: str) -> None:
     async with priced(case) as (client, upstream, till):
         said, witness = list[tuple[str, str]](), Witness()
+        asked: dict[str, list[dict[str, Any]]] = {}
         for number in range(TURNS):
             words = f"나는 {number}번째 골목으로 간다. I look around."
             for attempt in range(2 if number % 3 == 2 else 1):
@@ -66,14 +67,14 @@ async def test_a_chat_is_read_from_the_cache(case: str) -> None:
                 reply = await client.chat(messages, model=MODELS[case], stream=stream)
                 assert reply.status == 200, reply.raw
                 text = reply.streamed() if stream else reply.text
-                bills = (await client.get(f"/api/sessions/{reply.session}/cost?turns=1")).json
-                bill = bills["turns"][-1]
-                assert bill["turn"] == reply.turn
-                assert (bill["input"], bill["read"]) == (till.charges[-1].total, till.charges[-1].read)
-                witness.see(reply.session, messages, till.prompts[-1], bill)
+                asked[reply.turn] = messages
             said += [("user", words), ("assistant", text)]
         assert upstream.refusals == []
-        assert len(witness.sent) == 1
+        bills = (await client.get(f"/api/sessions/{reply.session}/cost?turns=1")).json
+        assert [bill["turn"] for bill in bills["turns"]] == list(asked)
+        for bill, charge, prompt in zip(bills["turns"], till.charges, till.prompts, strict=True):
+            assert (bill["input"], bill["read"]) == (charge.total, charge.read)
+            witness.see(reply.session, asked[bill["turn"]], prompt, bill)
         assert till.reuse() > 0.95
         assert len(witness.changed) <= 6, witness.changed
         assert bills["comparison"]["with_saga"] < bills["comparison"]["without_saga"]

@@ -126,7 +126,7 @@ async def test_a_restart_changes_nothing(tmp_path: Path, window: int, floats: bo
 async def test_what_is_stored_is_small_and_holds_no_text(tmp_path: Path) -> None:
     play = Play(tmp_path)
     await play.start()
-    for number in range(1, 61):
+    for number in range(1, 31):
         play.clock.at += 20
         await play.turn(number)
     assert play.saga is not None
