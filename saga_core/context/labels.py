@@ -35,6 +35,7 @@ class Labels:
     gone: str
     more: str
     not_there: str
+    formerly: str
     wish: str
     limit: str
     edges: dict[str, str]
@@ -72,6 +73,7 @@ _KO = Labels(
     gone="{name} 관계 없음",
     more="외 {count}",
     not_there="({names} 없었음)",
+    formerly="(전에는: {text})",
     wish="플레이어의 바람",
     limit="플레이어의 한계, 서술하지 말 것",
     edges={
@@ -119,6 +121,7 @@ _EN = Labels(
     gone="{name}: no relation",
     more="{count} more",
     not_there="({names} not there)",
+    formerly="(before: {text})",
     wish="The player's wish",
     limit="The player's limit, not to be told",
     edges={

@@ -36,7 +36,8 @@ class Lorebook:
     _lines: WeakKeyDictionary[LoreIndex, dict[tuple[str, str], str]] = field(factory=WeakKeyDictionary, init=False)
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
-        """The best 20 entries. A secret says who knows it, and an entry about somebody dead that he is dead."""
+        """The best 20 entries. A secret says who knows it, an entry about somebody dead that he is dead, and one that
+        play has overtaken says what is so now first, and what was so before as that, where it has room."""
         request, state = scene.request, scene.state
         if not request.lore.entries:
             return []
@@ -56,6 +57,7 @@ class Lorebook:
         )
         words, dead = labels(request.language), _dead_entries(scene)
         lines = self._lines.setdefault(request.lore, {})
+        changed = {name: text for about, text in state.learned.items() for name in request.lore.named([about])}
         ranked = rank_lore(request.lore, situation, self.config)
         ranked = _bearing(ranked, scene, similar)[:_MOST]
         pieces: list[Piece] = []
@@ -64,9 +66,22 @@ class Lorebook:
             line = lines.get((name, request.language))
             if line is None:
                 line = lines[name, request.language] = _line(scored.entry, words)
+            told, shorter = line, ""
+            if name in changed:
+                told, shorter = _changed_lines(scored.entry, changed[name], words)
             if name in dead:
-                line = f"{line} {words.is_dead}"
-            pieces.append(Piece(self.name, f"lore:{name}", Section.LORE, line, scored.score, why=scored.why))
+                told, shorter = f"{told} {words.is_dead}", f"{shorter} {words.is_dead}" if shorter else ""
+            pieces.append(
+                Piece(
+                    self.name,
+                    f"lore:{name}",
+                    Section.LORE,
+                    told,
+                    scored.score,
+                    why=scored.why,
+                    shorter=(shorter,) if shorter else (),
+                )
+            )
         return pieces
 
     async def _distances(self, scene: Scene) -> dict[str, int]:
@@ -105,6 +120,15 @@ def _bearing(ranked: Sequence[ScoredLore], scene: Scene, similar: Mapping[str, f
 def _line(entry: LoreEntry, words: Labels) -> str:
     line = f"{one_line(entry.name)}: {one_line(entry.text)}"
     return f"{line} {_secret(entry, words)}" if entry.secret else line
+
+
+def _changed_lines(entry: LoreEntry, now: str, words: Labels) -> tuple[str, str]:
+    """The line of an entry that play has overtaken, and a shorter one without what was so before."""
+    secret = f" {_secret(entry, words)}" if entry.secret else ""
+    told = f"{one_line(entry.name)}: {one_line(now)}"
+    if not entry.text.strip():
+        return f"{told}{secret}", ""
+    return f"{told} {words.formerly.format(text=one_line(entry.text))}{secret}", f"{told}{secret}"
 
 
 def _secret(entry: LoreEntry, words: Labels) -> str:

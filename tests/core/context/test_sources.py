@@ -510,3 +510,20 @@ async def test_who_was_not_there_does_not_know() -> None:
     assert "없었음" not in await told("에르겐, 비석에 새겨진 이름이 뭐였지?", None), "nobody noted who was there"
     assert "없었음" not in await told("비석에 새겨진 이름이 뭐였지?", ()), "nobody is spoken to"
     assert "없었음" not in await told("크룩에 대한 비석의 이름이 뭐였지?", ()), "he is not here now either"
+
+
+async def test_lore_that_play_has_overtaken_tells_what_is_so_now() -> None:
+    state = ko_state(learned={"어둠의숲": "불타서 재만 남았다.", "없는 표제": "아무것도 아니다."})
+    (piece,) = [each for each in await gather(Lorebook(), ask(state=state)) if each.key == "lore:어둠의 숲"]
+    assert piece.text == "어둠의 숲: 불타서 재만 남았다. (전에는: 에르시아 변방의 위험한 숲.)"
+    assert piece.shorter == ("어둠의 숲: 불타서 재만 남았다.",)
+    (before,) = [each for each in await gather(Lorebook(), ask()) if each.key == "lore:어둠의 숲"]
+    assert before.text == "어둠의 숲: 에르시아 변방의 위험한 숲." and before.score == piece.score
+
+
+async def test_a_secret_that_play_has_overtaken_stays_one() -> None:
+    state = ko_state(learned={"에르겐의 비밀": "모두 알게 되었다."})
+    (piece,) = [
+        each for each in await gather(Lorebook(), ask("에르겐의 비밀을 묻는다", state=state)) if "비밀" in each.key
+    ]
+    assert piece.text == "에르겐의 비밀: 모두 알게 되었다. (전에는: 그는 문지기의 제자다.) (비밀: 에르겐만 안다)"

@@ -132,6 +132,10 @@ CLAUSES: dict[str, tuple[tuple[str, str], ...]] = {
         (SPEC, "test_each_layer_decays_as_it_is_set"),
         (SETTINGS, "test_the_old_files_idle_keys_are_named_with_what_replaces_them"),
     ),
+    "a burned village's entry is superseded (a delta, path-dependent), not just damped": (
+        (SOURCES, "test_lore_that_play_has_overtaken_tells_what_is_so_now"),
+        ("core/engine/test_changed_lore.py", "test_a_burned_place_is_told_as_burned_on_its_path_and_whole_on_another"),
+    ),
     # -- what must never change a score
     "adding an unrelated entry changes no score": (
         (LORE, "test_an_unrelated_entry_changes_no_score"),
