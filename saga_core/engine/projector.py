@@ -31,6 +31,7 @@ from saga_core.stores.graph import GraphStore, Node
 from saga_core.stores.md_cache import MdCache
 from saga_core.stores.state_kv import Batch, Key, StateKV
 from saga_core.stores.vector import VectorStore
+from saga_core.world.model import LoreEntry
 
 log = logging.getLogger("saga.projection")
 
@@ -59,6 +60,7 @@ class Projector(VectorViews):
     counters: Counters
     slots: int = 4
     _ready_lore: set[str] = field(factory=set)
+    _lore_left: dict[str, dict[str, LoreEntry]] = field(factory=dict)
     _whole: set[str] = field(factory=set)
     """Scopes of sessions whose episodes all have a vector."""
 

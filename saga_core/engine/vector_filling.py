@@ -25,6 +25,7 @@ from saga_core.errors import NotFound
 from saga_core.journal import keys
 from saga_core.journal.journal import Journal
 from saga_core.journal.tree import Node, read_nodes
+from saga_core.world.model import World
 
 log = logging.getLogger("saga.vectors")
 
@@ -46,6 +47,8 @@ class _Plan:
     """What a session lacks: ids of turns, the newest first."""
 
     todo: dict[str, None]
+    lore: World | None = None
+    """The world, as long as its lore may lack vectors; that comes first."""
     made: int = 0
 
 
@@ -205,14 +208,16 @@ class VectorFilling:
         plan = self._plans.get(session)
         fresh = list(self._waiting[session])
         if plan is None:
-            plan = _Plan(dict.fromkeys(await self._lacking(session, fresh)))
-            self._plans[session] = plan
+            plan = self._plans[session] = await self._plan(session, fresh)
             self._tell()
         else:
             plan.todo = dict.fromkeys([*reversed(fresh), *plan.todo])
         waiting = self._waiting.get(session, {})
         for turn in fresh:
             waiting.pop(turn, None)
+        if plan.lore is not None and not await self.projector.ensure_lore_of(plan.lore, _AT_ONCE):
+            return False
+        plan.lore = None
         batch = list(plan.todo)[:_AT_ONCE]
         nodes = [node for node in await self._nodes(session, batch) if node.episode]
         vectors = await embedder.embed([node.episode for node in nodes], "passage") if nodes else []
@@ -235,15 +240,15 @@ class VectorFilling:
         self._made += len(same)
         return not plan.todo and not waiting
 
-    async def _lacking(self, session: str, fresh: Sequence[str]) -> list[str]:
+    async def _plan(self, session: str, fresh: Sequence[str]) -> _Plan:
         live = self.live.peek(session)
         if live is not None:
             world, tree = live.world, live.tree
         else:  # a session that nobody plays is not loaded for this
             world = await self.journal.world((await self.journal.session(session)).digest)
             tree = await self.journal.tree(session)
-        await self.projector.ensure_lore_of(world)
-        return sorted((node.id for node in await self.projector.lacking(session, tree, fresh)), reverse=True)
+        lacking = [node.id for node in await self.projector.lacking(session, tree, fresh)]
+        return _Plan(dict.fromkeys(sorted(lacking, reverse=True)), world)
 
     async def _nodes(self, session: str, turns: Sequence[str]) -> list[Node]:
         """Those of ``turns`` that are there, as they are now."""

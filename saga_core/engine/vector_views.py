@@ -11,7 +11,7 @@ from saga_core.engine.live import LiveSession
 from saga_core.journal.tree import Node, Tree
 from saga_core.ports import Embedder
 from saga_core.stores.vector import ScopeSpec, VectorItem, VectorStore, cosine
-from saga_core.world.model import World
+from saga_core.world.model import LoreEntry, World
 
 log = logging.getLogger("saga.projection")
 
@@ -37,6 +37,8 @@ class VectorViews:
     embedder: Embedder | None
     counters: Counters
     _ready_lore: set[str]
+    _lore_left: dict[str, dict[str, LoreEntry]]
+    """Scope of lore to the entries that lack a vector, as far as that was looked for."""
     _whole: set[str]
     """Scopes of sessions whose episodes all have a vector."""
 
@@ -44,35 +46,50 @@ class VectorViews:
         """Put the world's lore into its vector scope, once."""
         await self.ensure_lore_of(live.world)
 
-    async def ensure_lore_of(self, world: World) -> None:
-        """Put a world's lore into its vector scope, once."""
+    async def ensure_lore_of(self, world: World, most: int | None = None) -> bool:
+        """Put a world's lore into its vector scope, ``most`` entries of it at once; whether all are there.
+
+        What is there already is not made again: a process may have ended half way.
+        """
         scope = lore_scope(world.digest)
         if self.embedder is None or scope in self._ready_lore or not world.lore:
-            return
-        await self._create(scope)
-        if await self.vectors.count(scope) != len(world.lore):
-            entries = world.lore
-            for start in range(0, len(entries), _CHUNK):
-                part = entries[start : start + _CHUNK]
-                vectors = await self.embedder.embed([f"{entry.name}\n{entry.text}" for entry in part], "passage")
-                await self.vectors.upsert(
-                    scope,
-                    [
-                        VectorItem(entry.name, vector, "", {"layer": entry.layer, "type": entry.type})
-                        for entry, vector in zip(part, vectors, strict=True)
-                    ],
-                )
+            return True
+        if scope not in self._lore_left:
+            await self._create(scope)
+            there: set[str] = set()
+            names = [entry.name for entry in world.lore]
+            for start in range(0, len(names), _CHUNK):
+                there.update(await self.vectors.get(scope, names[start : start + _CHUNK]))
+            self._lore_left[scope] = {entry.name: entry for entry in world.lore if entry.name not in there}
+        left = self._lore_left[scope]
+        for part in _parts(list(left.values())[:most]):
+            vectors = await self.embedder.embed([f"{entry.name}\n{entry.text}" for entry in part], "passage")
+            await self.vectors.upsert(
+                scope,
+                [
+                    VectorItem(entry.name, vector, "", {"layer": entry.layer, "type": entry.type})
+                    for entry, vector in zip(part, vectors, strict=True)
+                ],
+            )
+            for entry in part:
+                left.pop(entry.name, None)
+        if left:
+            return False
+        self._lore_left.pop(scope, None)
         self._ready_lore.add(scope)
+        return True
 
     def forget_lore(self) -> None:
         """Look anew whether the vectors of lore and of earlier turns are there."""
         self._ready_lore.clear()
+        self._lore_left.clear()
         self._whole.clear()
 
     async def renew_lore(self, live: LiveSession) -> None:
         """Make the vectors of the world's lore anew."""
         scope = lore_scope(live.world.digest)
         self._ready_lore.discard(scope)
+        self._lore_left.pop(scope, None)
         await self.vectors.drop(scope)
         await self.ensure_lore(live)
 
@@ -179,6 +196,10 @@ class VectorViews:
                 if not alike(item.vector, vector) or item.metadata != {"depth": node.depth}:
                     found.append(f"vectors {scope}: the episode of {node.id} differs from the journal")
         return found
+
+
+def _parts(entries: Sequence[LoreEntry]) -> list[Sequence[LoreEntry]]:
+    return [entries[start : start + _CHUNK] for start in range(0, len(entries), _CHUNK)]
 
 
 def alike(one: Sequence[float], other: Sequence[float]) -> bool:
