@@ -57,7 +57,7 @@ class Reply:
         blocks = self._filter.raw_blocks
         if finish == "stop":
             blocks = tuple(evolve(block, closed=True) for block in blocks)
-        return read_hidden(Hidden(self.text, blocks))
+        return read_hidden(Hidden(self.text, blocks), whole=finish == "stop")
 
 
 Recorder = Callable[["BegunTurn", str, str], Awaitable[tuple[Turn, ...]]]

@@ -135,12 +135,12 @@ def read_reply(text: str) -> StateReading:
     return read_hidden(hide(text))
 
 
-def read_hidden(hidden: Hidden) -> StateReading:
-    """``read_reply`` for a reply whose blocks are hidden already."""
+def read_hidden(hidden: Hidden, *, whole: bool = False) -> StateReading:
+    """``read_reply`` for a reply whose blocks are hidden already. ``whole``: it is known that nothing cut it."""
     blocks = [block for block in hidden.blocks if not block.thinking]
     if not blocks:
         if (loose := loose_report(hidden.visible)) is not None:
-            parsed = parse_block(loose.body, closed=loose.closed)
+            parsed = parse_block(loose.body, closed=loose.closed or whole)
             said = ("the state block has no fence of its own, and stands in the reply", *parsed.problems)
             return StateReading(hidden.visible, parsed.status, parsed.fields, said, parsed.invalid)
         why = "the only state block is inside the thinking" if hidden.blocks else "there is no state block"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,10 @@ from attrs import evolve
 from letta_client.types import AgentState, BlockResponse
 from letta_client.types.agents import LettaResponse
 
+from conformance import Harness
+from conformance.runner import run
 from conformance.samples import empty_view, view
+from saga_core.capabilities import Capability
 from saga_core.curation.asked import CurationFailed
 from saga_core.curation.rulings import BLOCK_CHARS
 from saga_core.curation.steps import MOST_CALLS
@@ -307,3 +311,24 @@ async def test_bad_options_are_refused(options: dict[str, Any], words: str) -> N
     with pytest.raises(BadInput, match=words) as refused:
         await load("curator", "letta").open(OpenOptions(options={"model": MODEL, **options}))
     assert "pass@" not in str(refused.value)
+
+
+async def _with_its_server(path: Path) -> Any:
+    """The curator with a server of its own, which ends with it."""
+    server = LettaFake(otherwise=calls(LORE, ("finish", {})))
+    await server.__aenter__()
+    curator = await opened(server)
+    closing = curator.aclose
+
+    async def aclose() -> None:
+        await closing()
+        await server.__aexit__(None, None, None)
+
+    curator.aclose = aclose
+    return curator
+
+
+def test_it_keeps_the_contract_of_curators() -> None:
+    harness = Harness("curator-letta", "curator", _with_its_server, frozenset({Capability.REMEMBERS}))
+    report = run(harness, profile="quick")
+    assert report.verdict.value == "conformant", [each for each in report.outcomes if each.status.value == "failed"]
