@@ -124,7 +124,7 @@ def read_options(options: OpenOptions) -> OpenAIOptions:
         batch=64,
         timeout=20.0,
         max_retries=4,
-        retry_seconds=60.0,
+        retry_seconds=10.0,
         max_chars=6_000,
         encoding="base64",
         cache=512,
