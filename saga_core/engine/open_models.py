@@ -21,6 +21,11 @@ async def open_embedder(config: Config) -> Embedder:
     if config.recall.embedder == _REMOTE:
         _complete(options, config)
     embedder: Embedder = await _open("embedder", config.recall.embedder, "recall.", config, options)
+    if not isinstance(getattr(embedder, "semantic", None), bool):
+        raise BadInput(
+            f"recall.embedder: {config.recall.embedder!r} does not say whether it sees meaning; it needs a property "
+            "'semantic', true or false (saga_core.ports.Embedder)"
+        )
     return embedder
 
 

@@ -243,3 +243,26 @@ async def test_it_may_keep_files_in_a_folder_of_its_own(odd: None, tmp_path: Pat
     assert seen == [tmp_path / "data" / "context.odd"] and guest.needs == ()
     assert not (tmp_path / "data").exists(), "it makes its folder itself"
     shutil.rmtree(tmp_path / "site")
+
+
+OLD_EMBEDDER = """
+from saga_core import Backend
+
+class Old:
+    id, dimension, baseline = "old/2", 2, 0.0
+    async def embed(self, texts, mode):
+        return [[1.0, 0.0] for _ in texts]
+    async def aclose(self):
+        pass
+
+async def open(options):
+    return Old()
+
+OLD = Backend("embedder", "old", open)
+"""
+
+
+async def test_an_embedder_that_does_not_say_whether_it_sees_meaning_is_refused(install: Install) -> None:
+    install("old_embedder", OLD_EMBEDDER, "embedder.old = old_embedder:OLD")
+    with pytest.raises(BadInput, match=r"recall\.embedder: 'old' does not say whether it sees meaning"):
+        await Saga.open({"storage": {"profile": "memory"}, "recall": {"embedder": "old"}})
