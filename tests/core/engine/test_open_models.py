@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[OpenOptions]:
     def load(kind: str, name: str) -> Backend:
         async def open_(options: OpenOptions) -> object:
             found.append(options)
-            return object()
+            return SimpleNamespace(semantic=True)
 
         return Backend(kind, name, open_)
 
