@@ -25,6 +25,8 @@ _LEAST = 4
 """Messages that are always kept."""
 _PART = 1_000
 _DECISIONS = 4_096
+_KNOWN = 128
+"""Messages whose identity and size are remembered between two requests."""
 
 
 @frozen
@@ -52,6 +54,8 @@ class Cuts:
     """Where the histories of one session begin. A path goes on with the cut of its nearest turn that has one."""
 
     _begins: dict[str, Begin] = field(factory=dict)
+    _known: dict[int, tuple[int, int]] = field(factory=dict, init=False)
+    """Hash to identity and tokens, of the last messages of the last request: nearly all of them come again."""
 
     def place(
         self,
@@ -72,8 +76,7 @@ class Cuts:
         lead = next((at for at, m in enumerate(messages) if m.get("role") not in _SYSTEM), len(messages))
         if lead >= len(messages) - _LEAST:
             return Cut(lead)
-        keys = [_identity(message) for message in messages[lead:]]
-        sizes = [_size(message, count) for message in messages[lead:]]
+        keys, sizes = self._measured(messages[lead:], count)
         old = next((self._begins[n.id] for n in tree.upwards(parent) if n.id in self._begins), None)
         at = keys.index(old.start) if old is not None and old.start in keys else 0
         slid = not ours and old is not None and old.first not in keys and at == 0 and len(keys) > 2 * _LEAST
@@ -85,6 +88,26 @@ class Cuts:
         start = keys[at] if at else None
         self.decide(parent, Begin(keys[0], start))
         return Cut(lead + at, fresh and at > 0)
+
+    def _measured(
+        self, messages: Sequence[Mapping[str, Any]], count: Callable[[str], int]
+    ) -> tuple[list[int], list[int]]:
+        """The identity of each message, and its tokens."""
+        keys: list[int] = []
+        sizes: list[int] = []
+        seen: dict[int, tuple[int, int]] = {}
+        for message in messages:
+            content = message.get("content")
+            if isinstance(content, str):
+                mark = hash((message.get("role"), content))
+                found = self._known.get(mark) or (_identity(message), _size(message, count))
+                seen[mark] = found
+            else:
+                found = (_identity(message), _size(message, count))
+            keys.append(found[0])
+            sizes.append(found[1])
+        self._known = dict(list(seen.items())[-_KNOWN:])
+        return keys, sizes
 
     def decide(self, parent: str, begin: Begin) -> None:
         """Histories that continue ``parent``, or a turn below it, go on with ``begin``."""
