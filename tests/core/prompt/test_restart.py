@@ -40,6 +40,7 @@ class Play:
             {
                 "storage": {"profile": "lite", "path": str(self.folder)},
                 "session": {"default_world": "ersia"},
+                "recall": {"deadline_ms": 10_000},
                 "token_budget": {"total_context_max": self.window, "dynamic_context_max": 1_200, "md_cache_max": 800},
             }
         )
