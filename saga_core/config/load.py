@@ -247,7 +247,7 @@ def _fit(budget: TokenBudget, source: Source) -> TokenBudget:
             f"token_budget.total_context_max: {budget.total_context_max} cannot hold dynamic_context_max {whole} and "
             f"state_block_instruction {budget.state_block_instruction}; give at least {fixed} or lower those"
         )
-    shrunk = {}
+    shrunk: dict[str, Any] = {}
     for name in _INSIDE_DYNAMIC:
         ceiling = getattr(budget, name)
         if ceiling > whole and name in written:
