@@ -103,7 +103,11 @@ def running_watch() -> LoopWatch | None:
 
 def run_watched(work: Coroutine[Any, Any, T]) -> T:
     """As ``asyncio.run``, on a watched loop; on an ordinary one where selectors are not the platform's own way."""
-    sys.setswitchinterval(SWITCH_SECONDS)
     factory: Callable[[], asyncio.AbstractEventLoop] | None = WatchedLoop if os.name == "posix" else None
-    with asyncio.Runner(loop_factory=factory) as runner:
-        return runner.run(work)
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    try:
+        with asyncio.Runner(loop_factory=factory) as runner:
+            return runner.run(work)
+    finally:
+        sys.setswitchinterval(usual)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import sys
 import time
 
 import pytest
 
-from saga_server.collector import Tidying
-from saga_server.event_loop import LoopWatch, run_watched, running_watch
+from saga_server import collector
+from saga_server.collector import Tidying, give_back
+from saga_server.event_loop import SWITCH_SECONDS, LoopWatch, run_watched, running_watch
 from tests.server.client import Client, words
 
 
@@ -32,6 +34,15 @@ def test_a_call_that_blocks_is_a_long_round() -> None:
     assert watch.cpu.longest <= watch.wall.longest * 1.5
     assert sum(watch.wall.counts) == sum(watch.cpu.counts)
     assert sum(watch.wall.counts[5:]) >= 1
+
+
+def test_threads_hand_over_sooner_while_it_serves() -> None:
+    async def work() -> float:
+        return sys.getswitchinterval()
+
+    usual = sys.getswitchinterval()
+    assert run_watched(work()) == pytest.approx(SWITCH_SECONDS)
+    assert sys.getswitchinterval() == usual
 
 
 async def test_another_loop_has_no_watch() -> None:
@@ -60,3 +71,28 @@ async def test_logs_hold_no_story(offline: Client, caplog: pytest.LogCaptureFixt
     reply = await offline.chat(words("I whisper the word zanzibarium."))
     await offline.turns(reply.session)
     assert not [record for record in caplog.records if "zanzibarium" in record.getMessage()]
+
+
+async def test_memory_goes_back_once_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+    waiting = [True, True, *[False] * 4, True, *[False] * 8]
+    monkeypatch.setattr(collector, "_SECONDS", 0.0)
+    monkeypatch.setattr(collector, "give_back", lambda: given.append(len(waiting)))
+    done = asyncio.Event()
+
+    def busy() -> bool:
+        if not waiting:
+            done.set()
+            return True
+        return waiting.pop(0)
+
+    keeping = asyncio.create_task(Tidying(busy).keep())
+    await done.wait()
+    keeping.cancel()
+    await asyncio.gather(keeping, return_exceptions=True)
+    gc.unfreeze()
+    assert given == [9, 4]
+
+
+def test_giving_back_is_harmless() -> None:
+    give_back()
