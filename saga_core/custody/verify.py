@@ -92,6 +92,7 @@ async def settle(saga: Catalog, seconds: float) -> None:
     for session, turns in waiting.items():
         saga.lanes.submit(session, turns)
     await saga.lanes.drain(seconds)
+    await saga.filling.drain(seconds)
 
 
 @define(eq=False)

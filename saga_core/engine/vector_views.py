@@ -127,6 +127,8 @@ class VectorViews:
         if scope in self._whole:
             return told
         nodes = [node for node in tree.nodes.values() if node.episode]
+        if await self.vectors.count(scope) == len(nodes):
+            return told
         there: set[str] = set()
         for start in range(0, len(nodes), _CHUNK):
             there.update(await self.vectors.get(scope, [node.id for node in nodes[start : start + _CHUNK]]))
