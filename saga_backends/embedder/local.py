@@ -6,6 +6,8 @@ was embedded with it.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from array import array
 from collections.abc import Iterable, Sequence
 from typing import Protocol
@@ -19,6 +21,8 @@ from saga_backends.embedder.unit_vector import BadVector, blank, unit
 from saga_backends.worker import Worker
 from saga_core.errors import Closed, StoreUnavailable
 from saga_core.ports import Mode
+
+_log = logging.getLogger(__name__)
 
 
 class LocalModel(Protocol):
@@ -46,6 +50,7 @@ class LocalEmbedder:
     """None: it is measured when the model is loaded."""
     _questions: Questions = field(factory=Questions, init=False, repr=False)
     _loaded: bool = field(default=False, init=False)
+    _warming: asyncio.Task[None] | None = field(default=None, init=False, repr=False)
 
     @property
     def semantic(self) -> bool:
@@ -56,6 +61,12 @@ class LocalEmbedder:
     def baseline(self) -> float:
         """The cosine of unrelated texts; 1 until it is known."""
         return 1.0 if self._baseline is None else self._baseline
+
+    def warm(self) -> None:
+        """Begin to load the model, so that the first question need not wait for it."""
+        if self._warming is None and not self._worker.closed:
+            self._warming = asyncio.create_task(self._worker.run(self._load), name="saga-embedder-warm")
+            self._warming.add_done_callback(_told)
 
     async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
         """A unit vector for each text; zero for one that is blank. Raises ``StoreUnavailable``, and ``Closed``.
@@ -72,6 +83,8 @@ class LocalEmbedder:
         """End the thread, after the text that is being embedded."""
         await self._questions.aclose()
         await self._worker.aclose()
+        if self._warming is not None:
+            await asyncio.gather(self._warming, return_exceptions=True)
 
     async def _each(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
         found = []
@@ -87,6 +100,10 @@ class LocalEmbedder:
     # -- on the thread -----------------------------------------------------------------------------------------
 
     def _one(self, text: str, mode: Mode) -> array[float]:
+        self._load()
+        return self._vector(text, mode)
+
+    def _load(self) -> None:
         if not self._loaded:
             self.model.load()
             self._loaded = True
@@ -95,10 +112,15 @@ class LocalEmbedder:
             self._baseline = strangers.baseline_of(
                 questions, [self._vector(each, "passage") for each in strangers.PASSAGES]
             )
-        return self._vector(text, mode)
 
     def _vector(self, text: str, mode: Mode) -> array[float]:
         try:
             return unit(self.model.encode(text, mode), self.dimension)
         except BadVector as error:
             raise StoreUnavailable(f"{self.id}: the model gave a vector that {error}") from error
+
+
+def _told(warming: asyncio.Task[None]) -> None:
+    error = None if warming.cancelled() else warming.exception()
+    if error is not None and not isinstance(error, Closed):
+        _log.warning("%s", error)  # and met again by whoever asks

@@ -256,7 +256,7 @@ async def _open(options: OpenOptions) -> OpenAIEmbedder:
     def made(sdk: ModuleType) -> Any:
         return sdk.AsyncOpenAI(base_url=found.base_url, api_key=found.key, **client_settings(sdk, found.asked.timeout))
 
-    embedder = OpenAIEmbedder(
+    return OpenAIEmbedder(
         name=found.name,
         host=found.host,
         asked=found.asked,
@@ -266,8 +266,6 @@ async def _open(options: OpenOptions) -> OpenAIEmbedder:
         baseline=found.baseline,
         recent=RecentVectors(found.cache),
     )
-    embedder.warm()
-    return embedder
 
 
 BACKEND = Backend(

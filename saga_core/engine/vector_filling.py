@@ -89,8 +89,14 @@ class VectorFilling:
             self._task = asyncio.create_task(self._run(), name="saga-vectors")
 
     def sweep(self) -> None:
-        """Look which sessions have vectors of another embedder, or none, and make them anew, the newest first."""
+        """Look which sessions have vectors of another embedder, or none, and make them anew, the newest first.
+
+        An embedder that can be warmed is: the first question should not wait for a library or a model.
+        """
         if self.active and self._sweeping is None:
+            warm = getattr(self.projector.embedder, "warm", None)
+            if warm is not None:
+                warm()
             self._sweeping = asyncio.create_task(self._sweep(), name="saga-vectors-sweep")
 
     def waiting(self) -> tuple[Waiting, ...]:

@@ -216,6 +216,28 @@ class TestThread:
         await asyncio.gather(passages, question)
         assert [text for text, _ in model.asked][1:3] == ["one", "question"]
 
+    async def test_a_model_can_be_loaded_before_it_is_asked(self, caplog: pytest.LogCaptureFixture) -> None:
+        model = Slow()
+        embedder = LocalEmbedder("slow", 2, model, Worker("slow"), RecentVectors(8), 0.5)
+        embedder.warm()
+        embedder.warm()
+        await asyncio.sleep(0)
+        await embedder.aclose()
+        embedder.warm()
+        assert [text for text, _ in model.asked] == ["load"]
+
+    async def test_one_that_cannot_be_loaded_is_told_then_and_when_it_is_asked(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        folder = write_model(tmp_path / "tiny", files=SIZE)
+        (folder / "model.onnx").write_bytes(b"no model")
+        embedder = await opened(folder)
+        embedder.warm()
+        with pytest.raises(StoreUnavailable, match="cannot be loaded"):
+            await embedder.embed(["sword"], "passage")
+        await embedder.aclose()
+        assert "cannot be loaded" in caplog.text
+
     async def test_after_closing(self) -> None:
         embedder = LocalEmbedder("slow", 2, Slow(), Worker("slow"), RecentVectors(8), 0.5)
         await embedder.aclose()
