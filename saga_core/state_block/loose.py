@@ -15,14 +15,18 @@ from saga_core.state_block.fields import FIELDS, is_header
 from saga_core.state_block.syntax import THINK_END
 
 _FENCED = re.compile(
-    r"^[ \t>]*(?P<fence>`{3,}|~{3,})[ \t]*[\w.+-]{0,20}[ \t]*\n(?P<body>.*?)^[ \t>]*(?P=fence)", re.S | re.M
+    r"^[ \t>]{0,40}(?P<fence>`{3,}|~{3,})[ \t]*[\w.+-]{0,20}[ \t]*\n(?P<body>.*?)^[ \t>]*(?P=fence)", re.S | re.M
 )
 _TAGGED = re.compile(r"<(?P<tag>state|상태)>(?P<body>.*?)</(?P=tag)>", re.S | re.I)
 _NAMES = "|".join(sorted((field.name for field in FIELDS), key=len, reverse=True))
-_FIELD = re.compile(rf"^[ \t>]*(?:[-*+•][ \t]+)?[*_`\"'{{ ]*(?P<name>{_NAMES})[*_`\"']*[ \t]*[:：=]", re.M | re.I)
+_FIELD = re.compile(
+    rf"^[ \t>]{{0,40}}(?:[-*+•][ \t]{{1,9}})?[*_`\"'{{ ]{{0,9}}(?P<name>{_NAMES})[*_`\"']{{0,4}}[ \t]{{0,9}}[:：=]",
+    re.M | re.I,
+)
 _HEAD = re.compile(r"[ \t>]*(?:#{1,6}[ \t]*)?[*_\[【(]*(?P<word>[\w ]{2,20})[*_\])】]*[ \t]*[:：]?[*_]*[ \t]*")
 _WHOLE_END = re.compile(r"[\s\]})\"'”.。!?]\Z|\b(?:null|none|true|false|없음)\Z", re.I)
 _LEAST = 2
+_LONGEST_HEAD = 60
 _LONGEST = 20_000
 
 
@@ -57,7 +61,7 @@ def _bare(text: str) -> Loose | None:
         return None
     body = text[first.start() :]
     above = text[: first.start()].rstrip(" \t\n").rpartition("\n")[2]
-    head = _HEAD.fullmatch(above)
+    head = _HEAD.fullmatch(above) if len(above) <= _LONGEST_HEAD else None
     headed = head is not None and is_header(head["word"])
     parted = not above.strip() or text[: first.start()].endswith(("\n\n", "\n---\n", "\n***\n"))
     if not (headed or parted) or not _is_report(body) or not _only_fields(body):

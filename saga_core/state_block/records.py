@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+from saga_core.state_block.elements import ARROW, LONGEST, MUTUAL, records, rejoin
 from saga_core.state_block.fields import (
     Field,
     ItemAmount,
@@ -15,11 +16,10 @@ from saga_core.state_block.fields import (
     StatusChange,
     record_key,
 )
-from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
+from saga_core.state_block.flow import Node, Pairs, Scalar
 from saga_core.state_block.values import (
     Unreadable,
     is_nothing,
-    nothing_in_list,
     read_change,
     read_name,
     read_quantity,
@@ -36,16 +36,12 @@ MAX_DELTA = 1_000
 T = TypeVar("T")
 Complain = Callable[[str], None]
 
-_MAX_WRITTEN = 1_000
-_MUTUAL = re.compile(r"<-{1,3}>|<={1,3}>|↔|⇔|⟷")
-_ARROW = re.compile(rf"{_MUTUAL.pattern}|-{{1,3}}>|={{1,3}}>|→|➔|➜|➡\ufe0f?|⇒")
-_PAIR = re.compile(r"(?P<key>[^:：=＝]{1,40}?)\s*[:：=＝]\s*(?P<value>.*)", re.DOTALL)
 _BEHIND_TARGET = re.compile(r"(?P<target>[^:：(（,，/|]+?)\s*[:：(（,，/|]\s*(?P<rest>.+)", re.DOTALL)
 _SIGNED_END = re.compile(r"(?P<target>.*\S)\s+(?P<rest>[+\-−–]\s*\d+)")
 _INTEGER = re.compile(r"(?<![\w.])[+\-−–]?\s*\d+(?![\w.])")
 _LABELS = re.compile(r"\b(?:type|delta|relation|strength)\b\s*[:=]?|(?:변화량|수치|호감도|유형)\s*[:=]?", re.IGNORECASE)
 _STATUS = re.compile(
-    rf"(?P<name>.*?\S)\s*(?:[:：=]|{_ARROW.pattern}|(?<=\s)[-–—](?=\s)|[(（])\s*(?P<status>[^()（）]*[^()（）\s])\s*[)）]?"
+    rf"(?P<name>.*?\S)\s*(?:[:：=]|{ARROW.pattern}|(?<=\s)[-–—](?=\s)|[(（])\s*(?P<status>[^()（）]*[^()（）\s])\s*[)）]?"
 )
 _KO_GIVES = re.compile(
     r"(?P<giver>\S.*?)(?:이|가|은|는)\s+(?P<receiver>\S.*?)(?:에게|한테|께)\s+(?P<item>\S.*?)(?:을|를)\s+"
@@ -66,7 +62,6 @@ _ENDED = re.compile(
     re.I,
 )
 _DIGIT = re.compile(r"\d")
-_SLASH = re.compile(r"\s+[/|／｜]\s+")
 _ROLE = re.compile(r"(?P<head>[^\s:：].*?)(?:\s+[-–—]\s+|\s*[:：]\s*)\S.*")
 _SIGN = re.compile(r"(?P<sign>[+＋\-－−])(?P<name>[^\W\d_].*)")
 _IN_PARENTHESES = re.compile(r"(?P<item>.*\S)\s*[(（](?P<hands>[^()（）]*)[)）]")
@@ -75,10 +70,10 @@ _IN_PARENTHESES = re.compile(r"(?P<item>.*\S)\s*[(（](?P<hands>[^()（）]*)[)�
 def read_destination(node: Node, templates: str) -> str | None:
     """One place. Of ``from -> to`` the second counts: that is where one is now. Raises Unreadable for more arrows."""
     node = sole(node)
-    if isinstance(node, Scalar) and not node.quoted and len(node.text) <= _MAX_WRITTEN:
-        parts = _ARROW.split(node.text)
+    if isinstance(node, Scalar) and not node.quoted and len(node.text) <= LONGEST:
+        parts = ARROW.split(node.text)
         if len(parts) > 1:
-            if len(parts) > 2 or not parts[1].strip() or _MUTUAL.search(node.text):
+            if len(parts) > 2 or not parts[1].strip() or MUTUAL.search(node.text):
                 raise Unreadable(f"{shown(node)}, where one place belongs")
             node = Scalar(parts[1].strip())
     return read_text(node, templates, one_name=True)
@@ -86,29 +81,29 @@ def read_destination(node: Node, templates: str) -> str | None:
 
 def read_items(node: Node, field: Field, complain: Complain) -> tuple[ItemAmount, ...]:
     """Items with their quantities; what cannot be read goes to ``complain``, one message for each element."""
-    return _collect(_records(node, field.kind), lambda element: _items(element, field), complain)
+    return _collect(records(node, field.kind), lambda element: _items(element, field), complain)
 
 
 def read_names(node: Node, field: Field, complain: Complain) -> tuple[str, ...]:
     """Names; as ``read_items``."""
-    return _collect(_records(node, field.kind), lambda element: _names(element, field), complain)
+    return _collect(records(node, field.kind), lambda element: _names(element, field), complain)
 
 
 def read_transfers(node: Node, field: Field, complain: Complain) -> tuple[ItemTransfer, ...]:
     """Transfers: ``{item, from, to}``, ``item: from -> to``, ``from -> to: item``, ``item (from -> to)``."""
-    elements = _rejoin(_records(node, field.kind))
+    elements = rejoin(records(node, field.kind))
     return _collect(elements, lambda element: _transfers(element, field), complain)
 
 
 def read_relations(node: Node, field: Field, complain: Complain) -> tuple[RelationChange, ...]:
     """Changes of relation: ``{from, to, type, delta}``, ``from -> to: type (delta)``; ``<->`` makes two."""
-    elements = _rejoin(_records(node, field.kind))
+    elements = rejoin(records(node, field.kind))
     return _collect(elements, lambda element: _relations(element, field), complain)
 
 
 def read_statuses(node: Node, field: Field, complain: Complain) -> tuple[StatusChange, ...]:
     """What has become of whom: ``{name, status}``, ``name: status``, ``name -> status``, ``name (status)``."""
-    return _collect(_records(node, field.kind), lambda element: _statuses(element, field), complain)
+    return _collect(records(node, field.kind), lambda element: _statuses(element, field), complain)
 
 
 def _collect(
@@ -117,7 +112,7 @@ def _collect(
     found: list[T] = []
     for element in elements:
         try:
-            if isinstance(element, Scalar) and len(element.text) > _MAX_WRITTEN:
+            if isinstance(element, Scalar) and len(element.text) > LONGEST:
                 raise Unreadable(f"{shown(element)} is too long")
             found.extend(read(element))
         except Unreadable as problem:
@@ -126,86 +121,6 @@ def _collect(
             complain(f"more than {MAX_ENTRIES} entries; the first {MAX_ENTRIES} count")
             return tuple(found[:MAX_ENTRIES])
     return tuple(found)
-
-
-def _records(node: Node, kind: Kind) -> Iterator[Node]:
-    """The elements of ``node``, nested lists flattened, and ``from: A, to: B, …`` without braces gathered."""
-    loose: list[tuple[str, Node]] = []
-    for element in _each(_elements(node, kind), kind):
-        pair = _loose_pair(element, kind)
-        if pair and record_key(kind, pair[0]) not in {record_key(kind, key) for key, _ in loose}:
-            loose.append(pair)
-            continue
-        if loose:
-            yield Pairs(tuple(loose))
-        loose = [pair] if pair else []
-        if not pair:
-            yield element
-    if loose:
-        yield Pairs(tuple(loose))
-
-
-def _each(elements: Iterator[Node], kind: Kind) -> Iterator[Node]:
-    """The elements; what a slash or a bar with space around it parts are several, and what says none is none."""
-    for element in elements:
-        if not isinstance(element, Scalar) or element.quoted or element.literal:
-            yield element
-        elif kind in (Kind.ITEMS, Kind.NAMES) and _SLASH.search(element.text) and len(element.text) <= _MAX_WRITTEN:
-            yield from (Scalar(part) for part in _SLASH.split(element.text) if part.strip())
-        elif not nothing_in_list(element):
-            yield element
-
-
-def _elements(node: Node, kind: Kind) -> Iterator[Node]:
-    if isinstance(node, Seq):
-        for item in node.items:
-            yield from _elements(item, kind)
-    elif isinstance(node, Pairs):
-        yield from _maps(node, kind)
-    else:
-        yield node
-
-
-def _maps(node: Pairs, kind: Kind) -> Iterator[Node]:
-    """The records in ``node``: a key that comes again begins the next; a value without a key is an element."""
-    pairs: list[tuple[str, Node]] = []
-    for key, value in node.pairs:
-        if not key:
-            yield from _elements(value, kind)
-            continue
-        name = record_key(kind, key)
-        if name and any(name == record_key(kind, earlier) for earlier, _ in pairs):
-            yield Pairs(tuple(pairs))
-            pairs = []
-        pairs.append((key, value))
-    if pairs:
-        yield Pairs(tuple(pairs))
-
-
-def _loose_pair(element: Node, kind: Kind) -> tuple[str, Node] | None:
-    if not isinstance(element, Scalar) or element.quoted:
-        return None
-    pair = _PAIR.fullmatch(element.text)
-    return (pair["key"], Scalar(pair["value"].strip())) if pair and record_key(kind, pair["key"]) else None
-
-
-def _rejoin(elements: Iterator[Node]) -> Iterator[Node]:
-    """Put ``A -> B: hostile`` and ``-2`` together again, which a comma had parted."""
-    held: Scalar | None = None
-    for element in elements:
-        plain = isinstance(element, Scalar) and not element.quoted
-        if held and isinstance(element, Scalar) and plain and not _ARROW.search(element.text):
-            held = Scalar(f"{held.text}, {element.text}")
-            continue
-        if held:
-            yield held
-            held = None
-        if isinstance(element, Scalar) and plain and _ARROW.search(element.text):
-            held = element
-        else:
-            yield element
-    if held:
-        yield held
 
 
 def _table(pairs: Pairs, kind: Kind) -> tuple[dict[str, Node], list[tuple[str, Node]]]:
@@ -236,7 +151,7 @@ def _amount(node: Node | None, templates: str, quantity: Node | None) -> ItemAmo
         return None
     count = read_quantity(quantity) if quantity else None
     if count is None and not node.literal:
-        if not node.quoted and _ARROW.search(node.text):
+        if not node.quoted and ARROW.search(node.text):
             raise Unreadable(f"{shown(node)} does not say what of it is the name of an item")
         name, count = split_amount(node.text)
         if count is None and not node.quoted and split_remark(node.text)[1]:
@@ -299,7 +214,7 @@ def _transfers(element: Node, field: Field) -> list[ItemTransfer]:
         if not known and len(other) == 1 and isinstance(other[0][1], Scalar):
             return _transfers(Scalar(f"{other[0][0]}: {other[0][1].text}"), field)
         item = known.get("item", known.get("name"))
-        if isinstance(item, Scalar) and not item.quoted and _ARROW.search(item.text):
+        if isinstance(item, Scalar) and not item.quoted and ARROW.search(item.text):
             raise Unreadable(f"{shown(item)}, where the name of an item belongs")
         amount = _amount(item, field.templates, known.get("quantity"))
         giver, receiver = (_name_in(known, key, field.templates) for key in ("from", "to"))
@@ -321,7 +236,7 @@ def _transfers(element: Node, field: Field) -> list[ItemTransfer]:
 def _transfer_parts(scalar: Scalar) -> tuple[str, str, str]:
     """Item, giver and receiver, "" for one that is not there."""
     text = scalar.text
-    arrows = list(_ARROW.finditer(text))
+    arrows = list(ARROW.finditer(text))
     if not arrows and not scalar.literal:
         for told in (_KO_GIVES, _EN_GIVES, _FROM_TO):
             if match := told.fullmatch(text):
@@ -330,7 +245,7 @@ def _transfer_parts(scalar: Scalar) -> tuple[str, str, str]:
             raise Unreadable(f"{shown(text)} does not say who gives what to whom")
     if not arrows or scalar.literal:
         return text, "", ""
-    if len(arrows) > 1 or _MUTUAL.fullmatch(arrows[0].group()):
+    if len(arrows) > 1 or MUTUAL.fullmatch(arrows[0].group()):
         raise Unreadable(f"{shown(text)} does not say who gives what to whom")
     arrow = arrows[0]
     inside = _IN_PARENTHESES.fullmatch(text)
@@ -351,7 +266,7 @@ def _transfer_parts(scalar: Scalar) -> tuple[str, str, str]:
 def _relations(element: Node, field: Field) -> list[RelationChange]:
     if isinstance(element, Pairs):
         known, other = _table(element, field.kind)
-        if not known and len(other) == 1 and _ARROW.search(other[0][0]) and isinstance(other[0][1], Scalar):
+        if not known and len(other) == 1 and ARROW.search(other[0][0]) and isinstance(other[0][1], Scalar):
             return _relations(Scalar(f"{other[0][0]}: {other[0][1].text}"), field)
         source, target = (_name_in(known, key, field.templates) for key in ("from", "to"))
         type_ = _name_in(known, "type", field.templates) or ""
@@ -376,7 +291,7 @@ def _relations(element: Node, field: Field) -> list[RelationChange]:
 
 
 def _relation_parts(text: str) -> tuple[str | None, str | None, str, int | None, bool]:
-    arrow = _ARROW.search(text)
+    arrow = ARROW.search(text)
     if arrow is None:
         raise Unreadable(f"{shown(text)} does not name both sides of a relation")
     right = text[arrow.end() :].strip()
@@ -391,7 +306,7 @@ def _relation_parts(text: str) -> tuple[str | None, str | None, str, int | None,
     delta = read_change(Scalar(numbers[0])) if numbers else None
     type_ = read_name(Scalar(_INTEGER.sub(" ", rest).strip(" \t()（）,，:：/|")))
     source, target = read_name(Scalar(text[: arrow.start()].strip())), read_name(Scalar(behind["target"]))
-    return source, target, type_ or "", delta, bool(_MUTUAL.fullmatch(arrow.group()))
+    return source, target, type_ or "", delta, bool(MUTUAL.fullmatch(arrow.group()))
 
 
 def _statuses(element: Node, field: Field) -> list[StatusChange]:
@@ -414,6 +329,6 @@ def _statuses(element: Node, field: Field) -> list[StatusChange]:
         if parts is None:
             raise Unreadable(f"{shown(element)} does not say what has become of whom")
         name, status = read_name(Scalar(parts["name"]), field.templates), read_name(Scalar(parts["status"]))
-    if status and not isinstance(element, Pairs) and len(ways := _ARROW.split(status)) > 1:
+    if status and not isinstance(element, Pairs) and len(ways := ARROW.split(status)) > 1:
         status = ways[-1].strip()  # of "alive -> dead" the last is how it is now
     return [StatusChange(name, status)] if name and status else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -72,3 +73,10 @@ def _reads(case: dict[str, Any]) -> StateReading:
     assert reading.status is BlockStatus(case.get("status", "ok")), reading.problems
     assert reading.invalid == tuple(case.get("invalid", ()))
     return reading
+
+
+@pytest.mark.parametrize("piece", [" ", "<!--", "/*", "<state>", "\n```x", "| a ", "\t", "# ", "~~", "🌲", "없음 "])
+def test_a_reply_that_repeats_itself_without_end_is_read_in_no_time(piece: str) -> None:
+    began = process_time()
+    read_reply(piece * 20_000 + "\nlocation: 숲\nhp_change: -1")
+    assert process_time() - began < 2.0

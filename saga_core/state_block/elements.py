@@ -1,0 +1,97 @@
+"""Elements: what a list of a state block holds, one by one, however its records are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from saga_core.state_block.fields import Kind, record_key
+from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
+from saga_core.state_block.values import nothing_in_list
+
+LONGEST = 1_000
+"""Characters of one element that is written as text."""
+MUTUAL = re.compile(r"<-{1,3}>|<={1,3}>|↔|⇔|⟷")
+ARROW = re.compile(rf"{MUTUAL.pattern}|-{{1,3}}>|={{1,3}}>|→|➔|➜|➡\ufe0f?|⇒")
+_PAIR = re.compile(r"(?P<key>[^:：=＝]{1,40}?)\s*[:：=＝]\s*(?P<value>.*)", re.DOTALL)
+_SLASH = re.compile(r"\s+[/|／｜]\s+")
+
+
+def records(node: Node, kind: Kind) -> Iterator[Node]:
+    """The elements of ``node``, nested lists flattened, and ``from: A, to: B, …`` without braces gathered."""
+    loose: list[tuple[str, Node]] = []
+    for element in _each(_elements(node, kind), kind):
+        pair = _loose_pair(element, kind)
+        if pair and record_key(kind, pair[0]) not in {record_key(kind, key) for key, _ in loose}:
+            loose.append(pair)
+            continue
+        if loose:
+            yield Pairs(tuple(loose))
+        loose = [pair] if pair else []
+        if not pair:
+            yield element
+    if loose:
+        yield Pairs(tuple(loose))
+
+
+def _each(elements: Iterator[Node], kind: Kind) -> Iterator[Node]:
+    """The elements; what a slash or a bar with space around it parts are several, and what says none is none."""
+    for element in elements:
+        if not isinstance(element, Scalar) or element.quoted or element.literal:
+            yield element
+        elif kind in (Kind.ITEMS, Kind.NAMES) and _SLASH.search(element.text) and len(element.text) <= LONGEST:
+            yield from (Scalar(part) for part in _SLASH.split(element.text) if part.strip())
+        elif not nothing_in_list(element):
+            yield element
+
+
+def _elements(node: Node, kind: Kind) -> Iterator[Node]:
+    if isinstance(node, Seq):
+        for item in node.items:
+            yield from _elements(item, kind)
+    elif isinstance(node, Pairs):
+        yield from _maps(node, kind)
+    else:
+        yield node
+
+
+def _maps(node: Pairs, kind: Kind) -> Iterator[Node]:
+    """The records in ``node``: a key that comes again begins the next; a value without a key is an element."""
+    pairs: list[tuple[str, Node]] = []
+    for key, value in node.pairs:
+        if not key:
+            yield from _elements(value, kind)
+            continue
+        name = record_key(kind, key)
+        if name and any(name == record_key(kind, earlier) for earlier, _ in pairs):
+            yield Pairs(tuple(pairs))
+            pairs = []
+        pairs.append((key, value))
+    if pairs:
+        yield Pairs(tuple(pairs))
+
+
+def _loose_pair(element: Node, kind: Kind) -> tuple[str, Node] | None:
+    if not isinstance(element, Scalar) or element.quoted:
+        return None
+    pair = _PAIR.fullmatch(element.text)
+    return (pair["key"], Scalar(pair["value"].strip())) if pair and record_key(kind, pair["key"]) else None
+
+
+def rejoin(elements: Iterator[Node]) -> Iterator[Node]:
+    """Put ``A -> B: hostile`` and ``-2`` together again, which a comma had parted."""
+    held: Scalar | None = None
+    for element in elements:
+        plain = isinstance(element, Scalar) and not element.quoted
+        if held and isinstance(element, Scalar) and plain and not ARROW.search(element.text):
+            held = Scalar(f"{held.text}, {element.text}")
+            continue
+        if held:
+            yield held
+            held = None
+        if isinstance(element, Scalar) and plain and ARROW.search(element.text):
+            held = element
+        else:
+            yield element
+    if held:
+        yield held
