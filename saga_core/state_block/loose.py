@@ -15,9 +15,9 @@ from saga_core.state_block.fields import FIELDS, is_header
 from saga_core.state_block.syntax import THINK_END
 
 _FENCED = re.compile(
-    r"^[ \t>]{0,40}(?P<fence>`{3,}|~{3,})[ \t]*[\w.+-]{0,20}[ \t]*\n(?P<body>.*?)^[ \t>]*(?P=fence)", re.S | re.M
+    r"^[ \t>]{0,40}(?P<fence>`{3,}|~{3,})[ \t]*[\w.+-]{0,20}[ \t]*\n(?P<body>.{0,4000}?)^[ \t>]*(?P=fence)", re.S | re.M
 )
-_TAGGED = re.compile(r"<(?P<tag>state|상태)>(?P<body>.*?)</(?P=tag)>", re.S | re.I)
+_TAGGED = re.compile(r"<(?P<tag>state|상태)>(?P<body>.{0,3000}?)</(?P=tag)>", re.S | re.I)
 _NAMES = "|".join(sorted((field.name for field in FIELDS), key=len, reverse=True))
 _FIELD = re.compile(
     rf"^[ \t>]{{0,40}}(?:[-*+•][ \t]{{1,9}})?[*_`\"'{{ ]{{0,9}}(?P<name>{_NAMES})[*_`\"']{{0,4}}[ \t]{{0,9}}[:：=]",
