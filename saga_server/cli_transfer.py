@@ -11,6 +11,7 @@ import click
 from saga_core.errors import BadInput
 from saga_server.cli_config import fail, settings
 from saga_server.cli_custody import Asking, reached, segment
+from saga_server.counted import counted
 
 if TYPE_CHECKING:
     from saga_core.engine.saga import Saga
@@ -66,7 +67,7 @@ def import_command(file: Path | None, data: Path | None, source: Path, edited: b
 
     asking = Asking("POST", "/api/import", {"edited": "1" if edited else None}, raw)
     found = reached(file, data, take, asking)
-    click.echo(f"{found['id']}  {found['label'] or '-'}  {found['turns']} turns")
+    click.echo(f"{found['id']}  {found['label'] or '-'}  {counted(found['turns'], 'turn')}")
 
 
 @click.command()

@@ -161,6 +161,8 @@ async def _curator(config: Config, say: Say) -> bool:
 
 async def _providers(config: Config, say: Say) -> bool:
     narrators = Narrators.from_config(config, os.environ)
+    if unheard := narrators.unheard(config):
+        return _told(say, False, unheard)
     if narrators.offline:
         return _told(say, True, "narrator: the built-in one, offline; no provider has a key or a base_url")
     good = True

@@ -89,6 +89,16 @@ class Narrators:
         """Whether there is no model but the built-in one."""
         return OFFLINE in self.providers
 
+    def unheard(self, config: Config) -> str:
+        """What to do when settings name a model and nobody is configured who has it; else nothing."""
+        wanted = config.models.narration
+        if not self.offline or wanted in (None, OFFLINE):
+            return ""
+        return (
+            f"models.narration: {wanted} is asked for, and no provider has a key or a base_url, so that the built-in "
+            "narrator answers; set OPENAI_API_KEY or another provider's key, or providers.<name>.base_url"
+        )
+
     def route(self, model: str) -> Route:
         """The provider for a request that names ``model``: ``provider/model``, by the name's family, or the only one.
 

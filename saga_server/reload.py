@@ -17,6 +17,7 @@ from prometheus_client import Counter
 
 from saga_core.config import Config
 from saga_core.errors import ConfigError, NotSupported
+from saga_server.errors import RequestError
 from saga_server.handlers import as_json, to_its_end
 from saga_server.query import known_only
 from saga_server.security import check_listening
@@ -142,5 +143,8 @@ def reload_routes() -> list[web.RouteDef]:
 async def reload_settings(request: web.Request) -> web.Response:
     """``POST /api/reload``: read the settings again, as SIGHUP does."""
     known_only(request)
-    found = await to_its_end(request, request.app[RELOADING].reload())
+    try:
+        found = await to_its_end(request, request.app[RELOADING].reload())
+    except ConfigError as error:
+        raise RequestError(f"nothing was changed; {error}") from error
     return as_json({"applied": list(found.applied), "restart": list(found.restart)})

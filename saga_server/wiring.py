@@ -121,6 +121,8 @@ class Server:
                 sock.close()
             raise
         self._warn_of_worlds()
+        if unheard := self.narrators.unheard(self.config):
+            _log.warning("%s", unheard)
         self._warming = asyncio.create_task(self._warm(), name="saga-warm")
 
     async def _warm(self) -> None:

@@ -141,7 +141,7 @@ class TestTransfer:
         (session,) = listed()
         (here / "elsewhere").mkdir()
         told = well("import", "my.jsonl", data="elsewhere")
-        assert told == f"{session['id']}  나의 모험  1 turns\n"
+        assert told == f"{session['id']}  나의 모험  1 turn\n"
         assert listed("elsewhere") == [session]
         well("import", "my.jsonl")
         assert [each["label"] for each in listed()] == ["나의 모험", "나의 모험 (2)"]
@@ -255,7 +255,7 @@ def test_beside_a_server(here: Path) -> None:
     assert "1 session, 1 turn," in beside("backup", "kept.db")
     assert "is open in process" in beside("restore", "kept.db", "--force", code=1)
     beside("export", "나의 모험", "my.jsonl")
-    assert "나의 모험 (2)  1 turns" in beside("import", "my.jsonl")
+    assert "나의 모험 (2)  1 turn\n" in beside("import", "my.jsonl")
     assert "forgotten: s" in beside("forget", "나의 모험 (2)", "--yes")
     assert "still in the backup" in beside("forget", "나의 모험", "--yes")
     assert traces(here / "data", "바람이 분다") == []

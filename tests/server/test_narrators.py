@@ -259,3 +259,16 @@ class TestExtraction:
         assert (upstream.requests[-1].body["model"], upstream.requests[-1].body["max_tokens"]) == ("tiny-1", 5)
         await model.aclose()
         await narrators.aclose()
+
+
+def test_a_model_that_nobody_has_is_said() -> None:
+    """A key that was forgotten: the story must not go on by the built-in narrator without a word."""
+    for tree, said in (
+        ({"models": {"narration": "gpt-5"}}, True),
+        ({"models": {"narration": "offline"}}, False),
+        ({}, False),
+        ({"models": {"narration": "gpt-5"}, "api_keys": {"openai": "sk-1"}}, False),
+    ):
+        config = load_config(tree, environ={})
+        unheard = Narrators.from_config(config, {}).unheard(config)
+        assert ("models.narration: gpt-5" in unheard) is said, tree
