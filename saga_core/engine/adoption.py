@@ -86,7 +86,9 @@ async def adopt(
         nearest = [node.id for node in siblings]
         hidden: list[str] = []
         if told_above:
-            hidden = _behind_hidden(live.tree, (parent, *twins), user_key, reply.text)[: _SIBLINGS - len(nearest)]
+            answered = any(node.user_key == user_key for node in siblings)
+            hidden = _behind_hidden(live.tree, (parent, *twins), user_key, reply.text, same_words=answered)
+            hidden = hidden[: _SIBLINGS - len(nearest)]
         delta, twin = await _inherited(live, nearest, hidden, reply.text)
         if twin in hidden and live.tree.is_ancestor(parent, twin):
             # The turns between are hidden, and happened.
@@ -130,9 +132,9 @@ async def _append(live: LiveSession, entries: list[Entry], head: str, moved: dic
     return turns
 
 
-def _behind_hidden(tree: Tree, tops: Sequence[str], user_key: str, text: str) -> list[str]:
+def _behind_hidden(tree: Tree, tops: Sequence[str], user_key: str, text: str, *, same_words: bool) -> list[str]:
     """The turns further below ``tops`` that ``text`` may be an edit of: those with the same words first, the nearest
-    first. Of a short text only they."""
+    first. Of a short text only they, and with ``same_words``: where a turn right below has them, little is hidden."""
     same: list[str] = []
     others: list[str] = []
     level = [child for top in tops for child in tree.children.get(top, ())]
@@ -142,7 +144,7 @@ def _behind_hidden(tree: Tree, tops: Sequence[str], user_key: str, text: str) ->
         left -= len(level)
         for each in level:
             (same if tree.get(each).user_key == user_key else others).append(each)
-    return same + others if len(identity(text)) >= SHORT else same
+    return same if same_words or len(identity(text)) < SHORT else same + others
 
 
 async def _inherited(live: LiveSession, siblings: Sequence[str], hidden: Sequence[str], text: str) -> tuple[Delta, str]:

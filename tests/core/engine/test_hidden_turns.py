@@ -80,3 +80,10 @@ async def test_an_edited_reply_behind_an_edited_one(chat: Frontend) -> None:
     edit(chat, -1)
     del chat.history[4:6]
     assert await hp(chat) == 70, "the hidden turn goes with the reply that was edited above it"
+
+
+async def test_a_rewrite_that_resembles_a_later_reply_is_none_of_it(chat: Frontend) -> None:
+    """Under the words of the turn that it replaces it is that turn, whatever it is like."""
+    edit(chat, 3, f"{chat.history[-1]['content'][:-2]}~~!")
+    del chat.history[4:]
+    assert await hp(chat) == 90
