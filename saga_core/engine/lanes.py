@@ -171,7 +171,8 @@ class Lanes:
         self._idle.set()
         pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (lane.failures - 1))
         try:
-            await asyncio.wait_for(lane.wake.wait(), pause)
+            async with asyncio.timeout(pause):  # ``wait_for`` loses a cancellation that comes with the waking
+                await lane.wake.wait()
         except TimeoutError:
             self.counters.add("lane.retries")
         lane.resting = False
