@@ -332,7 +332,8 @@ def split_amount(text: str) -> tuple[str, int | None]:
     plain = text.translate(_WIDE)
     for pattern in _AMOUNTS:
         if match := pattern.fullmatch(plain):
-            return unquote(match["name"]).text, _quantity(match["n"])
+            name = text[match.start("name") : match.end("name")]  # as it is written; the signs are one for one
+            return unquote(name).text, _quantity(match["n"])
     return unquote(text).text, None
 
 
