@@ -14,7 +14,8 @@ from saga_backends.chat.anthropic_request import MessagesRequest, Thinking, mess
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.merging import merged
 from saga_backends.chat.prefill import Unrepeated
-from saga_backends.chat.sdk import NO_KEY, SdkCalls, client_settings, open_client
+from saga_backends.chat.sdk import SdkCalls
+from saga_backends.sdk_client import NO_KEY, client_settings, open_client
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import ChatPart, ChatRequest
 from saga_core.registry import Backend, OpenOptions

@@ -13,7 +13,8 @@ from attrs import define, field
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.openai_reply import ReplyReader
 from saga_backends.chat.openai_request import openai_body
-from saga_backends.chat.sdk import NO_KEY, SdkCalls, client_settings, open_client
+from saga_backends.chat.sdk import SdkCalls
+from saga_backends.sdk_client import NO_KEY, client_settings, open_client
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest
 from saga_core.registry import Backend, OpenOptions

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import define, field
 
 from saga_backends.chat.json_text import read_text
-from saga_backends.chat.provider_error import Blame
+from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage, UsagePart
 

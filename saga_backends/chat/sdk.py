@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-import sys
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from time import monotonic
@@ -20,41 +19,16 @@ from typing import Any, Protocol
 from attrs import define, field
 
 from saga_backends.chat.event_lines import EventLines
-from saga_backends.chat.provider_error import Blame
+from saga_backends.provider_error import Blame
+from saga_backends.sdk_client import NO_KEY
 from saga_core.errors import UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, UsagePart
 
 _log = logging.getLogger(__name__)
 
-NO_KEY = "none"
-"""Satisfies an SDK; never sent."""
-
-_CONNECT_SECONDS = 10.0
 _TAIL_SECONDS = 0.1
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 8.0
-
-
-def client_settings(sdk: ModuleType, timeout: float) -> dict[str, Any]:
-    """What every client is made with."""
-    return {"timeout": sdk.Timeout(timeout, connect=min(_CONNECT_SECONDS, timeout)), "max_retries": 0}
-
-
-async def open_client(module: str, make: Callable[[ModuleType], Any]) -> tuple[ModuleType, Any]:
-    """An SDK, and the client that ``make`` makes of it.
-
-    Made beside the loop: an SDK takes a second to import, a client 50 ms for the certificates that it trusts, and what
-    the first call imports of the network layer as much again.
-    """
-
-    def opened() -> tuple[ModuleType, Any]:
-        sdk = importlib.import_module(module)
-        network = sys.modules.get("anyio")
-        if network is not None:
-            network.run(network.sleep, 0)
-        return sdk, make(sdk)
-
-    return await asyncio.to_thread(opened)
 
 
 class ReplyParts(Protocol):

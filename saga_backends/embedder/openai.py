@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 
 from attrs import define, field
 
-from saga_backends.chat.sdk import client_settings, open_client
 from saga_backends.embedder import strangers
 from saga_backends.embedder.known_models import facts_of_model
 from saga_backends.embedder.openai_answer import BadAnswer, read_answer
@@ -28,6 +27,7 @@ from saga_backends.embedder.openai_options import SHORTEST, Asked, read_options
 from saga_backends.embedder.questions import Questions
 from saga_backends.embedder.recent_vectors import RecentVectors, key_of
 from saga_backends.embedder.unit_vector import blank
+from saga_backends.sdk_client import client_settings, open_client
 from saga_core.errors import Closed, UpstreamError
 from saga_core.ports import Mode
 from saga_core.registry import Backend, OpenOptions

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from saga_backends.chat.provider_error import Blame
 from saga_backends.embedder.openai_answer import BadAnswer
+from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
 
 

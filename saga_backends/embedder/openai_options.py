@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from attrs import field, frozen
 
-from saga_backends.chat.sdk import NO_KEY
 from saga_backends.embedder.known_models import EmbeddingFacts, facts_of_model
+from saga_backends.sdk_client import NO_KEY
 from saga_core.errors import BadInput
 from saga_core.ports import Mode
 from saga_core.registry import OpenOptions

@@ -18,7 +18,7 @@ from saga_backends.chat.lessons import lesson_of, neutral
 from saga_backends.chat.openai import BACKEND, OpenAIChat, dialect_at
 from saga_backends.chat.openai_reply import ReplyReader
 from saga_backends.chat.prefill import Unrepeated
-from saga_backends.chat.provider_error import Blame
+from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart
 from saga_core.prompt.plan import Block, PromptPlan, Stability

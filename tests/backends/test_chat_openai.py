@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from saga_backends.chat.event_lines import EventLines
 from saga_backends.chat.openai import BACKEND, OpenAIChat
 from saga_backends.chat.openai_reply import ReplyReader
-from saga_backends.chat.provider_error import Blame
+from saga_backends.provider_error import Blame
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import ChatPart, ChatRequest, ExtraPart, FinishPart, TextPart, Usage, UsagePart
 from saga_core.prompt.plan import Block, PromptPlan, Stability

@@ -194,8 +194,10 @@ class ChatMachine(RuleBasedStateMachine):
         line = self.chat.lines[-1 - which % min(3, len(self.chat.lines))]
         if line.edited or len(line.text) < 40:
             return
+        # Three letters for three. No two edits are the same, for the same text would prove the other's place.
+        small_end = f"{chr(ord('가') + self.fresh())}~!"
         line.text = (
-            line.text[:-3] + "~~!" if small else f"{self.fresh()}: 전혀 다른 이야기가 되었다. Nothing of it was so."
+            line.text[:-3] + small_end if small else f"{self.fresh()}: 전혀 다른 이야기가 되었다. Nothing of it was so."
         )
 
     @precondition(lambda self: self.chat.lines)
