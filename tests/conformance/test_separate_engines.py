@@ -13,10 +13,14 @@ from conformance.report import Status, Verdict, from_json
 from tests.conformance.harnesses import IN_THEIR_OWN
 
 ROOT = Path(__file__).resolve().parents[2]
+TWINS = {"graph-kuzu-raw", "graph-ladybug-raw", "graph-resident-kuzu", "vector-resident-lancedb"}
+"""Whose parts are each tested in another pair: left to the long searches."""
 PROFILE = os.environ.get("SAGA_CONFORMANCE", "quick")
 
 
-@pytest.mark.parametrize("name", IN_THEIR_OWN)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.deep if name in TWINS else ()) for name in IN_THEIR_OWN]
+)
 def test_it_conforms(name: str, tmp_path: Path) -> None:
     place = f"tests.conformance.harnesses:{name.upper().replace('-', '_')}"
     command = [sys.executable, "-m", "conformance", "run", place, "--profile", PROFILE]
