@@ -13,7 +13,13 @@ from conformance.report import Status, Verdict, from_json
 from tests.conformance.harnesses import IN_THEIR_OWN
 
 ROOT = Path(__file__).resolve().parents[2]
-TWINS = {"graph-kuzu-raw", "graph-ladybug-raw", "graph-resident-kuzu", "vector-resident-lancedb"}
+TWINS = {
+    "graph-kuzu-raw",
+    "graph-ladybug-raw",
+    "graph-resident-kuzu",
+    "vector-resident-chroma",
+    "vector-resident-lancedb",
+}
 """Whose parts are each tested in another pair: left to the long searches."""
 PROFILE = os.environ.get("SAGA_CONFORMANCE", "quick")
 
