@@ -63,7 +63,7 @@ class Reply:
 Recorder = Callable[["BegunTurn", str, str], Awaitable[tuple[Turn, ...]]]
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class BegunTurn:
     """What ``Saga.begin`` gives: the prompt to send, and the doors through which the reply comes in."""
 

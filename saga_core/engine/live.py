@@ -36,7 +36,7 @@ _INDEXED = 32
 """Episodes that are indexed between two chances for others to run."""
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class LiveSession:
     """What a session's requests and lane work with. Made by ``load_session``."""
 
@@ -235,7 +235,7 @@ Loader = Callable[[str], Awaitable[LiveSession]]
 _Prepared = tuple[World, LoreIndex, LoreGraph]
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class LiveSessions:
     """The sessions in memory: loaded once each, the least recently used let go beyond ``limit``."""
 

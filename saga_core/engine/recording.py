@@ -32,7 +32,7 @@ log = logging.getLogger("saga")
 _Made = tuple[Entry, Node, WorldState]
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Recording:
     """What is needed to record a turn when its replies are there."""
 

@@ -57,7 +57,7 @@ _HEARD = 8
 Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Saga(Memories):
     """The engine over opened stores. Made by ``Saga.open``; its bases have what is no playing."""
 
