@@ -19,8 +19,9 @@ _Chain = tuple[Node, int, "_Chain | None"]
 def align(upwards: Iterable[Node], places: Places, end: int) -> list[tuple[Node, int]]:
     """The most turns of a path that stand before ``end`` in their order, each with its place; the deepest first.
 
-    ``upwards``: the path from its end. The longest common subsequence, by Hunt and Szymanski's method: a reply that was
-    said twice, and edited once, must not be taken for its twin, past all that stands between them.
+    ``upwards``: the path from its end. The longest common subsequence, by Hunt and Szymanski's method, among the last
+    eight places of each reply: one that was said twice, and edited once, must not be taken for its twin, past all that
+    stands between them.
     """
     reached: list[int] = []
     """What follows a chain of so many turns stands before this place; negative, so that they ascend."""
