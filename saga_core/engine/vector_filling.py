@@ -179,8 +179,10 @@ class VectorFilling:
         self._wake.clear()
         self._resting = True
         self._changed.set()
+        pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (self._failures - 1))
         try:
-            await asyncio.wait_for(self._wake.wait(), min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (self._failures - 1)))
+            async with asyncio.timeout(pause):  # ``wait_for`` loses a cancellation that comes with the waking
+                await self._wake.wait()
         except TimeoutError:
             self.counters.add("vectors.retries")
         self._resting = False

@@ -99,3 +99,16 @@ async def test_cancelling_one_session_leaves_the_others() -> None:
     await lanes.drain(5)
     assert work.calls == [("b", ("u1",))]
     await lanes.cancel("unknown")
+
+
+async def test_one_that_is_woken_and_stopped_at_once_stops() -> None:
+    work = Work(failures=9)
+    lanes = Lanes(work, Counters())
+    lanes.submit("a", ["t1"])
+    await lanes.drain(5)
+    tried = work.failures
+    work.gate.clear()  # what is tried again hangs
+    lanes.hurry("a")
+    async with asyncio.timeout(5):
+        await lanes.aclose()
+    assert (work.calls, work.failures) == ([], tried)

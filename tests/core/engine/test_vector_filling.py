@@ -118,6 +118,17 @@ async def test_nothing_but_vectors_waits_for_an_embedder_that_is_down(saga: Saga
     assert await saga.verify(await session_of(saga)) == []
 
 
+async def test_one_that_is_woken_and_stopped_at_once_stops(saga: Saga, gate: Gate) -> None:
+    gate.broken = True
+    await played(saga, 2)
+    await saga.drain(10)
+    assert saga.filling._resting
+    saga.filling._wake.set()
+    async with asyncio.timeout(5):
+        await saga.filling.aclose()
+    assert saga.filling._task is not None and saga.filling._task.cancelled()
+
+
 async def _jobs(saga: Saga) -> AsyncIterator[str]:
     for session, _, wanted in await saga.journal.jobs():
         if wanted is None:
