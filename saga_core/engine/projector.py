@@ -27,7 +27,7 @@ from saga_core.ports import Clock, Embedder
 from saga_core.projection.graph_image import GraphImage, difference, portions, render_graph
 from saga_core.projection.kv import render_kv
 from saga_core.projection.pages import render_pages
-from saga_core.stores.graph import GraphStore, Node
+from saga_core.stores.graph import Edge, EdgeKey, GraphStore, Node
 from saga_core.stores.md_cache import MdCache
 from saga_core.stores.state_kv import Batch, Key, StateKV
 from saga_core.stores.vector import VectorStore
@@ -150,7 +150,12 @@ class Projector(VectorViews):
     async def _stored(self, scope: str) -> GraphImage:
         """A scope's graph as it lies in the store."""
         nodes = {node.id: node for node in await self._all_nodes(scope)}
-        return GraphImage(nodes, {edge.identity: edge for edge in await self.graph.neighbors(scope, sorted(nodes))})
+        ids, size = sorted(nodes), min(_PORTION, self.graph.info.limits.batch)
+        edges: dict[EdgeKey, Edge] = {}
+        for start in range(0, len(ids), size):
+            found = await self.graph.neighbors(scope, ids[start : start + size])
+            edges.update((edge.identity, edge) for edge in found)
+        return GraphImage(nodes, edges)
 
     async def current_slot(self, live: LiveSession, turn: str) -> int | None:
         """The slot whose graph shows ``turn`` right now, if one does."""
