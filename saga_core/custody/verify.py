@@ -233,9 +233,11 @@ def _dropping(store: Any, scope: str) -> Mend:
 
 def _clearing(saga: Catalog, scope: str) -> Callable[[], Coroutine[Any, Any, None]]:
     async def mend() -> None:
-        rows = await saga.stores.state.scan(("view", scope))
-        doomed = frozenset([*(key for key, _ in rows), keys.view_mark(scope)])
-        await saga.stores.state.commit(Batch(deletes=doomed))
+        after: Key | None = None
+        while rows := await saga.stores.state.scan(("view", scope), after=after, limit=_PAGE):
+            after = rows[-1][0]
+            await saga.stores.state.commit(Batch(deletes=frozenset(key for key, _ in rows)))
+        await saga.stores.state.commit(Batch(deletes=frozenset({keys.view_mark(scope)})))
 
     return mend
 

@@ -38,6 +38,7 @@ log = logging.getLogger("saga.projection")
 _NEAR = 8
 """Turns of distance up to which a slot follows its timeline (a swipe is 2 away) instead of a new one being taken."""
 _CHUNK = 256
+_VIEWED = 1_000
 _PORTION = 2_000
 """Nodes and edges of a new graph that are written at once."""
 
@@ -206,7 +207,7 @@ class Projector(VectorViews):
 
     async def _view(self, scope: str, state: WorldState) -> None:
         new = {keys.view(scope, name): value.encode() for name, value in render_kv(state).items()}
-        old = {key for key, _ in await self.kv.scan(("view", scope))}
+        old = (await self._viewed(scope)).keys()
         puts: dict[Key, bytes] = {**new, keys.view_mark(scope): codec.dumps(state.turn)}
         await self.kv.commit(Batch(puts, frozenset(old - new.keys())))
 
@@ -236,8 +237,18 @@ class Projector(VectorViews):
         await self.graph.drop(scope)
         if self.cache is not None:
             await self.cache.drop(scope)
-        doomed = [key for key, _ in await self.kv.scan(("view", scope))]
-        await self.kv.commit(Batch(deletes=frozenset([*doomed, keys.view_mark(scope)])))
+        await self.kv.commit(Batch(deletes=frozenset([*await self._viewed(scope), keys.view_mark(scope)])))
+
+    async def _viewed(self, scope: str) -> dict[Key, bytes]:
+        """A scope's key-value view as it lies in the store."""
+        found: dict[Key, bytes] = {}
+        after: Key | None = None
+        while rows := await self.kv.scan(("view", scope), after=after, limit=_VIEWED):
+            found.update(rows)
+            if len(rows) < _VIEWED:
+                break
+            after = rows[-1][0]
+        return found
 
     async def remove(self, live: LiveSession, turns: Sequence[str]) -> None:
         """Take turns out of the stores: their episodes, and every scope that shows one of them."""
@@ -291,7 +302,7 @@ class Projector(VectorViews):
         """Compare a slot's key-value view with that of the turn which it shows."""
         scope = scope_of(live.session.id, slot)
         raw = (await self.kv.get([keys.view_mark(scope)])).get(keys.view_mark(scope))
-        view = {key[-1]: value.decode("utf-8", "replace") for key, value in await self.kv.scan(("view", scope))}
+        view = {key[-1]: value.decode("utf-8", "replace") for key, value in (await self._viewed(scope)).items()}
         if raw is None:
             return [f"view {scope}: has values, and says of no turn that it shows it"] if view else []
         mark = json.loads(raw)
