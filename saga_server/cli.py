@@ -12,21 +12,33 @@ from attrs import evolve
 from saga_core.config import Config
 from saga_core.config.model import LogLevel
 from saga_core.errors import SagaError
-from saga_server.bench.command import bench
-from saga_server.cli_backup import backup, restore
 from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
-from saga_server.cli_explain import explain
-from saga_server.cli_memories import memories
-from saga_server.cli_rebuild import rebuild
-from saga_server.cli_sessions import compare, sessions, timelines
-from saga_server.cli_transfer import export_command, forget, import_command
-from saga_server.cli_verify import jobs, verify
-from saga_server.conformance_command import conformance
-from saga_server.demo.command import demo
-from saga_server.top import top
+from saga_server.collector import put_off
+from saga_server.commands import Commands
+
+_FURTHER = {
+    "backup": "saga_server.cli_backup:backup",
+    "bench": "saga_server.bench.command:bench",
+    "compare": "saga_server.cli_sessions:compare",
+    "conformance": "saga_server.conformance_command:conformance",
+    "demo": "saga_server.demo.command:demo",
+    "explain": "saga_server.cli_explain:explain",
+    "export": "saga_server.cli_transfer:export_command",
+    "forget": "saga_server.cli_transfer:forget",
+    "import": "saga_server.cli_transfer:import_command",
+    "jobs": "saga_server.cli_verify:jobs",
+    "memories": "saga_server.cli_memories:memories",
+    "rebuild": "saga_server.cli_rebuild:rebuild",
+    "restore": "saga_server.cli_backup:restore",
+    "sessions": "saga_server.cli_sessions:sessions",
+    "timelines": "saga_server.cli_sessions:timelines",
+    "top": "saga_server.top:top",
+    "verify": "saga_server.cli_verify:verify",
+}
+"""The commands of other modules. Further ones are added here."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(commands=Commands(_FURTHER), context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="saga-rp", prog_name="saga")
 def main() -> None:
     """Memory for long role-play: a proxy between a chat frontend and its model."""
@@ -43,9 +55,6 @@ def main() -> None:
 )
 def serve(file: Path | None, data: Path | None, host: str | None, port: int | None, log_level: LogLevel | None) -> None:
     """Start the proxy and print the base URL to paste into the frontend."""
-    from saga_server.event_loop import run_watched
-    from saga_server.logs import set_up_logging
-    from saga_server.serving import serve as serve_until_asked
 
     def configured() -> Config:
         config = find_config(file, data)
@@ -57,9 +66,14 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
         )
 
     try:
-        config = configured()
-        set_up_logging(config)
-        run_watched(serve_until_asked(config, configured))
+        with put_off():
+            from saga_server.event_loop import run_watched
+            from saga_server.logs import set_up_logging
+            from saga_server.serving import serve as serve_until_asked
+
+            config = configured()
+            set_up_logging(config)
+            run_watched(serve_until_asked(config, configured))
     except (SagaError, OSError) as error:
         fail(error)
     except KeyboardInterrupt:
@@ -80,27 +94,6 @@ def doctor(file: Path | None, data: Path | None) -> None:
     except SagaError as error:
         fail(error)
     sys.exit(0 if healthy else SURROUNDINGS)
-
-
-# -- further commands are added here, each from its own module: main.add_command(...) ----------------------------
-
-main.add_command(backup)
-main.add_command(bench)
-main.add_command(compare)
-main.add_command(conformance)
-main.add_command(demo)
-main.add_command(export_command)
-main.add_command(forget)
-main.add_command(import_command)
-main.add_command(jobs)
-main.add_command(explain)
-main.add_command(memories)
-main.add_command(rebuild)
-main.add_command(restore)
-main.add_command(sessions)
-main.add_command(timelines)
-main.add_command(top)
-main.add_command(verify)
 
 
 if __name__ == "__main__":

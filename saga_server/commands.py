@@ -1,0 +1,36 @@
+"""Commands that lie in modules of their own, imported when they are asked for: none has to wait for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
+
+import click
+from attrs import define, field
+
+
+@define(eq=False)
+class Commands(MutableMapping[str, click.Command]):
+    """The commands of a ``click.Group``, by name."""
+
+    places: Mapping[str, str]
+    """Name to ``module:attribute``."""
+    _known: dict[str, click.Command] = field(factory=dict, init=False)
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._known and name in self.places:
+            module, _, attribute = self.places[name].partition(":")
+            self._known[name] = getattr(import_module(module), attribute)
+        return self._known[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._known[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.places, **self._known})
+
+    def __len__(self) -> int:
+        return len({**self.places, **self._known})
