@@ -47,7 +47,7 @@ _NAMED_DAYS = (
     (re.compile(r"\blast month\b|지난 ?달|저번 ?달"), 30),
 )
 _MEETING = re.compile(
-    r"\bfirst (?:met|meet|saw|see|encounter\w*|came across)\b|\bmet\b[^.?!]*\bfirst time\b"
+    r"\bfirst (?:met|meet|saw|see|encounter\w*|came across)\b|\bmet\b[^.?!]{0,200}\bfirst time\b"
     r"|\b(?:day|time|when) (?:we|i|you) met\b"
     r"|처음(?:으로)? ?(?:만났|만난|만나|봤|보았|본 ?날|본 ?때|마주)|첫 ?만남|만난 ?날"
 )
@@ -77,7 +77,7 @@ _HINTS = (
 )
 """Parts of words without which nothing above is found: looking for these costs a tenth."""
 
-_SENTENCE = r"(?:^|[.!?…\n”\"'’*)] ?)\s*"
+_SENTENCE = r"(?:^|[.!?…\n”\"'’*)] ?)\s{0,8}"
 _EN_LATER = re.compile(
     rf"{_SENTENCE}(?:(?:it (?:is|was) )?(?:the )?(?:next|following) (?:day|morning|dawn)\b"
     r"|(?:at|by) (?:dawn|daybreak|sunrise)\b|(?:morning|dawn) (?:comes|came|breaks|broke|finds|found)\b"
