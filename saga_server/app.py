@@ -7,7 +7,7 @@ from aiohttp import web
 from saga_core.engine.saga import Saga
 from saga_server.admin import admin_routes, prepare
 from saga_server.chat import EXCHANGES, chat_routes
-from saga_server.connections import SILENT, heard, tell_request_id
+from saga_server.connections import LOG, SILENT, ConnectionLog, heard, tell_request_id
 from saga_server.current import CURRENT, Current
 from saga_server.description import description_routes
 from saga_server.errors import errors_as_json
@@ -31,6 +31,7 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
     app = web.Application(middlewares=[heard, errors_as_json, guarded], client_max_size=server.max_body_mb << 20)
     app[SAGA] = saga
     app[SILENT] = set()
+    app[LOG] = ConnectionLog(metrics.malformed)
     app[EVENTS] = Events(saga.counters)
     app.on_shutdown.append(close_events)
     app[CURRENT] = current

@@ -14,15 +14,16 @@ from collections.abc import MutableMapping
 from typing import Any, Final
 
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.http_exceptions import HttpProcessingError, LineTooLong
 from prometheus_client import Counter
 
 from saga_core.subject import concern, subject
-from saga_server.errors import Handler
+from saga_server.errors import Failure, Handler
 
 HEAD_SECONDS = 30.0
 """What the first request's line and headers may take to arrive."""
 
+_LONGEST_LINE = 8_190
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 SILENT: Final = web.AppKey("silent", set[object])
@@ -70,12 +71,41 @@ class ConnectionLog(logging.LoggerAdapter[logging.Logger]):
             super().exception(msg, *args, exc_info=exc_info, **kwargs)
 
     def _told(self, args: tuple[object, ...], error: Any) -> bool:
-        if not isinstance(error, HttpProcessingError):
+        if not isinstance(error, HttpProcessingError | web.RequestPayloadError):
             return False
         self._malformed.inc()
-        who = args[0] if args else "somebody"
-        self.warning("%s sent a request that cannot be read (%s); answered %s", who, type(error).__name__, error.code)
+        who, status = args[0] if args else "somebody", getattr(error, "code", 400)
+        self.warning("%s sent a request that cannot be read (%s); answered %s", who, type(error).__name__, status)
         return True
+
+
+LOG: Final = web.AppKey("log", ConnectionLog)
+
+
+class Connection(web.RequestHandler):
+    """One connection. A request that cannot be read is answered as every other failure is: in JSON."""
+
+    __slots__ = ()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """What is wrong with the request, without the bytes that it came in."""
+        super().handle_error(request, status, exc, message)  # logs it
+        if isinstance(exc, LineTooLong):
+            told = f"a line of the request's head is longer than {_LONGEST_LINE} bytes: is it a cookie or a key?"
+        elif status < 500:
+            told = f"this is no request that can be read: {(message or '').partition(chr(10))[0].rstrip(':. ')}"
+        else:
+            told = "an unexpected error; the server's log tells more"
+        kind = "invalid_request_error" if status < 500 else "server_error"
+        response = Failure(status, told, kind, headers={"X-Content-Type-Options": "nosniff"}).response()
+        response.force_close()
+        return response
 
 
 async def listen(runner: web.AppRunner, sock: socket.socket, backlog: int) -> asyncio.Server:
@@ -83,9 +113,15 @@ async def listen(runner: web.AppRunner, sock: socket.socket, backlog: int) -> as
     server = runner.server
     assert server is not None, "the runner is not set up"
     loop, silent = asyncio.get_running_loop(), runner.app[SILENT]
+    settings: dict[str, Any] = {
+        "logger": runner.app[LOG],
+        "access_log": None,
+        "max_line_size": _LONGEST_LINE,
+        "max_field_size": _LONGEST_LINE,
+    }
 
-    def connected() -> web.RequestHandler:
-        connection: web.RequestHandler = server()
+    def connected() -> Connection:
+        connection = Connection(server, loop=loop, **settings)
         silent.add(connection)
         loop.call_later(HEAD_SECONDS, _give_up, connection, silent)
         return connection

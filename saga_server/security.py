@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 from typing import Final
-from urllib.parse import urlsplit
 
 from aiohttp import web
 
@@ -23,6 +23,9 @@ BODY_SECONDS = 60.0
 
 _PRIVATE = (".internal", ".local", ".lan", ".home.arpa", ".localhost")
 """Ends of names that no registry sells."""
+
+_AUTHORITY = re.compile(r"(\[[0-9a-f:.]+(?:%[\w.~-]+)?\]|[^\s\[\]:@/?#\\,]+)(?::[0-9]{1,5})?", re.IGNORECASE)
+"""A host's name or address, and a port: without a user, a path or whatever else could pass for one."""
 
 _OPEN = frozenset({"/", "/healthz", "/readyz"})
 _EXPOSED = (
@@ -127,13 +130,13 @@ def _check_host(request: web.Request, server: ServerConfig, admin: bool) -> None
 
 
 def _is_ours(authority: str, server: ServerConfig) -> bool:
-    host = _host_of(f"//{authority}")
-    return is_loopback(host) or host == server.host.lower()
+    host = _host_of(authority)
+    return bool(host) and (is_loopback(host) or host == server.host.strip("[]").lower())
 
 
 def _is_public(authority: str) -> bool:
     """Whether a name is of those that anybody can register and point anywhere."""
-    host = _host_of(f"//{authority}").rstrip(".")
+    host = _host_of(authority).rstrip(".")
     if not host:
         return True
     try:
@@ -143,16 +146,15 @@ def _is_public(authority: str) -> bool:
     return False
 
 
-def _host_of(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
+def _host_of(authority: str) -> str:
+    """The host's name or address, in lower case; empty when it is none."""
+    found = _AUTHORITY.fullmatch(authority)
+    return found[1].strip("[]").lower() if found else ""
 
 
 def _check_origin(request: web.Request, server: ServerConfig, admin: bool) -> None:
-    origin = request.headers.get("Origin")
-    if origin is None:
+    origin = ", ".join(request.headers.getall("Origin", []))  # of two, both would have to be right
+    if "Origin" not in request.headers:
         if request.headers.get("Sec-Fetch-Site") == "cross-site" and request.path not in _OPEN:
             raise RequestError(
                 "Sec-Fetch-Site: a page of another site asks, and does not say which; it may not use this",
@@ -175,9 +177,9 @@ def _may(origin: str, request: web.Request, server: ServerConfig, admin: bool) -
     """Configured origins may do everything, this server's own pages too; other pages of this machine may chat."""
     if origin in server.origins:
         return True
-    if not admin and ("*" in server.origins or is_loopback(_host_of(origin))):
-        return True
     authority = origin.partition("://")[2]
+    if not admin and ("*" in server.origins or is_loopback(_host_of(authority))):
+        return True
     return bool(authority) and authority == request.host.lower() and _is_ours(request.host, server)
 
 

@@ -27,9 +27,7 @@ from saga_server.identity import Bearer
 
 LONGEST_NAME = 200
 
-_MARK = r"\[\[saga:(session|world)=([^\[\]\n]*)\]\]"
-_MARKS = re.compile(_MARK, re.IGNORECASE)
-_TAKEN = re.compile(rf"^[ \t]*(?:{_MARK}[ \t]*)+(?:\n|\Z)|[ \t]*{_MARK}", re.IGNORECASE | re.MULTILINE)
+_MARKS = re.compile(r"\[\[saga:(session|world)=([^\[\]\n]*)\]\]", re.IGNORECASE)
 
 
 @frozen
@@ -141,4 +139,17 @@ def _take(text: str, found: dict[str, str]) -> str:
     for kind, name in _MARKS.findall(text):
         if name.strip():
             found[kind.lower()] = name.strip()
-    return _TAKEN.sub("", text)
+    *lines, last = text.split("\n")
+    return "".join(_without_marks(line) for line in (*(f"{line}\n" for line in lines), last))
+
+
+def _without_marks(line: str) -> str:
+    """A line without its markers and the blanks before them; nothing when it holds nothing else."""
+    kept, at = [], 0
+    for mark in _MARKS.finditer(line):
+        kept.append(line[at : mark.start()].rstrip(" \t"))
+        at = mark.end()
+    if not at:
+        return line
+    kept.append(line[at:])
+    return "".join(kept) if any(part.strip() for part in kept) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -42,7 +43,8 @@ class ChatAsk:
 def read_json(body: bytes) -> Any:
     """The JSON in a request's body. Raises ``RequestError``."""
     try:
-        value = json.loads(body.decode("utf-8-sig"), parse_constant=_no_constant)  # of bytes it would guess UTF-16
+        text = body.decode("utf-8-sig")  # of bytes it would guess UTF-16
+        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except UnicodeDecodeError:
         raise RequestError("the body is not UTF-8", param="body") from None
     except RecursionError:
@@ -73,6 +75,13 @@ def _is_deep(value: Any) -> bool:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{_short(text)} is too large a number")
+    return value
 
 
 def _without_surrogates(value: Any) -> Any:

@@ -19,7 +19,7 @@ from saga_core.errors import BadInput
 from saga_server.app import make_app
 from saga_server.background import Background
 from saga_server.chat import EXCHANGES
-from saga_server.connections import ConnectionLog, listen
+from saga_server.connections import listen
 from saga_server.current import Current
 from saga_server.event_loop import running_watch
 from saga_server.handlers import unfinished
@@ -148,13 +148,8 @@ class Server:
         if watch is not None:
             metrics.registry.register(LoopMetrics(watch))
         self._reloading = Reloading(self.read_again, lambda: self.config, self._hold, metrics.reloads)
-        runner = web.AppRunner(
-            make_app(self._saga, self._current, metrics, self._reloading),
-            handler_cancellation=True,
-            access_log=None,
-            logger=ConnectionLog(metrics.malformed),
-            shutdown_timeout=1.0,
-        )
+        app = make_app(self._saga, self._current, metrics, self._reloading)
+        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1.0)
         await runner.setup()
         return runner
 
