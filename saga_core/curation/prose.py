@@ -9,7 +9,7 @@ from saga_core.curation.predicates import finite_en, finite_ko
 from saga_core.text.korean import is_hangul
 
 _SENTENCE = re.compile(r"[^.!?。！？…\n]+(?:[.!?。！？…]+|\n|$)")
-_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|『[^』\n]*』|«[^»\n]*»")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|「[^「」\n]*」|『[^『』\n]*』|«[^«»\n]*»")
 
 _ACTS_KO = (
     r"말했|말한다|말하며|말하고|외쳤|외친다|외치며|대답했|대답한다|웃었|웃는다|웃으며|웃음을 터|소리쳤|소리친다"
@@ -174,7 +174,10 @@ def acts(text: str, names: Iterable[str], *, fighting: bool = False) -> str:
         inverted = re.search(rf"[\"”]\s*(?:said|says|[a-z]+(?:ed|s))\s+(?:{'|'.join(map(re.escape, found))})\b", text)
         if inverted:
             return " ".join(inverted.group().split())
-        line = re.compile(rf"^\s*\**(?:{'|'.join(map(re.escape, found))})\**\s*[:：]\s*\**\s*[\"“「]", re.M)
+        line = re.compile(
+            rf"^[ \t]{{0,40}}\**(?:{'|'.join(map(re.escape, found))})\**\s{{0,8}}[:：]\s{{0,8}}\**\s{{0,8}}[\"“「]",
+            re.M,
+        )
         spoken = line.search(text)
         if spoken:
             return " ".join(text[spoken.start() :].splitlines()[0].split())

@@ -13,7 +13,7 @@ from saga_core.state_block.fields import field_of, is_header
 
 _COMMENT = re.compile(r"<!--.{0,300}?-->", re.S)
 _SLASHED = re.compile(
-    r'"(?:\\.|[^"\\\n])*"|“[^”\n]*”|(?<![^\s:=\[{,(])\'[^\'\n]*\'(?![^\s,\]})])|(?P<comment>(?:^|(?<=[\s,{\[]))/\*.{0,500}?\*/)',
+    r'"(?:\\.|[^"\\\n])*"|“[^“”\n]*”|(?<![^\s:=\[{,(])\'[^\'\n]*\'(?![^\s,\]})])|(?P<comment>(?:^|(?<=[\s,{\[]))/\*.{0,500}?\*/)',
     re.S,
 )
 _BREAK = re.compile(r"<br[ \t]*/?>[ \t]*", re.I)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from copy import deepcopy
 
 import pytest
 from attrs import evolve
 
-from saga_core.curation import rules
+from saga_core.curation import prose, rules
 from saga_core.model import deltas
 from saga_core.model.entities import Kind
 from tests.core.curation.plays import MORE_PLANTED, MORE_SOUND, PLANTED, SOUND, Play
@@ -100,3 +101,11 @@ def test_without_the_state_before_only_what_the_turns_show_counts() -> None:
     view = view_of("ersia", *PLANTED[1].told)
 
     assert [each.data["rule"] for each in rules.review(evolve(view, before=None))] == ["dead_act"]
+
+
+@pytest.mark.parametrize("padding", ["\n", " ", " \n", "“", "「", '"', "*", "은 ", "가 "])
+def test_no_prose_takes_long(padding: str) -> None:
+    text = f"미나 {padding * (30_000 // len(padding))}"
+    began = time.process_time()
+    assert prose.acts(text, ("미나",)) == prose.dies(text, ("미나",)) == ""
+    assert time.process_time() - began < 1

@@ -136,6 +136,14 @@ def test_wrapped_parts(text: str, parts: list[tuple[str, str]]) -> None:
     assert [(part.speaker, part.text) for part in voices.wrapped(text)] == parts
 
 
+@pytest.mark.parametrize("blank", ["\n", " \n", "\n ", "\t", " ", "[ \n"])
+def test_blanks_are_read_in_one_pass(blank: str) -> None:
+    text = f"간다.{blank * 30_000}끝."
+    began = time.process_time()
+    assert read_transcript([{"role": "user", "content": text}]).player_words == text
+    assert time.process_time() - began < 2
+
+
 def test_wrappers_without_end_are_read_in_one_pass() -> None:
     text = "<Mina's Message>" * 60_000
     began = time.process_time()
