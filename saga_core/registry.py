@@ -6,6 +6,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,12 @@ class Backend:
     summary: str = ""
     extra: str | None = None
     """The optional dependency set that brings the engine, for the message when it is missing."""
+    late: tuple[str, ...] = ()
+    """Modules that its first use needs and its opening does not: they have to be there, and are imported beside the
+    loop, right after a start (``late``) or by the first use."""
+
+
+_late: dict[str, None] = {}
 
 
 def names(kind: str) -> list[str]:
@@ -66,13 +73,30 @@ def load(kind: str, name: str) -> Backend:
     """The backend ``name`` of ``kind``.
 
     Raises ``BadInput`` for an unknown name (the message lists the known ones) and ``StoreUnavailable`` when
-    its module cannot be imported (the message says what to install).
+    its module cannot be imported or one of ``late`` is not installed (the message says what to install).
     """
     found = [point for point in _points() if point.name == f"{kind}.{name}"]
     if not found:
         known = ", ".join(names(kind)) or "none are installed"
         raise BadInput(f"storage: no {kind} backend {name!r}; known: {known}")
-    return _load(found[0])
+    backend = _load(found[0])
+    for module in backend.late:
+        _require(module.partition(".")[0], found[0])
+    _late.update(dict.fromkeys(backend.late))
+    return backend
+
+
+def late() -> tuple[str, ...]:
+    """The modules that the backends which were loaded until now import at their first use."""
+    return tuple(_late)
+
+
+def _require(package: str, point: EntryPoint) -> None:
+    if find_spec(package) is None:
+        missing = ModuleNotFoundError(f"No module named {package!r}", name=package)
+        raise StoreUnavailable(
+            f"backend {point.name!r} cannot be used: {missing}; install it: pip install {package}"
+        ) from missing
 
 
 def _load(point: EntryPoint) -> Backend:

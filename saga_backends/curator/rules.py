@@ -6,7 +6,6 @@ import asyncio
 
 from saga_backends.curator.lifecycle import CuratorLife
 from saga_core.capabilities import Capability
-from saga_core.curation import rules, story
 from saga_core.registry import Backend, OpenOptions
 from saga_core.stores.curator import CurationView, Curator, Proposal
 
@@ -20,6 +19,8 @@ class RulesCurator(CuratorLife):
 
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
         """Findings, then parts of the story. The same view gives the same."""
+        from saga_core.curation import rules, story  # opening does without them
+
         self._alive()
         found: list[Proposal] = []
         for part in rules.review_by_turn(view):
@@ -32,4 +33,10 @@ async def _open(options: OpenOptions) -> Curator:
     return RulesCurator(options.take(compress_after=50)["compress_after"])
 
 
-BACKEND = Backend("curator", "rules", _open, "finds contradictions by rule; asks no model")
+BACKEND = Backend(
+    kind="curator",
+    name="rules",
+    open=_open,
+    summary="finds contradictions by rule; asks no model",
+    late=("saga_core.curation.rules", "saga_core.curation.story"),
+)

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     _Graph: TypeAlias = networkx.MultiDiGraph[str]
 
+_ENGINE = "networkx"
+_REMEDY = f"install it: pip install {_ENGINE}"
 _NOTHING: Mapping[str, Any] = {}
 _NONE: Mapping[str, Value] = MappingProxyType({})
 _Thing = TypeVar("_Thing", Node, Edge)
@@ -85,15 +88,14 @@ class NetworkxGraph:
     What is given out is shared, with properties that cannot be changed.
     """
 
-    def __init__(self, networkx: Any) -> None:
-        self._networkx = networkx
-        self._nothing = _Scope(networkx.freeze(networkx.MultiDiGraph()))
+    def __init__(self, version: str) -> None:
+        self._networkx: Any = None
         self._scopes: dict[str, _Scope] = {}
         self._closed = False
         self._info = StoreInfo(
             kind="graph",
             name="networkx",
-            version=str(networkx.__version__),
+            version=version,
             capabilities=frozenset({Capability.RESIDENT, Capability.NATIVE_EXPAND}),
         )
 
@@ -118,17 +120,17 @@ class NetworkxGraph:
     async def apply(self, scope: str, mutation: Mutation) -> None:
         """See ``GraphStore.apply``. Everything that can fail comes before the first change."""
         self._scope(scope)
+        networkx = await self._engine()
         if len(mutation.put_nodes) + len(mutation.put_edges) < _MUCH:
             nodes, edges = self._prepared(mutation)
         else:  # a whole graph, of a new timeline: 15 ms for 2,000
             nodes, edges = await asyncio.to_thread(self._prepared, mutation)
-        graph = self._scope(scope).graph
-        check_endpoints(mutation, graph)
+        found = self._scope(scope)
+        check_endpoints(mutation, found.graph if found is not None else ())
         if not mutation:
             return
-        found = self._scopes.get(scope)
         if found is None:
-            found = self._scopes[scope] = _Scope(self._networkx.MultiDiGraph())
+            found = self._scopes[scope] = _Scope(networkx.MultiDiGraph())
         graph = found.graph
         for key in mutation.delete_edges:
             _remove_edge(graph, key)
@@ -153,8 +155,11 @@ class NetworkxGraph:
 
     async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
         """See ``GraphStore.get``."""
-        nodes = self._scope(scope).graph.nodes
+        known = self._scope(scope)
         check_names("ids", ids, self._info.limits)
+        if known is None:
+            return {}
+        nodes = known.graph.nodes
         return {node_id: nodes[node_id][_VALUE] for node_id in ids if node_id in nodes}
 
     async def neighbors(
@@ -169,6 +174,8 @@ class NetworkxGraph:
         """See ``GraphStore.neighbors``."""
         known = self._scope(scope)
         check_neighbors(ids, types, direction, limit, self._info.limits)
+        if known is None:
+            return []
         found: dict[_Identity, Edge] = {}
         for node_id in ids:
             found.update(known.at(node_id))
@@ -185,6 +192,8 @@ class NetworkxGraph:
         """See ``GraphStore.scan``."""
         found = self._scope(scope)
         check_node_scan(label, after, limit, self._info.limits)
+        if found is None:
+            return []
         if found.order is None:
             found.order = sorted(found.graph)
         start = 0 if after is None else bisect_right(found.order, after)
@@ -200,7 +209,8 @@ class NetworkxGraph:
 
     async def watermark(self, scope: str) -> str | None:
         """See ``GraphStore.watermark``."""
-        return self._scope(scope).watermark
+        known = self._scope(scope)
+        return None if known is None else known.watermark
 
     async def scopes(self) -> list[str]:
         """See ``GraphStore.scopes``."""
@@ -218,6 +228,8 @@ class NetworkxGraph:
         """See ``NativeExpand.expand``."""
         known = self._scope(scope)
         check_expand(ids, hops, types, self._info.limits)
+        if known is None:
+            return {}
         distances = {node_id: 0 for node_id in ids if node_id in known.graph}
         frontier = list(distances)
         for hop in range(1, hops + 1):
@@ -237,10 +249,19 @@ class NetworkxGraph:
         self._alive()
         raise NotSupported("graph.networkx has no query language")
 
-    def _scope(self, scope: str) -> _Scope:
+    def _scope(self, scope: str) -> _Scope | None:
         self._alive()
         check_scope(scope, self._info.limits)
-        return self._scopes.get(scope, self._nothing)
+        return self._scopes.get(scope)
+
+    async def _engine(self) -> Any:
+        """The library: 280 modules, a tenth of a second, in a thread, the first time."""
+        if self._networkx is None:
+            try:
+                self._networkx = await asyncio.to_thread(importlib.import_module, _ENGINE)
+            except ImportError as error:
+                raise StoreUnavailable(f"graph.networkx: {error}; {_REMEDY}") from error
+        return self._networkx
 
     def _alive(self) -> None:
         if self._closed:
@@ -263,10 +284,9 @@ def _remove_edge(graph: _Graph, key: EdgeKey) -> None:
 async def _open(options: OpenOptions) -> NetworkxGraph:
     options.take()
     try:
-        networkx = await asyncio.to_thread(importlib.import_module, "networkx")
-    except ImportError as error:
-        raise StoreUnavailable(f"graph.networkx: {error}; install it: pip install networkx") from error
-    return NetworkxGraph(networkx)
+        return NetworkxGraph(version(_ENGINE))
+    except PackageNotFoundError as error:
+        raise StoreUnavailable(f"graph.networkx: {error}; {_REMEDY}") from error
 
 
 BACKEND = Backend(
@@ -274,4 +294,5 @@ BACKEND = Backend(
     name="networkx",
     open=_open,
     summary="networkx in memory; rebuilt from the journal at start",
+    late=(_ENGINE,),
 )

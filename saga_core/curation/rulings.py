@@ -54,25 +54,6 @@ class Ruling:
     events: tuple[Event, ...] = field(default=(), repr=False)
 
 
-@frozen
-class Review:
-    """The record of one review, kept beside the turn at which it was made."""
-
-    curator: str
-    turn: str
-    at: float
-    since: int
-    """The depth behind which its turns began."""
-    depth: int
-    accepted: tuple[Proposal, ...] = ()
-    changes: tuple[str, ...] = ()
-    """The ``id`` of the later delta in which each of ``accepted`` stands."""
-    refused: tuple[tuple[str, str], ...] = ()
-    """(summary, reason) of what was not."""
-    notice: str = ""
-    """What went otherwise than configured, in words."""
-
-
 def rule(view: CurationView, proposals: Sequence[Proposal], blocks: Sequence[str]) -> tuple[Ruling, ...]:
     """What becomes of each proposal, in their order. ``blocks``: the names of the memory blocks that there may be.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from saga_core.curation.rulings import Review
+from saga_core.curation.review import Review
 from saga_core.engine.live import LiveSession
 from saga_core.model.deltas import Delta
 from saga_core.model.fold import fold

@@ -8,7 +8,6 @@ from typing import Any
 from attrs import asdict, define, evolve
 
 from saga_core.codec import to_plain
-from saga_core.curation.corrections import correct
 from saga_core.engine.amending import amend
 from saga_core.engine.backfill import Backfill
 from saga_core.engine.live import LiveSession
@@ -116,6 +115,8 @@ class Changes(Backfill):
 
         Durable when this returns; the views follow. Raises ``BadInput``, naming the field, and ``NotFound``.
         """
+        from saga_core.curation.corrections import correct  # starting does without it
+
         session = await self.session(session_id)
         async with self.lanes.exclusive(session.id, journal=True):
             live = await self.live.get(session.id)

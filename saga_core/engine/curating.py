@@ -16,7 +16,7 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from saga_core.capabilities import Capability
-from saga_core.curation.rulings import Review, rule
+from saga_core.curation.review import Review
 from saga_core.engine.amending import amend
 from saga_core.engine.counters import Counters
 from saga_core.engine.extracting import Extractions
@@ -332,6 +332,8 @@ class Curations:
         proposals: tuple[Proposal, ...],
         notice: str,
     ) -> None:
+        from saga_core.curation.rulings import rule  # starting does without it, as it does without what follows
+
         rulings = rule(view, proposals, self.blocks)
         sound = [each for each in rulings if each.accepted]
         changes = [(number := self.ids.new("a"), Delta(each.events, Source.CURATION, id=number)) for each in sound]

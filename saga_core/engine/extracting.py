@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from attrs import define, evolve, field
 
@@ -21,13 +22,16 @@ from saga_core.engine.live import LiveSession, LiveSessions
 from saga_core.engine.quiet import Quiet
 from saga_core.engine.unreported import read_turn, unreported
 from saga_core.errors import NotFound, StoreError, UpstreamError
-from saga_core.extraction.extractor import ExtractionFailed, Extractor
+from saga_core.extraction.failure import ExtractionFailed
 from saga_core.ids import IdSource
 from saga_core.journal.journal import Journal, Wanted
 from saga_core.model.deltas import Delta
 from saga_core.model.turn import TurnKind
 from saga_core.ports import UsagePart
 from saga_core.subject import concern
+
+if TYPE_CHECKING:
+    from saga_core.extraction.extractor import Extractor
 
 log = logging.getLogger("saga.extraction")
 

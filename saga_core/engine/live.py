@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from attrs import define, field
 
-from saga_core.curation.rulings import Review
+from saga_core.curation.review import Review
 from saga_core.engine.counters import Counters
 from saga_core.engine.sealing import restore
 from saga_core.journal.journal import Journal

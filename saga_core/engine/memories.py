@@ -17,7 +17,6 @@ from saga_core.errors import BadInput
 from saga_core.model.memories import MemoryRecord, newest
 from saga_core.model.turn import Session
 from saga_core.model.world_state import WorldState
-from saga_core.strategies.consolidation import nearest
 from saga_core.strategies.namespaces import ACTOR, LOCAL, SESSION, STRATEGY, checked, filled, within
 
 BY_HAND = "/own/{actor}/{session}"
@@ -53,6 +52,8 @@ class Memories(Changes):
         prefix = _place(namespace, live.session)
         chosen = [each for each in known.values() if within(_place(each.namespace, live.session, each), prefix)]
         if query:
+            from saga_core.strategies.consolidation import nearest  # starting does without it
+
             chosen = nearest(query, chosen, len(chosen))
         told = {each.id for each in await self.told_memories(live, state)}
         return {

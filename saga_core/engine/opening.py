@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from saga_core.billing.ledger import Ledger
 from saga_core.capabilities import Capability
@@ -23,27 +23,40 @@ from saga_core.engine.curators import open_curators
 from saga_core.engine.extracting import Extractions
 from saga_core.engine.kept_elsewhere import KeptElsewhere
 from saga_core.engine.lanes import Lanes
-from saga_core.engine.learners import Models, make_learners, open_strategies, paces_of, source_of
 from saga_core.engine.live import LiveSessions
 from saga_core.engine.mending import Mending
 from saga_core.engine.open_stores import Stores, open_stores
 from saga_core.engine.projector import Projector
 from saga_core.engine.prompting import Prompting
+from saga_core.engine.quiet import Quiet
+from saga_core.engine.review_pace import Pace
 from saga_core.engine.saga import Saga, Source
 from saga_core.engine.shared_memories import SharedMemories
 from saga_core.engine.shown_by import notice_change
 from saga_core.engine.vector_filling import VectorFilling
 from saga_core.errors import NewerSchema, StoreCorrupt, StoreError
-from saga_core.extraction.extractor import Extractor
 from saga_core.ids import IdSource
 from saga_core.journal.journal import Journal, Wanted
 from saga_core.journal.matching import Matcher
 from saga_core.ports import ChatModel, Clock, Entropy
+from saga_core.stores.curator import Curator
 from saga_core.stores.graph import GraphStore
 from saga_core.stores.vector import VectorStore
 from saga_core.world.library import WorldLibrary, default_roots
 
+if TYPE_CHECKING:
+    from saga_core.extraction.extractor import Extractor
+
 log = logging.getLogger("saga")
+
+
+@frozen
+class _Learning:
+    """What memory strategies bring; nothing without any."""
+
+    learners: Sequence[Curator] = ()
+    paces: Mapping[str, Pace] = field(factory=dict)
+    sources: Sequence[ContextSource] = ()
 
 
 @define
@@ -100,7 +113,7 @@ class Opening:
             await projector.render(session, turns, vectors=False)
             await projector.let_go(live.evicted)
             session.rest()
-            if strategies:
+            if config.memory_strategies:
                 await shared.publish(session)
             await extractions.settle(session, turns)
             curations.kick(session_id)
@@ -117,11 +130,12 @@ class Opening:
         extractions = Extractions(self._extractor(config, stores, counters), live, lanes, journal, ids, counters, bills)
         reviewers = await open_curators(config, stores, counters, self.curator, extractions.quiet, bills)
         elsewhere = KeptElsewhere(reviewers.curators, stores.state, counters)
-        strategies, shared = await open_strategies(config), SharedMemories(stores.state, live)
-        models = Models(config, self.curator, self.extractor)
-        learners = make_learners(strategies, models, stores, counters, extractions.quiet, bills, self.clock)
+        shared = SharedMemories(stores.state, live)
+        learning = _Learning()
+        if config.memory_strategies:
+            learning = await self._learning(config, stores, counters, extractions.quiet, bills)
         curations = Curations(
-            (*reviewers.curators, *learners),
+            (*reviewers.curators, *learning.learners),
             live,
             lanes,
             extractions,
@@ -132,8 +146,8 @@ class Opening:
             config.curator.memory_block_schema,
             reviewers.stand_ins,
             elsewhere,
-            paces_of(config),
-            shared if strategies else None,
+            learning.paces,
+            shared if config.memory_strategies else None,
             stores.counter.count,
         )
         saga = Saga(
@@ -151,7 +165,7 @@ class Opening:
             extractions=extractions,
             curations=curations,
             shared=shared,
-            reader=await self._reader(config, stores, source_of(strategies)),
+            reader=await self._reader(config, stores, learning.sources),
             matcher=Matcher(journal, live.tree),
             prompting=Prompting(config, self.clock, stores.counter, counters, Ledger(stores.state)),
         )
@@ -216,9 +230,21 @@ class Opening:
             guests=guests,
         )
 
+    async def _learning(
+        self, config: Config, stores: Stores, counters: Counters, quiet: Quiet, bills: BackgroundBills
+    ) -> _Learning:
+        from saga_core.engine.learners import Models, make_learners, open_strategies, paces_of, source_of  # if wanted
+
+        strategies = await open_strategies(config)
+        models = Models(config, self.curator, self.extractor)
+        learners = make_learners(strategies, models, stores, counters, quiet, bills, self.clock)
+        return _Learning(learners, paces_of(config), source_of(strategies))
+
     def _extractor(self, config: Config, stores: Stores, counters: Counters) -> Extractor | None:
         if self.extractor is None:
             return None
+        from saga_core.extraction.extractor import Extractor  # for whoever has a model for it
+
         model = config.models.extraction or self.extractor.name
         return Extractor(self.extractor, model, stores.counter, report=counters.add)
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from attrs import evolve
 
 from saga_core.engine.live import LiveSession
-from saga_core.extraction.extractor import Extractor, Paid
 from saga_core.extraction.writer import mention_event, read_delta
 from saga_core.journal.tree import Node
 from saga_core.model.deltas import Delta, Event, Introduced, Mentioned, Renamed, Source, Status
 from saga_core.model.turn import TurnKind
 from saga_core.prompt.build import language_of
+
+if TYPE_CHECKING:
+    from saga_core.extraction.extractor import Extractor, Paid
 
 
 def unreported(node: Node) -> bool:

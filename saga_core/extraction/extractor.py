@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable
 
 from attrs import define, field
 
-from saga_core.errors import SagaError, UpstreamError
+from saga_core.errors import UpstreamError
 from saga_core.extraction.answer_schema import answer_schema
+from saga_core.extraction.failure import ExtractionFailed
 from saga_core.extraction.question import ask, ask_again
 from saga_core.model.world_state import WorldState
 from saga_core.ports import ChatModel, ChatRequest, FinishPart, TextPart, TokenCounter, UsagePart
@@ -35,17 +36,6 @@ _NOTHING = frozenset(
     "아무것도변하지않았습니다".split()
 )
 """What a model says instead of an empty block, squashed."""
-
-
-class ExtractionFailed(SagaError):
-    """The model gave no answer that can be read; the message says why.
-
-    ``answered``: it did answer, so that asking the same again would be paid for the same.
-    """
-
-    def __init__(self, message: str, *, answered: bool) -> None:
-        self.answered = answered
-        super().__init__(message)
 
 
 Paid = Callable[[UsagePart], Awaitable[None]]

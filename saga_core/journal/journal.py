@@ -10,7 +10,7 @@ from typing import Any
 from attrs import define, evolve, frozen
 
 from saga_core import codec
-from saga_core.curation.rulings import Review
+from saga_core.curation.review import Review
 from saga_core.errors import NewerSchema, NotFound, StoreCorrupt
 from saga_core.journal import keys
 from saga_core.journal.timelines import Timeline

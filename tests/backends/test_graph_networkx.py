@@ -32,18 +32,45 @@ async def test_it_takes_no_options() -> None:
 
 
 async def test_a_missing_engine_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)  # as if it were not installed
+    with pytest.raises(StoreUnavailable, match="pip install networkx"):
+        load("graph", "networkx")
+
+
+async def test_an_engine_that_breaks_at_its_first_use_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(name: str) -> Any:
         raise ImportError(f"No module named {name!r}")
 
-    monkeypatch.setattr(store_module.importlib, "import_module", refuse)
-    with pytest.raises(StoreUnavailable, match="pip install networkx"):
-        await store_module.BACKEND.open(OpenOptions())
+    store = await store_module.BACKEND.open(OpenOptions())
+    with monkeypatch.context() as broken:
+        broken.setattr(store_module.importlib, "import_module", refuse)
+        with pytest.raises(StoreUnavailable, match="pip install networkx"):
+            await store.apply("s", Mutation((Node("a", "L"),)))
+    assert await store.scopes() == []
+    await store.apply("s", Mutation((Node("a", "L"),)))
+    assert await store.scopes() == ["s"]
+    await store.aclose()
 
 
-def test_importing_the_module_does_not_import_the_engine() -> None:
-    code = "import sys, saga_backends.graph.networkx; print('networkx' in sys.modules, 'numpy' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout == "False False\n"
+def test_the_engine_is_imported_by_the_first_write() -> None:
+    program = """
+import asyncio, sys
+from saga_backends.graph.networkx import BACKEND
+from saga_core.registry import OpenOptions
+from saga_core.stores.graph import Mutation, Node
+
+async def main():
+    store = await BACKEND.open(OpenOptions())
+    read = [await store.get("s", ["a"]), await store.neighbors("s", ["a"]), await store.scan("s")]
+    read += [await store.watermark("s"), await store.expand("s", ["a"], hops=2), (await store.check(thorough=True)).ok]
+    print(read, "networkx" in sys.modules, "numpy" in sys.modules)
+    await store.apply("s", Mutation((Node("a", "L"),)))
+    print("networkx" in sys.modules)
+
+asyncio.run(main())
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout == "[{}, [], [], None, {}, True] False False\nTrue\n"
 
 
 async def test_what_is_given_out_is_shared_and_cannot_be_changed() -> None:

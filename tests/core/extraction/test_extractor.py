@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from saga_backends.tokens.estimate import BACKEND
 from saga_core.errors import UpstreamError
 from saga_core.extraction.answer_schema import answer_schema
-from saga_core.extraction.extractor import ExtractionFailed, Extractor, read_answer
+from saga_core.extraction.extractor import Extractor, read_answer
+from saga_core.extraction.failure import ExtractionFailed
 from saga_core.extraction.question import LIMIT, ask, ask_again, cut_middle
 from saga_core.extraction.writer import read_delta
 from saga_core.model.deltas import Source, Status
