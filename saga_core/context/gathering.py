@@ -28,6 +28,13 @@ class Gathering:
         self._deadline = deadline
         self._until = {name: start + part * deadline for name, part in order.until.items()}
         self._found: dict[str, Sequence[Piece] | None] = {}
+        self._unprepared: dict[str, Exception] = {}
+        for source in order.sources:
+            if hasattr(source, "prepare"):  # asking whether it is a ``Preparing`` takes ten times as long
+                try:
+                    source.prepare(scene)
+                except Exception as error:  # noqa: BLE001 - it is the source's failure, and told as one
+                    self._unprepared[source.name] = error
         self.tasks: dict[str, asyncio.Task[Sequence[Piece]]] = {
             source.name: asyncio.create_task(self._run(source), name=f"saga-context-{source.name}")
             for source in order.sources
@@ -41,6 +48,8 @@ class Gathering:
 
     async def _run(self, source: ContextSource) -> Sequence[Piece]:
         given = await self._given(source.needs) if source.needs else NOTHING_GIVEN
+        if source.name in self._unprepared:
+            raise self._unprepared[source.name]
         start = self._clock.monotonic()
         pieces = await source.gather(self._scene, given)
         self.timings[source.name] = (self._clock.monotonic() - start) * 1_000

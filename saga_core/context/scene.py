@@ -6,9 +6,9 @@ import asyncio
 import logging
 from array import array
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from attrs import frozen
 
@@ -205,15 +205,28 @@ class Scene:
         """The entity, if the state has it."""
         return self.state.entities.get(id_)
 
+    def ask_graph(self) -> None:
+        """Begin what ``walked`` waits for."""
+        if self.request.graph is not None and self._hops:
+            self._begin("graph", self._walk)
+
     async def walked(self) -> Walk:
         """The graph around the scene; nothing without a graph."""
-        graph = self.request.graph
-        if graph is None or not self._hops:
+        if self.request.graph is None or not self._hops:
             return Walk()
-        found = await self._once(
-            "graph", lambda: walk(graph, self.request.graph_scope, self.seeds, hops=self._hops, limit=_FAN_OUT)
-        )
+        found = await self._once("graph", self._walk)
         return found if found is not None else Walk()
+
+    async def _walk(self) -> Walk:
+        graph = self.request.graph
+        if graph is None:
+            return Walk()
+        return await walk(graph, self.request.graph_scope, self.seeds, hops=self._hops, limit=_FAN_OUT)
+
+    def ask_meaning(self) -> None:
+        """Begin what ``similar_lore`` and ``similar_episodes`` wait for first: the player's words as a vector."""
+        if self._embedder is not None and self._vectors is not None and self._has_meaning:
+            self._begin("embedder", self._embed)
 
     async def similar_lore(self) -> dict[str, float]:
         """The 30 entries nearest to the player's words, by name, and their cosines."""
@@ -271,23 +284,23 @@ class Scene:
         """The player's words without the characters' names."""
         return self._names.characters.cut_from(self.request.player_words)
 
+    @cached_property
+    def _has_meaning(self) -> bool:
+        return any(map(str.isalnum, self._meant))
+
     async def _vector(self) -> array[float] | None:
         """The player's words as a vector, the characters' names left out: those are found by spelling."""
-        embedder = self._embedder
-        if embedder is None or self._vectors is None:
+        if self._embedder is None or self._vectors is None or not self._has_meaning:
             return None
-        words = self._meant
-        if not any(map(str.isalnum, words)):
-            return None
-        found = await self._once("embedder", lambda: embedder.embed([words], "query"))
+        found = await self._once("embedder", self._embed)
         return found[0] if found and any(found[0]) else None
+
+    async def _embed(self) -> Sequence[array[float]]:
+        return await self._embedder.embed([self._meant], "query") if self._embedder is not None else ()
 
     async def _once(self, what: str, ask: Callable[[], Awaitable[T]]) -> T | None:
         """The answer to ``ask``, the same one for everybody who asks for ``what``; None when it is late or failed."""
-        task = self._tasks.get(what)
-        if task is None:
-            task = asyncio.create_task(_awaited(ask), name=f"saga-context-{what}")
-            self._tasks[what] = task
+        task = self._begin(what, ask)
         if not task.done():
             # What is resident answers at once: one turn of the loop is enough, without a timer.
             await asyncio.sleep(0)
@@ -303,7 +316,13 @@ class Scene:
         if error is not None:
             self._miss(what, f"{type(error).__name__}: {error}")
             return None
-        return cast(T, task.result())
+        return task.result()
+
+    def _begin(self, what: str, ask: Callable[[], Awaitable[T]]) -> asyncio.Task[T]:
+        task = self._tasks.get(what)
+        if task is None:
+            task = self._tasks[what] = asyncio.create_task(_awaited(ask), name=f"saga-context-{what}")
+        return task
 
     def _miss(self, what: str, reason: str) -> None:
         if what not in self.late:

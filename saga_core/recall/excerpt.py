@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -20,7 +21,7 @@ def excerpt(text: str, words: Sequence[str], limit: int) -> str:
     text, folded, starts, stops = _laid_out(text)
     if len(text) <= limit:
         return text.replace("\n", " ")
-    worth = _worth(folded, words)
+    worth = _worth(folded, starts, words)
     first = last = worth.index(max(worth))
     room = limit - 2 * (len(_GAP) + 1)
     length = stops[first] - starts[first]
@@ -47,15 +48,13 @@ def excerpt(text: str, words: Sequence[str], limit: int) -> str:
 
 
 @lru_cache(maxsize=256)
-def _laid_out(text: str) -> tuple[str, list[str], list[int], list[int]]:
-    """``text`` with single spaces, its sentences in lower case, and where they begin and end.
+def _laid_out(text: str) -> tuple[str, str, list[int], list[int]]:
+    """``text`` with single spaces, the same in lower case, and where its sentences begin and end.
 
     What one turn recalls the next most often recalls as well: the latest are kept.
     """
     text = "\n".join(line for part in text.split("\n") if (line := _spaced(part)))
-    folded = _folded(text)
-    starts, stops = _sentences(text)
-    return text, [folded[start:after] for start, after in zip(starts, [*starts[1:], None], strict=True)], starts, stops
+    return text, _folded(text), *_sentences(text)
 
 
 def _spaced(line: str) -> str:
@@ -84,11 +83,18 @@ def _folded(text: str) -> str:
     return "".join(lower if len(lower := char.casefold()) == 1 else char for char in text)
 
 
-def _worth(sentences: Sequence[str], words: Sequence[str]) -> list[int]:
-    """How many of ``words`` stand in each of the folded sentences. No word reaches from one into the next."""
-    whole = "\n".join(sentences)
-    here = [word for word in words if word in whole]
-    return [sum([word in sentence for word in here]) for sentence in sentences]
+def _worth(folded: str, starts: Sequence[int], words: Sequence[str]) -> list[int]:
+    """How many of ``words`` stand in each of the sentences that begin at ``starts``. No word reaches from one into the
+    next: there is white space between them."""
+    worth = [0] * len(starts)
+    last = len(starts) - 1
+    for word in words:
+        at = folded.find(word)
+        while at >= 0:
+            sentence = bisect_right(starts, at) - 1
+            worth[sentence] += 1
+            at = folded.find(word, starts[sentence + 1]) if sentence < last else -1
+    return worth
 
 
 def _cut(sentence: str, words: Sequence[str], room: int) -> str:

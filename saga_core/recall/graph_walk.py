@@ -77,28 +77,33 @@ async def walk(
     for hop in range(1, hops + 1):
         if not frontier:
             break
-        new: list[tuple[float, tuple[str, str, str, str], Edge]] = []
+        new: list[tuple[float, Edge]] = []
         for edge in await _around(graph, scope, frontier, types, limit, len(seen)):
-            source, type_, target = edge.source, edge.type, edge.target
-            identity = (source, type_, target, edge.key)
-            if identity not in seen:
-                most = max(interest.get(source, 0.0), interest.get(target, 0.0))
-                new.append((most * _WEIGHTS.get(type_, _UNKNOWN_WEIGHT), identity, edge))
+            one, other = interest.get(edge.source), interest.get(edge.target)
+            # The ends of an edge that was seen are both known: the others need no look.
+            if one is None:
+                most = other or 0.0
+            elif other is None:
+                most = one
+            elif _identity(edge) in seen:
+                continue
+            else:
+                most = one if one > other else other
+            new.append((most * _WEIGHTS.get(edge.type, _UNKNOWN_WEIGHT), edge))
         if limit is not None and len(new) > limit:
             new.sort(key=_first, reverse=True)  # stable: equals stay in the order of their identity
             del new[limit:]
         fresh: dict[str, float] = {}
-        for carried, identity, edge in new:
-            seen[identity] = edge
-            source, target = edge.source, edge.target
-            known = target in distance
-            if known is not (source in distance):
-                there = source if known else target
+        for carried, edge in new:
+            seen[_identity(edge)] = edge
+            known = edge.target in distance
+            if known is not (edge.source in distance):
+                there = edge.source if known else edge.target
                 if carried > fresh.get(there, -1.0):
                     fresh[there] = carried
         distance.update(dict.fromkeys(fresh, hop))
         interest.update(fresh)
-        frontier = sorted(sorted(fresh, key=lambda id_: (-fresh[id_], id_))[:limit])
+        frontier = sorted(fresh)  # no more than there are new edges
     return Walk(distance, tuple(seen[key] for key in sorted(seen)))
 
 

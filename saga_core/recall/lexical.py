@@ -270,8 +270,13 @@ class LexicalIndex:
         """About ``count`` of the best documents (more if they tie), best first."""
         ids = self._ids
         # Sorting all of them is faster than a heap of the best.
-        least = sorted(map(scores.__getitem__, seen))[-count] if len(seen) > count else 0.0
-        best = sorted([(-score, ids[number], number) for number in seen if (score := scores[number]) >= least])
+        order = sorted(seen, key=scores.__getitem__, reverse=True)
+        if len(order) > count:
+            least, end = scores[order[count - 1]], count
+            while end < len(order) and scores[order[end]] == least:
+                end += 1
+            del order[end:]
+        best = sorted([(-scores[number], ids[number], number) for number in order])
         ranked: list[tuple[float, str]] = []
         for negative, id_, number in best[:_REFINED_DOCUMENTS]:
             score = -negative

@@ -35,7 +35,7 @@ class LoreIndex:
             for name in (each.name, *each.aliases, *each.tags):
                 self._keys.setdefault(_fold(name), set()).add(each.name)
         # Names of entities come here again and again, and most mean no entry.
-        self._named_once = lru_cache(maxsize=8_192)(lambda name: frozenset(self._named.get(_fold(name), ())))
+        self._named_once = lru_cache(maxsize=8_192)(self._named_by)
         # A player stays in a place for some turns.
         self._tagged_once = lru_cache(maxsize=256)(lambda names: frozenset(self._tags.found_in(Passage.of(*names))))
         self._nodes = {entity_id("lore", name): name for name in self.entries}
@@ -55,9 +55,12 @@ class LoreIndex:
         """The entries whose name, alias or tag equals one of ``names``."""
         return {entry for name in names for entry in self._keys.get(_fold(name), ())}
 
-    def named(self, names: Iterable[str]) -> set[str]:
+    def named(self, names: Iterable[str]) -> frozenset[str]:
         """The entries whose name or alias equals one of ``names``."""
-        return {entry for name in names for entry in self._named_once(name)}
+        return self._named_once(tuple(names))
+
+    def _named_by(self, names: tuple[str, ...]) -> frozenset[str]:
+        return frozenset(entry for name in names for entry in self._named.get(_fold(name), ()))
 
     def tagged_in(self, names: Iterable[str]) -> set[str]:
         """The entries with a tag that is a whole word, or several, of one of ``names``, particles aside.

@@ -46,6 +46,10 @@ class Connections:
     name: str = "connections"
     needs: tuple[str, ...] = ()
 
+    def prepare(self, scene: Scene) -> None:
+        """Ask for the graph."""
+        scene.ask_graph()
+
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """The best 8 lines, out of the 48 best edges."""
         found = await scene.walked()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from attrs import field, frozen
@@ -34,6 +34,13 @@ class Lorebook:
     name: str = "lorebook"
     needs: tuple[str, ...] = ()
     _lines: WeakKeyDictionary[LoreIndex, dict[tuple[str, str], str]] = field(factory=WeakKeyDictionary, init=False)
+
+    def prepare(self, scene: Scene) -> None:
+        """Ask for what is like the player's words, and for the graph."""
+        if scene.request.lore.entries:
+            scene.ask_meaning()
+            if self.expand:
+                scene.ask_graph()
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """The best 20 entries. A secret says who knows it, an entry about somebody dead that he is dead, and one that
@@ -86,14 +93,19 @@ class Lorebook:
 
     async def _distances(self, scene: Scene) -> dict[str, int]:
         """Entry to the hops of its node, or of the entity that it is about, whichever is nearer to the scene."""
-        index = scene.request.lore
+        index, entities = scene.request.lore, scene.state.entities
         found: dict[str, int] = {}
         for node, hops in (await scene.walked()).distance.items():
-            entity = scene.entity(node)
-            about = index.named(entity.names) if entity else {index.of_node(node)}
+            name = index.of_node(node)
+            if name is not None:
+                about: Iterable[str] = (name,)
+            elif node in entities:
+                about = index.named(entities[node].names)
+            else:
+                continue
             for name in about:
-                if name is not None:
-                    found[name] = min(hops, found.get(name, hops))
+                if hops < found.get(name, hops + 1):
+                    found[name] = hops
         return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from attrs import field, frozen
 
@@ -22,6 +22,15 @@ class Given:
 
 
 NOTHING_GIVEN = Given()
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """What a ``ContextSource`` may have besides: it is told of the scene before any source is asked."""
+
+    def prepare(self, scene: Scene) -> None:
+        """Ask stores for what ``gather`` will wait for, so that the answers are there when it begins."""
+        ...
 
 
 class ContextSource(Protocol):

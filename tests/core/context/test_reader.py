@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from saga_core.config.model import Config, GraphConfig, RecallConfig, TokenBudget
 from saga_core.context import ContextReader, Piece, ReadRequest, Section, TurnContext, default_reader
 from saga_core.context.scene import EntityNames, Scene
+from saga_core.context.sources import Lorebook
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.model.entities import Entity
@@ -61,6 +62,20 @@ class Raises:
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         raise ZeroDivisionError("a bug in a source")
+
+
+@frozen
+class Unready:
+    """A source that fails before anybody is asked."""
+
+    name: str = "unready"
+    needs: tuple[str, ...] = ()
+
+    def prepare(self, scene: Scene) -> None:
+        raise ZeroDivisionError("a bug while preparing")
+
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
+        return [Piece(self.name, "unprepared", Section.EVENTS, "unprepared", 1.0)]
 
 
 @frozen
@@ -249,6 +264,39 @@ async def test_a_store_that_cancels_itself_is_left_out() -> None:
 
     found = await read(default_reader(Config(), WordCounter()), full(graph=Cancels()))
     assert found.late == ("graph",) and "위치: 어둠의 숲" in found.text
+
+
+async def test_a_source_that_cannot_prepare_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    reader = ContextReader((Unready(), Says("먼저")), WordCounter())
+    with caplog.at_level(logging.WARNING, "saga.context"):
+        found = await reader.read(ask())
+    assert found.late == ("unready",) and reader.misses["unready"] == 1
+    assert "- 먼저" in found.text and "unprepared" not in found.text
+    assert "a bug while preparing" in caplog.text
+
+
+async def test_what_sources_wait_for_is_asked_before_any_of_them() -> None:
+    asked: list[str] = []
+
+    class Noted(OneVector):
+        async def embed(self, texts: Sequence[str], mode: str) -> Any:
+            asked.append("embedder")
+            return await super().embed(texts, mode)
+
+    class Graph:
+        async def neighbors(self, scope: str, ids: Sequence[str], **_: Any) -> Any:
+            asked.append("graph")
+            return []
+
+    @frozen
+    class First(Says):
+        async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
+            asked.append("first source")
+            return []
+
+    reader = ContextReader((First(""), Lorebook()), WordCounter(), vectors=vectors(), embedder=Noted())
+    assert not (await reader.read(full(graph=Graph()))).late
+    assert asked[:3] == ["embedder", "graph", "first source"]
 
 
 @pytest.mark.parametrize("stubborn", [False, True])
