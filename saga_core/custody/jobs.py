@@ -24,8 +24,8 @@ class Job:
     session: str
     turn: str
     kind: str
-    """``views``; ``extract``; ``review``, which a curator or a memory strategy failed to make; or ``forget``: a session
-    that went, and that a curator keeps elsewhere."""
+    """``views``; ``embed``, vectors that could not be made; ``extract``; ``review``, which a curator or a memory
+    strategy failed to make; or ``forget``: a session that went, and that a curator keeps elsewhere."""
     stuck: bool
     tries: int = 0
     """How often it failed, since the start for views."""
@@ -52,7 +52,7 @@ async def list_jobs(saga: Catalog, session: str | None = None) -> list[Job]:
     else:
         chosen = (await saga.session(session)).id if session is not None else None
     failing = saga.lanes.failures()
-    jobs = [job for job in (*leaving, *_reviews(saga)) if chosen in (None, job.session)]
+    jobs = [job for job in (*leaving, *_reviews(saga), *_vectors(saga)) if chosen in (None, job.session)]
     for found, turn, wants in await saga.journal.jobs():
         if chosen is None or found == chosen:
             jobs.append(_job(found, turn, wants, failing.get(found, (0, ""))))
@@ -69,6 +69,13 @@ def _reviews(saga: Catalog) -> list[Job]:
     return [
         Job(found, "", "review", tries >= STUCK, tries, f"{curator}: {reason}")
         for found, curator, tries, reason in saga.curations.failed()
+    ]
+
+
+def _vectors(saga: Catalog) -> list[Job]:
+    return [
+        Job(found, "", "embed", tries >= STUCK, tries, reason)
+        for found, (tries, reason) in saga.filling.failed().items()
     ]
 
 
@@ -95,6 +102,9 @@ async def retry(saga: Catalog, session: str | None = None, turn: str | None = No
             await saga.curations.elsewhere.forget(job.session)
         elif job.kind == "review":
             saga.curations.again(job.session)
+        elif job.kind == "embed":
+            saga.filling.submit(job.session)
+            saga.filling.hurry()
         elif job.kind == "extract":
             asked.setdefault(job.session, []).append(job.turn)
         else:

@@ -20,7 +20,7 @@ from saga_core.engine.gates import Gates
 from saga_core.engine.lanes import FIRST_PAUSE, LONGEST_PAUSE, Waiting
 from saga_core.engine.live import LiveSessions
 from saga_core.engine.projector import Projector
-from saga_core.engine.vector_views import episodes_scope
+from saga_core.engine.vector_views import episodes_scope, passages
 from saga_core.errors import NotFound
 from saga_core.journal import keys
 from saga_core.journal.journal import Journal
@@ -71,6 +71,8 @@ class VectorFilling:
     _resting: bool = field(default=False, init=False)
     _failures: int = field(default=0, init=False)
     _reason: str = field(default="", init=False)
+    _failed: dict[str, tuple[int, str]] = field(factory=dict, init=False)
+    """Session to how often in a row its vectors could not be made, and why last."""
     _made: int = field(default=0, init=False)
     _closed: bool = field(default=False, init=False)
 
@@ -107,6 +109,15 @@ class VectorFilling:
             left = f"{plan.made} of {plan.made + len(plan.todo)} turns have vectors" if plan is not None else "queued"
             found.append(Waiting(session, "", "embed", self._reason or left))
         return tuple(found)
+
+    def failed(self) -> dict[str, tuple[int, str]]:
+        """The sessions whose vectors could not be made when it was last tried: how often in a row, and why."""
+        return dict(self._failed)
+
+    def hurry(self) -> None:
+        """Try again now, if the queue rests after a failure."""
+        if self._resting:
+            self._wake.set()
 
     def describe(self) -> dict[str, int]:
         """How far it is: turns that lack a vector, as far as they were counted, and sessions that wait."""
@@ -155,6 +166,7 @@ class VectorFilling:
             except NotFound:
                 self._waiting.pop(session, None)  # it was deleted
                 self._plans.pop(session, None)
+                self._failed.pop(session, None)
                 self._changed.set()
                 continue
             except Exception as error:
@@ -162,6 +174,7 @@ class VectorFilling:
                 await self._rest(session, error)
                 continue
             self._failures, self._reason = 0, ""
+            self._failed.pop(session, None)
             self.counters.recover(FAILED)
             if whole:
                 self.projector.mark_whole(session)
@@ -174,6 +187,7 @@ class VectorFilling:
     async def _rest(self, session: str, error: Exception) -> None:
         self._failures += 1
         self._reason = f"{type(error).__name__}: {error}"
+        self._failed[session] = self._failed.get(session, (0, ""))[0] + 1, self._reason
         self.counters.add("vectors.failures")
         self.counters.degrade(FAILED, f"{self._reason}; earlier turns are found by their words")
         self._wake.clear()
@@ -228,7 +242,7 @@ class VectorFilling:
         plan.lore = None
         batch = list(plan.todo)[:_AT_ONCE]
         nodes = [node for node in await self._nodes(session, batch) if node.episode]
-        vectors = await embedder.embed([node.episode for node in nodes], "passage") if nodes else []
+        vectors = await passages(embedder, [node.episode for node in nodes]) if nodes else []
         async with self.gates.writing(session):
             now = {node.id: node for node in await self._nodes(session, batch)}
             same = [place for place, node in enumerate(nodes) if now.get(node.id) == node]

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 
 from saga_core.engine.counters import Counters
 from saga_core.engine.live import LiveSession
+from saga_core.errors import UpstreamError
 from saga_core.journal.tree import Node, Tree
 from saga_core.ports import Embedder
 from saga_core.stores.vector import ScopeSpec, VectorItem, VectorStore, cosine
@@ -28,6 +29,14 @@ def episodes_scope(session_id: str) -> str:
 def lore_scope(world_digest: str) -> str:
     """The vector scope of a world's lore."""
     return f"lore:{world_digest}"
+
+
+async def passages(embedder: Embedder, texts: Sequence[str]) -> list[array[float]]:
+    """A vector for each of ``texts``. Raises ``UpstreamError`` for an embedder that gives more or fewer."""
+    vectors = await embedder.embed(texts, "passage")
+    if len(vectors or ()) != len(texts):
+        raise UpstreamError(f"embedder {embedder.id} gave {len(vectors or ())} vectors for {len(texts)} texts")
+    return vectors
 
 
 class VectorViews:
@@ -63,7 +72,7 @@ class VectorViews:
             self._lore_left[scope] = {entry.name: entry for entry in world.lore if entry.name not in there}
         left = self._lore_left[scope]
         for part in _parts(list(left.values())[:most]):
-            vectors = await self.embedder.embed([f"{entry.name}\n{entry.text}" for entry in part], "passage")
+            vectors = await passages(self.embedder, [f"{entry.name}\n{entry.text}" for entry in part])
             await self.vectors.upsert(
                 scope,
                 [
@@ -110,7 +119,7 @@ class VectorViews:
         lacking = await self.lacking(session, live.tree, [node.id for node in nodes])
         for start in range(0, len(lacking), _CHUNK):
             part = lacking[start : start + _CHUNK]
-            vectors = await self.embedder.embed([node.episode for node in part], "passage")
+            vectors = await passages(self.embedder, [node.episode for node in part])
             await self.put_episodes(session, part, vectors)
         self.mark_whole(session)
 
@@ -192,7 +201,7 @@ class VectorViews:
         found = []
         for start in range(0, len(nodes), _CHUNK):
             part = nodes[start : start + _CHUNK]
-            vectors = await self.embedder.embed([node.episode for node in part], "passage")
+            vectors = await passages(self.embedder, [node.episode for node in part])
             for node, vector in zip(part, vectors, strict=True):
                 item = stored[node.id]
                 if not alike(item.vector, vector) or item.metadata != {"depth": node.depth}:
