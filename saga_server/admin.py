@@ -23,7 +23,6 @@ from saga_server.changes import change_routes
 from saga_server.chat import EXCHANGES
 from saga_server.costs import cost_routes, cost_summary
 from saga_server.current import CURRENT
-from saga_server.custody import custody_routes
 from saga_server.handlers import as_json, id_of, saga_of, to_its_end
 from saga_server.query import body_object, choice, flag, known_only, seconds, text, whole
 from saga_server.security import BEARER
@@ -60,7 +59,6 @@ def admin_routes() -> list[web.RouteDef]:
         *change_routes(),
         *timeline_routes(),
         *cost_routes(),
-        *custody_routes(),
     ]
 
 

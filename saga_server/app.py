@@ -9,13 +9,13 @@ from saga_server.admin import admin_routes, prepare
 from saga_server.chat import EXCHANGES, chat_routes
 from saga_server.connections import LOG, SILENT, ConnectionLog, heard, tell_request_id
 from saga_server.current import CURRENT, Current
-from saga_server.description import description_routes
 from saga_server.errors import errors_as_json
 from saga_server.events import EVENTS, Events, close_events, event_routes
 from saga_server.exchange import Exchanges
 from saga_server.handlers import SAGA
 from saga_server.health import METRICS, health_routes
 from saga_server.metrics import Metrics
+from saga_server.rarely import rare_routes
 from saga_server.readiness import READINESS, Readiness
 from saga_server.reload import RELOADING, Reloading, reload_routes
 from saga_server.security import guarded, share_with_origin
@@ -51,7 +51,7 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
 
 def own_routes() -> list[web.RouteDef]:
     """Every path but those of the chat."""
-    return [*admin_routes(), *health_routes(), *event_routes(), *reload_routes(), *description_routes()]
+    return [*admin_routes(), *health_routes(), *event_routes(), *reload_routes(), *rare_routes()]
 
 
 async def close_readiness(app: web.Application) -> None:

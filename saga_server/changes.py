@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from saga_core.curation.corrections import FIELDS
 from saga_server.errors import RequestError
 from saga_server.handlers import as_json, id_of, saga_of, to_its_end
 from saga_server.query import body_object, known_only, text
@@ -54,6 +53,8 @@ async def list_changes(request: web.Request) -> web.Response:
 
 async def make_change(request: web.Request) -> web.Response:
     """``POST /api/sessions/{id}/changes`` with ``{"kind": …, …}``, and ``turn`` for another turn than the last."""
+    from saga_core.curation.corrections import FIELDS  # starting does without it
+
     known_only(request)
     given = dict(await body_object(request, {"kind", "turn", *FIELDS}))
     kind, turn = given.pop("kind", None), given.pop("turn", None)

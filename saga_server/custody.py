@@ -27,21 +27,6 @@ _ASIDE = ("*.damaged-*", "replaced-*/state.db")
 _LOGS = ("-wal", "-shm")
 
 
-def custody_routes() -> list[web.RouteDef]:
-    """Every path of custody."""
-    return [
-        web.get("/api/verify", verify_views),
-        web.post("/api/repair", repair_views),
-        web.get("/api/jobs", show_jobs),
-        web.post("/api/jobs/retry", retry_jobs),
-        web.get("/api/backups", list_backups),
-        web.post("/api/backups", make_backup),
-        web.get("/api/sessions/{id}/export", export_one),
-        web.post("/api/import", import_one),
-        web.post("/api/forget", forget),
-    ]
-
-
 async def verify_views(request: web.Request) -> web.Response:
     """``GET /api/verify?session={id}``: every view in every store against the journal."""
     known_only(request, "session")

@@ -6,14 +6,12 @@ import json
 import re
 from functools import cache
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Any
 
 from aiohttp import web
 
 from saga_server.operations import JSON, OPERATIONS, Operation
 from saga_server.query import known_only
-
-PATH: Final = "/api/openapi.json"
 
 _OPEN = ("/", "/healthz", "/readyz")
 _KINDS = {"s": "string", "i": "integer", "n": "number", "b": "boolean", "o": "object"}
@@ -173,11 +171,6 @@ def description_text() -> str:
     """The document as docs/openapi.json has it: without the version, which is that of the server that is asked."""
     document = describe_api()
     return json.dumps({**document, "info": {**document["info"], "version": "*"}}, ensure_ascii=False, indent=1) + "\n"
-
-
-def description_routes() -> list[web.RouteDef]:
-    """``/api/openapi.json``."""
-    return [web.get(PATH, show_description)]
 
 
 async def show_description(request: web.Request) -> web.Response:

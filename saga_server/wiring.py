@@ -14,6 +14,7 @@ from attrs import define, field
 
 from saga_core.config import Config
 from saga_core.engine.lanes import DrainReport
+from saga_core.engine.late import import_late
 from saga_core.engine.saga import Saga
 from saga_core.errors import BadInput
 from saga_server.app import make_app
@@ -126,7 +127,8 @@ class Server:
         self._warming = asyncio.create_task(self._warm(), name="saga-warm")
 
     async def _warm(self) -> None:
-        """Do now what the first requests would wait for: providers are opened and worlds are read."""
+        """Do now what the first requests would wait for: modules are imported, providers opened and worlds read."""
+        await asyncio.to_thread(import_late)
         if not self.narrators.offline:
             await self.narrators.warm()
         try:
