@@ -32,6 +32,16 @@ def refers(text: str) -> bool:
     return "${" in text and _REFERENCE.search(text) is not None
 
 
+def required(text: str) -> list[str]:
+    """What ``text`` refers to and gives no default for: names of variables, and of files as ``file:/path``."""
+    found = _REFERENCE.finditer(text)
+    return [
+        f"file:{match['file']}" if match["file"] else match["name"]
+        for match in found
+        if not match["escape"] and match["default"] is None
+    ]
+
+
 def expand(text: str, environ: Mapping[str, str]) -> str:
     """``text`` with its references replaced; ``$${`` stands for a plain ``${``.
 

@@ -22,7 +22,7 @@ from cattrs import (
 from cattrs.errors import BaseValidationError
 from cattrs.gen import make_dict_structure_fn, override
 
-from saga_core.config.environment import Unreadable, Unset, expand, expand_all, refers, scalar
+from saga_core.config.environment import Unreadable, Unset, expand, expand_all, refers, required, scalar
 from saga_core.config.model import Config, ProviderConfig, StrategyConfig, TokenBudget
 from saga_core.config.rules import Refused, Rule, show
 from saga_core.config.source import Source, read_source
@@ -57,8 +57,9 @@ def load_config(
     """The configuration in ``source``: a YAML file, a mapping of the same shape, a ready one, or None for defaults.
 
     ``${NAME}`` and ``${NAME:-default}`` in texts are taken from ``environ`` (the process's own when None). A secret
-    whose variable is not set is not set; any other setting then is a problem. Relative paths are relative to the
-    file's folder, or the working directory without a file. Raises ``ConfigError`` with a line for each problem.
+    whose variable is not set is not set; any other setting then is a problem, and so are ``server.api_keys`` of which
+    none is left. Relative paths are relative to the file's folder, or the working directory without a file. Raises
+    ``ConfigError`` with a line for each problem.
     """
     if isinstance(source, Config):
         return source
@@ -70,6 +71,7 @@ def load_config(
         raise ConfigError(found.name, tuple(_culprits(error, "", found.tree))) from None
     finally:
         _environ.reset(variables)
+    _check_keys(config, found)
     config = evolve(config, base=found.base, token_budget=_fit(config.token_budget, found))
     return evolve(config, warnings=tuple(_warnings(config, found.tree)))
 
@@ -262,6 +264,20 @@ def _fit(budget: TokenBudget, source: Source) -> TokenBudget:
     return evolve(budget, **shrunk)
 
 
+def _check_keys(config: Config, source: Source) -> None:
+    """Whoever names keys wants one to be asked for: that none of them is set must not open the server."""
+    server = source.tree.get("server")
+    written = server.get("api_keys") if isinstance(server, Mapping) else None
+    if config.server.api_keys or not written:
+        return
+    unset = [name for entry in written if isinstance(entry, str) for name in required(entry)]
+    if unset:
+        names = ", ".join(dict.fromkeys(unset))
+        raise ConfigError(
+            source.name, (f"server.api_keys: none of them is set ({names}); set it, or leave server.api_keys out",)
+        )
+
+
 def _warnings(config: Config, tree: Mapping[str, Any]) -> Iterator[str]:
     for path, instead in _REPLACED.items():
         section, name = path.split(".")
@@ -270,6 +286,10 @@ def _warnings(config: Config, tree: Mapping[str, Any]) -> Iterator[str]:
             yield f"{path} has no effect any more: {instead}"
     if config.models.embedding and config.recall.embedder != "openai":
         yield "models.embedding is used by recall.embedder: openai only"
+    for name, provider in config.providers.items():
+        key = tree["providers"][name].get("api_key") if tree["providers"][name] else None
+        if isinstance(key, str) and provider.api_key is None and (unset := required(key)):
+            yield f"providers.{name}.api_key: {', '.join(unset)} is not set, so the file gives it no key"
     graph = tree.get("graph")
     if isinstance(graph, Mapping) and "db_path" in graph and config.storage.graph.backend not in ("kuzu", "ladybug"):
         yield "graph.db_path is used by storage.graph.backend kuzu and ladybug only"

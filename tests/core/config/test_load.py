@@ -288,6 +288,19 @@ class TestEnvironment:
         assert config.api_keys.openai is None
         assert config.providers["local"].api_key is None
 
+    @pytest.mark.parametrize("environ", [{}, {"A": ""}])
+    def test_keys_of_which_none_is_set_do_not_open_the_server(self, environ: dict[str, str]) -> None:
+        with pytest.raises(ConfigError, match=r"server.api_keys: none of them is set \(A\)"):
+            load_config({"server": {"api_keys": ["${A}"]}}, environ=environ)
+        assert load_config({"server": {"api_keys": ["${A:-}"]}}, environ=environ).server.api_keys == ()
+        assert load_config({"server": {"api_keys": []}}, environ=environ).server.api_keys == ()
+
+    def test_a_key_of_a_provider_that_is_not_set_is_said(self) -> None:
+        tree = {"providers": {"local": {"api_key": "${C}"}, "other": {"api_key": "${C:-}"}, "third": None}}
+        (warning,) = load_config(tree, environ={}).warnings
+        assert warning == "providers.local.api_key: C is not set, so the file gives it no key"
+        assert load_config(tree, environ={"C": "k-1"}).warnings == ()
+
     def test_options_are_expanded_throughout(self) -> None:
         tree = {"storage": {"state": {"options": {"dsn": {"password": ["${P}"]}}}}}
         assert load_config(tree, environ={"P": "s"}).storage.state.options == {"dsn": {"password": ["s"]}}
