@@ -86,6 +86,7 @@ class _Packing:
         self._keys: set[str] = set()
         self._texts: set[tuple[Section, str]] = set()
         self._headed: set[tuple[Section, str]] = set()
+        self._within: set[tuple[Section, str]] = set()
 
     def take(self, pieces: Iterable[Piece]) -> None:
         """Choose of the pieces, best first, what has room; the others are ``skipped``."""
@@ -98,7 +99,13 @@ class _Packing:
             heading = 0 if used[section] else count(self._words.sections[section]) + 1
             room = min(self._most - self.spent, self._ceilings[section] - used[section]) - heading
             head = (section, piece.under)
-            fitted = _fit(piece, room, count, bare=head in self._headed)
+            part = (section, piece.within)
+            if head in self._headed:
+                fitted = _short(piece, piece.bare, count)
+            elif part in self._within:
+                fitted = _short(piece, piece.brief, count)
+            else:
+                fitted = _fit(piece, room, count)
             if fitted.tokens > room:
                 self.skipped.append(fitted)
                 continue
@@ -107,6 +114,8 @@ class _Packing:
             self.chosen.append(fitted)
             if piece.under:
                 self._headed.add(head)
+            if piece.within:
+                self._within.add(part)
             self.spent += heading + fitted.tokens
             used[section] += heading + fitted.tokens
 
@@ -131,16 +140,18 @@ def _priced(piece: Piece, text: str, tokens: int) -> Piece:
         piece.shorter,
         piece.under,
         piece.bare,
+        piece.within,
+        piece.brief,
     )
 
 
-def _fit(piece: Piece, room: int, count: Callable[[str], int], *, bare: bool) -> Piece:
-    """The piece with the longest of its texts that fits, or else as it is. A line costs a dash and a line end more.
+def _short(piece: Piece, text: str, count: Callable[[str], int]) -> Piece:
+    """The piece at the price of ``text``: another chosen line begins alike, and most likely stands above it."""
+    return _priced(piece, piece.text, count(text) + 2)
 
-    ``bare``: another chosen line begins alike, and is most likely the one above it.
-    """
-    if bare:
-        return _priced(piece, piece.text, count(piece.bare) + 2)
+
+def _fit(piece: Piece, room: int, count: Callable[[str], int]) -> Piece:
+    """The piece with the longest of its texts that fits, or else as it is. A line costs a dash and a line end more."""
     for text in (piece.text, *piece.shorter):
         tokens = count(text) + 2
         if tokens <= room:

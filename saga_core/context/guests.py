@@ -98,14 +98,14 @@ def _checked(piece: Any, source: str) -> Piece:
         raise BadInput(f"a piece's section is {piece.section!r}; give one of {', '.join(Section)}") from None
     if not piece.key or not isinstance(piece.key, str):
         raise BadInput(f"a piece's key is {piece.key!r}; give a text that says what the piece is about")
-    texts: list[Any] = [piece.text, piece.under, piece.bare, *piece.shorter]
+    texts: list[Any] = [piece.text, piece.under, piece.bare, piece.within, piece.brief, *piece.shorter]
     if not all(isinstance(text, str) for text in texts) or not piece.text.strip():
         raise BadInput(f"the piece {piece.key!r} has {piece.text!r} as text; give a line of text")
     numbers: list[tuple[str, Any]] = [("score", piece.score), ("order", piece.order), *piece.why.items()]
     for what, value in numbers:
         if not isinstance(value, int | float) or not isfinite(value):
             raise BadInput(f"the piece {piece.key!r} has {value!r} as {what}; give a number")
-    text, under, bare, *shorter = map(one_line, texts)
+    text, under, bare, within, brief, *shorter = map(one_line, texts)
     why = {str(what): float(value) for what, value in piece.why.items()}
     return Piece(
         source,
@@ -118,4 +118,6 @@ def _checked(piece: Any, source: str) -> Piece:
         shorter=tuple(shorter),
         under=under,
         bare=bare,
+        within=within,
+        brief=brief,
     )

@@ -82,6 +82,10 @@ class Piece:
     """What its text begins with and other lines of the section may as well, such as a day or a place."""
     bare: str = ""
     """Its text right below a line with the same ``under``."""
+    within: str = ""
+    """What its beginning says that the beginnings of lines above may have said already, such as a year."""
+    brief: str = ""
+    """Its text below a line with the same ``within`` and another ``under``."""
 
 
 @frozen

@@ -15,7 +15,8 @@ Fields: Place, HP (``85/100``), Inventory, Mood; Player, Present; Nearby, Ways; 
 Changed, whose items are separated by "; ". In Korean 위치, HP, 인벤토리, 기분; 플레이어, 곁에 있는 인물; 근처 인물,
 갈 수 있는 곳; 사망; 변경. An empty inventory is "none" (없음), any other empty field is left out, and so is an empty
 section. A line of Lore is ``name: text``. One of Earlier begins with ``(turn 12) `` (``(12턴) ``) or a day, then tells
-the place and what happened, unless the line above it told the same, then what was said. Nothing from the story can
+the place and what happened, unless the line above it told the same, then what was said. The year of a day is that of
+the line above which tells none. Nothing from the story can
 open or close a block or begin a line: its line breaks become spaces and a "[" before "SAGA" or "/SAGA" becomes "(".
 """
 
@@ -62,10 +63,16 @@ def render(pieces: Iterable[Piece], language: str) -> str:
         if section is Section.NOW:
             lines += _now(found, words)
         else:
-            under = ""
+            under = within = ""
             for piece in found:
-                lines.append(f"- {piece.bare if piece.under and piece.under == under else piece.text}")
-                under = piece.under
+                if piece.under and piece.under == under:
+                    text = piece.bare
+                elif piece.within and piece.within == within:
+                    text = piece.brief
+                else:
+                    text = piece.text
+                lines.append(f"- {text}")
+                under, within = piece.under, piece.within or within
     lines.append(words.closing)
     return "\n".join(lines)
 

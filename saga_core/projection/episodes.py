@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 from saga_core.model import deltas
@@ -12,6 +13,9 @@ _USER_CHARS = 240
 _REPLY_CHARS = {"ko": 800, "en": 1_600}
 """By language: of Korean, that is about as much to tell and as many bytes."""
 
+_DAY = re.compile(
+    r"(?P<rest>\d{1,2} [A-Z][a-z]+) (?P<year>\d+)|(?P<ko_year>\d+)년 (?P<ko_rest>\d{1,2}월 \d{1,2}일)", re.ASCII
+)
 _MONTHS = "January February March April May June July August September October November December".split()
 
 _WORDS = {
@@ -61,6 +65,14 @@ def spoken_day(day: date, language: str) -> str:
     if language == "ko":
         return f"{day.year}년 {day.month}월 {day.day}일"
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def year_of(day: str) -> tuple[str, str]:
+    """The year of a day that ``spoken_day`` gave, and the day without it; twice "" for any other text."""
+    found = _DAY.fullmatch(day)
+    if found is None:
+        return "", ""
+    return found["year"] or found["ko_year"], found["rest"] or found["ko_rest"]
 
 
 def _cut(text: str, limit: int) -> str:

@@ -52,8 +52,10 @@ _MEETING = re.compile(
     r"|처음(?:으로)? ?(?:만났|만난|만나|봤|보았|본 ?날|본 ?때|마주)|첫 ?만남|만난 ?날"
 )
 _BEGINNING = re.compile(
-    r"\b(?:in|at|from) the (?:very )?(?:beginning|start|outset)\b(?! of the (?!story|tale|journey|adventure|game))"
+    r"\b(?:in|at|from) the (?:very )?(?:beginning|start|outset)\b"
+    r"(?! of (?!(?:the|this|our) (?:story|tale|journey|adventure|game)))"
     r"|\bwhen (?:we|i|it|this|all this|everything|our \w+) (?:all )?(?:first )?(?:began|started|set out|arrived)\b"
+    r"(?! (?:to|at|in|on|with|for|home|there|by|\w+ing)\b)"
     r"|맨 ?처음|처음에|처음부터|시작할 ?때|시작했을 ?때|떠나올 ?때|출발할 ?때|출발했을 ?때"
 )
 _LATEST = re.compile(r"\b(?:the )?(?:last|previous|other) time\b|\bmost recently\b|지난 ?번|저번에|마지막으로")

@@ -39,7 +39,8 @@ class Briefing:
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """Up to three lines, and a piece for each change."""
         state, words = scene.state, labels(scene.request.language)
-        pieces = [self._essentials(state, words)]
+        # In a talk that nobody plays nobody has anything in hand.
+        pieces = [self._essentials(state, words)] if state.player else []
         lines = (
             (Slot.COMPANY, MUST_COMPANY, _company(state, words)),
             (Slot.SURROUNDINGS, MUST_SURROUNDINGS, _surroundings(scene, words)),

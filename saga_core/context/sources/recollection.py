@@ -12,6 +12,7 @@ from saga_core.context.model import Piece, ReadRequest, Section
 from saga_core.context.render import one_field, one_line
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
+from saga_core.projection.episodes import year_of
 from saga_core.recall.closeness import REACH as CLOSE
 from saga_core.recall.closeness import closeness
 from saga_core.recall.episodes import Episodes
@@ -22,7 +23,9 @@ from saga_core.recall.tokens import content_words
 from saga_core.text.korean import mentions_folded
 
 _CANDIDATES, _FEW = 64, 24
-_SMOOTHED = 96
+_NEIGHBOURING = 128
+"""Candidates where turns are short: many fit into the room, and each lends to its neighbours."""
+_SMOOTHED = 128
 _WHOLE = {"ko": 180, "en": 320}
 """Characters up to which what was said is given whole."""
 _EXCERPT = {"ko": 110, "en": 200}
@@ -68,7 +71,7 @@ class Recollection:
         lexical: dict[str, float] = {}
         query = " ".join((request.player_words, *scene.other_names))
         if ranking.lexical:
-            count = _CANDIDATES if scene.looks_back or ranking.reach else _FEW
+            count = _NEIGHBOURING if ranking.reach else _CANDIDATES if scene.looks_back else _FEW
             lexical = episodes.search(query, count, request.shown, ranking.reach)
         wanted = content_words(query)
         dense: dict[str, float] = {}
@@ -83,10 +86,16 @@ class Recollection:
         words = labels(request.language)
         left = (self.most if scene.looks_back else self.room) * _SPARE * _TOKEN.get(request.language, _TOKEN["en"])
         pieces: list[Piece] = []
+        said, begun = set[str](), set[str]()
         for turn, entry in ranked:
             piece = self._piece(turn, entry, episodes, wanted, scene, words)
             pieces.append(piece)
-            left -= len(piece.text)
+            if piece.text in said:  # "Thanks!": it will be told once
+                continue
+            text = piece.bare if piece.under in begun else piece.text
+            said.add(piece.text)
+            begun.add(piece.under)
+            left -= len(text)
             if left <= 0:
                 break
         return pieces
@@ -96,14 +105,16 @@ class Recollection:
     ) -> Piece:
         depth, language = entry.document, scene.request.language
         facts, said, stamped = _remembered(episodes.text(turn), wanted, language)
-        # What has a date and no number is told by its date.
-        when = f"{words.turn.format(depth=depth)} " if stamped or not facts else ""
+        # What somebody said in a talk is told by its date, or by what stands around it.
+        when = f"{words.turn.format(depth=depth)} " if stamped or not said else ""
         bare = f"{when}{one_line(said)}" if said else ""
         text = f"{when}{one_line(f'{facts} — {said}' if facts and said else facts or said)}"
+        year, day = year_of(facts) if said else ("", "")
+        brief = one_line(f"{day} — {said}") if year else ""
         away = _away(episodes.present(turn), scene)
         if away:
             mark = words.not_there.format(names=", ".join(away))
-            text, bare = f"{text} {mark}", f"{bare} {mark}" if bare else ""
+            text, bare, brief = (f"{each} {mark}" if each else "" for each in (text, bare, brief))
         score = max(_LEAST, min(_MOST, _MIDDLE + entry.score / 2)) + (_LOOKING if scene.looks_back else 0.0)
         return Piece(
             self.name,
@@ -115,6 +126,8 @@ class Recollection:
             order=depth,
             under=facts if bare else "",
             bare=bare or text,
+            within=year,
+            brief=brief,
         )
 
 
@@ -227,7 +240,9 @@ def _brief(episodes: Episodes) -> bool:
         turn = episodes.at(depth)
         if turn is not None:
             texts.append(episodes.text(turn))
-    return sum(len(text.encode()) for text in texts) <= _BRIEF * len(texts)
+    most = _BRIEF * len(texts)
+    # No text has fewer bytes than characters.
+    return sum(map(len, texts)) <= most and sum(len(text.encode()) for text in texts) <= most
 
 
 def _by_depth(scores: dict[str, float], episodes: Episodes) -> dict[int, float]:

@@ -140,3 +140,22 @@ def test_room_that_lines_together_do_not_need_is_given_to_what_was_skipped() -> 
     assert [each.score for each in once.chosen] == sorted((each.score for each in once.chosen), reverse=True)
     within = pack(pieces, most=120, ceilings=dict.fromkeys(Section, 60), **options)
     assert sum(each.tokens for each in within.chosen) <= 60
+
+
+def test_a_line_costs_what_is_told_of_it_below_those_that_begin_alike() -> None:
+    def line(at: int, day: str, year: str) -> Piece:
+        said, under = f"word{at} " * 8, f"{day} of a long and tedious calendar {year}"
+        brief, key = f"{day} — {said}", f"turn:{at}"
+        return Piece("s", key, Section.EARLIER, f"{under} — {said}", 9 - at, 0, {}, at, (), under, said, year, brief)
+
+    first, same_day, same_year, other_year = lines = [
+        line(1, "Monday", "1"),
+        line(2, "Monday", "1"),
+        line(3, "Tuesday", "1"),
+        line(4, "Friday", "2"),
+    ]
+    tokens = {each.key: each.tokens for each in packed(lines).chosen}
+    assert tokens[first.key] == COUNT(first.text) + 2
+    assert tokens[same_day.key] == COUNT(same_day.bare) + 2
+    assert tokens[same_year.key] == COUNT(same_year.brief) + 2 < COUNT(same_year.text)
+    assert tokens[other_year.key] == COUNT(other_year.text) + 2

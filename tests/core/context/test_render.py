@@ -107,3 +107,31 @@ def test_a_line_below_one_of_the_same_day_leaves_the_day_out() -> None:
     ]
     pieces.append(Piece("r", "turn:4", Section.EARLIER, "alone", 2, order=4))
     assert render(pieces, "en").split("\n")[2:-1] == ["- 8 May — A: hi", "- B: hello", "- 9 May — A: bye", "- alone"]
+
+
+def test_a_year_is_told_once_until_it_changes() -> None:
+    days = (("8 May", "2023"), ("8 May", "2023"), ("9 June", "2023"), ("1 January", "2024"), ("2 January", "2024"))
+    pieces = [
+        Piece(
+            "r",
+            f"turn:{at}",
+            Section.EARLIER,
+            f"{day} {year} — A: {at}",
+            2,
+            order=at,
+            under=f"{day} {year}",
+            bare=f"A: {at}",
+            within=year,
+            brief=f"{day} — A: {at}",
+        )
+        for at, (day, year) in enumerate(days)
+    ]
+    pieces.append(Piece("r", "turn:9", Section.EARLIER, "(turn 9) The rain stops.", 2, order=3.5))
+    assert read_back(render(pieces, "en"), "en")["earlier"] == [
+        "8 May 2023 — A: 0",
+        "A: 1",
+        "9 June — A: 2",
+        "1 January 2024 — A: 3",
+        "(turn 9) The rain stops.",
+        "2 January — A: 4",
+    ]

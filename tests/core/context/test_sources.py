@@ -91,7 +91,7 @@ async def test_the_briefing_always_tells_the_essentials() -> None:
 async def test_what_is_not_known_is_left_out_and_an_empty_inventory_is_said() -> None:
     nobody = WorldState(player=ARIA, entities={ARIA: who("아리아")})
     assert texts(await gather(Briefing(), ask(state=nobody, graph=None))) == ["인벤토리: 없음", "플레이어: 아리아"]
-    assert texts(await gather(Briefing(), ask(state=WorldState(), graph=None, language="en"))) == ["Inventory: none"]
+    assert texts(await gather(Briefing(), ask(state=WorldState(), graph=None, language="en"))) == []
 
 
 async def test_a_long_inventory_is_cut_and_says_so() -> None:
@@ -444,7 +444,28 @@ async def test_of_a_talk_the_speaker_counts_and_neighbours_do() -> None:
     assert (
         pieces["turn:t2"].text == "8 May 2023 — Caroline: Biscuit!" and pieces["turn:t2"].bare == "Caroline: Biscuit!"
     )
+    assert (pieces["turn:t2"].within, pieces["turn:t2"].brief) == ("2023", "8 May — Caroline: Biscuit!")
     assert pieces["turn:t2"].score > pieces["turn:t12"].score  # it is hers, though no word of it was asked for
+
+
+async def test_of_a_talk_without_days_no_turn_has_a_number() -> None:
+    past = [
+        "",
+        *(f"\nMelanie: My kitten sleeps, {at}." for at in range(1, 4)),
+        "Turn 4 | place: inn\nThe kitten plays.",
+    ]
+    request = ask(
+        "Where is the kitten?", state=ko_state(depth=4, turn="t4"), episodes=path_episodes(past), language="en"
+    )
+    pieces = {piece.key: piece for piece in await gather(Recollection(), request)}
+    assert pieces["turn:t2"].text == "Melanie: My kitten sleeps, 2." and not pieces["turn:t2"].within
+    assert pieces["turn:t4"].text == "(turn 4) place: inn — The kitten plays."
+
+
+async def test_what_was_said_again_and_again_takes_no_room_from_the_rest() -> None:
+    past = ["", *["\nMelanie: Good night, Caroline, sleep well!"] * 60, "\nMelanie: Good old Tom is a cat."]
+    request = ask("Good?", state=ko_state(depth=61, turn="t61"), episodes=path_episodes(past), language="en")
+    assert "turn:t61" in {piece.key for piece in await gather(Recollection(most=30), request)}
 
 
 async def test_old_names_are_asked_for_too() -> None:

@@ -48,12 +48,41 @@ def test_it_is_a_part_of_one_whatever_the_order(texts: dict[int, str], words: li
         "크룩이 뭐라고 했더라",
         "어제 들은 암호를 떠올린다",
         "열쇠는？",
+        "Would Mara like to go camping",
+        "I see. Did he marry.",
+        "do you still have the key",
+        "Tell me of the war",
+        "*whispers* tell us everything",
+        "Name the kings of the north.",
+        "List all of Anton's pets",
+        "아리아가 결혼했니",
+        "그가 아직 살아 있나요",
+        "왕의 이름을 말해 줘",
+        "열쇠를 찾았는지 알려 주게",
     ],
 )
 def test_questions_and_words_of_remembering_look_back(words: str) -> None:
     assert looks_back(words)
 
 
-@pytest.mark.parametrize("words", ["I draw my sword and charge.", "나는 칼을 뽑아 달려든다.", "", "문을 연다!"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I draw my sword and charge.",
+        "나는 칼을 뽑아 달려든다.",
+        "",
+        "문을 연다!",
+        "Do it now!",
+        "Have at you!",
+        "He was there. We go on.",
+        "I name the sword Dawn.",
+        "She tells me a tale; I nod.",
+        "I explain the plan to Mara.",
+        "Could be worse.",
+        "칼을 뽑았으니까.",
+        "비가 오니 동굴로 들어간다.",
+        "나는 말해 주었다.",
+    ],
+)
 def test_deeds_do_not(words: str) -> None:
     assert not looks_back(words)

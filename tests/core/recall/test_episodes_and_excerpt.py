@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.journal.tree import Node, Tree
 from saga_core.model.turn import TurnKind
+from saga_core.projection.episodes import spoken_day, year_of
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.excerpt import excerpt
 from saga_core.recall.lexical import LexicalIndex
@@ -79,3 +82,16 @@ def test_an_excerpt_fits_and_is_one_line(limit: int, text: str, words: list[str]
 def test_letters_that_fold_to_several_keep_their_places() -> None:
     text = "Ein Anfang ohne Belang. " + "Die große Straße, STRAẞE und ﬁn. " + "Viel mehr steht hier nicht geschrieben."
     assert excerpt(text, ["und"], 50) == "… Die große Straße, STRAẞE und ﬁn. …"
+
+
+@given(st.dates())
+def test_a_day_tells_its_year_and_the_rest_of_it(day: date) -> None:
+    year, rest = year_of(spoken_day(day, "en"))
+    assert year == str(day.year) and spoken_day(day, "en") == f"{rest} {year}"
+    year, rest = year_of(spoken_day(day, "ko"))
+    assert year == str(day.year) and spoken_day(day, "ko") == f"{year}년 {rest}"
+
+
+@pytest.mark.parametrize("text", ["", "place: inn", "Turn 8 | 8 May 2023", "8 May", "2023년", "met: 8 May 2023"])
+def test_what_is_no_day_has_no_year(text: str) -> None:
+    assert year_of(text) == ("", "")

@@ -61,6 +61,8 @@ def test_days_are_counted(words: str, days: int) -> None:
         ("Where were we in the beginning?", Meant(beginning=True)),
         ("when our journey began", Meant(beginning=True)),
         ("at the start of the journey", Meant(beginning=True)),
+        ("at the beginning of our adventure", Meant(beginning=True)),
+        ("What was it like when we arrived?", Meant(beginning=True)),
         ("지난번에 준 검", Meant(latest=True)),
         ("마지막으로 본 게 언제지?", Meant(latest=True)),
         ("What did he give me the last time?", Meant(latest=True)),
@@ -83,6 +85,10 @@ def test_other_times_are_told_apart(words: str, meant: Meant) -> None:
         "I stand at the beginning of the road.",
         "The first door is open.",
         "We leave in a week.",
+        "What did we eat when we arrived at the inn?",
+        "How did you feel when it started raining?",
+        "Where did he go at the beginning of May?",
+        "in the beginning of 2023",
     ],
 )
 def test_words_that_say_nothing_of_the_past_mean_nothing(words: str) -> None:
