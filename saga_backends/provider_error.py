@@ -64,6 +64,8 @@ class Blame:
         kind, code = about.get("type"), about.get("code")
         wish = headers.get("x-should-retry")
         passing = (status in _PASSING or status >= 500) if wish not in ("true", "false") else wish == "true"
+        if 300 <= status < 400:
+            said = f"it sends requests on to {shorten(headers.get('location') or 'nowhere')}"
         return UpstreamError(
             self.hide(f"{self.host} answered {status}{f' ({said})' if said else ''}; {self._remedy(status)}"),
             status=shown_status(status),
@@ -123,6 +125,8 @@ class Blame:
         return _KEY_LIKE.sub("(key)", text)
 
     def _remedy(self, status: int) -> str:
+        if status < 400:
+            return f"no redirect is followed; if it is right, give its address as providers.{self.name}.base_url"
         if status in (401, 403):
             return f"check the key: providers.{self.name}.api_key, api_keys.{self.name} or the environment"
         if status == 402:
@@ -140,7 +144,7 @@ def shown_status(status: int) -> int:
     """The status that a client is answered with: its own faults and those that pass as they are, else 502."""
     if status == OVERLOADED:
         return 503
-    return status if status < 500 or status in (503, 504) else 502
+    return status if 400 <= status < 500 or status in (503, 504) else 502
 
 
 def shorten(text: str) -> str:

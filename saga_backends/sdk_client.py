@@ -16,8 +16,10 @@ _CONNECT_SECONDS = 10.0
 
 
 def client_settings(sdk: ModuleType, timeout: float) -> dict[str, Any]:
-    """What every client is made with."""
-    return {"timeout": sdk.Timeout(timeout, connect=min(_CONNECT_SECONDS, timeout)), "max_retries": 0}
+    """What every client is made with. It goes where its settings say and nowhere else: no redirect is followed."""
+    patience = sdk.Timeout(timeout, connect=min(_CONNECT_SECONDS, timeout))
+    door = sdk.DefaultAsyncHttpxClient(timeout=patience, follow_redirects=False)
+    return {"timeout": patience, "max_retries": 0, "http_client": door}
 
 
 async def open_client(module: str, make: Callable[[ModuleType], Any]) -> tuple[ModuleType, Any]:

@@ -134,6 +134,10 @@ class FinishPart:
     index: int = 0
 
 
+MOST_TOKENS = 1_000_000_000
+"""More tokens than any call has: what a provider counts beyond that is nonsense, and no count."""
+
+
 @frozen
 class Usage:
     """Tokens of one call, as the provider accounts them. ``input`` counts all of the prompt."""

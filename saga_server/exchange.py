@@ -22,10 +22,12 @@ from saga_core.engine.saga import Saga
 from saga_core.errors import SagaError, UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Usage, UsagePart
 from saga_server.answers import Answer, StreamedAnswer, WholeAnswer
+from saga_server.errors import describe
 from saga_server.metrics import ADJUSTABLE, Metrics
 from saga_server.narrators import Narrators
 from saga_server.route import Route
 from saga_server.said import log_prompt, log_replies
+from saga_server.wire import DONE, error_event
 
 Key = tuple[str, str | None, str | None, bytes]
 """What makes two requests the same: owner, session, world and the whole body."""
@@ -240,8 +242,11 @@ class Exchange:
         end = "failed"
         try:
             end = await self._play()
-        except Exception as error:  # noqa: BLE001 - told by ``head``, and logged there when it is unexpected
+        except Exception as error:  # noqa: BLE001 - told by ``head``, or in the stream; logged when it is unexpected
             self._failure = error
+            if self._head is not None:
+                self.send(error_event(describe(error).body()))
+                self.send(DONE)
         finally:
             self.ended = True
             if self._timer is not None:

@@ -12,7 +12,7 @@ from saga_backends.chat.json_text import read_text
 from saga_backends.chat.prefill import Unrepeated
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
-from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage, UsagePart
+from saga_core.ports import MOST_TOKENS, ChatPart, ExtraPart, FinishPart, TextPart, Usage, UsagePart
 
 _REASONS = {
     "end_turn": "stop",
@@ -175,4 +175,4 @@ class MessageReader:
 
 
 def _tokens(value: Any, before: int) -> int:
-    return value if type(value) is int and value >= 0 else before
+    return value if type(value) is int and 0 <= value < MOST_TOKENS else before

@@ -24,11 +24,11 @@ class EventLines:
     def feed(self, chunk: bytes) -> Iterator[str]:
         """The data of the events that ``chunk`` completes. Raises ``UpstreamError`` for an endless line."""
         self._rest += chunk
-        *lines, rest = bytes(self._rest).split(b"\n") if b"\n" in chunk else [bytes(self._rest)]
-        if not lines:
+        if b"\n" not in chunk:  # the rest is not looked at again, however long it grows
             if len(self._rest) > LONGEST_LINE:
                 raise UpstreamError(f"the provider sent a line of more than {LONGEST_LINE >> 20} MB")
             return
+        *lines, rest = bytes(self._rest).split(b"\n")
         self._rest = bytearray(rest)
         for line in lines:
             yield from self._line(line.removesuffix(b"\r"))

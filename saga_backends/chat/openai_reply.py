@@ -10,7 +10,7 @@ from attrs import define, field
 from saga_backends.chat.json_text import read_text
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
-from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage, UsagePart
+from saga_core.ports import MOST_TOKENS, ChatPart, ExtraPart, FinishPart, TextPart, Usage, UsagePart
 
 _READ = frozenset({"content", "role"})
 
@@ -110,4 +110,4 @@ def _usage(bill: Mapping[str, Any]) -> Usage:
 
 
 def _tokens(value: Any) -> int:
-    return value if type(value) is int and value > 0 else 0
+    return value if type(value) is int and 0 < value < MOST_TOKENS else 0

@@ -14,7 +14,7 @@ from attrs import define, field, frozen
 from saga_core.curation.asked import CurationFailed
 from saga_core.curation.rulings import BLOCK_CHARS
 from saga_core.errors import UpstreamError
-from saga_core.ports import Usage, UsagePart
+from saga_core.ports import MOST_TOKENS, Usage, UsagePart
 
 TAG = "saga-curator"
 _SESSION_TAG = "saga-session:{}"
@@ -205,7 +205,7 @@ class LettaServer:
 
         def tokens(name: str) -> int:
             value = getattr(usage, name, None)
-            return value if isinstance(value, int) and value > 0 else 0
+            return value if isinstance(value, int) and 0 < value < MOST_TOKENS else 0
 
         whole, read, written = (tokens(f"{name}_tokens") for name in ("prompt", "cached_input", "cache_write"))
         if not whole:

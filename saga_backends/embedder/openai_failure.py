@@ -33,6 +33,8 @@ class EmbedderBlame(Blame):
         return UpstreamError(self.hide(f"{self.host} {error}"), kind="upstream_malformed")
 
     def _remedy(self, status: int) -> str:
+        if status < 400:
+            return "no redirect is followed; if it is right, give its address as recall.options.base_url"
         if status in (401, 403):
             return "check the key: recall.options.api_key, providers.openai.api_key or OPENAI_API_KEY"
         if status in (404, 405):
