@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -67,6 +69,7 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
 
     try:
         with put_off():
+            _import_libraries()
             from saga_server.event_loop import run_watched
             from saga_server.logs import set_up_logging
             from saga_server.serving import serve as serve_until_asked
@@ -78,6 +81,16 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
         fail(error)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _import_libraries() -> None:
+    """aiohttp loads the machine's certificates twice when it is imported, and needs no interpreter for that: meanwhile
+    the engine is imported.
+    """
+    with ThreadPoolExecutor(1) as beside:
+        library = beside.submit(import_module, "aiohttp")
+        import_module("saga_core.engine.opening")
+        library.result()
 
 
 @main.command()

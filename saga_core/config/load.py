@@ -88,22 +88,25 @@ def _converter() -> Converter:
     converter = Converter(forbid_extra_keys=True, detailed_validation=True)
 
     def section(cls: type[Any]) -> Callable[[Any, Any], Any]:
-        hooks: dict[str, Any] = {
-            attribute.name: override(omit=True)
-            if attribute.name in ("base", "warnings")
-            else override(struct_hook=_leaf(attribute.validator))
-            if isinstance(attribute.validator, Rule)
-            else override()
-            for attribute in attrs.fields(cls)
-        }
-        read = make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True, **hooks)
+        @cache
+        def reader() -> Callable[[Any, Any], Any]:
+            """Made when a section stands in the settings, and not for all that could: that takes 15 ms."""
+            hooks: dict[str, Any] = {
+                attribute.name: override(omit=True)
+                if attribute.name in ("base", "warnings")
+                else override(struct_hook=_leaf(attribute.validator))
+                if isinstance(attribute.validator, Rule)
+                else override()
+                for attribute in attrs.fields(cls)
+            }
+            return make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True, **hooks)
 
         def structure(value: Any, kind: Any) -> Any:
             if value is None:
                 return cls()
             if not isinstance(value, Mapping):
                 raise Refused(f"give a section with keys such as {next(_keys(cls))}")
-            return read(value, kind)
+            return reader()(value, kind)
 
         return structure
 

@@ -7,6 +7,7 @@ import gc
 import logging
 import sys
 import time
+import weakref
 
 import pytest
 
@@ -64,6 +65,31 @@ def test_what_lives_is_put_away_in_portions() -> None:
     finally:
         gc.unfreeze()
     assert gc.get_threshold() == before
+
+
+def test_what_a_start_left_behind_goes_when_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Circle:
+        def __init__(self) -> None:
+            self.me = self
+
+    monkeypatch.setattr(collector, "_FEW", 0)
+    busy = [True]
+    try:
+        with collector.put_off():
+            assert not gc.isenabled()
+            gone = weakref.ref(Circle())
+            collector.settle()
+            assert gc.isenabled()
+        tidying = Tidying(lambda: busy[0])
+        for _ in range(collector._QUIET):
+            tidying.step()
+        assert gone() is not None
+        busy[0] = False
+        for _ in range(collector._QUIET):
+            tidying.step()
+        assert gone() is None
+    finally:
+        gc.unfreeze()
 
 
 async def test_logs_hold_no_story_that_is_not_marked(offline: Client, caplog: pytest.LogCaptureFixture) -> None:
