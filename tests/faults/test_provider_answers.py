@@ -79,29 +79,28 @@ async def impatient(serve: Serve, upstream: Upstream) -> Any:
         yield client
 
 
-@pytest.mark.parametrize("kind", FAILS)
-async def test_it_fails(impatient: Client, upstream: Upstream, kind: str) -> None:
-    step, status, told = FAILS[kind]
+async def test_it_fails(impatient: Client, upstream: Upstream) -> None:
     first = await impatient.chat(STORY)
-    for stream in (False, True):
-        upstream.then(step)
-        refused = await impatient.chat(words("간다.", first.text, "더 간다."), stream=stream)
-        assert (refused.status, told in refused.error["message"]) == (status, True), refused.raw
+    for kind, (step, status, told) in FAILS.items():
+        for stream in (False, True):
+            upstream.then(step)
+            refused = await impatient.chat(words("간다.", first.text, "더 간다."), stream=stream)
+            assert (refused.status, told in refused.error["message"]) == (status, True), (kind, refused.raw)
     assert await known(impatient, first.session) == ["간다.", first.text]
 
 
-@pytest.mark.parametrize("kind", WORKS)
-async def test_it_works(impatient: Client, upstream: Upstream, kind: str) -> None:
-    body, media, shown = WORKS[kind]
+async def test_it_works(impatient: Client, upstream: Upstream) -> None:
     first = await impatient.chat(STORY)
     seen = ["간다.", first.text]
-    for stream in (False, True):
-        upstream.then(raw(body, media or "text/event-stream"))
-        reply = await impatient.chat(words(*seen, f"{stream}."), stream=stream)
-        assert reply.status == 200
-        assert (reply.streamed() if stream else reply.text) == shown
-        assert not stream or reply.events[-1] == "[DONE]"
-        seen += [f"{stream}.", shown] if shown else []
+    for kind, (body, media, shown) in WORKS.items():
+        for stream in (False, True):
+            upstream.then(raw(body, media or "text/event-stream"))
+            reply = await impatient.chat(words(*seen, f"{kind}, {stream}."), stream=stream)
+            assert reply.status == 200, (kind, reply.raw)
+            assert (reply.streamed() if stream else reply.text) == shown, kind
+            assert not stream or reply.events[-1] == "[DONE]", kind
+            seen += [f"{kind}, {stream}.", shown] if shown else []
+    assert [text.replace("\ufffd", "") for text in await known(impatient, first.session)][-2:] == seen[-2:]
     assert len(await known(impatient, first.session)) == len(seen)
 
 
