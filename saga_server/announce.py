@@ -1,40 +1,59 @@
-"""What ``saga serve`` says when it starts and stops: to the person at the terminal, and to other commands."""
+"""What ``saga serve`` says when it starts and stops: to the person at the terminal, and to other commands.
+
+With ``logging.format: json`` it is in the log, so that whoever reads the process's output finds nothing but objects.
+"""
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Sequence
 
+from saga_core.config import Config
 from saga_core.engine.lanes import DrainReport
 from saga_server.counted import counted
 from saga_server.running import publish_address, withdraw_address
 from saga_server.wiring import Server
+
+_log = logging.getLogger("saga.server")
 
 READY = "SAGA ready at "
 """Begins the line by which scripts know that requests are taken, and where."""
 
 
 def announce(server: Server) -> None:
-    """Print where the server is, how to connect a frontend, and where everything lies. Raises ``OSError``."""
-    if server.config.data_dir.is_dir():
-        publish_address(server.config.data_dir, server.url)
+    """Print where the server is, how to connect a frontend, and where everything lies."""
+    folder = server.config.data_dir
+    if folder.is_dir():
+        try:
+            publish_address(folder, server.url)
+        except OSError as error:  # a full disk: replies go on without it
+            _log.warning("%s: where the server listens cannot be noted (%s); commands cannot ask it", folder, error)
     base = f"{server.url}/v1"
     rows = [
         ("base URL", base),
         ("SillyTavern", f"API Connections > Chat Completion > Custom (OpenAI-compatible) > Custom Endpoint: {base}"),
         ("RisuAI", f"Settings > Chat Bot > Model: Reverse Proxy > URL: {base}/chat/completions"),
+        ("API key", _key(server.config)),
         ("narrator", _narrator(server)),
         ("stores", _stores(server)),
         ("data", str(server.config.data_dir)),
         ("worlds", ", ".join(server.saga.worlds.names()) or "none yet"),
     ]
-    if sys.stdout.isatty():
+    config = server.config
+    if sys.stdout.isatty() and not _logged(config):
         _print_rich(rows)
     else:
         width = max(len(name) for name, _ in rows)
         for name, text in rows:
-            _say(f"  {name:<{width}}  {text}")
-    _say(READY + base)
+            _say(config, f"{name}: {text}" if _logged(config) else f"  {name:<{width}}  {text}")
+    _say(config, READY + base)
+
+
+def _key(config: Config) -> str:
+    if not config.server.api_keys:
+        return "any text, but always the same: a chat is found again by it"
+    return "one of server.chat_keys or server.api_keys" if config.server.chat_keys else "one of server.api_keys"
 
 
 def _narrator(server: Server) -> str:
@@ -54,32 +73,46 @@ def _stores(server: Server) -> str:
 
 def leaving(server: Server) -> None:
     """Print what is waited for before the end."""
-    withdraw_address(server.config.data_dir)
+    try:
+        withdraw_address(server.config.data_dir)
+    except OSError as error:
+        _log.warning("%s: the note where the server listens cannot be removed (%s)", server.config.data_dir, error)
     seconds = server.config.server.drain_timeout
     _say(
+        server.config,
         f"SAGA is stopping: {counted(server.open_requests, 'open reply', 'open replies')} and the background work get "
         f"{seconds:g} s; "
-        "press Ctrl-C again to end at once"
+        "press Ctrl-C again to end at once",
     )
 
 
-def at_once() -> None:
+def at_once(config: Config) -> None:
     """Print that nothing is waited for any more."""
-    _say("SAGA ends at once; what was recorded is safe, and the rest waits in the journal for the next start")
+    _say(config, "SAGA ends at once; what was recorded is safe, and the rest waits in the journal for the next start")
 
 
-def farewell(report: DrainReport, abandoned: Sequence[str] = ()) -> None:
+def farewell(config: Config, report: DrainReport, abandoned: Sequence[str] = ()) -> None:
     """Print what became of the background work, and what did not end."""
-    _say(f"SAGA stopped: {counted(report.done, 'piece', 'pieces')} of background work finished")
+    _say(config, f"SAGA stopped: {counted(report.done, 'piece', 'pieces')} of background work finished")
     if report.waiting:
         reasons = sorted({each.reason for each in report.waiting})
         many = len(report.waiting)
-        _say(f"  {many} {'waits' if many == 1 else 'wait'} in the journal for the next start ({'; '.join(reasons)})")
+        _say(
+            config,
+            f"  {many} {'waits' if many == 1 else 'wait'} in the journal for the next start ({'; '.join(reasons)})",
+        )
     for what in abandoned:
-        _say(f"  {what} did not end in time, and is left behind; what was recorded is safe")
+        _say(config, f"  {what} did not end in time, and is left behind; what was recorded is safe")
 
 
-def _say(line: str) -> None:
+def _logged(config: Config) -> bool:
+    return config.logging.format == "json"
+
+
+def _say(config: Config, line: str) -> None:
+    if _logged(config):
+        _log.info("%s", line.strip())
+        return
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 

@@ -19,6 +19,7 @@ from saga_server.cli_config import SURROUNDINGS
 from saga_server.collector import Tidying, settle
 from saga_server.event_loop import running_watch
 from saga_server.logs import set_up_logging
+from saga_server.service_manager import READY, STOPPING, tell_manager
 from saga_server.wiring import Server
 
 _log = logging.getLogger("saga.config")
@@ -46,12 +47,14 @@ async def serve(config: Config, read_again: Callable[[], Config]) -> None:
     tidying = asyncio.create_task(Tidying(lambda: server.open_requests > 0).keep(), name="saga-tidying")
     try:
         announce(server)
+        tell_manager(READY)
         await signals.asked.wait()
+        tell_manager(STOPPING)
         leaving(server)
     finally:
         tidying.cancel()
         report = await server.stop()
-    farewell(report, server.abandoned)
+    farewell(server.config, report, server.abandoned)
     if server.abandoned:  # threads that hang in it would keep the interpreter from ending
         end_at_once(SURROUNDINGS)
 
@@ -76,7 +79,7 @@ class _Signals:
 
     def _end(self, number: int) -> None:
         if self.asked.is_set():
-            at_once()
+            at_once(self.server.config)
             end_at_once(128 + number)
         self.asked.set()
 

@@ -39,7 +39,10 @@ T = TypeVar("T")
 _log = logging.getLogger("saga.server")
 
 CLOSING_SECONDS = 5.0
-"""What closing may take when everything else is over. A store that takes longer hangs, and is left behind."""
+"""What closing one of these may take when everything else is over: connections of clients, the stores, connections to
+providers. What takes longer hangs, and is left behind."""
+LONGEST_CLOSING = 3 * CLOSING_SECONDS
+"""What all of that takes at most."""
 
 
 @define(eq=False)
@@ -201,7 +204,8 @@ class Server:
 
         ``drain`` is ``server.drain_timeout`` when None. Replies that are not over by then are cut short, and what was
         shown of them is recorded, which may take ``COMMIT_SECONDS`` more; background work that is not done waits in
-        the journal. What does not close within ``CLOSING_SECONDS`` behind that is ``abandoned``.
+        the journal. What does not close within ``CLOSING_SECONDS`` behind that is ``abandoned``; all of it together
+        takes no longer than ``LONGEST_CLOSING``.
         """
         seconds = self.config.server.drain_timeout if drain is None else drain
         loop = asyncio.get_running_loop()
@@ -230,8 +234,9 @@ class Server:
             report = DrainReport(0, waiting()) if closed is None else closed
         former, self._former = self._former, []
         current, self._current = self._current, None
-        for narrators in (*former, *([current.narrators] if current is not None else [])):
-            await self._in_time(narrators.aclose(), "connections to providers")  # the engine asks models until closed
+        # Now: the engine asks models until it is closed. All at once: each time that settings were read left one more.
+        providers = [each.aclose() for each in (*former, *([current.narrators] if current is not None else []))]
+        await self._in_time(asyncio.gather(*providers), "connections to providers")
         return report
 
     async def _in_time(self, closing: Awaitable[T], what: str, seconds: float = 0.0) -> T | None:

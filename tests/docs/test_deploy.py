@@ -15,16 +15,17 @@ import yaml
 from saga_core.config import load_config
 from saga_core.config.model import ServerConfig
 from saga_server.cli import main
+from saga_server.cli_config import USAGE
 from saga_server.event_loop import LoopWatch
 from saga_server.exchange import COMMIT_SECONDS
 from saga_server.loop_metrics import LoopMetrics
 from saga_server.metrics import Metrics
 from saga_server.security import check_listening
-from saga_server.wiring import CLOSING_SECONDS
+from saga_server.wiring import CLOSING_SECONDS, LONGEST_CLOSING
 from tests.docs.pages import ROOT, page
 
 DEPLOY = ROOT / "docs" / "deploy"
-LONGEST = ServerConfig().drain_timeout + COMMIT_SECONDS + CLOSING_SECONDS
+LONGEST = ServerConfig().drain_timeout + COMMIT_SECONDS + LONGEST_CLOSING
 
 
 def check_command(words: list[str]) -> click.Command:
@@ -63,6 +64,21 @@ def test_the_unit_starts_what_there_is() -> None:
     assert service["ExecReload"].split()[1:] == ["-HUP", "$MAINPID"]
     assert float(service["TimeoutStopSec"]) > LONGEST
     assert service["NoNewPrivileges"] == "true"
+
+
+def test_the_unit_is_told_when_turns_are_taken() -> None:
+    service = unit()["Service"]
+    assert service["Type"] == "notify"
+    assert service["RestartPreventExitStatus"] == str(USAGE), "settings that are wrong stay wrong"
+
+
+def test_the_page_says_how_long_stopping_takes() -> None:
+    text = page("docs/operate.md").text
+    more = COMMIT_SECONDS + LONGEST_CLOSING
+    assert f"(`server.drain_timeout` ({ServerConfig().drain_timeout:g} seconds)" in text.replace("within ", "(")
+    assert f"for {more:g} seconds more at most" in text
+    assert f"{COMMIT_SECONDS:g} for recording" in text
+    assert f"{CLOSING_SECONDS:g} each" in text
 
 
 def test_the_unit_can_write_where_its_settings_put_the_data() -> None:

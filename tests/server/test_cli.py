@@ -60,12 +60,18 @@ def ask(url: str, body: dict[str, Any] | None = None) -> Any:
 
 class TestServe:
     def test_a_life(self, tmp_path: Path) -> None:
-        with serving("--port", "0", "--data", "자료", cwd=tmp_path) as (url, process):
-            reply = ask(f"{url}/v1/chat/completions", {"messages": [{"role": "user", "content": "안녕"}]})
-            assert reply["choices"][0]["message"]["content"]
-            assert ask(f"{url}/readyz")["status"] == "ready"
-            process.send_signal(signal.SIGINT)
-            rest, errors = process.communicate(timeout=30)
+        place = str(tmp_path / "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(place)
+            manager.settimeout(30)
+            with serving("--port", "0", "--data", "자료", cwd=tmp_path, NOTIFY_SOCKET=place) as (url, process):
+                assert manager.recv(99) == b"READY=1"
+                reply = ask(f"{url}/v1/chat/completions", {"messages": [{"role": "user", "content": "안녕"}]})
+                assert reply["choices"][0]["message"]["content"]
+                assert ask(f"{url}/readyz")["status"] == "ready"
+                process.send_signal(signal.SIGINT)
+                rest, errors = process.communicate(timeout=30)
+            assert manager.recv(99) == b"STOPPING=1"
         assert process.returncode == 0
         assert "SAGA stopped:" in rest
         assert "Traceback" not in errors

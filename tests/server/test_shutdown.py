@@ -150,3 +150,23 @@ async def test_a_second_signal_ends_at_once(upstream: Upstream, tmp_path: Path) 
     code, said = await asyncio.to_thread(live)
     assert code == 128 + signal.SIGTERM
     assert "1 open reply" in said and "ends at once" in said
+
+
+async def test_what_hangs_at_every_step_is_left_after_all_of_them(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Providers of settings that held earlier close at the same time: reading settings often adds nothing."""
+    with breakable(monkeypatch) as parts:
+        async with Client.of({"server": {"drain_timeout": 0}}, {}) as client:
+            server = client.server
+            for _ in range(3):
+                server._hold(server.config)
+            for narrators in (server.narrators, *server._former):
+                monkeypatch.setattr(type(narrators), "aclose", hung)
+            monkeypatch.setattr(parts["state"].inner, "aclose", asyncio.Event().wait)
+            began = time.monotonic()
+            await server.stop()
+            assert time.monotonic() - began < 3 * SOON + 2
+            assert server.abandoned == ("the stores", "connections to providers")
+
+
+async def hung(_: object) -> None:
+    await asyncio.Event().wait()

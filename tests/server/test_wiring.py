@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import logging
 import socket
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 
-from saga_core.config import load_config
+from saga_core.config import Config, load_config
 from saga_core.engine.lanes import DrainReport, Waiting
 from saga_core.errors import ConfigError, StoreError
 from saga_server.announce import announce, farewell, leaving
@@ -116,10 +117,41 @@ class TestAnnouncing:
         assert "geheim" not in out
 
     def test_what_was_not_done_is_said(self, capsys: pytest.CaptureFixture[str]) -> None:
-        farewell(DrainReport(3, (Waiting("s", "t", "project", "the disk is full"),)))
+        farewell(Config(), DrainReport(3, (Waiting("s", "t", "project", "the disk is full"),)))
         out = capsys.readouterr().out
         assert "3 pieces of background work finished" in out
         assert "1 waits in the journal for the next start (the disk is full)" in out
+
+    async def test_with_json_it_is_in_the_log_alone(
+        self, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.INFO)
+        async with server(logging={"format": "json"}, server={"api_keys": ["k-123456"]}) as running:
+            announce(running)
+            leaving(running)
+            farewell(running.config, DrainReport(0))
+            ready = f"SAGA ready at {running.url}/v1"
+        assert capsys.readouterr().out == ""
+        assert {ready, "API key: one of server.api_keys"} <= set(caplog.messages)
+        assert caplog.messages[-1].startswith("SAGA stopped")
+
+    async def test_a_full_disk_does_not_keep_it_from_being_ready(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        def full(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr("saga_server.announce.publish_address", full)
+        monkeypatch.setattr("saga_server.announce.withdraw_address", full)
+        async with server(storage={"path": str(tmp_path)}) as running:
+            announce(running)
+            leaving(running)
+        assert "SAGA ready" in capsys.readouterr().out
+        assert caplog.text.count("No space left on device") == 2
 
     async def test_what_is_waited_for_is_said(self, capsys: pytest.CaptureFixture[str]) -> None:
         async with server(server={"drain_timeout": 7}) as running:
