@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 from attrs import AttrsInstance
@@ -28,14 +29,14 @@ def _tag(cls: type) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
 
-def _make_converter() -> Converter:
+def _plain_converter() -> Converter:
+    """For everything but events."""
     converter = Converter(omit_if_default=True, detailed_validation=False)
     converter.register_unstructure_hook(tuple, list)
     converter.register_structure_hook_func(
         lambda annotation: annotation == Value, lambda value, _: tuple(value) if isinstance(value, list) else value
     )
     converter.register_unstructure_hook_func(lambda annotation: annotation == Value, lambda value: value)
-    configure_tagged_union(Event, converter, tag_generator=_tag, tag_name="t")
     by_parts = Mapping[tuple[str, str], Relation]
     converter.register_unstructure_hook_func(
         lambda annotation: annotation == by_parts,
@@ -52,7 +53,33 @@ def _make_converter() -> Converter:
     return converter
 
 
+def _make_converter() -> Converter:
+    converter = _plain_converter()
+
+    @cache
+    def events() -> Converter:
+        """Made for the first event, with readers and writers for all kinds: 15 ms, which starting does without."""
+        found = _plain_converter()
+        configure_tagged_union(Event, found, tag_generator=_tag, tag_name="t")
+        return found
+
+    converter.register_structure_hook_factory(
+        lambda annotation: annotation == Event, lambda _: events().get_structure_hook(Event)
+    )
+    converter.register_unstructure_hook_factory(
+        lambda annotation: annotation == Event, lambda _: events().get_unstructure_hook(Event)
+    )
+    return converter
+
+
 _CONVERTER = _make_converter()
+
+
+def prepare(*kinds: type) -> None:
+    """Make the readers and writers of these records now, which the first record of each kind waits for otherwise."""
+    for kind in kinds:
+        _CONVERTER.get_structure_hook(kind)
+        _CONVERTER.get_unstructure_hook(kind)
 
 
 def to_plain(value: AttrsInstance) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from attrs import define, field
 
 from saga_core.config import Config
 from saga_core.engine.lanes import DrainReport
-from saga_core.engine.late import import_late
+from saga_core.engine.late import make_ready
 from saga_core.engine.saga import Saga
 from saga_core.errors import BadInput
 from saga_server.app import make_app
@@ -131,7 +131,7 @@ class Server:
 
     async def _warm(self) -> None:
         """Do now what the first requests would wait for: modules are imported, providers opened and worlds read."""
-        await asyncio.to_thread(import_late)
+        await asyncio.to_thread(make_ready)
         if not self.narrators.offline:
             await self.narrators.warm()
         try:
