@@ -300,6 +300,9 @@ class Exchange:
             except UpstreamError as error:
                 if answer.begun_saying or number == len(self.call.routes) or error.status in _OURS_TO_MEND:
                     raise
+                self._bill(begun)
+                begun.failing()
+                self.usage = None
                 following = self.call.routes[number]
                 _log.warning("%s narrates instead of %s: %s", following.model, route.model, error)
                 self.metrics.fallbacks.inc()

@@ -87,6 +87,8 @@ class BegunTurn:
     """What the provider billed; set by ``billed``."""
     asked: tuple[str, str] = ("", "")
     """The model and the provider that were billed."""
+    failed: tuple[tuple[Usage, str, str], ...] = ()
+    """Bills of calls that failed before another model was asked, with model and provider."""
     bill: Bill | None = None
     """What the turn cost; there when it was billed and recorded."""
     _turns: tuple[Turn, ...] | None = None
@@ -95,6 +97,12 @@ class BegunTurn:
     def billed(self, usage: Usage, *, model: str, provider: str) -> None:
         """Take note of what the provider bills, before the turn is recorded. The last one counts."""
         self.usage, self.asked = usage, (model, provider)
+
+    def failing(self) -> None:
+        """The model that is asked fails, and another will be: what it billed until now is kept apart."""
+        if self.usage is not None:
+            self.failed = (*self.failed, (self.usage, *self.asked))
+            self.usage = None
 
     async def visible(self, stream: AsyncIterator[str]) -> AsyncIterator[str]:
         """The first choice's reply as the player may see it: the model's text without state blocks."""

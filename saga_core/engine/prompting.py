@@ -190,13 +190,16 @@ class Prompting:
         usage, (model, provider) = begun.usage, begun.asked
         if usage is None:
             return None
-        facts = self.facts(model, provider)
         self.learn(begun, usage, model, provider)
-        bill = bill_of(begun, usage, facts, model, self.clock.now(), self.scale(facts, model), self.counter)
+        bill = self._priced(begun, usage, model, provider)
         if bill.note:
             self.counters.add("cache.broken")
             log.info("session %s, turn %s: %s", begun.session.id, begun.id, bill.note)
         return bill
+
+    def _priced(self, begun: BegunTurn, usage: Usage, model: str, provider: str) -> Bill:
+        facts = self.facts(model, provider)
+        return bill_of(begun, usage, facts, model, self.clock.now(), self.scale(facts, model), self.counter)
 
     def beside(self, live: LiveSession, bill: Bill | None) -> Batch:
         """What is written with a turn: its bill, and what is remembered of the session's prompts."""
@@ -215,11 +218,19 @@ class Prompting:
         A ledger that cannot be written is no reason to fail.
         """
         bill = self.bill(begun)
-        if bill is None or begun.bill is not None:
-            return
-        begun.bill = evolve(bill, turn=begun.parent.id, call=begun.id)
+        if bill is not None and begun.bill is None:
+            begun.bill = evolve(bill, turn=begun.parent.id, call=begun.id)
+            await self._enter(session, begun.bill)
+
+    async def failed(self, session: str, begun: BegunTurn) -> None:
+        """Enter what models billed that failed before another was asked, under the turn that this one continues."""
+        for number, given in enumerate(begun.failed, 1):
+            bill = self._priced(begun, *given)
+            await self._enter(session, evolve(bill, turn=begun.parent.id, call=f"{begun.id}-{number}", block=0, pin=""))
+
+    async def _enter(self, session: str, bill: Bill) -> None:
         try:
-            await self.ledger.enter(session, begun.bill)
+            await self.ledger.enter(session, bill)
         except StoreError as error:
             self.counters.degrade("bill.write", str(error))
         else:

@@ -52,20 +52,23 @@ class Recording:
         So does ``NotFound``: the session was deleted, reset or pruned since the turn began.
         """
         async with self.saga.lanes.gates.writing(self.session_id):
-            return await self._record(begun, finish, model)
+            turns = await self._record(begun, finish, model)
+            await self.saga.prompting.failed(self.session_id, begun)
+            return turns
 
     async def unrecorded(self, begun: BegunTurn) -> None:
         """Nothing came of a turn that may have been paid: its bill stands under the turn that it would have continued.
 
         Of a session or a turn that is gone no bill is kept.
         """
-        if begun.usage is None:
+        if begun.usage is None and not begun.failed:
             return
         try:
             async with self.saga.lanes.gates.writing(self.session_id):
                 live = await self.saga.live.get(self.session_id)
                 live.tree.get(self.parent)
                 await self.saga.prompting.unrecorded(self.session_id, begun)
+                await self.saga.prompting.failed(self.session_id, begun)
         except (NotFound, StoreError) as error:
             log.warning("turn %s: what it cost is not kept: %s", begun.id, error)
 

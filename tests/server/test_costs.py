@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
+from saga_server.bench.protocols.anthropic import AnthropicMessages
+from saga_server.bench.protocols.steps import errors
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
-from tests.server.upstream import Upstream, says
+from tests.server.upstream import Upstream, fails, says
 
 USAGE = 100 * 2.5e-6 - 64 * 1.25e-6 + 20 * 10e-6
 """Dollars of a call of the scripted upstream by GPT-4o: 100 tokens, 64 of them read, 20 in reply."""
@@ -75,7 +78,7 @@ async def test_a_reply_says_what_it_cost_and_what_it_would_have(client: Client) 
     without = f"cache={bill['uncached']:.6f}, saga={bill['without']:.6f}"
     assert whole.headers["X-SAGA-Cost-Without"] == without
     assert whole.json["usage"]["cost"] == pytest.approx(USAGE, abs=1e-6)
-    asked = {"stream": True, "stream_options": {"include_usage": True}}
+    asked: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
     streamed = await client.chat(words("길로 간다."), **asked)
     usage = next(each["usage"] for each in streamed.events[:-1] if each.get("usage"))
     assert usage["cost"] == pytest.approx(USAGE, abs=1e-6)
@@ -103,3 +106,30 @@ async def test_bills_are_events(client: Client, upstream: Upstream) -> None:
             event = line.removeprefix("event: ") if line.startswith("event: ") else event
         about = json.loads((await answer.content.readline()).decode().removeprefix("data: "))
     assert (about["session"], about["purpose"], about["model"]) == (session, "extraction", "gpt-4o-mini")
+
+
+async def test_what_a_model_billed_before_it_failed_is_no_bill_of_the_one_that_told(
+    upstream: Upstream, serve: Serve
+) -> None:
+    """It reported its prompt's tokens and then failed, without a word: both bills are kept, each with its model."""
+    async with AnthropicMessages() as first:
+        providers = {
+            "anthropic": {"base_url": first.url, "api_key": "sk-ant", "max_retries": 0},
+            "openai": {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0},
+        }
+        models = {"narration": "claude-sonnet-5-5", "fallback": ["gpt-4o"]}
+        async with serve(providers=providers, models=models) as client:
+            first.then(errors(), errors())
+            reply = await client.chat(words("길로 간다."), stream=True)
+            assert reply.streamed() == "The rain stops."
+            upstream.then(fails(500))
+            on = words("길로 간다.", "The rain stops.", "더 간다.")
+            assert (await client.chat(on, stream=True)).status == 502
+            cost = (await client.get(f"/api/sessions/{reply.session}/cost?turns=1")).json
+    assert [(bill["model"], bill["input"]) for bill in cost["turns"]] == [
+        ("gpt-4o", 100),
+        ("claude-sonnet-5-5", 100),
+        ("claude-sonnet-5-5", 100),
+    ]
+    assert cost["turns"][0]["turn"] == reply.turn == cost["turns"][2]["turn"]
+    assert cost["narration"]["calls"] == 3
