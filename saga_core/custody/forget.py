@@ -23,12 +23,10 @@ from saga_core.errors import BadInput, NotFound
 from saga_core.journal import keys
 from saga_core.journal.tree import Node
 from saga_core.model.deltas import Delta, Forgotten, Source
-from saga_core.model.turn import Session, Turn
+from saga_core.model.turn import BLANK, Session, Turn
 from saga_core.stores.state_kv import Batch, Key
 from saga_core.text.normal import nfc
 
-BLANK = "[…]"
-"""What stands where a forgotten name stood."""
 _PAGE = 256
 _SHORTEST = 2
 

@@ -18,7 +18,7 @@ from saga_core.journal.journal import root_node
 from saga_core.journal.timelines import Timeline
 from saga_core.journal.transcript import identity, prefix_keys
 from saga_core.journal.tree import Node, Tree
-from saga_core.model.turn import Session, Turn
+from saga_core.model.turn import BLANK, Session, Turn
 from saga_core.prompt.memory import Kept, only
 from saga_core.stores.state_kv import Batch, Key, StateKV
 
@@ -111,16 +111,29 @@ class Removal:
         for start in range(0, len(doomed), _TURNS):
             part = doomed[start : start + _TURNS]
             records = await self.kv.get([keys.turn(self.session.id, node.id) for node in part])
+            turns = {turn.id: turn for turn in (codec.decode(raw, Turn) for raw in records.values())}
+            await self._older_beginnings({turn.id for turn in turns.values() if BLANK in turn.reply})
             puts: dict[Key, bytes] = {}
             deletes: set[Key] = set()
             for node in part:
-                key = keys.turn(self.session.id, node.id)
-                deletes |= {key, keys.node(self.session.id, node.id), *beside.get(node.id, ())}
-                if key in records:
-                    deletes |= self._index(codec.decode(records[key], Turn), node)
+                deletes |= {keys.turn(self.session.id, node.id), keys.node(self.session.id, node.id)}
+                deletes |= set(beside.get(node.id, ()))
+                if node.id in turns:
+                    deletes |= self._index(turns[node.id], node)
             if part[-1] is doomed[-1]:
                 await self._first_words(doomed, puts, deletes)
             await self.kv.commit(Batch(puts, frozenset(deletes)))
+
+    async def _older_beginnings(self, redacted: set[str]) -> None:
+        """Remove the entries of beginnings that replies had before a name in them was forgotten.
+
+        They are there so that the reply is known when the frontend shows it. What they follow from is gone, so all
+        are looked through.
+        """
+        if redacted:
+            gone = [key async for key, _ in self._all(("begin", self.session.owner or "-")) if key[-1] in redacted]
+            for start in range(0, len(gone), _PAGE):
+                await self.kv.commit(Batch(deletes=frozenset(gone[start : start + _PAGE])))
 
     def _index(self, turn: Turn, node: Node) -> set[Key]:
         """The entries by which the turn's reply and the player's words are found."""

@@ -8,6 +8,9 @@ from attrs import field, frozen
 
 from saga_core.model.deltas import Delta
 
+BLANK = "[…]"
+"""What stands where a forgotten name stood."""
+
 
 class TurnKind(StrEnum):
     """How a turn came to be."""

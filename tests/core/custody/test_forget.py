@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from saga_core.custody.forget import BLANK, forget_name, forget_sessions, sessions_of
+from saga_core.custody.forget import forget_name, forget_sessions, sessions_of
 from saga_core.custody.verify import verify
 from saga_core.engine.saga import Saga
 from saga_core.errors import BadInput, NotFound
+from saga_core.model.turn import BLANK
 from tests.core.engine.play import Frontend
 
 SECRET = "자색고래"
@@ -133,6 +134,20 @@ async def test_what_the_frontend_still_shows_is_the_turn_that_it_was(tmp_path: P
         await forget_name(saga, turn.session.id, SECRET)
         begun = await chat.begin("비킨다.")
         assert (begun.session.id, begun.parent.id) == (turn.session.id, turn.id), "no turn is adopted with the name"
+
+
+@pytest.mark.parametrize("owner", ["", "k1"])
+async def test_a_session_in_which_a_name_was_forgotten_goes_without_a_rest(tmp_path: Path, owner: str) -> None:
+    """Also the entries by which its replies were known before."""
+    async with Saga.open(config(tmp_path, {})) as saga:
+        session = await play(saga, SECRET, label="이야기", owner=owner)
+        kept = await play(saga, ENGLISH, label="남는 이야기", owner=owner)
+        await saga.drain(20)
+        await forget_name(saga, session, SECRET)
+        await forget_sessions(saga, [await saga.session(session)])
+        await saga.drain(20)
+        assert (await verify(saga)).findings == ()
+        assert [found.session.id for found in await saga.sessions()] == [kept]
 
 
 @pytest.mark.parametrize(
