@@ -1,0 +1,79 @@
+"""What a start imports, what right after it, and that no turn has to wait for more."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_PLAYED = """
+import asyncio, json, sys
+from pathlib import Path
+from attrs import evolve
+import saga_server.cli
+from saga_server.cli_config import find_config
+from saga_server.serving import Server
+
+async def main():
+    config = find_config(None, Path(sys.argv[1]))
+    server = Server(evolve(config, server=evolve(config.server, port=0)), environ={})
+    await server.start()
+    found = [sorted(sys.modules)]  # nothing else ran yet: this is what was there when it was ready
+    await server._warming
+    found.append(sorted(sys.modules))
+    saga = server.saga
+    for words in ("광장으로 간다.", "I draw my sword."):
+        begun = await saga.begin([{"role": "user", "content": words}], session="s", world="ersia")
+        begun.replies[0].feed("아리아가 고개를 끄덕인다.\\n```state\\nlocation: 광장\\nhp: 80\\n```")
+        begun.replies[0].finish()
+        await begun.commit()
+    await saga.drain(30)
+    found.append(sorted(sys.modules))
+    await server.stop()
+    print(json.dumps(found))
+
+asyncio.run(main())
+"""
+
+HEAVY = (
+    "anthropic chromadb kuzu ladybug lancedb networkx numpy openai onnxruntime rich sqlite_utils tokenizers yaml"
+).split()
+LATER = (
+    "saga_core.curation.corrections saga_core.curation.rules saga_core.curation.rulings saga_core.custody "
+    "saga_core.extraction.extractor saga_core.strategies.consolidation saga_core.strategies.learner "
+    "saga_server.backing_up saga_server.bench saga_server.cli_backup saga_server.cli_custody saga_server.cli_explain "
+    "saga_server.cli_memories saga_server.cli_rebuild saga_server.cli_sessions saga_server.cli_transfer "
+    "saga_server.cli_verify saga_server.conformance_command saga_server.custody saga_server.demo "
+    "saga_server.description saga_server.doctor saga_server.operations saga_server.top"
+).split()
+
+
+@pytest.fixture(scope="module")
+def modules(tmp_path_factory: pytest.TempPathFactory) -> list[set[str]]:
+    """The modules of a process that serves: when it was ready, when the rest was imported, and after two turns."""
+    data = tmp_path_factory.mktemp("data")
+    for _ in range(2):  # the first start makes the files
+        done = subprocess.run([sys.executable, "-c", _PLAYED, str(data)], capture_output=True, text=True, check=True)
+    return [set(names) for names in json.loads(done.stdout.splitlines()[-1])]
+
+
+def test_what_starting_does_without(modules: list[set[str]]) -> None:
+    ready, warm, _ = modules
+    assert ready & {*HEAVY, *LATER} == set()
+    assert "aiohttp" in ready
+    assert warm >= {"networkx", "numpy", "saga_core.curation.rules", "saga_core.curation.rulings"}
+
+
+def test_every_name_is_one_of_a_module() -> None:
+    """A module that was renamed would be missing from a start whatever it imports."""
+    root = Path(__file__).resolve().parents[2]
+    gone = [name for name in LATER if not list(root.glob(f"{name.replace('.', '/')}*"))]
+    assert gone == []
+
+
+def test_a_turn_imports_nothing_that_could_have_been_there(modules: list[set[str]]) -> None:
+    _, warm, played = modules
+    assert {name for name in played - warm if name.startswith(("saga_", "numpy", "networkx", "cattrs"))} == set()
