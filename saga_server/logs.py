@@ -122,7 +122,8 @@ def secrets_of(config: Config, environ: Mapping[str, str] | None = None) -> list
     keys += [environ.get(variable) for variables in KEY_VARIABLES.values() for variable in variables]
     storage = config.storage
     stores: tuple[StoreConfig, ...] = (storage.state, storage.graph, storage.vector, storage.cache)
-    keys += [urlsplit(store.url).password for store in stores if store.url]
+    addresses = [*(store.url for store in stores), *(each.base_url for each in config.providers.values())]
+    keys += [urlsplit(address).password for address in addresses if address]
     for options in (*(store.options for store in stores), config.recall.options, config.curator.options):
         keys += [value for name, value in options.items() if isinstance(value, str) and _SECRET_NAME.search(name)]
     return [*config.server.api_keys, *config.server.chat_keys, *(key for key in keys if key)]

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from attrs import define, evolve, field
 
@@ -251,12 +251,18 @@ def _providers(config: Config, environ: Mapping[str, str]) -> list[Provider]:
                 backend,
                 options,
                 settings.passthrough_key and not config.server.api_keys,
-                base_url or "its own address",
+                _shown(base_url) if base_url else "its own address",
                 dialect,
                 Slots(settings.slots),
             )
         )
     return found
+
+
+def _shown(base_url: str) -> str:
+    """An address without a user and a password."""
+    parts = urlsplit(base_url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _dialect(name: str, base_url: str | None) -> str:

@@ -65,8 +65,8 @@ class SdkCalls:
 
     def blame(self, key: str | None = None) -> Blame:
         """Words for what goes wrong in a call with the client's ``key``, if it brought one."""
-        own = getattr(self.client, "api_key", None)
-        secrets = [secret for secret in (key, self.api_key, own) if secret and secret != NO_KEY]
+        own, password = getattr(self.client, "api_key", None), self.client.base_url.password
+        secrets = [secret for secret in (key, self.api_key, own, password) if secret and secret != NO_KEY]
         return Blame(self.name, self.host, self.timeout, secrets)
 
     async def patiently(self, attempt: Callable[[], AsyncGenerator[ChatPart, None]]) -> AsyncGenerator[ChatPart, None]:

@@ -85,7 +85,7 @@ class ModelsConfig:
 class ProviderConfig:
     """How to reach a provider, and how to speak to it."""
 
-    base_url: str | None = field(default=None, validator=Url())
+    base_url: str | None = field(default=None, repr=False, validator=Url())
     api_key: str | None = field(default=None, repr=False, validator=Secret())
     dialect: str | None = field(default=None, validator=Choice(get_args(Dialect), optional=True))
     """Whose API it speaks; None: told from its name and address."""

@@ -208,6 +208,8 @@ class Url(Rule):
         hidden = isinstance(value, str) and "@" in value
         if not isinstance(value, str) or not _is_http_url(value):
             raise Refused("give a URL such as http://127.0.0.1:5001/v1, or null", hidden=hidden)
+        if "?" in value or "#" in value:  # paths are put behind it
+            raise Refused("give a URL without ? and #; a key goes into api_key", hidden=True)
         return value.rstrip("/")
 
 
