@@ -53,8 +53,8 @@ class WorldLibrary:
     """The worlds below ``roots``; where two roots have a folder of the same name, the first wins.
 
     A world is a folder with at least one of the three files. Names are looked up among the folders that a scan
-    finds and never joined to a path, so no name leads out of the roots. A world that cannot be read is logged
-    and listed by ``broken``; it stops only those who ask for it by name.
+    finds and never joined to a path, so no name leads out of the roots, and no link in a folder out of it. A world
+    that cannot be read is logged and listed by ``broken``; it stops only those who ask for it by name.
     """
 
     roots: tuple[Path, ...] = field(converter=_as_tuple)
@@ -161,14 +161,22 @@ def _world(reading: _Reading) -> World:
 
 
 def _stamp(folder: Path) -> _Stamp:
-    """What tells one state of a folder's files from another; empty when it holds none of them."""
+    """What tells one state of a folder's files from another; empty when it holds none of them.
+
+    A link that leads out of the folder is no file of the world: who wrote a world may not choose what of this machine
+    is told to a model. The folder itself may be a link.
+    """
     stamp: list[tuple[str, int, int, int]] = []
     for file in FILES:
         path = folder / file
-        if path.is_file():
+        if path.is_file() and not _leads_out(path):
             status = path.stat()
             stamp.append((file, status.st_mtime_ns, status.st_size, status.st_ino))
     return tuple(stamp)
+
+
+def _leads_out(path: Path) -> bool:
+    return path.is_symlink() and not path.resolve().is_relative_to(path.parent.resolve())
 
 
 def _load(folder: Path, stamp: _Stamp, known: _Reading | None) -> _Reading:

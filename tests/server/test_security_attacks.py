@@ -295,6 +295,31 @@ class TestNames:
             with pytest.raises(SagaError):
                 library.get(name)
 
+    def test_no_file_of_a_world_is_one_of_elsewhere(self, tmp_path: Path) -> None:
+        """Who wrote a world would have a model told what lies on this machine."""
+        (tmp_path / "key").write_text("geheim", encoding="utf-8")
+        folder = tmp_path / "worlds" / "trap"
+        folder.mkdir(parents=True)
+        (folder / "WORLD.md").write_text("# A world\n", encoding="utf-8")
+        (folder / "LOREBOOK.md").symlink_to("../../key")
+        (folder / "CHARACTERS.md").symlink_to(tmp_path / "key")
+        alone = tmp_path / "worlds" / "alone"
+        alone.mkdir()
+        (alone / "WORLD.md").symlink_to("/etc/passwd")
+        library = WorldLibrary((tmp_path / "worlds",))
+        assert library.names() == ["trap"]
+        assert "geheim" not in repr(library.get("trap")) and not library.get("trap").lore
+
+    def test_a_world_may_lie_elsewhere_as_a_whole(self, tmp_path: Path) -> None:
+        """The link is then the operator's own; and inside a folder links are nobody's harm."""
+        kept = tmp_path / "kept"
+        kept.mkdir()
+        (kept / "text").write_text("# A world\n", encoding="utf-8")
+        (kept / "WORLD.md").symlink_to("text")
+        (tmp_path / "worlds").mkdir()
+        (tmp_path / "worlds" / "linked").symlink_to(kept)
+        assert WorldLibrary((tmp_path / "worlds",)).get("linked").name == "linked"
+
 
 class TestUpstream:
     async def test_no_request_chooses_where_it_goes(self, client: Client, upstream: Upstream) -> None:
