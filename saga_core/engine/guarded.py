@@ -119,7 +119,10 @@ async def tell_damage(counters: Counters, path: Path | None, error: StoreError) 
             kept = f"; a copy of it as it was found is {copy}" if copy is not None else ""
         except OSError as failure:
             kept = f"; no copy of it could be made ({failure.strerror})"
-    counters.degrade(DAMAGED, f"{error}{kept}. Nothing is written to it. To recover: {REMEDY}")
+    told = f"Nothing is written to it. To recover: {REMEDY}"
+    if not isinstance(error, StoreCorrupt):
+        told = "What is in it is safe; nothing is read or recorded until that is mended and the server started again"
+    counters.degrade(DAMAGED, f"{error}{kept}. {told}")
 
 
 class NoState:

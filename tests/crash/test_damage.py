@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import logging
-import os
 import resource
 import sqlite3
 import subprocess
@@ -27,6 +26,7 @@ from saga_core.journal import keys
 from saga_core.stores.state_kv import Batch
 from saga_server.wiring import Server
 from tests.core.engine.play import Frontend
+from tests.crash.read_only import read_only
 from tests.server.client import Client, words
 
 FULL = importlib.util.find_spec("chromadb") is not None and importlib.util.find_spec("ladybug") is not None
@@ -236,19 +236,18 @@ class TestJournal:
 
 
 class TestDisk:
-    @pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
-    async def test_that_may_only_be_read(self, tmp_path: Path) -> None:
-        story = await played(tmp_path, 2)
-        files = [path for path in below(tmp_path, "*") if path.is_file()]
-        for path in files:
-            path.chmod(0o444)
-        try:
-            notice, degraded = await TestJournal().told(tmp_path, story)
-            assert "cannot be opened for writing" in degraded and "journal" in notice
-        finally:
-            for path in files:
-                path.chmod(0o644)
-        await (await comes_back(tmp_path, story)).aclose()
+    @pytest.mark.parametrize("what", ["files", "folders", "both"])
+    async def test_that_may_only_be_read(self, tmp_path: Path, what: str) -> None:
+        data = tmp_path / "data"
+        data.mkdir()
+        story = await played(data, 2)
+        files = [path for path in below(data, "*") if path.is_file()] if what != "folders" else []
+        folders = [data, *(path for path in below(data, "*") if path.is_dir())] if what != "files" else []
+        with read_only([*files, *folders]):
+            notice, degraded = await TestJournal().told(data, story)
+        assert "cannot be opened" in degraded and "this user" in degraded and "journal" in notice
+        assert "is safe" in degraded and "restore" not in degraded, "a backup would mend nothing"
+        await (await comes_back(data, story)).aclose()
 
     def test_that_is_full(self, tmp_path: Path) -> None:
         """No file may grow beyond what is there: every reply comes all the same, and is taken up when there is room."""
