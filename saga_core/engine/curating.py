@@ -23,6 +23,7 @@ from saga_core.engine.extracting import Extractions
 from saga_core.engine.kept_elsewhere import KeptElsewhere
 from saga_core.engine.lanes import Lanes, Waiting
 from saga_core.engine.live import LiveSession, LiveSessions
+from saga_core.engine.reads import Reads
 from saga_core.engine.review_pace import Pace, long_enough
 from saga_core.engine.shared_memories import SharedMemories
 from saga_core.errors import NotFound, StoreError
@@ -85,6 +86,8 @@ class Curations:
     """What other sessions have to tell; none where nobody learns."""
     count: Callable[[str], int] = len
     """Tokens of a text."""
+    reads: Reads = field(factory=Reads)
+    """Goes first."""
     done: int = field(default=0, init=False)
     """Reviews since the start."""
     _desks: dict[str, _Desk] = field(factory=dict)
@@ -204,8 +207,8 @@ class Curations:
                 for curator in self.curators:
                     more = True
                     while more:
+                        await self.reads.give_way()
                         more = await self._reviewed(desk, curator)
-                        await asyncio.sleep(0)  # others have their turn in between
         except NotFound:
             self._desks.pop(desk.session, None)
         except StoreError as error:

@@ -29,6 +29,7 @@ from saga_core.engine.open_stores import Stores, open_stores
 from saga_core.engine.projector import Projector
 from saga_core.engine.prompting import Prompting
 from saga_core.engine.quiet import Quiet
+from saga_core.engine.reads import Reads
 from saga_core.engine.review_pace import Pace
 from saga_core.engine.saga import Saga, Source
 from saga_core.engine.shared_memories import SharedMemories
@@ -97,6 +98,7 @@ class Opening:
 
     async def _assemble(self, config: Config, stores: Stores, counters: Counters) -> Saga:
         journal, whole = await self._journal(config, stores, counters)
+        reads = Reads()
         projector = Projector(
             stores.state,
             stores.graph,
@@ -106,6 +108,7 @@ class Opening:
             self.clock,
             counters,
             config.session.live_timelines,
+            reads,
         )
 
         async def work(session_id: str, turns: Sequence[str]) -> None:
@@ -149,6 +152,7 @@ class Opening:
             learning.paces,
             shared if config.memory_strategies else None,
             stores.counter.count,
+            reads,
         )
         saga = Saga(
             config=config,

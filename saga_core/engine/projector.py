@@ -7,7 +7,6 @@ ordinary turn, a swipe, a jump to another branch and a recovery are the same cal
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from saga_core import codec
 from saga_core.capabilities import Capability
 from saga_core.engine.counters import Counters
 from saga_core.engine.live import LiveSession
+from saga_core.engine.reads import Reads
 from saga_core.engine.sealing import seal
 from saga_core.engine.vector_views import VectorViews, episodes_scope
 from saga_core.errors import StoreCorrupt
@@ -60,6 +60,8 @@ class Projector(VectorViews):
     clock: Clock
     counters: Counters
     slots: int = 4
+    reads: Reads = field(factory=Reads)
+    """Goes first."""
     _ready_lore: set[str] = field(factory=set)
     _lore_left: dict[str, dict[str, LoreEntry]] = field(factory=dict)
     _whole: set[str] = field(factory=set)
@@ -81,6 +83,7 @@ class Projector(VectorViews):
         await live.index(known)
         if amended:
             await self._correct(live, amended)
+        await self.reads.give_way()
         for turn in _tips(live, [turn for turn in known if turn not in live.amendments]):
             await self.show(live, turn)
         for turn in known:
@@ -88,6 +91,7 @@ class Projector(VectorViews):
             if node.depth and node.depth % live.checkpoint_every == 0:
                 await live.journal.put_checkpoint(live.session.id, await live.state(turn))
         await seal(live)
+        await self.reads.give_way()
         # Last: an embedder may be far away, and the views above need none.
         if vectors or self.embedder is None or not self.embedder.semantic:
             await self.ensure_lore(live)
@@ -117,7 +121,9 @@ class Projector(VectorViews):
         scope = scope_of(live.session.id, slot)
         state = await live.state(turn)
         await self._graph(live, scope, state, shown)
+        await self.reads.give_way()
         await self._view(scope, state)
+        await self.reads.give_way()
         await self._pages(live, scope, state)
         live.slots[slot] = self.clock.monotonic()
         self.counters.add("projected")
@@ -196,7 +202,7 @@ class Projector(VectorViews):
         if not base.nodes:
             parts = portions(target, state.turn, min(_PORTION, self.graph.info.limits.batch))
         for part in parts:
-            await asyncio.sleep(0)  # drawing a whole graph takes milliseconds, and so does applying it: others between
+            await self.reads.give_way()  # drawing a whole graph takes milliseconds, and so does applying it
             await self.graph.apply(scope, part)
 
     async def _image_at(self, live: LiveSession, mark: str | None) -> GraphImage | None:

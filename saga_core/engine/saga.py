@@ -122,7 +122,10 @@ class Saga(Memories):
             changes = self.lanes.gates.changes
             try:
                 async with asyncio.timeout(READ_SECONDS):
-                    begun = await self._begin(transcript, chosen, session, owner, choices, (model, provider), started)
+                    with self.projector.reads.reading():
+                        begun = await self._begin(
+                            transcript, chosen, session, owner, choices, (model, provider), started
+                        )
                 self.counters.recover("journal.read")
                 return begun
             except TimeoutError:

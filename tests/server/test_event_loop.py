@@ -50,21 +50,32 @@ async def test_another_loop_has_no_watch() -> None:
     assert running_watch() is None
 
 
-def test_what_lives_is_put_away_in_portions() -> None:
-    before = gc.get_threshold()
-    kept = [[number] for number in range(1_000)]
-    tidying = Tidying(lambda: True)
+async def test_what_lives_is_put_away_in_portions() -> None:
+    thresholds, callbacks = gc.get_threshold(), list(gc.callbacks)
+    seen: list[int] = []
+
+    def noted(phase: str, info: dict[str, int]) -> None:
+        if phase == "start" and info["generation"] == 2:
+            seen.append(len(gc.get_objects()))
+
+    gc.freeze()
+    gc.callbacks.append(noted)
+    keeping = asyncio.create_task(Tidying(lambda: True).keep())
     try:
-        for _ in range(4):
-            gc.collect(1)
-        assert gc.get_count()[2] >= 4
+        await asyncio.sleep(0)
         frozen = gc.get_freeze_count()
-        tidying.step()
-        assert gc.get_freeze_count() > frozen + len(kept) // 2
-        assert gc.get_count()[2] == 0
+        kept: list[list[int]] = []
+        while len(kept) < 100_000:
+            kept += ([number] for number in range(1_000))
+            await asyncio.sleep(0)
+        assert gc.get_freeze_count() > frozen + len(kept) * 3 // 4
+        assert len(seen) > 4 and max(seen) < 20_000
     finally:
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+        gc.callbacks.remove(noted)
         gc.unfreeze()
-    assert gc.get_threshold() == before
+    assert (gc.get_threshold(), gc.callbacks) == (thresholds, callbacks)
 
 
 def test_what_a_start_left_behind_goes_when_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,9 @@ async def test_a_path_is_reviewed_every_interval_and_once() -> None:
         session = await walked(chat, INTERVAL - 1)
         await saga.drain(5)
         assert await saga.reviews(session) == []
-        await walked(chat, 2 * INTERVAL + 1, INTERVAL - 1)
+        for number in range(INTERVAL - 1, 3 * INTERVAL):
+            await walked(chat, 1, number)
+            await saga.drain(5)
         for _ in range(2):
             await saga.drain(5)
             assert [(each["since"], each["turn"]) for each in await saga.reviews(session)] == [(0, 4), (4, 8), (8, 12)]

@@ -288,6 +288,7 @@ async def test_pauses_grow_and_heed_the_provider() -> None:
     async with playing(otherwise=UpstreamError("slow down", status=429, retry_after=60.0)) as (chat, model):
         await chat.say("고블린과 싸운다.", FIGHT)
         await chat.say("물러난다.", AWAY, mood="tense")
+        await until(lambda: bool(chat.saga.extractions._backlogs))
         backlog = next(iter(chat.saga.extractions._backlogs.values()))
         await until(lambda: backlog.resting)
         now = asyncio.get_running_loop().time()
