@@ -40,6 +40,7 @@ _BATCH = 256
 _SWIPED = 10
 """Each so-many-th turn has a sibling: a reply that the player swiped away."""
 _PACE = 90.0
+_REVIEWING = 300.0
 _START = 1_790_000_000.0
 
 
@@ -245,3 +246,8 @@ class _Writer:
         live = self.live
         live.session = await live.journal.append(live.session, entries, head=self._head, opening=self._opening)
         await self.saga.projector.project(live, [entry.turn.id for entry in entries])
+        # What a curator had to say came while the play went on, not all at once when it is measured.
+        self.saga.curations.kick(live.session.id)
+        report = await self.saga.drain(_REVIEWING)
+        if report.waiting:
+            raise RuntimeError(f"background work did not end: {report.waiting}")
