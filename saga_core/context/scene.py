@@ -235,12 +235,10 @@ class Scene:
         hits = await self._nearest("vectors.lore", f"lore:{self.request.world.digest}", LORE_HITS)
         return {hit.id: hit.score for hit in hits}
 
-    async def similar_episodes(self) -> dict[str, float]:
-        """The 48 turns of the session nearest to the player's words, on any path, and their cosines. Turns as deep as
-        those at the end that the history shows anyway are left out."""
-        hits = await self._nearest(
-            "vectors.episodes", f"episodes:{self.request.session}", EPISODE_HITS, self._hidden_depth
-        )
+    async def similar_episodes(self, k: int = EPISODE_HITS) -> dict[str, float]:
+        """The ``k`` turns of the session nearest to the player's words, on any path, and their cosines. Turns as deep
+        as those at the end that the history shows anyway are left out."""
+        hits = await self._nearest("vectors.episodes", f"episodes:{self.request.session}", k, self._hidden_depth)
         return {hit.id: hit.score for hit in hits}
 
     @cached_property

@@ -25,6 +25,7 @@ from saga_core.errors import NotFound
 from saga_core.journal import keys
 from saga_core.journal.journal import Journal
 from saga_core.journal.tree import Node, read_nodes
+from saga_core.projection.episodes import passage_of
 from saga_core.world.model import World
 
 log = logging.getLogger("saga.vectors")
@@ -242,7 +243,7 @@ class VectorFilling:
         plan.lore = None
         batch = list(plan.todo)[:_AT_ONCE]
         nodes = [node for node in await self._nodes(session, batch) if node.episode]
-        vectors = await passages(embedder, [node.episode for node in nodes]) if nodes else []
+        vectors = await passages(embedder, [passage_of(node.episode) for node in nodes]) if nodes else []
         async with self.gates.writing(session):
             now = {node.id: node for node in await self._nodes(session, batch)}
             same = [place for place, node in enumerate(nodes) if now.get(node.id) == node]

@@ -11,6 +11,7 @@ from saga_core.engine.live import LiveSession
 from saga_core.errors import UpstreamError
 from saga_core.journal.tree import Node, Tree
 from saga_core.ports import Embedder
+from saga_core.projection.episodes import passage_of
 from saga_core.stores.vector import ScopeSpec, VectorItem, VectorStore, cosine
 from saga_core.world.model import LoreEntry, World
 
@@ -119,7 +120,7 @@ class VectorViews:
         lacking = await self.lacking(session, live.tree, [node.id for node in nodes])
         for start in range(0, len(lacking), _CHUNK):
             part = lacking[start : start + _CHUNK]
-            vectors = await passages(self.embedder, [node.episode for node in part])
+            vectors = await passages(self.embedder, [passage_of(node.episode) for node in part])
             await self.put_episodes(session, part, vectors)
         self.mark_whole(session)
 
@@ -201,7 +202,7 @@ class VectorViews:
         found = []
         for start in range(0, len(nodes), _CHUNK):
             part = nodes[start : start + _CHUNK]
-            vectors = await passages(self.embedder, [node.episode for node in part])
+            vectors = await passages(self.embedder, [passage_of(node.episode) for node in part])
             for node, vector in zip(part, vectors, strict=True):
                 item = stored[node.id]
                 if not alike(item.vector, vector) or item.metadata != {"depth": node.depth}:

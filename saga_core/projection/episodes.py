@@ -16,6 +16,7 @@ _REPLY_CHARS = {"ko": 800, "en": 1_600}
 _DAY = re.compile(
     r"(?P<rest>\d{1,2} [A-Z][a-z]+) (?P<year>\d+)|(?P<ko_year>\d+)년 (?P<ko_rest>\d{1,2}월 \d{1,2}일)", re.ASCII
 )
+_STAMP = re.compile(r"(?:Turn|턴) \d+(?: \| |$)")
 _MONTHS = "January February March April May June July August September October November December".split()
 
 _WORDS = {
@@ -73,6 +74,15 @@ def year_of(day: str) -> tuple[str, str]:
     if found is None:
         return "", ""
     return found["year"] or found["ko_year"], found["rest"] or found["ko_rest"]
+
+
+def passage_of(episode: str) -> str:
+    """What an embedder is given of an episode: all but the turn's number and the day. They are alike in texts that have
+    nothing else in common, and weigh most where turns are short."""
+    facts, _, said = episode.partition("\n")
+    stamp = _STAMP.match(facts)
+    facts = facts[stamp.end() :] if stamp is not None else "" if _DAY.fullmatch(facts) else facts
+    return "\n".join(filter(None, (facts, said))) or episode
 
 
 def _cut(text: str, limit: int) -> str:

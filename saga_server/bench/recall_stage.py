@@ -19,7 +19,7 @@ from saga_core.model.entities import Entity, Kind
 from saga_core.model.turn import TurnKind
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Embedder
-from saga_core.projection.episodes import render_utterance, spoken_day
+from saga_core.projection.episodes import passage_of, render_utterance, spoken_day
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.lore_index import LoreIndex
@@ -80,7 +80,7 @@ class Stage:
     async def embed(self, embedder: Embedder, world: World) -> None:
         """Put the episodes of all turns, and the world's lore, into the vector store."""
         episodes = [node for node in self.tree.nodes.values() if node.episode]
-        vectors = await embedder.embed([node.episode for node in episodes], "passage")
+        vectors = await embedder.embed([passage_of(node.episode) for node in episodes], "passage")
         items = [
             VectorItem(node.id, vector, "", {"depth": node.depth})
             for node, vector in zip(episodes, vectors, strict=True)

@@ -10,7 +10,7 @@ from attrs import evolve, field, frozen
 from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, ReadRequest, Section
 from saga_core.context.render import one_field, one_line
-from saga_core.context.scene import Scene
+from saga_core.context.scene import EPISODE_HITS, Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.projection.episodes import year_of
 from saga_core.recall.closeness import REACH as CLOSE
@@ -23,9 +23,12 @@ from saga_core.recall.tokens import content_words
 from saga_core.text.korean import mentions_folded
 
 _CANDIDATES, _FEW = 64, 24
-_NEIGHBOURING = 128
-"""Candidates where turns are short: many fit into the room, and each lends to its neighbours."""
-_SMOOTHED = 128
+_NEIGHBOURING, _NEIGHBOURING_HITS = 128, 200
+"""Candidates by words and by meaning where turns are short: many have room, and each lends to its neighbours."""
+_SMOOTHED, _FUSED = 128, 200
+"""How many are told apart after that, by words alone and with both."""
+_OF_A_TIME = 96
+"""Turns of a long time that are raised."""
 _WHOLE = {"ko": 180, "en": 320}
 """Characters up to which what was said is given whole."""
 _EXCERPT = {"ko": 110, "en": 200}
@@ -75,7 +78,9 @@ class Recollection:
             lexical = episodes.search(query, count, request.shown, ranking.reach)
         wanted = content_words(query)
         dense: dict[str, float] = {}
-        near = await scene.similar_episodes() if ranking.dense else {}
+        near: dict[str, float] = {}
+        if ranking.dense:
+            near = await scene.similar_episodes(_NEIGHBOURING_HITS if ranking.reach else EPISODE_HITS)
         for turn, cosine in near.items():
             if cosine > scene.baseline and turn not in request.shown and episodes.on_path(turn):
                 dense[turn] = cosine - scene.baseline
@@ -152,12 +157,13 @@ def rank_episodes(
     meant = time_meant(request.player_words) if ranking.timed else None
     then = turns_meant(meant, episodes, names, request.now) if meant is not None else range(0)
     last, reach, decay = episodes.last, ranking.reach, ranking.decay
-    near = _best(smooth(_by_depth(lexical, episodes), last, decay=decay, reach=reach))
+    kept = _FUSED if dense else _SMOOTHED
+    near = _best(smooth(_by_depth(lexical, episodes), last, decay=decay, reach=reach), kept)
     if names and ranking.lift != 1:
         near = lift(near, _Named(names, episodes), factor=ranking.lift)
     if ranking.close:
         near = _gathered(near, episodes, wanted, request.language, ranking.close)
-    far = _best(smooth(_by_depth(dense, episodes), last, decay=decay, reach=reach))
+    far = _best(smooth(_by_depth(dense, episodes), last, decay=decay, reach=reach), kept)
     if meant is not None and meant.latest:
         near, far = _lately(near, last, ranking.timed), _lately(far, last, ranking.timed)
     if then:
@@ -198,7 +204,7 @@ def _gathered(
 def _then(scores: dict[int, float], then: range, part: float) -> dict[int, float]:
     """The scores, those of the turns ``then`` raised by so large a part of the best; the latest few of a long time."""
     more = part * max(scores.values(), default=1.0)
-    return {**scores, **{depth: scores.get(depth, 0.0) + more for depth in then[-_SMOOTHED:]}}
+    return {**scores, **{depth: scores.get(depth, 0.0) + more for depth in then[-_OF_A_TIME:]}}
 
 
 def _lately(scores: dict[int, float], last: int, part: float) -> dict[int, float]:
@@ -249,9 +255,9 @@ def _by_depth(scores: dict[str, float], episodes: Episodes) -> dict[int, float]:
     return {episodes.depth(turn): score for turn, score in scores.items()}
 
 
-def _best(scores: dict[int, float]) -> dict[int, float]:
+def _best(scores: dict[int, float], most: int) -> dict[int, float]:
     ranked = sorted([(-score, depth) for depth, score in scores.items()])
-    return {depth: -score for score, depth in ranked[:_SMOOTHED]}
+    return {depth: -score for score, depth in ranked[:most]}
 
 
 def _remembered(text: str, wanted: Sequence[str], language: str) -> tuple[str, str, bool]:
