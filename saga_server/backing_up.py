@@ -21,7 +21,7 @@ from saga_core.custody.forgotten import Older, brought_back
 from saga_core.custody.verify import Verdict, verify
 from saga_core.engine.open_stores import backend_of, path_of
 from saga_core.engine.saga import Saga
-from saga_core.errors import BadInput, NewerSchema, NotSupported
+from saga_core.errors import BadInput, NewerSchema, NotSupported, StoreUnavailable
 from saga_core.journal import keys
 from saga_core.stores.state_kv import Batch
 from saga_server.counted import counted
@@ -124,14 +124,17 @@ async def restore(
 
 def _put(config: Config, file: Path, target: Path, force: bool) -> Path | None:
     target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
     lock = PathLock(target)
     try:
         there = [path for path in _there(config, target) if path.exists()]
         if there and not force:
             names = ", ".join(sorted(path.name for path in there))
             raise BadInput(f"{target.parent}: holds data already ({names}); give --force to put it aside first")
-        part = target.with_name(target.name + ".part")
-        shutil.copyfile(file, part)
+        try:
+            shutil.copyfile(file, part)
+        except OSError as error:
+            raise StoreUnavailable(f"{part}: cannot be written ({error.strerror}); nothing was changed") from error
         read_copy(part)
         aside = _free(target.parent / f"replaced-{stamp(time.time())}") if there else None
         if aside is not None:
@@ -141,6 +144,7 @@ def _put(config: Config, file: Path, target: Path, force: bool) -> Path | None:
         part.replace(target)
         return aside
     finally:
+        part.unlink(missing_ok=True)
         lock.release()
 
 

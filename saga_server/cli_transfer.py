@@ -36,10 +36,13 @@ def export_command(file: Path | None, data: Path | None, session: str, target: P
     if str(target) == "-":
         sys.stdout.buffer.write(raw)
         return
+    part = target.with_name(target.name + ".part")
     try:
-        target.write_bytes(raw)
+        part.write_bytes(raw)
+        part.replace(target)
     except OSError as error:
-        fail(error)
+        part.unlink(missing_ok=True)
+        fail(BadInput(f"{target}: cannot be written ({error.strerror}); nothing was left there"))
     click.echo(f"{target}: {raw.count(bytes([10]))} lines", err=True)
 
 
