@@ -188,8 +188,8 @@ def _translate(path: Path, error: sqlite3.Error) -> StoreError:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return StoreCorrupt(
-            f"{path}: is damaged, or no SQLite database ({error}); put a backup in its place, or save what can be "
-            f"read with `sqlite3 {path.name} .recover`, or move it away together with {path.name}-wal to start empty"
+            f"{path}: is damaged, or no SQLite database ({error}); put a backup in its place, or move it away together "
+            f"with {path.name}-wal to start empty"
         )
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreLocked(f"{path}: another program holds the database ({error}); close it there")

@@ -36,17 +36,18 @@ class Asking:
     body: bytes | None = None
 
 
-def reached(file: Path | None, data: Path | None, work: Work, *asking: Asking) -> Any:
+def reached(file: Path | None, data: Path | None, work: Work, *asking: Asking, fresh: bool = False) -> Any:
     """What ``work`` gives on the data directory; while a server has it open, its answer to the last of ``asking``.
 
-    Ends the program when neither can be asked.
+    With ``fresh`` a data directory is made where none is. Ends the program when neither can be asked.
     """
     from saga_server.logs import log_errors_only
 
     try:
         config = find_config(file, data)
         log_errors_only(config)
-        check_there(config)
+        if not fresh:
+            check_there(config)
         return asyncio.run(_reached(config, work, asking))
     except (SagaError, OSError) as error:
         fail(error)
@@ -78,11 +79,11 @@ async def ask(config: Config, asking: Asking) -> Any:
     """
     import aiohttp
 
-    from saga_server.running import NotAnswered, address_of
+    from saga_server.running import NOBODY, NotAnswered, address_of
 
     url = address_of(config.data_dir)
     if url is None:
-        raise NotAnswered(f"{config.data_dir}: no server has said where it listens")
+        raise NotAnswered(NOBODY)
     keys = config.server.api_keys
     headers = {"Authorization": f"Bearer {keys[0]}"} if keys else {}
     query = {name: value for name, value in asking.query.items() if value is not None}

@@ -54,7 +54,7 @@ def import_command(file: Path | None, data: Path | None, source: Path, edited: b
     """Take in a session that `saga export` wrote.
 
     It keeps its ids when they are free, and gets new ones else; a name that is taken gets a number. It belongs to the
-    API key that it belonged to.
+    API key that it belonged to. A data directory that is not there yet is made.
     """
     from saga_server.custody import imported
 
@@ -69,7 +69,7 @@ def import_command(file: Path | None, data: Path | None, source: Path, edited: b
         return found
 
     asking = Asking("POST", "/api/import", {"edited": "1" if edited else None}, raw)
-    found = reached(file, data, take, asking)
+    found = reached(file, data, take, asking, fresh=True)
     click.echo(f"{found['id']}  {found['label'] or '-'}  {counted(found['turns'], 'turn')}")
 
 
@@ -93,7 +93,7 @@ def forget(
         if name
         else f"session {session!r}"
         if session
-        else f"all of {owner}"
+        else f"all sessions of the API key {owner}"
     )
     if not yes:
         click.confirm(f"Forget {what}, for good?", abort=True)

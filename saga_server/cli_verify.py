@@ -9,6 +9,7 @@ import click
 
 from saga_server.cli_config import SURROUNDINGS, settings
 from saga_server.cli_custody import Asking, as_json, print_json, reached
+from saga_server.counted import counted
 
 if TYPE_CHECKING:
     from saga_core.engine.saga import Saga
@@ -59,11 +60,11 @@ def _tell(answer: dict[str, Any], mending: bool) -> None:
         for finding in left:
             click.echo(f"!!  {_line(finding)}")
         if any(finding["mendable"] for finding in left):
-            click.echo("saga verify --repair makes it anew from the journal")
+            click.echo("saga verify --repair mends what can be made anew from the journal")
     if answer["waiting"]:
         click.echo(f"{answer['waiting']} turns wait for their background work; saga jobs tells why")
-    count = f"{answer['sessions']} session{'' if answer['sessions'] == 1 else 's'}"
-    click.echo(f"{count}: equal to the journal" if answer["equal"] else f"{count}: {len(left)} findings")
+    count = counted(answer["sessions"], "session")
+    click.echo(f"{count}: {'equal to the journal' if answer['equal'] else counted(len(left), 'finding')}")
 
 
 def _line(finding: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from saga_core.errors import SagaError, StoreLocked
 from saga_core.registry import OpenOptions
 from saga_core.stores.curator import Curator
 from saga_core.stores.lifecycle import Health, StoreInfo
+from saga_server.counted import counted
 from saga_server.doctor_recall import examine_recall, recall_of
 from saga_server.installed import installed
 from saga_server.narrators import Narrators
@@ -173,7 +174,7 @@ async def _providers(config: Config, say: Say) -> bool:
             except SagaError as error:
                 good &= _told(say, False, f"provider {provider.name}: {error}")
             else:
-                _told(say, True, f"provider {provider.name}: {len(models)} models at {provider.where}")
+                _told(say, True, f"provider {provider.name}: {counted(len(models), 'model')} at {provider.where}")
     finally:
         await narrators.aclose()
     return good

@@ -228,7 +228,10 @@ class Exchange:
             _log.exception("turn %s of session %s: recording failed", begun.id, begun.session.id)
             reason = "recording failed unexpectedly, the server's log tells more"
         else:
-            self.metrics.commits.labels("done").inc()
+            if begun.session.id:
+                self.metrics.commits.labels("done").inc()
+            elif begun.notices:  # told without memory, because the journal could not be read
+                self.metrics.commits.labels("failed").inc()
             self.metrics.spent(begun.bill)
             return None
         self.metrics.commits.labels("failed").inc()
@@ -287,6 +290,8 @@ class Exchange:
             await answer.aborted()
             return "aborted"
         if failure is not None:
+            if isinstance(failure, UpstreamError):
+                _log.warning("a reply of %s failed: %s", self._route.model, failure)
             await answer.failed(cast("Exception", failure))
             return "failed"
         await answer.finished()

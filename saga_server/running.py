@@ -12,6 +12,7 @@ from saga_core.errors import BadInput, NotFound, SagaError
 
 _FILE = "server.json"
 _SECONDS = 30.0
+NOBODY = "no server has said where it listens; if one is starting, or another command is at work, try again in a moment"
 
 
 class NotAnswered(SagaError):
@@ -48,7 +49,7 @@ async def ask(config: Config, path: str, query: Mapping[str, str] | None = None)
 
     url = address_of(config.data_dir)
     if url is None:
-        raise NotAnswered(f"{config.data_dir}: no server has said where it listens")
+        raise NotAnswered(NOBODY)
     keys = config.server.api_keys
     headers = {"Authorization": f"Bearer {keys[0]}"} if keys else {}
     try:

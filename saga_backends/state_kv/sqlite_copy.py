@@ -67,24 +67,33 @@ def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
         raise StoreUnavailable(f"{source}: there is no state file to copy")
     sqlite_file.prepare_path(target)
     part = target.with_name(target.name + ".part")
-    part.unlink(missing_ok=True)
+    try:
+        part.write_bytes(b"")
+    except OSError as error:
+        raise _unwritable(target, error) from error
     try:
         with sqlite_file.translated(source), closing(_reading(source)) as original:
             sqlite_file.version_of(original, source, SCHEMA)
-            with closing(sqlite3.connect(part, isolation_level=None)) as copied:
+            with sqlite_file.translated(target), closing(sqlite3.connect(part, isolation_level=None)) as copied:
                 original.backup(copied)
-                with sqlite_file.translated(part):
-                    copied.execute("PRAGMA journal_mode=DELETE")
-                    _seal(copied, made, saga)
+                copied.execute("PRAGMA journal_mode=DELETE")
+                _seal(copied, made, saga)
         _sync(part)
         found = read_copy(part)
         part.replace(target)
         _sync(target.parent)
+    except StoreCorrupt as error:  # the copy is what the source is
+        why = str(error).removeprefix(f"{part}: ").removeprefix(f"{target}: ").removeprefix(f"{source}: ")
+        raise StoreCorrupt(f"{source}: no backup was made of it: {why}") from error
     except OSError as error:
-        raise StoreUnavailable(f"{target}: cannot be written ({error.strerror})") from error
+        raise _unwritable(target, error) from error
     finally:
         part.unlink(missing_ok=True)
     return Copy(target, found.bytes, found.journal, found.sessions, found.turns, found.seal)
+
+
+def _unwritable(target: Path, error: OSError) -> StoreUnavailable:
+    return StoreUnavailable(f"{target}: cannot be written ({error.strerror}); give a place where this user may write")
 
 
 def read_copy(path: Path) -> Copy:
@@ -96,7 +105,8 @@ def read_copy(path: Path) -> Copy:
     if not path.is_file():
         raise BadInput(f"{path}: there is no such file; give a file that `saga backup` made")
     with sqlite_file.translated(path), closing(_reading(path)) as file:
-        sqlite_file.version_of(file, path, SCHEMA)
+        if not sqlite_file.version_of(file, path, SCHEMA):
+            raise BadInput(f"{path}: holds no journal")
         wrong = sqlite_file.check(file, thorough=True)
         if wrong is not None:
             raise StoreCorrupt(f"{path}: is damaged ({wrong}); take another backup")

@@ -133,7 +133,8 @@ def read_file(raw: bytes, *, edited: bool = False) -> SessionFile:
         hasher = hashlib.sha256(b"".join(line + b"\n" for line in lines[:-1]))
         if end["end"] != len(plains) or end.get("sha256") != hasher.hexdigest():
             raise BadInput(
-                "the file is not what was exported: it was changed or cut; if it was edited on purpose, say so"
+                "the file is not what was exported: it was changed or cut; if somebody edited it on purpose, give "
+                "--edited (over HTTP: edited=1)"
             )
     return _assembled(plains)
 

@@ -133,6 +133,8 @@ async def test_everything_breaks_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
                 part.breaks("before")
             await player.says("귀를 기울인다.")
             assert "journal.read" in player.told
+            assert await client.metric('saga_commits_total{result="done"}') == 1
+            assert await client.metric('saga_commits_total{result="failed"}') == 1, "it was told, and not recorded"
             assert (await client.get("/readyz")).status in (200, 503)
             for part in parts.values():
                 part.recovers()

@@ -225,11 +225,20 @@ class TestFailuresOfUpstream:
     @pytest.mark.parametrize("stream", [False, True])
     @pytest.mark.parametrize(("step", "status", "kind"), BEFORE)
     async def test_before_the_first_byte(
-        self, client: Client, upstream: Upstream, step: Step, status: int, kind: str, stream: bool
+        self,
+        client: Client,
+        upstream: Upstream,
+        step: Step,
+        status: int,
+        kind: str,
+        stream: bool,
+        caplog: pytest.LogCaptureFixture,
     ) -> None:
         upstream.then(step)
         reply = await client.chat(HELLO, stream=stream)
         assert reply.status == status
+        (told,) = [record.message for record in caplog.records if record.name == "saga.server"]
+        assert told.startswith("a reply of narrator-1 failed: ") and f"127.0.0.1:{upstream.port}" in told, "the log has it too"
         assert reply.error["type"] == kind
         assert reply.error["code"] == "upstream"
         assert f"127.0.0.1:{upstream.port}" in reply.error["message"]

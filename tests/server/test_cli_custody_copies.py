@@ -92,6 +92,18 @@ class TestBackup:
         missing = saga("restore", "nothing.db", data="elsewhere")
         assert missing.exit_code == 2 and "there is no such file" in missing.stderr
         assert "there is nothing at" in saga("backup", data="nowhere").stderr
+        long = saga("backup", "x" * 248 + ".db")
+        assert long.exit_code == 1 and "x.db: cannot be written (" in long.stderr, "the target is at fault"
+
+    def test_of_a_damaged_journal(self, here: Path) -> None:
+        file = here / "data" / "state.db"
+        raw = bytearray(file.read_bytes())
+        raw[8_192:] = bytes(len(raw) - 8_192)
+        file.write_bytes(raw)
+        refused = saga("backup", "kept.db")
+        assert refused.exit_code == 1
+        assert f"saga: {file}: no backup was made of it: is damaged" in refused.stderr, "and no other file is named"
+        assert not list(here.glob("kept.db*"))
 
     @pytest.mark.parametrize("harm", ["cut", "bit", "row", "other", "newer"])
     def test_a_backup_that_is_not_whole(self, here: Path, harm: str) -> None:
@@ -139,7 +151,6 @@ class TestTransfer:
         first = json.loads((here / "my.jsonl").read_text(encoding="utf-8").splitlines()[0])
         assert (first["saga"], first["version"]) == ("session", 1)
         (session,) = listed()
-        (here / "elsewhere").mkdir()
         told = well("import", "my.jsonl", data="elsewhere")
         assert told == f"{session['id']}  나의 모험  1 turn\n"
         assert listed("elsewhere") == [session]
@@ -152,7 +163,7 @@ class TestTransfer:
         file = here / "my.jsonl"
         file.write_text(file.read_text(encoding="utf-8").replace("바람이", "비가"), encoding="utf-8")
         refused = saga("import", "my.jsonl")
-        assert refused.exit_code == 2 and "was changed" in refused.stderr
+        assert refused.exit_code == 2 and "was changed" in refused.stderr and "--edited" in refused.stderr
         well("import", "my.jsonl", "--edited")
 
     def test_to_the_terminal(self, here: Path) -> None:
