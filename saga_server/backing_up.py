@@ -9,21 +9,27 @@ from collections.abc import Callable
 from contextlib import aclosing
 from importlib.metadata import version
 from pathlib import Path
+from typing import get_args
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from saga_backends.path_lock import PathLock
 from saga_backends.state_kv.sqlite_copy import SEAL, Copy, copy_state, read_copy
+from saga_backends.state_kv.sqlite_salvage import Salvaged, salvage
+from saga_core import codec
 from saga_core.config import Config
+from saga_core.context.model import Language
 from saga_core.custody.backups import Kept, add_to_index
 from saga_core.custody.forget import forget_sessions
 from saga_core.custody.forgotten import Older, brought_back
-from saga_core.custody.verify import Verdict, verify
+from saga_core.custody.remains import make_whole
+from saga_core.custody.verify import Verdict, repair, verify
 from saga_core.engine.open_stores import backend_of, path_of
 from saga_core.engine.saga import Saga
 from saga_core.errors import BadInput, NewerSchema, NotSupported, StoreUnavailable
 from saga_core.journal import keys
 from saga_core.stores.state_kv import Batch
+from saga_core.world.model import EMPTY_WORLD
 from saga_server.counted import counted
 
 FOLDER = "backups"
@@ -84,14 +90,32 @@ async def restore(
     *,
     force: bool = False,
     with_forgotten: bool = False,
+    damaged: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Restored:
     """Put a backup in the place of the journal, and render every view from it.
 
     The backup is read from end to end first. Data that is there is refused, or put aside with ``force``. Sessions
     that were forgotten since the backup was made are left out, and a backup that holds a name which was forgotten since
-    is refused, unless ``with_forgotten``. Raises ``SagaError``; until the last step nothing was changed.
+    is refused, unless ``with_forgotten``. With ``damaged`` what can be read of ``file`` is taken for the backup. Raises
+    ``SagaError``; until the last step nothing was changed.
     """
+    target = state_file(config)
+    if damaged:
+        saved = target.with_name(target.name + ".saved")
+        try:
+            told = await asyncio.to_thread(_salvage, file, saved)
+            unread = counted(told.gaps + told.garbled, "place")
+            say(f"{file}: {counted(told.entries, 'entry', 'entries')} saved; {unread} could not be read")
+            return await _restore(config, saved, force, with_forgotten, True, say)
+        finally:
+            saved.unlink(missing_ok=True)
+    return await _restore(config, file, force, with_forgotten, False, say)
+
+
+async def _restore(
+    config: Config, file: Path, force: bool, with_forgotten: bool, holes: bool, say: Callable[[str], None]
+) -> Restored:
     target = state_file(config)
     found = await asyncio.to_thread(read_copy, file)
     if found.journal > keys.FORMAT:
@@ -99,7 +123,8 @@ async def restore(
             f"{file}: its journal has format {found.journal}, this SAGA knows up to {keys.FORMAT}: install a newer "
             "SAGA; nothing was changed"
         )
-    say(f"{file}: whole, {counted(len(found.sessions), 'session')}, {counted(found.turns, 'turn')}")
+    if not holes:
+        say(f"{file}: whole, {counted(len(found.sessions), 'session')}, {counted(found.turns, 'turn')}")
     since = found.seal.made if found.seal is not None else None
     older = Older((), ()) if with_forgotten else brought_back(config.data_dir, found.sessions, since)
     if older.names:
@@ -112,14 +137,37 @@ async def restore(
         say(f"what was there is now in {aside}")
     async with aclosing(await Saga.open(config, resume=False)) as saga:
         await saga.stores.state.commit(Batch(deletes=frozenset({SEAL})))  # it goes on, and is no copy any more
-        if older.sessions:
-            await forget_sessions(saga, [await saga.session(session) for session in older.sessions])
-            left = counted(len(older.sessions), "session")
+        sessions = await _whole(saga, say) if holes else found.sessions
+        if unwanted := [session for session in older.sessions if session in sessions]:
+            await forget_sessions(saga, [await saga.session(session) for session in unwanted])
+            left = counted(len(unwanted), "session")
             say(f"{left} left out: forgotten after this backup was made (--with-forgotten would bring them back)")
-        for session in found.sessions:
+        for session in sessions:
             if session not in older.sessions:
                 await saga.rebuild(session)
-        return Restored(found, aside, await verify(saga), older.sessions)
+        verdict = await verify(saga)
+        if holes:
+            verdict = await repair(saga, verdict)
+        return Restored(found, aside, verdict, older.sessions)
+
+
+async def _whole(saga: Saga, say: Callable[[str], None]) -> tuple[str, ...]:
+    """Let go of what leads into a hole; the sessions that are left."""
+    names = [name for name in saga.worlds.names() if name not in saga.worlds.broken()]
+    worlds = [*(evolve(EMPTY_WORLD, language=each) for each in get_args(Language)), *map(saga.worlds.get, names)]
+    left = await make_whole(saga.stores.state, worlds)
+    if left.gone:
+        say(f"{counted(len(left.gone), 'session')} could not be saved: {', '.join(left.gone)}")
+    if left.turns:
+        turns = counted(left.turns, "turn leads", "turns lead")
+        say(f"{turns} into a hole and could not be kept; chats that still show them bring them back")
+    return tuple([each.id for each in await saga.journal.sessions()])
+
+
+def _salvage(file: Path, saved: Path) -> Salvaged:
+    saved.parent.mkdir(parents=True, exist_ok=True)
+    saved.unlink(missing_ok=True)
+    return salvage(file, saved, {keys.FORMAT_KEY: codec.dumps({"format": keys.FORMAT})})
 
 
 def _put(config: Config, file: Path, target: Path, force: bool) -> Path | None:

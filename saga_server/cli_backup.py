@@ -41,8 +41,11 @@ def backup(file: Path | None, data: Path | None, target: Path | None) -> None:
 @click.argument("backup_file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Put data that is there aside, instead of refusing.")
 @click.option("--with-forgotten", is_flag=True, help="Bring back what was forgotten after the backup was made.")
+@click.option("--damaged", is_flag=True, help="FILE is damaged: take what can be read of it.")
 @settings
-def restore(file: Path | None, data: Path | None, backup_file: Path, force: bool, with_forgotten: bool) -> None:
+def restore(
+    file: Path | None, data: Path | None, backup_file: Path, force: bool, with_forgotten: bool, damaged: bool
+) -> None:
     """Put the backup FILE in the place of the journal, and render every view from it.
 
     The backup is read from end to end first, and everything is verified afterwards. The server must not run on the
@@ -55,7 +58,9 @@ def restore(file: Path | None, data: Path | None, backup_file: Path, force: bool
     try:
         config = find_config(file, data)
         log_errors_only(config)
-        found = asyncio.run(put_back(config, backup_file, force=force, with_forgotten=with_forgotten, say=click.echo))
+        found = asyncio.run(
+            put_back(config, backup_file, force=force, with_forgotten=with_forgotten, damaged=damaged, say=click.echo)
+        )
     except (SagaError, OSError) as error:
         fail(error)
     for finding in found.verdict.findings:

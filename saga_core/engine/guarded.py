@@ -20,7 +20,11 @@ log = logging.getLogger("saga.journal")
 
 DAMAGED = "journal.damaged"
 """The degraded mode."""
-REMEDY = "stop the server and put a backup in its place with `saga restore FILE --force`"
+REMEDY = (
+    "stop the server and put a backup in its place with `saga restore FILE --force`; without a backup, save what can "
+    "be read with `saga restore {path} --damaged --force`"
+)
+MENDED = "mend that, and start the server again; no damage was found in it"
 
 
 def keep_copy(path: Path) -> Path | None:

@@ -144,6 +144,62 @@ class TestBackup:
         assert "equal to the journal" in well("restore", "old.db", data="elsewhere")
 
 
+PAGE = 4_096
+
+
+class TestDamaged:
+    """What can be read of a damaged journal is saved, and nothing in it leads into a hole."""
+
+    @pytest.fixture
+    def file(self, here: Path) -> Path:
+        """A journal with two sessions of twelve turns in all, and a swipe."""
+        for number in range(5):
+            play("나의 모험", f"{number}. 숲으로 간다.", f"{number}번째 길이 열린다. 바람이 분다. " * 20)
+            play("Another", f"{number}. I go on.", f"Door {number} is open. It smells of rope. " * 20)
+        well("backup", "kept.db")
+        return here / "kept.db"
+
+    def test_one_that_is_whole(self, file: Path) -> None:
+        told = well("restore", "kept.db", "--damaged", data="elsewhere")
+        assert "; 0 places could not be read" in told and "restored, and equal to the journal" in told
+        assert listed("elsewhere") == listed()
+
+    @pytest.mark.parametrize("harm", [bytes(PAGE), b"\xa5" * PAGE])
+    def test_wherever_a_page_is_torn(self, file: Path, harm: bytes) -> None:
+        raw, most = file.read_bytes(), sum(session["turns"] for session in listed())
+        kept = []
+        for at in range(2 * PAGE, len(raw), 6 * PAGE):
+            file.write_bytes(raw[:at] + harm + raw[at + PAGE :])
+            data = f"after-{at}"
+            told = well("restore", "kept.db", "--damaged", data=data)
+            assert "restored, and equal to the journal" in told
+            kept.append(sum(session["turns"] for session in listed(data)))
+            assert kept[-1] == most or "could not be" in told, "what is lost is said"
+        assert max(kept) == most
+        assert sum(kept) > 0.5 * most * len(kept)
+
+    def test_in_the_place_of_the_journal_itself(self, here: Path, file: Path) -> None:
+        state = here / "data" / "state.db"
+        before = listed()
+        raw = bytearray(state.read_bytes())
+        raw[-PAGE:] = bytes(PAGE)
+        state.write_bytes(raw)
+        well("restore", str(state), "--damaged", "--force")
+        (aside,) = (here / "data").glob("replaced-*")
+        assert (aside / "state.db").read_bytes() == raw, "what was there is kept"
+        assert {each["label"] for each in listed()} <= {each["label"] for each in before}
+        play("나의 모험", "계속 간다.", "길이 이어진다. 해가 진다.")
+        assert well("verify").endswith("equal to the journal\n")
+
+    def test_one_of_which_nothing_is_left(self, here: Path, file: Path) -> None:
+        file.write_bytes(file.read_bytes()[:PAGE] + bytes(40 * PAGE))
+        refused = saga("restore", "kept.db", "--damaged", data="elsewhere")
+        assert refused.exit_code == 1 and "kept.db: " in refused.stderr
+        assert not list((here / "elsewhere").glob("state.db*"))
+        missing = saga("restore", "nothing.db", "--damaged", data="elsewhere")
+        assert missing.exit_code == 2 and "there is no such file" in missing.stderr
+
+
 class TestTransfer:
     def test_there_and_back(self, here: Path) -> None:
         well("export", "나의 모험", "my.jsonl")
