@@ -13,8 +13,8 @@ from aiohttp import web
 from attrs import define, field
 
 from saga_core.config import Config
+from saga_core.engine import late
 from saga_core.engine.lanes import DrainReport
-from saga_core.engine.late import make_ready
 from saga_core.engine.saga import Saga
 from saga_core.errors import BadInput
 from saga_server.app import make_app
@@ -43,6 +43,8 @@ CLOSING_SECONDS = 5.0
 providers. What takes longer hangs, and is left behind."""
 LONGEST_CLOSING = 3 * CLOSING_SECONDS
 """What all of that takes at most."""
+_LOOKS, _LOOK_SECONDS = 200, 0.05
+"""How often and how far apart it is looked whether chats are open, before a start goes on beside them."""
 
 
 @define(eq=False)
@@ -130,14 +132,23 @@ class Server:
         self._warming = asyncio.create_task(self._warm(), name="saga-warm")
 
     async def _warm(self) -> None:
-        """Do now what the first requests would wait for: modules are imported, providers opened and worlds read."""
-        await asyncio.to_thread(make_ready)
+        """Do now what the first requests would wait for: providers are opened, worlds read, modules imported."""
         if not self.narrators.offline:
             await self.narrators.warm()
         try:
             await asyncio.to_thread(self.saga.worlds.read_all)
         except BadInput as error:
             _log.warning("%s", error)
+        for step in late.steps():
+            await self._give_way()
+            await asyncio.to_thread(step)
+
+    async def _give_way(self) -> None:
+        """Let the chats that came meanwhile be answered: beside a thread that computes each step of theirs waits."""
+        for _ in range(_LOOKS):
+            if not self.open_requests:
+                return
+            await asyncio.sleep(_LOOK_SECONDS)
 
     async def _open(self) -> web.AppRunner:
         narrators = Narrators.from_config(self.config, self.environ)

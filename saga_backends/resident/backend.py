@@ -44,10 +44,4 @@ async def _open_vector(options: OpenOptions) -> ResidentVectors:
 
 
 GRAPH = Backend("resident", "graph", _open_graph, "the scopes of a graph store in memory, written through")
-VECTOR = Backend(
-    kind="resident",
-    name="vector",
-    open=_open_vector,
-    summary="the scopes of a vector store in memory, written through",
-    late=("numpy", "saga_backends.vector.matrix"),
-)
+VECTOR = Backend("resident", "vector", _open_vector, "the scopes of a vector store in memory, written through")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import importlib
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from attrs import evolve
 
 from saga_backends.resident.scope_cache import ScopeCache
+from saga_backends.vector.matrix import Matrix, Row
+from saga_backends.vector.scoring import Question
 from saga_core.capabilities import Capability
 from saga_core.stores.filters import Filter, predicate
 from saga_core.stores.lifecycle import Health, StoreInfo
@@ -27,13 +26,7 @@ from saga_core.stores.validate import (
 )
 from saga_core.stores.vector import Hit, ScopeSpec, Vector, VectorItem, VectorStore
 
-if TYPE_CHECKING:
-    from saga_backends.vector.matrix import Matrix, Row
-    from saga_backends.vector.scoring import Question
-
 _PAGE = 1_000
-_NUMBERS = "saga_backends.vector.matrix"
-"""Brings numpy along, which opening does without."""
 
 
 class _Image:
@@ -41,7 +34,7 @@ class _Image:
 
     def __init__(self, spec: ScopeSpec | None) -> None:
         self.spec = spec
-        self.matrix = _matrix(spec) if spec is not None else None
+        self.matrix = Matrix(spec.dimension) if spec is not None else None
 
     @property
     def size(self) -> int:
@@ -51,7 +44,7 @@ class _Image:
     def create(self, spec: ScopeSpec) -> bool:
         """Begin to exist; whether that agrees with what is known."""
         if self.spec is None:
-            self.spec, self.matrix = spec, _matrix(spec)
+            self.spec, self.matrix = spec, Matrix(spec.dimension)
         return self.spec == spec
 
 
@@ -69,7 +62,6 @@ class ResidentVectors:
         """Says by its ``counters`` how it fares."""
         self._info = evolve(inner.info, capabilities=inner.info.capabilities | {Capability.RESIDENT})
         self._limits = inner.info.limits
-        self._prepared = False
 
     @property
     def info(self) -> StoreInfo:
@@ -93,7 +85,6 @@ class ResidentVectors:
         """See ``VectorStore.create``."""
         self.cache.ensure_open()
         check_scope(scope, self._limits)
-        await self._prepare()
         await self.cache.write(scope, lambda: self.inner.create(scope, spec), lambda image, _: image.create(spec))
 
     async def describe(self, scope: str) -> ScopeSpec | None:
@@ -142,7 +133,7 @@ class ResidentVectors:
         self.cache.ensure_open()
         check_query(scopes, k, where, self._limits)
         asked = as_float32("vector", vector)
-        question: Question | None = None
+        question = Question(asked)
         wanted = predicate(where) if where is not None else None
         found: list[tuple[float, str, int, Hit | Row]] = []
         for place, scope in enumerate(dict.fromkeys(scopes)):
@@ -152,7 +143,6 @@ class ResidentVectors:
                 found += [(-hit.score, hit.id, place, hit) for hit in hits]
             elif image.matrix is not None and image.spec is not None:
                 check_dimension("vector", asked, scope, image.spec)
-                question = _question(asked) if question is None else question
                 found += [(-score, row.id, place, row) for score, row in image.matrix.best(question, k, wanted)]
         found.sort(key=lambda entry: entry[:3])
         return [
@@ -204,17 +194,9 @@ class ResidentVectors:
         check_scope(scope, self._limits)
         return await self.cache.fetch(scope)
 
-    async def _prepare(self) -> None:
-        """Import, in a thread, what the first matrix needs."""
-        if not self._prepared:
-            await asyncio.to_thread(importlib.import_module, _NUMBERS)
-            self._prepared = True
-
     async def _load(self, scope: str, most: int) -> _Image | None:
         """Every item in the order of ids, unless their number alone tells that they are too many."""
         spec = await self.inner.describe(scope)
-        if spec is not None:
-            await self._prepare()
         image = _Image(spec)
         if spec is None or image.matrix is None:
             return image
@@ -230,18 +212,6 @@ class ResidentVectors:
             if len(items) < page:
                 return image
             after = items[-1].id
-
-
-def _matrix(spec: ScopeSpec) -> Matrix:
-    from saga_backends.vector.matrix import Matrix
-
-    return Matrix(spec.dimension)
-
-
-def _question(asked: array[float]) -> Question:
-    from saga_backends.vector.scoring import Question
-
-    return Question(asked)
 
 
 def _single(vector: Vector) -> array[float]:

@@ -24,5 +24,4 @@ BACKEND = Backend(
     name="sqlite",
     open=_open,
     summary="one SQLite file, exact search by numpy; the default",
-    late=("numpy", "saga_backends.vector.scoring"),
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 
 from saga_core import codec, registry
@@ -25,14 +27,18 @@ _RECORDS = (Session, Turn, Node, WorldState, World, Bill, Kept, KeptFloating, Ke
 """What a turn reads and writes."""
 
 
-def make_ready() -> None:
-    """Import what was put off, by the engine and by the backends that were loaded (``Backend.late``), and make the
-    readers and writers of records. Takes two tenths of a second, for a thread. What cannot be imported is logged, and
-    met again by whoever needs it.
+def steps() -> Iterator[Callable[[], None]]:
+    """What is to be done, piece by piece, each for a thread and of a tenth of a second at most; what is needed first
+    comes first: the readers and writers of records, then what was put off by the backends that were loaded
+    (``Backend.late``) and by the engine. What cannot be imported is logged, and met again by whoever needs it.
     """
-    for name in (*_MODULES, *registry.late()):
-        try:
-            import_module(name)
-        except ImportError as error:
-            log.warning("%s cannot be imported: %s", name, error)
-    codec.prepare(*_RECORDS)
+    yield partial(codec.prepare, *_RECORDS)
+    for name in (*registry.late(), *_MODULES):
+        yield partial(_import, name)
+
+
+def _import(name: str) -> None:
+    try:
+        import_module(name)
+    except ImportError as error:
+        log.warning("%s cannot be imported: %s", name, error)

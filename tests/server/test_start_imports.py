@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+from saga_core import registry
+from saga_core.config import load_config
+from saga_core.engine import late
+from saga_server import wiring
+from saga_server.wiring import Server
 
 _PLAYED = """
 import asyncio, json, sys
@@ -39,7 +46,7 @@ asyncio.run(main())
 """
 
 HEAVY = (
-    "anthropic chromadb kuzu ladybug lancedb networkx numpy openai onnxruntime rich sqlite_utils tokenizers yaml"
+    "anthropic chromadb kuzu ladybug lancedb networkx openai onnxruntime rich sqlite_utils tokenizers yaml"
 ).split()
 LATER = (
     "saga_core.curation.corrections saga_core.curation.rules saga_core.curation.rulings saga_core.custody "
@@ -64,7 +71,7 @@ def test_what_starting_does_without(modules: list[set[str]]) -> None:
     ready, warm, _ = modules
     assert ready & {*HEAVY, *LATER} == set()
     assert "aiohttp" in ready
-    assert warm >= {"networkx", "numpy", "saga_core.curation.rules", "saga_core.curation.rulings"}
+    assert warm >= {"networkx", "saga_core.curation.rules", "saga_core.curation.rulings"}
 
 
 def test_every_name_is_one_of_a_module() -> None:
@@ -77,3 +84,43 @@ def test_every_name_is_one_of_a_module() -> None:
 def test_a_turn_imports_nothing_that_could_have_been_there(modules: list[set[str]]) -> None:
     _, warm, played = modules
     assert {name for name in played - warm if name.startswith(("saga_", "numpy", "networkx", "cattrs"))} == set()
+
+
+async def test_chats_that_came_meanwhile_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    happened: list[str] = []
+    chats = [1, 1, 0, 1, 0]
+
+    def looked(_: Server) -> int:
+        happened.append(f"{chats[0]} open")
+        return chats.pop(0)
+
+    monkeypatch.setattr(wiring, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(Server, "open_requests", property(looked))
+    monkeypatch.setattr(late, "steps", lambda: (partial(happened.append, each) for each in ("one", "two")))
+    tree = {"storage": {"profile": "memory"}, "server": {"port": 0}}
+    async with Server(load_config(tree, environ={}), {}) as server:
+        assert server._warming is not None
+        await server._warming
+    assert happened == ["1 open", "1 open", "0 open", "one", "1 open", "0 open", "two"]
+
+
+async def test_chats_that_never_end_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(wiring, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(wiring, "_LOOKS", 3)
+    monkeypatch.setattr(Server, "open_requests", property(lambda _: 1))
+    monkeypatch.setattr(late, "steps", lambda: iter([partial(done.append, "one")]))
+    tree = {"storage": {"profile": "memory"}, "server": {"port": 0}}
+    async with Server(load_config(tree, environ={}), {}) as server:
+        assert server._warming is not None
+        await server._warming
+    assert done == ["one"]
+
+
+def test_what_is_not_there_is_said_and_met_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(registry, "late", lambda: ("no_such_library",))
+    for step in late.steps():
+        step()
+    assert "no_such_library cannot be imported" in caplog.text
