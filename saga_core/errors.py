@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+QUOTES = "; it says "
+"""Behind this an error's message quotes what a model said. Who administers sees it; a log does not tell a story."""
+
 
 class SagaError(Exception):
     """Anything that SAGA raises on purpose."""

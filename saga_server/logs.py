@@ -18,6 +18,7 @@ from pythonjsonlogger.json import JsonFormatter
 
 from saga_core.config import Config
 from saga_core.config.model import LogFormat, LoggingConfig, StoreConfig
+from saga_core.errors import QUOTES
 from saga_core.subject import Subject, subject
 from saga_server.narrators import KEY_VARIABLES
 
@@ -30,12 +31,13 @@ _OURS = ("saga", "saga_core", "saga_backends", "saga_server")
 _SECRET_NAME = re.compile(r"key|token|secret|password", re.IGNORECASE)
 _BEARER = re.compile(r"(?i)\b(bearer\s+)(?=\S*\d)[^\s\"',;]{8,}")
 _KEY = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}")
-_IN_URL = re.compile(r"(\w+://[^/\s:@]*:)[^@\s/]+(?=@)")
+_QUOTED = re.compile(re.escape(QUOTES) + ".*")
+_IN_URL = re.compile(r"(\w{1,20}://[^/\s:@]*:)[^@\s/]+(?=@)")
 
 
 @frozen
 class Redactor:
-    """Takes secrets out of a text: those that are known, and what looks like one."""
+    """Takes secrets out of a text: those that are known, what looks like one, and what an error quotes of a story."""
 
     secrets: tuple[str, ...]
     """The longest first."""
@@ -50,7 +52,7 @@ class Redactor:
         for secret in self.secrets:
             text = text.replace(secret, HIDDEN)
         text = _BEARER.sub(rf"\1{HIDDEN}", text)
-        text = _KEY.sub(HIDDEN, text)
+        text = _QUOTED.sub("", _KEY.sub(HIDDEN, text))
         return _IN_URL.sub(rf"\1{HIDDEN}", text)
 
 

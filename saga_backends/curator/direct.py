@@ -9,6 +9,7 @@ from saga_backends.curator.model_options import ModelOptions, take_model
 from saga_core.curation import asking
 from saga_core.curation.answers import Unusable, read_answer
 from saga_core.curation.asked import Asking, CurationFailed
+from saga_core.errors import QUOTES
 from saga_core.registry import Backend, OpenOptions
 from saga_core.stores.curator import CurationView, Curator, Proposal
 
@@ -39,7 +40,7 @@ class DirectCurator(CuratorLife):
             return read_answer(said.text, view)
         except Unusable as problem:
             shown = " ".join(said.text.split())[:_SHOWN]
-            raise CurationFailed(f"the answer cannot be used: {problem}; it says {shown!r}") from None
+            raise CurationFailed(f"the answer cannot be used: {problem}{QUOTES}{shown!r}") from None
 
 
 async def _open(options: OpenOptions) -> Curator:

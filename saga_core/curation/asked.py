@@ -122,6 +122,8 @@ class Asking:
         try:
             async for part in stream:
                 if isinstance(part, TextPart) and part.index == 0:
+                    if len(said.text) > _LONGEST:
+                        break
                     said.text += part.text
                 elif isinstance(part, ExtraPart) and part.index == 0:
                     calls = part.fields.get("tool_calls")
@@ -130,8 +132,6 @@ class Asking:
                     refused = part.reason == "content_filter"
                 elif isinstance(part, UsagePart):
                     bill = part
-                if len(said.text) > _LONGEST:
-                    break
         finally:
             close = getattr(stream, "aclose", None)
             if close is not None:

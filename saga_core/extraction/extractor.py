@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from attrs import define, field
 
-from saga_core.errors import UpstreamError
+from saga_core.errors import QUOTES, UpstreamError
 from saga_core.extraction.answer_schema import answer_schema
 from saga_core.extraction.failure import ExtractionFailed
 from saga_core.extraction.question import ask, ask_again
@@ -26,7 +26,7 @@ TIMEOUT = 60.0
 """Seconds that one call may take."""
 MAX_TOKENS = 1_200
 """Tokens of an answer, at most."""
-_LONGEST = 20_000
+_LONGEST = 60_000
 _LESSONS = 3
 """Refusals of one question that are learned from, at most."""
 _SHOWN = 120
@@ -88,7 +88,7 @@ class Extractor:
             reading = read_answer(await self._answer(repair, before_call, paid))
         if reading.status is BlockStatus.FALLBACK:
             said = " ".join(reading.visible.split())[:_SHOWN]
-            shown = f"; it says {said!r}" if said else ""
+            shown = f"{QUOTES}{said!r}" if said else ""
             raise ExtractionFailed(
                 f"the answer has no state block that can be read: {reading.problems[-1]}{shown}", answered=True
             )
@@ -136,14 +136,14 @@ class Extractor:
         try:
             async for part in stream:
                 if isinstance(part, TextPart) and part.index == 0:
-                    said.pieces.append(part.text)
+                    if said.length >= _LONGEST:
+                        break
+                    said.pieces.append(part.text[: _LONGEST - said.length])
                     said.length += len(part.text)
                 elif isinstance(part, FinishPart) and part.index == 0:
                     said.refused = part.reason == "content_filter"
                 elif isinstance(part, UsagePart):
                     bill = part
-                if said.length > _LONGEST:
-                    break
         finally:
             close = getattr(stream, "aclose", None)
             if close is not None:

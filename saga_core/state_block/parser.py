@@ -25,7 +25,7 @@ from saga_core.state_block.records import (
 from saga_core.state_block.values import Unreadable, read_change, read_flag, read_text
 from saga_core.text.normal import nfc
 
-MAX_BODY = 262_144
+MAX_BODY = 65_536
 _MAX_PROBLEMS = 50
 _SHOWN = 60
 _MAP_START = re.compile(r"(?:[\[［]\s*)*[{｛]")
@@ -117,8 +117,10 @@ def parse_block(body: str, *, closed: bool = True) -> ParsedBlock:
     whole, cut = lines.whole_lines(undressed(nfc(body)), closed=closed)
     if cut:
         findings.problem(f"the last line is cut and was dropped: {cut.strip()[:_SHOWN]!r}")
-    while whole and (not whole[0].strip() or whole[0].strip().casefold() in _DATA_WORDS):
-        del whole[0]
+    first = 0
+    while first < len(whole) and (not whole[first].strip() or whole[first].strip().casefold() in _DATA_WORDS):
+        first += 1
+    del whole[:first]
     if _is_data(text := "\n".join(whole).strip()):
         _read_data(text, cut, closed, findings)
     else:

@@ -16,7 +16,7 @@ from attrs import define, field, frozen
 
 from saga_core.curation.answers import Unusable, read_object
 from saga_core.curation.asked import Asking, CurationFailed
-from saga_core.errors import Closed
+from saga_core.errors import QUOTES, Closed
 from saga_core.extraction.question import without_injected
 from saga_core.model.memories import MemoryRecord, newest
 from saga_core.ports import Clock
@@ -102,7 +102,7 @@ class Learner:
             return _records(said.text)
         except Unusable as problem:
             begins = " ".join(said.text.split())[:_SAID]
-            raise CurationFailed(f"the answer cannot be used: {problem}; it says {begins!r}") from None
+            raise CurationFailed(f"the answer cannot be used: {problem}{QUOTES}{begins!r}") from None
 
     def _proposal(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import Counter, deque
 
 import pytest
@@ -330,3 +331,13 @@ def test_who_is_known_further_down_keeps_the_identity() -> None:
     assert after.met == ("e", "k", "x")
     alone = fold(STATE, read_delta(reading, STATE, source=Source.EXTRACTION), turn="t", depth=1)
     assert "x" not in alone.entities
+
+
+@pytest.mark.parametrize(
+    "unit", ["```state\n", "\n", "[", "{", '"', "비가 온다. ", "<think>", "```", "hp_change: 1\n", "- "]
+)
+@pytest.mark.parametrize("start", ["", "```state\n", "<state>"])
+def test_no_answer_takes_long(start: str, unit: str) -> None:
+    began = time.process_time()
+    read_answer(start + unit * (60_000 // len(unit)))
+    assert time.process_time() - began < 2
