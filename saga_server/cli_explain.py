@@ -11,6 +11,7 @@ import click
 
 from saga_server.cli_config import settings
 from saga_server.looking import looked
+from saga_server.terminal import harmless
 
 if TYPE_CHECKING:
     from saga_core.engine.saga import Saga
@@ -40,7 +41,7 @@ def explain(file: Path | None, data: Path | None, session: str, turn: str | None
         click.echo(json.dumps(found, ensure_ascii=False, indent=2))
         return
     for line in lines(found, skipped=skipped):
-        click.echo(line)
+        click.echo(harmless(line))
 
 
 def lines(found: dict[str, Any], *, skipped: bool) -> list[str]:

@@ -10,6 +10,7 @@ import click
 
 from saga_server.cli_config import settings
 from saga_server.cli_custody import Asking, as_json, print_json, reached, segment
+from saga_server.terminal import harmless
 
 if TYPE_CHECKING:
     from saga_core.engine.saga import Saga
@@ -92,5 +93,5 @@ def _tell(answer: dict[str, Any]) -> None:
         where = f"turns {proof}" if proof else f"session {each['session']}"
         details = "".join(f"\n      {name}: {value}" for name, value in each["details"].items())
         click.echo(f"{'*' if each['told'] else ' '} {each['id']}  {each['namespace']}  {each['kind']}  ({where})")
-        click.echo(f"      {each['text']}{details}")
+        click.echo(harmless(f"      {each['text']}{details}"))
     click.echo(f"{len(answer['memories'])} memories at turn {answer['turn']}")

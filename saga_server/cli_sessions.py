@@ -17,6 +17,7 @@ import click
 
 from saga_server.cli_config import settings
 from saga_server.looking import looked
+from saga_server.terminal import harmless
 
 if TYPE_CHECKING:
     from saga_core.engine.saga import Saga
@@ -135,7 +136,7 @@ def compare(
     click.echo(f"parted at turn {found['ancestor']['turn']} ({found['ancestor']['turn_id']})")
     for side in (found["one"], found["other"]):
         click.echo(f"{side['name']}: turn {side['turn']} ({side['turn_id']}), {len(side['since'])} since then")
-    click.echo("\n".join(found["words"]) or "nothing differs")
+    click.echo(harmless("\n".join(found["words"])) or "nothing differs")
 
 
 def _print_json(value: Any) -> None:
@@ -148,7 +149,7 @@ def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(_width(line[at]) for line in lines) for at in range(len(head))]
     for line in lines:
         padded = (cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True))
-        click.echo("  ".join(padded).rstrip())
+        click.echo(harmless("  ".join(padded).rstrip()))
 
 
 def _width(text: str) -> int:

@@ -21,6 +21,7 @@ from saga_core.config.model import LogFormat, LoggingConfig, StoreConfig
 from saga_core.errors import QUOTES
 from saga_core.subject import Subject, subject
 from saga_server.narrators import KEY_VARIABLES
+from saga_server.terminal import on_one_line
 
 PRIVATE: Final = {"private": True}
 """The ``extra`` of a record that holds what a story says."""
@@ -67,7 +68,7 @@ class TextFormatter(logging.Formatter):
         """The line, with the ids behind it."""
         about = _about(record)
         mark = "[private] " if about.pop("private", False) else ""
-        line = f"{record.asctime} {record.levelname:<7} {record.name}: {mark}{record.message}"
+        line = f"{record.asctime} {record.levelname:<7} {record.name}: {mark}{on_one_line(record.message)}"
         ids = " ".join(f"{name}={value}" for name, value in about.items())
         return f"{line} [{ids}]" if ids else line
 

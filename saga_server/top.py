@@ -17,6 +17,7 @@ import click
 from saga_core.errors import SagaError
 from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
 from saga_server.running import address_of
+from saga_server.terminal import harmless
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -91,12 +92,13 @@ def _get(url: str, key: str | None) -> bytes:
 def render(status: Mapping[str, Any], metrics: Mapping[str, float]) -> Table:
     """What was seen, as a table."""
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(title=f"SAGA {status['version']}, up {_span(status['uptime_seconds'])}", show_header=False)
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in rows(status, metrics):
-        table.add_row(name, text)
+        table.add_row(name, Text(harmless(text)))  # a reason may hold what looks like markup
     return table
 
 
