@@ -177,6 +177,9 @@ class Curations:
             live = self.live.peek(session)
             if live is not None:
                 desk.proved.add(live.head)
+            elif desk.task is None and not desk.failed:
+                del self._desks[session]  # it left memory, which it does when nothing is left to do
+                continue
             desk.failed = {name: (tries, 0, reason) for name, (tries, _, reason) in desk.failed.items()}
             self.kick(session)
         if self._leaving is not None and not self._leaving.done():

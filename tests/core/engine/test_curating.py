@@ -329,3 +329,16 @@ def test_an_edit_says_nothing_of_how_well_a_turn_is_known() -> None:
     assert unread.amended((edit, Delta((), Source.EDIT, id="a2", undoes="a1"))) == unread
     again = (edit, Delta((), Source.EDIT, id="a2", undoes="a1"), Delta((), Source.EDIT, id="a3", undoes="a2"))
     assert unread.amended(again).events == edit.events
+
+
+async def test_sessions_that_left_memory_are_not_loaded_to_look_for_reviews() -> None:
+    async with Saga.open(config()) as saga:
+        saga.live.limit = 1
+        first = await walked(Frontend(saga), 2)
+        await saga.drain(5)
+        await walked(Frontend(saga), 2, 7)
+        await saga.drain(5)
+        assert saga.live.peek(first) is None
+        loaded = saga.counters.counts["sessions.loaded"]
+        await saga.drain(5)
+        assert saga.counters.counts["sessions.loaded"] == loaded and saga.live.peek(first) is None
