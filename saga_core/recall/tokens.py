@@ -1,8 +1,8 @@
 """Text to index terms. English words are stemmed; Korean is cut into syllable bigrams, for its words fail as terms.
 
-A Hangul word loses its longest particle first. One that has but one syllable before a particle ("숲에", "검을") gives
-that syllable besides its bigrams, since it may also be a word of two syllables ("사과"). Han and kana give bigrams;
-numbers and words of other scripts stand as they are. A number in words is the same term as in digits.
+A Hangul word loses its longest particle first, and gives its first syllable besides its bigrams: often that is all
+that forms of a verb have in common ("끊겨서", "끊어져"), or of a noun of one syllable ("숲에", "숲은"). Han and kana
+give bigrams; numbers and words of other scripts stand as they are. A number in words is the same term as in digits.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from functools import lru_cache
 from itertools import chain
 
-from saga_core.recall.particles import LONGEST, stripped
+from saga_core.recall.particles import stripped
 from saga_core.recall.stemmer import stem
-from saga_core.text.korean import PARTICLES, bigrams, is_hangul
+from saga_core.text.korean import bigrams, is_hangul
 from saga_core.text.normal import nfc
 
 FUNCTION_WORDS = frozenset(
@@ -101,6 +101,6 @@ def _hangul(word: str) -> tuple[str, ...]:
     number = _KOREAN_NUMBERS.get(word) or _KOREAN_NUMBERS.get(bare)
     if number is not None:
         found.append(number)
-    if 2 <= len(word) <= 1 + LONGEST and word[1:] in PARTICLES:
+    if len(word) > 1:
         found.append(word[0])
     return tuple(found)

@@ -17,8 +17,8 @@ hangul = st.text(st.sampled_from("가나다라숲검성크룩에서게는은을�
 
 
 def test_korean_words_become_bigrams_without_their_particle() -> None:
-    assert terms("어둠의숲에서") == ["어둠", "둠의", "의숲"]
-    assert terms("크룩에게서") == terms("크룩이") == terms("크룩") == ["크룩"]
+    assert terms("어둠의숲에서") == ["어둠", "둠의", "의숲", "어"]
+    assert terms("크룩에게서") == terms("크룩이") == terms("크룩") == ["크룩", "크"]
 
 
 def test_a_one_syllable_word_is_found_with_and_without_particle() -> None:
@@ -29,7 +29,13 @@ def test_a_one_syllable_word_is_found_with_and_without_particle() -> None:
 
 def test_a_word_is_not_cut_to_pieces_by_what_only_looks_like_a_particle() -> None:
     assert "성" not in terms("여성")
-    assert terms("여성이") == ["여성"]
+    assert terms("여성이") == ["여성", "여"]
+
+
+@pytest.mark.parametrize("words", ["끊겨서 끊어져 끊긴", "닫으라고 닫도록 닫아", "씻기가 씻었어요", "늦는다고 늦을"])
+def test_forms_of_a_korean_verb_have_something_in_common(words: str) -> None:
+    first, *others = (set(terms(word)) for word in words.split())
+    assert all(first & other for other in others)
 
 
 @pytest.mark.parametrize(
