@@ -82,9 +82,13 @@ def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
         found = read_copy(part)
         part.replace(target)
         _sync(target.parent)
-    except StoreCorrupt as error:  # the copy is what the source is
-        why = str(error).removeprefix(f"{part}: ").removeprefix(f"{target}: ").removeprefix(f"{source}: ")
-        raise StoreCorrupt(f"{source}: no backup was made of it: {why}") from error
+    except StoreCorrupt as error:
+        if str(error).startswith(f"{source}: "):
+            raise
+        raise StoreCorrupt(  # it shows in the copy, which is what the source is
+            f"{source}: is damaged, and no backup was made of it; put an earlier one in its place with `saga restore "
+            f"FILE --force`, or save what can be read with `saga restore {source} --damaged --force`"
+        ) from error
     except OSError as error:
         raise _unwritable(target, error) from error
     finally:

@@ -102,7 +102,7 @@ class TestBackup:
         file.write_bytes(raw)
         refused = saga("backup", "kept.db")
         assert refused.exit_code == 1
-        assert f"saga: {file}: no backup was made of it: is damaged" in refused.stderr, "and no other file is named"
+        assert f"saga: {file}: is damaged, and no backup was made of it" in refused.stderr, "and no other file is named"
         assert not list(here.glob("kept.db*"))
 
     @pytest.mark.parametrize("harm", ["cut", "bit", "row", "other", "newer"])
