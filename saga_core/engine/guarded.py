@@ -24,7 +24,6 @@ REMEDY = (
     "stop the server and put a backup in its place with `saga restore FILE --force`; without a backup, save what can "
     "be read with `saga restore {path} --damaged --force`"
 )
-MENDED = "mend that, and start the server again; no damage was found in it"
 
 
 def keep_copy(path: Path) -> Path | None:
@@ -123,7 +122,7 @@ async def tell_damage(counters: Counters, path: Path | None, error: StoreError) 
             kept = f"; a copy of it as it was found is {copy}" if copy is not None else ""
         except OSError as failure:
             kept = f"; no copy of it could be made ({failure.strerror})"
-    told = f"Nothing is written to it. To recover: {REMEDY}"
+    told = f"Nothing is written to it. To recover: {REMEDY.format(path=path or 'FILE')}"
     if not isinstance(error, StoreCorrupt):
         told = "What is in it is safe; nothing is read or recorded until that is mended and the server started again"
     counters.degrade(DAMAGED, f"{error}{kept}. {told}")

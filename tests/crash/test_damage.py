@@ -179,6 +179,7 @@ class TestJournal:
         notice, degraded = await self.told(tmp_path, story)
         assert "journal" in notice
         assert "saga restore FILE --force" in degraded and str(file) in degraded
+        assert f"saga restore {file} --damaged --force" in degraded
         assert file.read_bytes() == before, "it is as it was found"
         (copy,) = below(tmp_path, "state.db.damaged-*")
         assert copy.read_bytes() == before
