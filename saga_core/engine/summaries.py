@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from attrs import define, frozen
@@ -18,6 +18,8 @@ from saga_core.model.turn import Session
 log = logging.getLogger("saga.sessions")
 
 DAY = 86_400.0
+_UNHEARD_OF = 30 * DAY
+"""Silence behind the configured time from which on the clock is not believed, until somebody plays."""
 _LOOK = 3_600.0
 """Seconds between two looks at the clock: a machine that slept collects soon after it woke."""
 
@@ -89,7 +91,11 @@ class Summaries(Catalog):
         if not age:
             return 0
         before, count = self.clock.now() - age, 0
-        for session in await self.journal.sessions():
+        sessions = await self.journal.sessions()
+        if before - await self._newest(sessions) > _UNHEARD_OF:
+            log.info("nothing is collected: by this clock nobody played for long; it may have jumped")
+            return 0
+        for session in sessions:
             if session.label or session.created > before:
                 continue
             try:
@@ -100,6 +106,14 @@ class Summaries(Catalog):
         if count:
             log.info("collected %d sessions that never got a second turn (session.collect_after_days)", count)
         return count
+
+    async def _newest(self, sessions: Sequence[Session]) -> float:
+        """When a session was begun or played last, as far as their heads tell."""
+        newest = 0.0
+        for session in sessions:
+            with suppress(NotFound):  # it was deleted meanwhile
+                newest = max(newest, (await self.journal.node(session.id, session.head or session.root)).at)
+        return newest
 
     async def _collected(self, session: Session) -> bool:
         head = await self.journal.node(session.id, session.head or session.root)

@@ -118,6 +118,20 @@ async def test_what_a_model_read_in_it_is_nobody_who_came_back(saga: Saga, clock
     assert await saga.collect() == 1
 
 
+async def test_a_clock_that_jumped_deletes_nothing(saga: Saga, clock: Calendar) -> None:
+    """By it the opening of yesterday is ten years old; who plays on tells that it is right."""
+    await chat_of(saga).say("간다.", "길이 열린다. 바람이 분다.")
+    clock.at += 3_650 * DAY
+    assert await saga.collect() == 0
+    clock.at -= 3_650 * DAY
+    assert list((await fleeting(saga)).values()) == [False]
+    clock.at += 60 * DAY
+    assert await saga.collect() == 0
+    await chat_of(saga, 2).say("다른 길로 간다.", "다른 길이다. 안개가 짙다.")
+    await saga.drain(10)
+    assert await saga.collect() == 1
+
+
 async def test_never_when_it_is_switched_off(clock: Calendar) -> None:
     async with Saga.open(memory_config(collect_after_days=0), clock=clock) as saga:
         turn = await chat_of(saga).say("간다.", "길이 열린다. 바람이 분다.")
