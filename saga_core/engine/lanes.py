@@ -17,6 +17,7 @@ from attrs import define, field, frozen
 
 from saga_core.engine.counters import Counters
 from saga_core.engine.gates import Gates
+from saga_core.errors import SagaError
 from saga_core.subject import concern
 
 log = logging.getLogger("saga.lanes")
@@ -152,7 +153,12 @@ class Lanes:
                     lane.reason = f"a store did not answer within {self.patience:g} s"
                 self.counters.add("lane.failures")
                 self.counters.degrade("background", f"session {lane.session}: {lane.reason}")
-                log.warning("session %s: background work failed, will be tried again", lane.session, exc_info=error)
+                log.warning(
+                    "session %s: background work failed, will be tried again: %s",
+                    lane.session,
+                    lane.reason,
+                    exc_info=None if isinstance(error, SagaError | TimeoutError) else error,  # those say what is wrong
+                )
                 await self._rest(lane)
                 continue
             lane.failures, lane.reason = 0, ""

@@ -139,7 +139,7 @@ class Saga(Memories):
                 if isinstance(error, NotFound):
                     raise
                 self.counters.degrade("journal.read", str(error))
-                log.error("the journal cannot be read; this turn is played without memory", exc_info=error)
+                log.error("the journal cannot be read; this turn is played without memory: %s", error)
                 return self._alone(transcript, choices, started, f"journal.read: {error}")
 
     async def _begin(
