@@ -223,7 +223,7 @@ async def _open_store(config: Config, kind: str, counters: Counters) -> Any:
     if kind in ("graph", "vector") and wanted.resident_mb and Capability.RESIDENT not in store.info.capabilities:
         layer = registry.load("resident", kind)
         store = await layer.open(OpenOptions(options={"inner": store, "limit_mb": wanted.resident_mb}))
-    log.info("%s store: %s %s", kind, store.info.name, store.info.location)
+    log.info("%s store: %s %s", kind, store.info.name, store.info.location or "in memory")
     return store
 
 
