@@ -73,10 +73,12 @@ class LexicalIndex:
             self.remove(doc_id)
         number = len(self._ids)
         found = terms(text)
-        norm = _K1 * (1 - _B + _B * len(found) / self._pivot)
+        counted = Counter(found)
+        # A Korean word's first syllable is no more of the text: its length is as in a language without such terms.
+        length = len(found) - sum([times for term, times in counted.items() if len(term) == 1 and "가" <= term <= "힣"])
+        norm = _K1 * (1 - _B + _B * length / self._pivot)
         weights: dict[int, int] = {}
         postings = self._postings
-        counted = Counter(found)
         for term, times in counted.items():
             weight = weights.get(times)
             if weight is None:

@@ -28,7 +28,7 @@ def index_of(texts: dict[str, str]) -> LexicalIndex:
 
 
 def bm25(texts: dict[str, str], query: str) -> dict[str, float]:
-    """BM25 with a fixed pivot of 160 terms, k1 1.2, b 0.75."""
+    """BM25 with a fixed pivot of 160 terms, k1 1.2, b 0.75. Single Korean syllables do not make a document longer."""
     bags = {id_: Counter(terms(text)) for id_, text in texts.items()}
     scores = {}
     for id_, bag in bags.items():
@@ -36,7 +36,8 @@ def bm25(texts: dict[str, str], query: str) -> dict[str, float]:
         for term in set(terms(query)):
             with_term = sum(term in other for other in bags.values())
             weight = log(1 + (len(bags) - with_term + 0.5) / (with_term + 0.5))
-            norm = 1.2 * (0.25 + 0.75 * sum(bag.values()) / 160)
+            length = sum(times for term, times in bag.items() if len(term) > 1 or term.isascii())
+            norm = 1.2 * (0.25 + 0.75 * length / 160)
             score += weight * bag[term] * 2.2 / (bag[term] + norm)
         if score:
             scores[id_] = score
