@@ -91,7 +91,8 @@ class Tidying:
         """Look through everything, when nobody waits and it pays."""
         self._quiet = 0 if self.busy() else self._quiet + 1
         self._worked = self._worked or not self._quiet
-        if self._quiet >= _QUIET and gc.get_freeze_count() > max(_FEW, self._seen * _GROWN):
+        # Once in a pause: counting them takes as long as there are many, 10 ms after the start.
+        if self._quiet == _QUIET and gc.get_freeze_count() > max(_FEW, self._seen * _GROWN):
             gc.unfreeze()
             gc.collect()
             gc.freeze()

@@ -99,6 +99,9 @@ def test_what_a_start_left_behind_goes_when_nobody_waits(monkeypatch: pytest.Mon
         for _ in range(collector._QUIET):
             tidying.step()
         assert gone() is None
+        monkeypatch.setattr(gc, "get_freeze_count", lambda: pytest.fail("it takes long, and was asked in this pause"))
+        for _ in range(3 * collector._QUIET):
+            tidying.step()
     finally:
         gc.unfreeze()
 
