@@ -69,12 +69,12 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
 
     try:
         with put_off():
+            config = configured()  # what is wrong there is said before anything is imported
             _import_libraries()
             from saga_server.event_loop import run_watched
             from saga_server.logs import set_up_logging
             from saga_server.serving import serve as serve_until_asked
 
-            config = configured()
             set_up_logging(config)
             run_watched(serve_until_asked(config, configured))
     except (SagaError, OSError) as error:
