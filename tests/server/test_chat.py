@@ -238,7 +238,8 @@ class TestFailuresOfUpstream:
         reply = await client.chat(HELLO, stream=stream)
         assert reply.status == status
         (told,) = [record.message for record in caplog.records if record.name == "saga.server"]
-        assert told.startswith("a reply of narrator-1 failed: ") and f"127.0.0.1:{upstream.port}" in told, "the log has it too"
+        assert told.startswith("a reply of narrator-1 failed: ")
+        assert f"127.0.0.1:{upstream.port}" in told, "the log has it too"
         assert reply.error["type"] == kind
         assert reply.error["code"] == "upstream"
         assert f"127.0.0.1:{upstream.port}" in reply.error["message"]
