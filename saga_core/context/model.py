@@ -15,7 +15,7 @@ Pieces of all sources compete on one scale, their ``score``:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Literal
 
@@ -88,6 +88,19 @@ class Piece:
     """Its text below a line with the same ``within`` and another ``under``."""
 
 
+_READ = 16_000
+"""Characters of a message that are looked through."""
+
+
+def _looked_through(text: str) -> str:
+    """Of what is longer than anybody says the beginning and the end: reading takes a second for 500,000 characters."""
+    return text if len(text) <= _READ else f"{text[: _READ // 2]}\n{text[-_READ // 2 :]}"
+
+
+def _each_looked_through(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(_looked_through, texts))
+
+
 @frozen
 class ReadRequest:
     """One turn to read for. All of it is at hand: nothing here is fetched."""
@@ -97,8 +110,8 @@ class ReadRequest:
     """What is true at the turn that the request continues."""
     world: World
     lore: LoreIndex
-    player_words: str
-    recent: tuple[str, ...] = ()
+    player_words: str = field(converter=_looked_through)
+    recent: tuple[str, ...] = field(default=(), converter=_each_looked_through)
     """The texts of the last two messages, the player's words among them; they alone when empty."""
     pinned: WorldState | None = None
     """The state that the pages in the prefix show; None when there are no pages. The prefix is stale in what changed

@@ -79,8 +79,13 @@ def _clean(text: str) -> str:
     return hide(text).visible if "`" in text or "~" in text else text
 
 
+_TOLD_BY = 16_000
+"""Characters that tell a text's language."""
+
+
 def language_of(text: str, default: str = "en") -> Literal["ko", "en"]:
     """``ko`` when a text is written in Hangul for the most part, ``en`` when in Latin letters, else ``default``."""
+    text = text[:_TOLD_BY]
     hangul = sum("가" <= char <= "힣" for char in text)
     latin = sum(char.isascii() and char.isalpha() for char in text)
     if hangul * 2 > latin:

@@ -147,3 +147,15 @@ class TestPadding:
         take_marks(words(padded))
         assert (await offline.chat(words(padded))).status == 200
         assert time.process_time() - began < 5
+
+    @pytest.mark.parametrize(
+        "said", ["나는 숲으로 간다. 어제 만난 노인은? ", "I walk into the woods and look for the old man. "]
+    )
+    async def test_a_book_for_a_message(self, offline: Client, said: str) -> None:
+        """Its beginning and its end are looked through, and all of it is told and recorded."""
+        book = (said * 50_000)[:200_000].strip()
+        began = time.process_time()
+        reply = await offline.chat(words(book))
+        assert reply.status == 200 and "X-SAGA-Notice" not in reply.headers
+        assert time.process_time() - began < 3
+        assert [turn["user"] for turn in await offline.turns(reply.session)] == [book]

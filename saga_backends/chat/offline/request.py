@@ -11,7 +11,9 @@ from saga_backends.chat.offline.scene import Scene, read_scene, without_block
 from saga_core.prompt.plan import PromptPlan, flatten
 from saga_core.text.normal import nfc
 
-_INSTRUCTION = re.compile(r"(?:`{3,}|~{3,})[ \t]*(?:state|상태)\b", re.IGNORECASE)
+_INSTRUCTION = re.compile(r"(?:`{3}|~{3})[ \t]{0,8}(?:state|상태)\b", re.IGNORECASE)
+_HEARD = 2_000
+"""Characters of the player's words that are listened to: it understands sentences, not books."""
 
 
 @frozen
@@ -41,5 +43,5 @@ def hear_request(plan: PromptPlan) -> Heard:
     digest = blake2b("\0".join(f"{role}\1{text}" for role, text in dialogue).encode(), digest_size=16)
     speaking = bool(dialogue) and dialogue[-1][0] == "user"
     said = tuple(text for _, text in (dialogue[:-1] if speaking else dialogue))
-    words = dialogue[-1][1] if speaking else ""
+    words = dialogue[-1][1][:_HEARD] if speaking else ""
     return Heard(words, read_scene("\n\n".join(told), said), asked and bool(words), digest.digest())
