@@ -94,7 +94,7 @@ def jobs(file: Path | None, data: Path | None, session: str | None, again: bool,
             state = "stuck" if job["stuck"] else "waits"
             why = f"  after {job['tries']} tries: {job['reason']}" if job["reason"] else ""
             click.echo(f"{state}  {job['session']}  {job['turn']}  {job['kind']}{why}")
-        click.echo(f"{len(answer['jobs'])} jobs, {answer['stuck']} stuck")
+        click.echo(f"{counted(len(answer['jobs']), 'job')}, {answer['stuck']} stuck")
     raise SystemExit(SURROUNDINGS if answer["stuck"] else 0)
 
 

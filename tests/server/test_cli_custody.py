@@ -86,7 +86,7 @@ def test_jobs(here: Path) -> None:
 
     asyncio.run(owe())
     waiting = saga("jobs", "나의 모험")
-    assert waiting.exit_code == 0 and waiting.stdout.endswith("1 jobs, 0 stuck\n") and "  views" in waiting.stdout
+    assert waiting.exit_code == 0 and waiting.stdout.endswith("1 job, 0 stuck\n") and "  views" in waiting.stdout
     assert saga("jobs", "--retry").stdout == "0 jobs, 0 stuck\n"
 
 
