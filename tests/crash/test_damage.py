@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import json
 import logging
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -135,6 +137,17 @@ class TestVectors:
         cut(tmp_path / "graph.ladybug" / "graph.db")
         saga = await comes_back(tmp_path, story, profile="full-lance")
         assert (saga.counters.counts["vector.mended"], saga.counters.counts["graph.mended"]) == (1, 1)
+        await saga.aclose()
+
+    @pytest.mark.skipif(not FULL, reason="chroma and ladybug are not installed")
+    async def test_a_graph_that_is_gone_and_vectors_of_a_later_version(self, tmp_path: Path) -> None:
+        story = await played(tmp_path, 2, profile="full")
+        shutil.rmtree(tmp_path / "graph.ladybug")
+        about = tmp_path / "vectors.chroma" / "saga.json"
+        about.write_text(json.dumps({**json.loads(about.read_text()), "version": 99}))
+        saga = await comes_back(tmp_path, story, profile="full")
+        assert (saga.counters.counts["vector.mended"], saga.counters.counts["graph.mended"]) == (1, 0)
+        assert await saga.stores.graph.watermark(f"{story.session}.0"), "drawn anew, with nothing to put aside"
         await saga.aclose()
 
 
