@@ -43,7 +43,7 @@ def export_command(file: Path | None, data: Path | None, session: str, target: P
     except OSError as error:
         part.unlink(missing_ok=True)
         fail(BadInput(f"{target}: cannot be written ({error.strerror}); nothing was left there"))
-    click.echo(f"{target}: {raw.count(bytes([10]))} lines", err=True)
+    click.echo(f"{target.absolute()}: {counted(raw.count(bytes([10])), 'line')}", err=True)
 
 
 @click.command("import")

@@ -95,6 +95,7 @@ def test_the_command_is_that_of_the_unit() -> None:
     assert words[words.index("--config") + 1] in text
     assert service["EnvironmentFile"].removeprefix("-") in text
     assert f"cd {service['WorkingDirectory']}\n" in text
+    assert f"umask {service['UMask'][1:]}\n" in text, "what commands write is for nobody else either"
 
 
 def test_the_settings_have_a_key() -> None:
