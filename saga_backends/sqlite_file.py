@@ -25,6 +25,10 @@ _WAL_LIMIT = 16 * 1_024 * 1_024
 """The size to which the write-ahead log is cut back after a checkpoint."""
 
 
+_READER_KIB = 512
+"""Pages that a reading connection keeps; the system keeps the file besides."""
+
+
 @frozen
 class Schema:
     """A kind of file: SQLite's ``application_id`` for it, and the steps that made its versions, oldest first.
@@ -76,6 +80,22 @@ def connect(path: Path, schema: Schema, *, synchronous: str = "full") -> sqlite3
                 # Without it macOS leaves the write in the drive's own cache. Elsewhere it does nothing.
                 connection.execute("PRAGMA fullfsync=ON")
             _migrate(connection, schema, found)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """A second connection to a file that ``connect`` opened and holds open, which may not write.
+
+    It sees what was committed before a statement, or its transaction, began, and waits for no commit.
+    """
+    with translated(path):
+        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+        try:
+            connection.execute("PRAGMA query_only=ON")
+            connection.execute(f"PRAGMA cache_size={-_READER_KIB}")
         except BaseException:
             connection.close()
             raise

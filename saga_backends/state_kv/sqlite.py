@@ -1,4 +1,7 @@
-"""StateKV in a SQLite file: one connection on a thread of its own, and a commit is on disk when it returns.
+"""StateKV in a SQLite file: a commit is on disk when it returns, and no read waits for one.
+
+One connection writes and another one reads, each on a thread of its own: a commit takes some milliseconds until the
+disk has it, and where many sessions are played at once a turn's reading would stand in a queue behind those of others.
 
 The table is an ordinary one with an index on the key: with values of some kilobytes a turn, a table without rowids
 wrote 1.4 times as much and took 1.8 times the CPU, since values beyond a quarter page leave its tree.
@@ -6,10 +9,11 @@ wrote 1.4 times as much and took 1.8 times the CPU, since values beyond a quarte
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from saga_backends import sqlite_file
 from saga_backends.path_lock import PathLock
@@ -24,6 +28,9 @@ from saga_core.stores.validate import check_batch, check_keys, check_scan
 
 if TYPE_CHECKING:
     import sqlite_utils
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _MOST_ROWS = 2**62
 """A limit that SQLite can hold, and no store reaches."""
@@ -43,14 +50,60 @@ _PUT = "INSERT INTO entries (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDA
 _DELETE = "DELETE FROM entries WHERE key = ?"
 
 
-class _File:
-    """The open file. Everything here runs on the worker's thread."""
+class _Reading:
+    """Reads over one connection. Everything here runs on one thread."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+
+    def open(self) -> None:
+        """Connect to the file, which is open for writing."""
+        self._connection = sqlite_file.connect_reader(self.path)
+
+    def close(self) -> None:
+        """Let go of the connection, if there is one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def get(self, keys: dict[bytes, Key]) -> dict[Key, bytes]:
+        """All of one moment."""
+        found: dict[Key, bytes] = {}
+        with sqlite_file.translated(self.path):
+            connection = self._open_connection()
+            together = len(keys) > 1 and not connection.in_transaction
+            if together:
+                connection.execute("BEGIN")
+            try:
+                for raw, key in keys.items():
+                    row = connection.execute(_GET, (raw,)).fetchone()
+                    if row is not None:
+                        found[key] = row[0]
+            finally:
+                if together:
+                    sqlite_file.rollback(connection)
+        return found
+
+    def scan(self, statement: str, start: bytes, end: bytes, limit: int) -> list[tuple[Key, bytes]]:
+        """The entries from or behind ``start`` and below ``end``."""
+        with sqlite_file.translated(self.path):
+            rows = self._open_connection().execute(statement, (start, end, limit)).fetchall()
+        return [(decode(raw), value) for raw, value in rows]
+
+    def _open_connection(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise Closed(f"{self.path}: is closed")
+        return self._connection
+
+
+class _File(_Reading):
+    """The open file. It can be read here too, behind all commits."""
 
     def __init__(self, path: Path, synchronous: str) -> None:
-        self.path = path
+        super().__init__(path)
         self._synchronous = synchronous
         self._lock: PathLock | None = None
-        self._connection: sqlite3.Connection | None = None
 
     def open(self) -> None:
         """Lock, connect, migrate."""
@@ -68,23 +121,6 @@ class _File:
         finally:
             if lock is not None:
                 lock.release()
-
-    def get(self, keys: dict[bytes, Key]) -> dict[Key, bytes]:
-        """One connection does everything in order, so that nothing changes between these reads."""
-        found: dict[Key, bytes] = {}
-        with sqlite_file.translated(self.path):
-            execute = self._open_connection().execute
-            for raw, key in keys.items():
-                row = execute(_GET, (raw,)).fetchone()
-                if row is not None:
-                    found[key] = row[0]
-        return found
-
-    def scan(self, statement: str, start: bytes, end: bytes, limit: int) -> list[tuple[Key, bytes]]:
-        """The entries from or behind ``start`` and below ``end``."""
-        with sqlite_file.translated(self.path):
-            rows = self._open_connection().execute(statement, (start, end, limit)).fetchall()
-        return [(decode(raw), value) for raw, value in rows]
 
     def commit(
         self,
@@ -125,18 +161,83 @@ class _File:
             return Health(ok=False, detail=f"{self.path}: {wrong}; put a backup in its place", bytes=size)
         return Health(ok=True, detail=f"{self.path}: {'quick check passed' if thorough else 'readable'}", bytes=size)
 
-    def _open_connection(self) -> sqlite3.Connection:
-        if self._connection is None:
-            raise Closed(f"{self.path}: is closed")
-        return self._connection
+
+class _Threads:
+    """The file and its two connections, each with its thread. What is asked of one of them is done in order."""
+
+    def __init__(self, path: Path, synchronous: str) -> None:
+        self.file, self.reading = _File(path, synchronous), _Reading(path)
+        self.writer, self.reader = Worker(f"state.sqlite {path}"), Worker(f"state.sqlite read {path}")
+        self.behind = 0
+        """How many are at work that reads have to stand behind: then they are asked of the writer."""
+        self._settling: set[asyncio.Task[None]] = set()
+
+    async def read(self, call: Callable[Concatenate[_Reading, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Read without waiting for commits; but behind what nobody waits for any more, or must see nothing read."""
+        if self.behind:
+            return await self.writer.run(call, self.file, *args, **kwargs)
+        return await self.reader.run(call, self.reading, *args, **kwargs)
+
+    async def write(self, call: Callable[P, None], /, *args: P.args, **kwargs: P.kwargs) -> None:
+        """Write. When its waiter is cancelled it completes all the same, and whoever reads from then on sees it."""
+        try:
+            await self.writer.run(call, *args, **kwargs)
+        except asyncio.CancelledError:
+            if not self.writer.closed:
+                self.behind += 1
+                settling = asyncio.create_task(self.writer.run(_nothing), name="saga-state-settling")
+                self._settling.add(settling)
+                settling.add_done_callback(self._settled)
+            raise
+
+    def _settled(self, settling: asyncio.Task[None]) -> None:
+        self.behind -= 1
+        self._settling.discard(settling)
+        if not settling.cancelled():
+            settling.exception()  # that it is closed by now is no news
+
+    async def alone(self, call: Callable[[], None]) -> None:
+        """Run what no reader may look at meanwhile."""
+        self.behind += 1
+        try:
+            await self.reader.run(_nothing)  # reads under way come to their end
+            await self.writer.run(call)
+        finally:
+            self.behind -= 1
+
+    async def open(self) -> None:
+        """Open both, or neither."""
+        try:
+            await self.writer.run(self.file.open)
+            await self.reader.run(self.reading.open)
+        except BaseException:
+            await self.shut()  # a cancelled opening may have succeeded all the same
+            raise
+
+    async def shut(self) -> None:
+        """Finish what was given, close and unlock. A second call waits for the same end."""
+        try:
+            if not self.reader.closed:
+                await self.reader.run(self.reading.close)
+        finally:
+            await self.reader.aclose()
+            try:
+                if not self.writer.closed:
+                    await self.writer.run(self.file.close)
+            finally:
+                await self.writer.aclose()
+
+
+def _nothing() -> None:
+    """For whoever waits until a thread comes to it."""
 
 
 class SqliteState:
-    """Made by ``BACKEND.open``. One call is one trip to the thread, and calls are answered in the order they came."""
+    """Made by ``BACKEND.open``. One call is one trip to a thread."""
 
-    def __init__(self, file: _File, worker: Worker) -> None:
-        self._file = file
-        self._worker = worker
+    def __init__(self, threads: _Threads) -> None:
+        self._threads = threads
+        self._file = file = threads.file
         self._closed = False
         self._info = StoreInfo(
             kind="state",
@@ -155,7 +256,7 @@ class SqliteState:
         """See ``StateKV.get``."""
         self._alive()
         check_keys(keys, self._info.limits)
-        return await self._worker.run(self._file.get, {encode(key): key for key in keys})
+        return await self._threads.read(_Reading.get, {encode(key): key for key in keys})
 
     async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
         """See ``StateKV.scan``."""
@@ -167,7 +268,7 @@ class SqliteState:
         statement = _SCAN_FROM
         if behind >= start and after is not None:
             start, statement = behind, _SCAN_BEHIND
-        return await self._worker.run(self._file.scan, statement, start, end, min(limit, _MOST_ROWS))
+        return await self._threads.read(_Reading.scan, statement, start, end, min(limit, _MOST_ROWS))
 
     async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
         """See ``StateKV.commit``. It completes also when the task that awaits it is cancelled."""
@@ -176,49 +277,35 @@ class SqliteState:
         puts = [(encode(key), value) for key, value in batch.puts.items()]
         deletes = [(encode(key),) for key in batch.deletes]
         wanted = [(key, encode(key), value) for key, value in (expected or {}).items()]
-        await self._worker.run(self._file.commit, puts, deletes, wanted)
+        await self._threads.write(self._file.commit, puts, deletes, wanted)
 
     async def compact(self) -> None:
         """Write the file anew, so that no byte of what was deleted is left in it."""
         self._alive()
-        await self._worker.run(self._file.compact)
+        await self._threads.alone(self._file.compact)
 
     async def check(self, *, thorough: bool = False) -> Health:
         """A read and the size with the write-ahead log; thorough: SQLite's quick check of the whole file."""
         self._alive()
-        return await self._worker.run(self._file.check, thorough)
+        return await self._threads.writer.run(self._file.check, thorough)
 
     async def aclose(self) -> None:
         """Finish what was given, bring the log into the file, close it and unlock it."""
         self._closed = True
-        if not self._worker.closed:
-            await _shut(self._file, self._worker)
-        await self._worker.aclose()
+        await self._threads.shut()
 
     def _alive(self) -> None:
         if self._closed:
             raise Closed(f"{self._file.path}: the state store is closed")
 
 
-async def _shut(file: _File, worker: Worker) -> None:
-    try:
-        await worker.run(file.close)
-    finally:
-        await worker.aclose()
-
-
 async def _open(options: OpenOptions) -> StateKV:
     chosen = options.take(synchronous="full")
     if options.path is None:
         raise BadInput("storage.state.path: the sqlite backend keeps its data in a file; give its path")
-    file = _File(options.path.absolute(), chosen["synchronous"])
-    worker = Worker(f"state.sqlite {file.path}")
-    try:
-        await worker.run(file.open)
-    except BaseException:
-        await _shut(file, worker)  # a cancelled opening may have succeeded all the same
-        raise
-    return SqliteState(file, worker)
+    threads = _Threads(options.path.absolute(), chosen["synchronous"])
+    await threads.open()
+    return SqliteState(threads)
 
 
 BACKEND = Backend("state", "sqlite", _open, "one SQLite file; the default")

@@ -140,7 +140,7 @@ async def test_closing_brings_the_log_into_the_file_also_when_another_program_re
 @pytest.mark.parametrize(("option", "level"), [("full", 2), ("normal", 1)])
 async def test_pragmas(path: Path, option: str, level: int) -> None:
     store = await opened(path, synchronous=option)
-    run = store._worker.run
+    run = store._threads.writer.run
     connection = store._file._open_connection()
 
     def pragma(name: str) -> Any:
@@ -151,6 +151,54 @@ async def test_pragmas(path: Path, option: str, level: int) -> None:
     assert await run(pragma, "user_version") == 1
     assert await run(pragma, "application_id") == SCHEMA.application_id
     await store.aclose()
+
+
+# --- reading beside writing ----------------------------------------------------------------------------------
+
+
+async def test_no_read_waits_for_a_commit(store: SqliteState) -> None:
+    await store.commit(Batch({("a",): b"1", ("b",): b"1"}))
+    let_go = threading.Event()
+    holding = asyncio.create_task(store._threads.writer.run(let_go.wait))
+    await asyncio.sleep(0)
+    committing = asyncio.create_task(store.commit(Batch({("a",): b"2", ("b",): b"2"})))
+    async with asyncio.timeout(10):
+        assert await store.get([("a",), ("b",)]) == {("a",): b"1", ("b",): b"1"}
+        assert await store.scan(("b",)) == [(("b",), b"1")]
+    let_go.set()
+    await asyncio.gather(holding, committing)
+    assert await store.get([("a",), ("b",)]) == {("a",): b"2", ("b",): b"2"}
+
+
+async def test_reads_see_a_commit_that_nobody_waits_for_any_more(store: SqliteState) -> None:
+    let_go = threading.Event()
+    holding = asyncio.create_task(store._threads.writer.run(let_go.wait))
+    await asyncio.sleep(0)
+    committing = asyncio.create_task(store.commit(Batch({("a",): b"1"})))
+    await asyncio.sleep(0)
+    committing.cancel()
+    await asyncio.gather(committing, return_exceptions=True)
+    reading = asyncio.gather(store.get([("a",)]), store.scan(()))
+    await asyncio.sleep(0)
+    let_go.set()
+    got, scanned = await reading
+    assert (got, scanned) == ({("a",): b"1"}, [(("a",), b"1")])
+    await holding
+    await asyncio.gather(*store._threads._settling)
+    assert not store._threads.behind
+    assert await store.get([("a",)]) == {("a",): b"1"}
+
+
+async def test_compacting_has_the_file_to_itself(path: Path, store: SqliteState) -> None:
+    await store.commit(Batch({("a", str(n)): b"zanzibarium" * 300 for n in range(50)}))
+    reads = [asyncio.create_task(store.scan(("a",))) for _ in range(20)]
+    await store.commit(Batch(deletes=frozenset(("a", str(n)) for n in range(50))))
+    compacting = asyncio.create_task(store.compact())
+    reads += [asyncio.create_task(store.scan(("a",))) for _ in range(20)]
+    await compacting
+    assert all(b"zanzibarium" not in file.read_bytes() for file in path.parent.glob("state.db*"))
+    assert [len(found) for found in await asyncio.gather(*reads)][20:] == [0] * 20
+    assert store._threads.behind == 0
 
 
 # --- opening -------------------------------------------------------------------------------------------------
@@ -440,13 +488,13 @@ async def test_without_the_right_to_write(shared_folder: Path) -> None:
 async def test_a_batch_that_does_not_fit_is_not_there(path: Path, store: SqliteState) -> None:
     await store.commit(Batch({("kept",): b"1", ("old",): b"1"}))
     connection = store._file._open_connection()
-    (pages,) = await store._worker.run(lambda: connection.execute("PRAGMA page_count").fetchone())
-    await store._worker.run(lambda: connection.execute(f"PRAGMA max_page_count={pages + 3}").fetchone())
+    (pages,) = await store._threads.writer.run(lambda: connection.execute("PRAGMA page_count").fetchone())
+    await store._threads.writer.run(lambda: connection.execute(f"PRAGMA max_page_count={pages + 3}").fetchone())
     large = Batch({("new", str(n)): b"v" * 3_000 for n in range(20)}, frozenset({("old",)}))
     with pytest.raises(StoreError, match=rf"{path}: the disk is full"):
         await store.commit(large)
     assert await store.scan(()) == [(("kept",), b"1"), (("old",), b"1")]
-    await store._worker.run(lambda: connection.execute("PRAGMA max_page_count=1000000").fetchone())
+    await store._threads.writer.run(lambda: connection.execute("PRAGMA max_page_count=1000000").fetchone())
     await store.commit(large)
     assert len(await store.scan(("new",))) == 20
 
@@ -525,7 +573,7 @@ async def test_a_check_of_a_file_that_vanished_is_not_well(path: Path) -> None:
 
 async def test_a_cancelled_commit_is_whole(store: SqliteState) -> None:
     gate = threading.Event()
-    blocker = asyncio.ensure_future(store._worker.run(gate.wait))
+    blocker = asyncio.ensure_future(store._threads.writer.run(gate.wait))
     await asyncio.sleep(0)
     task = asyncio.ensure_future(store.commit(Batch({("a",): b"1", ("b",): b"2"})))
     await asyncio.sleep(0)
@@ -561,7 +609,7 @@ async def test_a_cancelled_opening_lets_go(path: Path, monkeypatch: pytest.Monke
 async def test_closing_finishes_commits_that_were_given(path: Path) -> None:
     store = await opened(path)
     gate = threading.Event()
-    blocker = asyncio.ensure_future(store._worker.run(gate.wait))
+    blocker = asyncio.ensure_future(store._threads.writer.run(gate.wait))
     await asyncio.sleep(0)
     commits = [asyncio.ensure_future(store.commit(Batch({("n", str(n)): b""}))) for n in range(5)]
     await asyncio.sleep(0)
@@ -578,7 +626,7 @@ async def test_closing_finishes_commits_that_were_given(path: Path) -> None:
 
 async def test_the_loop_is_free_while_a_commit_runs(store: SqliteState) -> None:
     gate = threading.Event()
-    blocker = asyncio.ensure_future(store._worker.run(gate.wait))
+    blocker = asyncio.ensure_future(store._threads.writer.run(gate.wait))
     commit = asyncio.ensure_future(store.commit(Batch({("a",): b""})))
     for _ in range(10):
         await asyncio.sleep(0)

@@ -113,7 +113,7 @@ async def test_a_full_disk(tmp_path: Path, serve: Serve) -> None:
     async with serve(storage={"profile": "lite", "path": str(tmp_path)}) as client:
         assert (await ready(client))[0] == 200
         sqlite: Any = client.server.saga.stores.state
-        run, connection = sqlite._inner._worker.run, sqlite._inner._file._connection
+        run, connection = sqlite._inner._threads.writer.run, sqlite._inner._file._connection
         await run(lambda: connection.execute("PRAGMA max_page_count = 1").fetchone())
         while (reply := await client.chat(words("hello", system=None))).headers.get("X-SAGA-Notice") is None:
             assert reply.status == 200
