@@ -74,7 +74,7 @@ WORKS: dict[str, tuple[bytes, str, str]] = {
 
 @pytest.fixture
 async def impatient(serve: Serve, upstream: Upstream) -> Any:
-    provider = {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0, "timeout": 0.5}
+    provider = {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0, "timeout": 3.0}
     async with serve(providers={"openai": provider}) as client:
         yield client
 
