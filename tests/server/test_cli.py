@@ -35,8 +35,10 @@ def saga(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProc
 
 
 @contextmanager
-def serving(*arguments: str, cwd: Path, **environ: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """A server that is ready, and its base URL."""
+def serving(
+    *arguments: str, cwd: Path, logged: bool = False, **environ: str
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """A server that is ready, and its base URL. ``logged``: it says so in a log of JSON lines."""
     process = subprocess.Popen(
         [sys.executable, "-m", "saga_server", "serve", *arguments],
         cwd=cwd, env={**ENVIRON, **environ}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -45,7 +47,10 @@ def serving(*arguments: str, cwd: Path, **environ: str) -> Iterator[tuple[str, s
         try:
             assert process.stdout is not None
             assert process.stderr is not None
-            found = next(filter(None, map(READY.match, (line.rstrip("\n") for line in process.stdout))), None)
+            said: Iterator[str] = (line.rstrip("\n") for line in process.stdout)
+            if logged:
+                said = (json.loads(line)["message"] for line in process.stderr)
+            found = next(filter(None, map(READY.match, said)), None)
             assert found is not None, process.stderr.read()
             yield found[1], process
         finally:

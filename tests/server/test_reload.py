@@ -203,7 +203,7 @@ def told(process: subprocess.Popen[str]) -> dict[str, Any]:
 def test_a_signal_reads_them_again(tmp_path: Path) -> None:
     file = tmp_path / "saga.yaml"
     file.write_text("server: {port: 0}\nlogging: {format: json}\n")
-    with serving(cwd=tmp_path) as (url, process):
+    with serving(cwd=tmp_path, logged=True) as (url, process):
         file.write_text("server: {port: 0, max_messages: 0}\nlogging: {format: json}\n")
         process.send_signal(signal.SIGHUP)
         refused = told(process)
