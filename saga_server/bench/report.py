@@ -113,6 +113,7 @@ SECTIONS = (
             Row("reply: filter", "ms", _warm("turn.feed", "cpu_p50")),
             Row("commit", "ms", _warm("turn.commit", "cpu_p50")),
             Row("· journal append", "ms", _warm("journal", "cpu_p50"), 1.0),
+            Row("· index update", "ms", _warm("index", "cpu_p50"), 0.5),
             Row("after it: projection", "ms", _warm("turn.projection", "cpu_p50")),
             Row("· embedding of the episode", "ms", _warm("turn.projection.embedding", "cpu_p50")),
         ),

@@ -188,6 +188,16 @@ class _Bench:
         if report.waiting:
             raise RuntimeError(f"background work did not end: {report.waiting}")
         self._take(f"{name}.projection", projecting)
+        await self._index()
+
+    async def _index(self) -> None:
+        """What indexing the last turn took, by doing it once more under another name."""
+        live = await self.saga.live.get(self.play.session)
+        index, text = live.episodes, live.tree.get(live.head).episode
+        with Stopwatch() as indexing:
+            index.add("", text)
+        self._take("index", indexing)
+        index.remove("", text)
 
     async def _begin(self, chat: Sequence[tuple[str, str]], words: str, name: str, depth: int) -> BegunTurn:
         messages = self.play.messages(chat, words)
