@@ -635,6 +635,7 @@ async def test_a_short_reply_that_many_chats_know_loads_few_of_them(saga: Saga) 
     for number in range(12):
         turns.append(await saga.begin(chat(number)))
         await answer(turns[-1], "Yes.", hp_change=-number)
+    await saga.drain(10)
     for session in await saga.sessions():
         saga.live.forget(session.session.id)
     loaded = saga.counters.counts["sessions.loaded"]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -10,18 +9,7 @@ import pytest
 from tests.server.client import Client
 from tests.server.upstream import Upstream
 
-LOGGERS = ("saga", "saga_core", "saga_backends", "saga_server")
-
 Serve = Callable[..., AbstractAsyncContextManager[Client]]
-
-
-@pytest.fixture(autouse=True)
-def levels_as_they_were() -> Iterator[None]:
-    """Commands and servers set how much SAGA logs; the next test sees its records all the same."""
-    before = {name: logging.getLogger(name).level for name in LOGGERS}
-    yield
-    for name, level in before.items():
-        logging.getLogger(name).setLevel(level)
 
 
 @pytest.fixture
