@@ -150,26 +150,26 @@ class Run:
         return {**_of(findings), "sessions": sessions, "rss": memory}
 
     async def soak(self, turns: int) -> dict[str, Any]:
-        """So many turns in all, as fast as they go, and the memory on the way."""
-        each = max(1, turns // self.options.sessions)
-        options = evolve(self.options, turns=each, pieces=0.0, pause=0.0)
+        """So many turns in all, as fast as they go, and the memory on the way. Each step is of new chats: what those of
+        before leave behind is what could grow without end."""
+        at_once = self.options.sessions
+        each = max(1, turns // (at_once * _STEPS))
+        options = evolve(self.options, sessions=at_once * _STEPS, turns=each, pieces=0.0, pause=0.0)
         async with self._serving(options) as served:
             findings, players = Findings(), self._players(options, served)
             for player in players:
                 player.findings = findings
             began, readings = time.perf_counter(), list[dict[str, float]]()
-            done = 0
             for step in range(1, _STEPS + 1):
-                until = each * step // _STEPS
-                await asyncio.gather(*(player.play(until - done) for player in players))
-                done = until
+                some = players[at_once * (step - 1) : at_once * step]
+                await asyncio.gather(*(player.play(each) for player in some))
                 memory = await served.resting()
-                readings.append({"turns": done * len(players), "rss": memory, "at": time.perf_counter() - began})
-                self.say(f"soak: {done * len(players)} turns, {memory / 2**20:.0f} MB")
+                readings.append({"turns": findings.turns, "rss": memory, "at": time.perf_counter() - began})
+                self.say(f"soak: {findings.turns} turns, {memory / 2**20:.0f} MB")
                 if findings.errors:
                     break
+                await asyncio.gather(*(player.check() for player in some if player.session))
             rounds = await served.rounds()
-            await asyncio.gather(*(player.check() for player in players if player.session))
         return {**_of(findings), "readings": readings, "rounds": rounds}
 
     def _players(self, options: LoadOptions, served: _Served) -> list[Player]:
