@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,17 +17,16 @@ settings.register_profile("default", max_examples=100, deadline=None, suppress_h
 settings.register_profile("deep", max_examples=2_000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-
 _LOGGERS = ("saga", "saga_core", "saga_backends", "saga_server")
 
 
 @pytest.fixture(autouse=True)
-def levels_as_they_were() -> Iterator[None]:
-    """Commands and servers set how much SAGA logs; the next test sees its records all the same."""
-    before = {name: logging.getLogger(name).level for name in _LOGGERS}
-    yield
-    for name, level in before.items():
-        logging.getLogger(name).setLevel(level)
+def levels_as_they_are_at_first() -> None:
+    """Commands and servers set how much SAGA logs, those of a whole module too; each test sees its records all the
+    same."""
+    logging.getLogger().setLevel(logging.WARNING)
+    for name in _LOGGERS:
+        logging.getLogger(name).setLevel(logging.NOTSET)
 
 
 @pytest.fixture
