@@ -30,7 +30,7 @@ class Gathering:
         self._found: dict[str, Sequence[Piece] | None] = {}
         self._unprepared: dict[str, Exception] = {}
         for source in order.sources:
-            if hasattr(source, "prepare"):  # asking whether it is a ``Preparing`` takes ten times as long
+            if hasattr(source, "prepare"):
                 try:
                     source.prepare(scene)
                 except Exception as error:  # noqa: BLE001 - it is the source's failure, and told as one

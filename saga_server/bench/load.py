@@ -152,7 +152,7 @@ class Run:
     async def soak(self, turns: int) -> dict[str, Any]:
         """So many turns in all, as fast as they go, and the memory on the way. Each step is of new chats: what those of
         before leave behind is what could grow without end."""
-        at_once = self.options.sessions
+        at_once = max(1, min(self.options.sessions, turns // _STEPS))
         each = max(1, turns // (at_once * _STEPS))
         options = evolve(self.options, sessions=at_once * _STEPS, turns=each, pieces=0.0, pause=0.0)
         async with self._serving(options) as served:

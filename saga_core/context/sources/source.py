@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from attrs import field, frozen
 
@@ -24,17 +24,12 @@ class Given:
 NOTHING_GIVEN = Given()
 
 
-@runtime_checkable
-class Preparing(Protocol):
-    """What a ``ContextSource`` may have besides: it is told of the scene before any source is asked."""
-
-    def prepare(self, scene: Scene) -> None:
-        """Ask stores for what ``gather`` will wait for, so that the answers are there when it begins."""
-        ...
-
-
 class ContextSource(Protocol):
-    """One kind of context. It never calls a model that writes, never changes anything and never blocks the loop."""
+    """One kind of context. It never calls a model that writes, never changes anything and never blocks the loop.
+
+    SAGA's own may have ``prepare(scene)`` besides: called before any source is asked, it begins to ask stores for what
+    ``gather`` will wait for.
+    """
 
     @property
     def name(self) -> str:
