@@ -1,12 +1,16 @@
-"""Graphs in memory, a networkx ``MultiDiGraph`` a scope. Not durable: the core rebuilds them from the journal."""
+"""Graphs in memory, a networkx ``DiGraph`` a scope. Not durable: the core rebuilds them from the journal.
+
+Parallel edges of two nodes are the attributes of one networkx edge: a ``MultiDiGraph`` takes one more dict for each.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -30,7 +34,7 @@ from saga_core.stores.validate import (
 if TYPE_CHECKING:
     import networkx
 
-    _Graph: TypeAlias = networkx.MultiDiGraph[str]
+    _Graph: TypeAlias = networkx.DiGraph[str]
 
 _ENGINE = "networkx"
 _REMEDY = f"install it: pip install {_ENGINE}"
@@ -40,10 +44,15 @@ _Thing = TypeVar("_Thing", Node, Edge)
 _MUCH = 400
 """Nodes and edges of a mutation from which on it is checked beside the loop."""
 _VALUE = "value"
-"""The attribute of a networkx node or edge that holds our ``Node`` or ``Edge``."""
+"""The attribute of a networkx node that holds our ``Node``."""
+_in_order = attrgetter("source", "type", "target", "key")
+"""An edge's identity, which is ordered as ``EdgeKey`` is."""
 
-_Identity: TypeAlias = tuple[str, str, str, str]
-"""Source, type, target and key: ordered as ``EdgeKey`` is. A networkx edge key is (type, key)."""
+
+def _attribute(edge: Edge | EdgeKey) -> str | tuple[str, str]:
+    """The attribute of a networkx edge that holds our ``Edge``. Dicts of strings are smaller than others, and few edges
+    have a key."""
+    return (edge.type, edge.key) if edge.key else edge.type
 
 
 @define
@@ -52,11 +61,11 @@ class _Scope:
     watermark: str | None = None
     order: list[str] | None = None
     """The node ids in order, made when they are scanned."""
-    near: dict[str, dict[_Identity, Edge]] = field(factory=dict)
-    """The edges at a node, in both directions, made when they are asked for."""
+    near: dict[str, tuple[Edge, ...]] = field(factory=dict)
+    """The edges at a node, in both directions and in order, made when they are asked for."""
 
-    def at(self, node_id: str) -> dict[_Identity, Edge]:
-        """The edges at a node; not to be changed."""
+    def at(self, node_id: str) -> tuple[Edge, ...]:
+        """The edges at a node, in order."""
         found = self.near.get(node_id)
         if found is None:
             found = _touching(self.graph, node_id)
@@ -64,22 +73,43 @@ class _Scope:
                 self.near[node_id] = found
         return found
 
+    def put(self, edge: Edge) -> None:
+        """Add or replace an edge, whose nodes are there."""
+        if not self.graph.has_edge(edge.source, edge.target):
+            self.graph.add_edge(edge.source, edge.target)
+        self._parallel(edge)[_attribute(edge)] = edge
+        self.forget(edge.source, edge.target)
+
+    def remove(self, key: EdgeKey) -> None:
+        """Remove an edge, if it is there."""
+        parallel = self._parallel(key)
+        if parallel.pop(_attribute(key), None) is None:
+            return
+        if not parallel:
+            self.graph.remove_edge(key.source, key.target)
+        self.forget(key.source, key.target)
+
+    def _parallel(self, edge: Edge | EdgeKey) -> dict[Any, Any]:
+        """The edges from its source to its target, by attribute."""
+        return self.graph.get_edge_data(edge.source, edge.target, default={})
+
+    def edges(self) -> int:
+        """How many edges there are."""
+        return sum(len(parallel) for _, _, parallel in self.graph.edges(data=True))
+
     def forget(self, *node_ids: str) -> None:
         """The edges at these nodes have changed."""
         for node_id in node_ids:
             self.near.pop(node_id, None)
 
 
-def _touching(graph: _Graph, node_id: str) -> dict[_Identity, Edge]:
+def _touching(graph: _Graph, node_id: str) -> tuple[Edge, ...]:
     inside: Any = graph  # its views of its own dicts take three times as long to read
-    found: dict[_Identity, Edge] = {}
-    for target, parallel in inside._succ.get(node_id, _NOTHING).items():
-        for (type_, key), data in parallel.items():
-            found[node_id, type_, target, key] = data[_VALUE]
+    found = [edge for parallel in inside._succ.get(node_id, _NOTHING).values() for edge in parallel.values()]
     for source, parallel in inside._pred.get(node_id, _NOTHING).items():
-        for (type_, key), data in parallel.items():
-            found[source, type_, node_id, key] = data[_VALUE]
-    return found
+        if source != node_id:
+            found += parallel.values()
+    return tuple(sorted(found, key=_in_order))
 
 
 class NetworkxGraph:
@@ -105,11 +135,11 @@ class NetworkxGraph:
         return self._info
 
     async def check(self, *, thorough: bool = False) -> Health:
-        """Counts what is there; edges only when ``thorough``, for networkx counts them one by one."""
+        """Counts what is there; edges only when ``thorough``, for they are counted one by one."""
         self._alive()
         counted = f"{len(self._scopes)} scopes, {sum(len(found.graph) for found in self._scopes.values())} nodes"
         if thorough:
-            counted += f", {sum(found.graph.number_of_edges() for found in self._scopes.values())} edges"
+            counted += f", {sum(found.edges() for found in self._scopes.values())} edges"
         return Health(ok=True, detail=f"{counted} in memory")
 
     async def aclose(self) -> None:
@@ -130,19 +160,17 @@ class NetworkxGraph:
         if not mutation:
             return
         if found is None:
-            found = self._scopes[scope] = _Scope(networkx.MultiDiGraph())
+            found = self._scopes[scope] = _Scope(networkx.DiGraph())
         graph = found.graph
         for key in mutation.delete_edges:
-            _remove_edge(graph, key)
-            found.forget(key.source, key.target)
+            found.remove(key)
         if mutation.delete_nodes:
             graph.remove_nodes_from(mutation.delete_nodes)
             found.near.clear()
         for node in nodes:
             graph.add_node(node.id, value=node)
         for edge in edges:
-            graph.add_edge(edge.source, edge.target, key=(edge.type, edge.key), value=edge)
-            found.forget(edge.source, edge.target)
+            found.put(edge)
         if nodes or mutation.delete_nodes:
             found.order = None
         if mutation.watermark is not None:
@@ -176,15 +204,19 @@ class NetworkxGraph:
         check_neighbors(ids, types, direction, limit, self._info.limits)
         if known is None:
             return []
-        found: dict[_Identity, Edge] = {}
-        for node_id in ids:
-            found.update(known.at(node_id))
-        wanted: Iterable[_Identity] = found
+        asked = set(ids)
+        found: list[Edge] = []
+        for node_id in asked:
+            # One that leads from an asked node to another is at both of them.
+            found += [edge for edge in known.at(node_id) if edge.source == node_id or edge.source not in asked]
         if direction != "both":
-            end, asked = (0 if direction == "out" else 2), set(ids)
-            wanted = (identity for identity in found if identity[end] in asked)
-        order = sorted(wanted if types is None else (identity for identity in wanted if identity[1] in types))
-        return [found[identity] for identity in order[:limit]]
+            end = attrgetter("source" if direction == "out" else "target")
+            found = [edge for edge in found if end(edge) in asked]
+        if types is not None:
+            found = [edge for edge in found if edge.type in types]
+        if len(asked) > 1:
+            found.sort(key=_in_order)
+        return found[:limit]
 
     async def scan(
         self, scope: str, *, label: str | None = None, after: str | None = None, limit: int = 1_000
@@ -236,9 +268,9 @@ class NetworkxGraph:
             ends = {
                 end
                 for node_id in frontier
-                for source, type_, target, _ in known.at(node_id)
-                if types is None or type_ in types
-                for end in (source, target)
+                for edge in known.at(node_id)
+                if types is None or edge.type in types
+                for end in (edge.source, edge.target)
             }
             frontier = sorted(ends.difference(distances))
             distances.update(dict.fromkeys(frontier, hop))
@@ -274,11 +306,6 @@ def _sealed(thing: _Thing) -> _Thing:
     if type(properties) is MappingProxyType:
         return thing
     return evolve(thing, properties=MappingProxyType(dict(properties)) if properties else _NONE)
-
-
-def _remove_edge(graph: _Graph, key: EdgeKey) -> None:
-    if graph.has_edge(key.source, key.target, (key.type, key.key)):
-        graph.remove_edge(key.source, key.target, (key.type, key.key))
 
 
 async def _open(options: OpenOptions) -> NetworkxGraph:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
 from attrs import frozen
@@ -55,9 +55,10 @@ class NameIndex(Generic[K]):
     """
 
     def __init__(self, entries: Iterable[tuple[K, Iterable[str]]]) -> None:
-        self._single: dict[str, dict[str, list[K]]] = {}
+        # Lists of pairs, and no dict of names each: names with the same beginning are few, and a dict is large.
+        self._single: dict[str, list[tuple[str, K]]] = {}
         self._short: dict[str, list[K]] = {}
-        self._several: dict[str, dict[str, list[K]]] = {}
+        self._several: dict[str, list[tuple[str, K]]] = {}
         self._odd: dict[str, list[K]] = {}
         for key, names in entries:
             for name in names:
@@ -70,41 +71,39 @@ class NameIndex(Generic[K]):
         if first is None:
             self._odd.setdefault(name, []).append(key)
         elif first.end() < len(name):
-            self._several.setdefault(first.group(), {}).setdefault(name, []).append(key)
+            self._several.setdefault(first.group(), []).append((name, key))
             joined = name.replace(" ", "")
             if is_hangul(joined[0]) and joined != name and _WORD.fullmatch(joined):
                 self._add(key, joined)
         elif len(name) == 1:
             self._short.setdefault(name, []).append(key)
         else:
-            self._single.setdefault(name[:2], {}).setdefault(name, []).append(key)
+            self._single.setdefault(name[:2], []).append((name, key))
 
     def found_in(self, passage: Passage) -> set[K]:
         """What the passage mentions."""
         found: set[K] = set()
         single, short = self._single, self._short
         for word in [word for word in passage.words if word[:2] in single]:
-            for name, keys in single[word[:2]].items():
+            for name, key in single[word[:2]]:
                 if word == name or (word.startswith(name) and _is_name(word, name)):
-                    found.update(keys)
+                    found.add(key)
         if short:
             for word in [word for word in passage.words if word[0] in short]:
                 if _is_name(word, word[0]):
                     found.update(short[word[0]])
         for first in self._several.keys() & passage.words:
-            for name, keys in self._several[first].items():
-                if mentions_folded(passage.folded, name):
-                    found.update(keys)
+            for name, key in self._several[first]:
+                if key not in found and mentions_folded(passage.folded, name):
+                    found.add(key)
         for name, keys in self._odd.items():
             if mentions_folded(passage.folded, name):
                 found.update(keys)
         return found
 
-    def _meant(self, word: str) -> Iterator[list[K]]:
-        """What the names of one word, two letters or more, mean that ``word`` is, with a particle or without."""
-        for name, keys in self._single.get(word[:2], {}).items():
-            if _is_name(word, name):
-                yield keys
+    def _is_meant(self, word: str) -> bool:
+        """Whether ``word`` is a name of one word, two letters or more, with a particle or without."""
+        return any(_is_name(word, name) for name, _ in self._single.get(word[:2], ()))
 
     def cut_from(self, text: str) -> str:
         """``text`` with the mentioned names taken out, particles and all; the rest as it was, spaces collapsed."""
@@ -116,9 +115,9 @@ class NameIndex(Generic[K]):
         for match in _WORD.finditer(folded):
             start, end = match.span()
             word = match.group()
-            if any(self._meant(word)) or (word[0] in self._short and _is_name(word, word[0])):
+            if self._is_meant(word) or (word[0] in self._short and _is_name(word, word[0])):
                 cuts.append((start, end))
-            for name in self._several.get(word, ()):
+            for name, _ in self._several.get(word, ()):
                 if folded.startswith(name, start):
                     tail = _WORD.match(folded, start + len(name))
                     if tail is None or tail.group() in PARTICLES:

@@ -32,7 +32,9 @@ class ScriptedModel:
 
     def told(self, number: int, turn: int) -> Told:
         """The turn; the last one again when it is asked for again. Raises ``ValueError`` for any other."""
-        script = self._scripts.setdefault(number, Script(self.options, number))
+        script = self._scripts.get(number)
+        if script is None:  # making one takes milliseconds
+            script = self._scripts[number] = Script(self.options, number)
         if turn == script.turn + 1:
             self._told[number] = script.next()
         elif turn != script.turn or not turn:
