@@ -6,7 +6,7 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Sequence
 
-from attrs import define, field
+from attrs import define, evolve, field, frozen
 
 from saga_core.curation.review import Review
 from saga_core.engine.counters import Counters
@@ -16,6 +16,7 @@ from saga_core.journal.timelines import Timeline
 from saga_core.journal.tree import Node, Tree
 from saga_core.model.deltas import Delta, Source
 from saga_core.model.fold import fold
+from saga_core.model.sharing import sharing
 from saga_core.model.turn import Session, Turn
 from saga_core.model.world_state import WorldState
 from saga_core.projection.graph_image import GraphImage, render_graph
@@ -36,14 +37,31 @@ _INDEXED = 32
 """Episodes that are indexed between two chances for others to run."""
 
 
+@frozen(eq=False, repr=False)
+class PreparedWorld:
+    """A world, and what is the same in all sessions in it: made once, for what every chat has of its own adds up."""
+
+    world: World
+    lore: LoreIndex
+    lore_graph: LoreGraph
+    opening: WorldState
+    """The state that they begin with, at no turn."""
+    image: GraphImage
+    """The graph of that state, at rest."""
+
+    @classmethod
+    def of(cls, world: World) -> PreparedWorld:
+        """``world``, prepared: a tenth of a second for a large one."""
+        lore_graph, opening = LoreGraph.of(world), opening_state(world, "")
+        return cls(world, LoreIndex(world.lore), lore_graph, opening, render_graph(opening, world, lore=lore_graph))
+
+
 @define(eq=False, repr=False)
 class LiveSession:
     """What a session's requests and lane work with. Made by ``load_session``."""
 
     session: Session
-    world: World
-    lore: LoreIndex
-    lore_graph: LoreGraph
+    prepared: PreparedWorld
     tree: Tree
     journal: Journal
     amendments: dict[str, tuple[Delta, ...]]
@@ -68,6 +86,16 @@ class LiveSession:
     """Turns whose episodes are in the index and in no stored part of it."""
     stale: list[str] = field(factory=list)
     """First turns of stored parts of the index that are no longer right."""
+
+    @property
+    def world(self) -> World:
+        """The world as it was when the session began."""
+        return self.prepared.world
+
+    @property
+    def lore(self) -> LoreIndex:
+        """The world's lore, as recall finds it."""
+        return self.prepared.lore
 
     def record(self, turn: Turn, node: Node, state: WorldState | None, *, indexed: bool = True) -> None:
         """Take in a turn that the journal has. With ``indexed`` false, or others waiting, ``index`` indexes it."""
@@ -195,12 +223,13 @@ class LiveSession:
             base = self._states.get(node.id)
             if base is None and node.depth and node.depth % self.checkpoint_every == 0:
                 base = await self.journal.checkpoint(self.session.id, [node.id])
+                base = base and sharing(base, self.prepared.opening)
             if base is not None:
                 break
             chain.append(node.id)
         if base is None:
             root = chain.pop()
-            base = opening_state(self.world, root)
+            base = evolve(self.prepared.opening, turn=root)
             later = self.amendments.get(root)
             if later:
                 base = fold(base, Delta().amended(later), turn=root, depth=0)
@@ -210,8 +239,8 @@ class LiveSession:
         """The graph at a turn, rendered from its state; the last few are kept."""
         found = self._images.get(turn_id)
         if found is None:
-            near = next(reversed(self._images.values()), None)
-            found = render_graph(await self.state(turn_id), self.world, lore=self.lore_graph, near=near)
+            near = next(reversed(self._images.values()), self.prepared.image)
+            found = render_graph(await self.state(turn_id), self.world, lore=self.prepared.lore_graph, near=near)
             self._images[turn_id] = found
             while len(self._images) > _IMAGES:
                 self._images.popitem(last=False)
@@ -232,8 +261,6 @@ class LiveSession:
 
 Loader = Callable[[str], Awaitable[LiveSession]]
 
-_Prepared = tuple[World, LoreIndex, LoreGraph]
-
 
 @define(eq=False, repr=False)
 class LiveSessions:
@@ -250,8 +277,8 @@ class LiveSessions:
     """How often a session was let go because what is kept of it may be another."""
     _live: OrderedDict[str, LiveSession] = field(factory=OrderedDict)
     _loading: dict[str, asyncio.Task[LiveSession]] = field(factory=dict)
-    _lore: dict[str, _Prepared] = field(factory=dict)
-    _preparing: dict[str, asyncio.Task[_Prepared]] = field(factory=dict)
+    _lore: dict[str, PreparedWorld] = field(factory=dict)
+    _preparing: dict[str, asyncio.Task[PreparedWorld]] = field(factory=dict)
 
     async def get(self, session_id: str) -> LiveSession:
         """The session, loaded if need be. ``NotFound``."""
@@ -303,8 +330,8 @@ class LiveSessions:
     def __len__(self) -> int:
         return len(self._live)
 
-    async def _world(self, digest: str) -> _Prepared:
-        """The world, and its lore prepared for recall and for graphs; shared by the sessions in it."""
+    async def _world(self, digest: str) -> PreparedWorld:
+        """The world, with what the sessions in it share."""
         known = self._lore.get(digest)
         if known is None:
             task = self._preparing.get(digest)
@@ -315,10 +342,10 @@ class LiveSessions:
             known = await asyncio.shield(task)
         return known
 
-    async def _prepare(self, digest: str) -> _Prepared:
+    async def _prepare(self, digest: str) -> PreparedWorld:
         world = await self.journal.world(digest)
         # Beside the loop: a large world takes a tenth of a second.
-        known = await asyncio.to_thread(lambda: (world, LoreIndex(world.lore), LoreGraph.of(world)))
+        known = await asyncio.to_thread(PreparedWorld.of, world)
         if len(self._lore) >= _WORLDS:
             used = {live.session.digest for live in self._live.values()}
             self._lore = {each: found for each, found in self._lore.items() if each in used}
@@ -327,10 +354,10 @@ class LiveSessions:
 
     async def _load(self, session_id: str) -> LiveSession:
         session = await self.journal.session(session_id)
-        world, lore, lore_graph = await self._world(session.digest)
+        prepared = await self._world(session.digest)
         tree = await self.journal.tree(session_id)
         amendments = await self.journal.amendments(session_id)
-        live = LiveSession(session, world, lore, lore_graph, tree, self.journal, amendments, self.checkpoint_every)
+        live = LiveSession(session, prepared, tree, self.journal, amendments, self.checkpoint_every)
         await restore(live)
         await live.index_all()
         live.timelines = await self.journal.timelines(session_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
 from saga_core.model.entities import Entity, Kind, Placement, Relation, Stack
 from saga_core.model.world_state import WorldState
@@ -32,15 +32,37 @@ class _Drawn:
     """Source, type and target to the cause, and the edge of all that."""
 
 
-@frozen
+@define(eq=False, repr=False)
 class GraphImage:
     """A graph at rest. ``neighbors`` and ``get`` answer as a ``GraphStore`` would, whatever the scope."""
 
-    nodes: Mapping[str, Node] = field(factory=dict)
-    edges: Mapping[EdgeKey, Edge] = field(factory=dict)
-    _lore: LoreGraph | None = field(default=None, eq=False, repr=False)
-    _drawn: _Drawn | None = field(default=None, eq=False, repr=False)
-    _touching: dict[str, dict[Identity, Edge]] = field(factory=dict, init=False, eq=False, repr=False)
+    _nodes: Mapping[str, Node] | None = field(factory=dict)
+    _edges: Mapping[EdgeKey, Edge] | None = field(factory=dict)
+    _lore: LoreGraph | None = None
+    _drawn: _Drawn | None = None
+    """What was drawn besides the lore; what there is in all is then put together when it is asked for."""
+    _touching: dict[str, dict[Identity, Edge]] = field(factory=dict, init=False)
+
+    @property
+    def nodes(self) -> Mapping[str, Node]:
+        """The nodes by id."""
+        if self._nodes is None:
+            drawn, lore = self._of_lore()
+            self._nodes = {**{id_: node for id_, (_, _, node) in drawn.nodes.items()}, **lore.nodes}
+        return self._nodes
+
+    @property
+    def edges(self) -> Mapping[EdgeKey, Edge]:
+        """The edges by identity."""
+        if self._edges is None:
+            drawn, lore = self._of_lore()
+            self._edges = {**{key: edge for _, key, edge in drawn.ties.values()}, **lore.edges}
+        return self._edges
+
+    def _of_lore(self) -> tuple[_Drawn, LoreGraph]:
+        assert self._drawn is not None
+        assert self._lore is not None
+        return self._drawn, self._lore
 
     async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
         """Those of ``ids`` that exist."""
@@ -76,6 +98,8 @@ class GraphImage:
     def rest(self) -> None:
         """Let go of what makes reading fast; it is made again when it is read."""
         self._touching.clear()
+        if self._drawn is not None:
+            self._nodes = self._edges = None
 
     def _own_edges(self) -> list[Edge]:
         """The edges besides those from lore to lore."""
@@ -97,9 +121,7 @@ def render_graph(
     drawn = _Drawn()
     _draw_nodes(state, old, drawn)
     _draw_ties(state, lore, old, drawn)
-    nodes = {id_: node for id_, (_, _, node) in drawn.nodes.items()}
-    edges = {key: edge for _, key, edge in drawn.ties.values()}
-    return GraphImage({**nodes, **lore.nodes}, {**edges, **lore.edges}, lore, drawn)
+    return GraphImage(None, None, lore, drawn)
 
 
 def _draw_nodes(state: WorldState, old: _Drawn, new: _Drawn) -> None:
@@ -162,21 +184,19 @@ def _properties(cause: _Cause) -> Mapping[str, Value]:
 
 def difference(old: GraphImage, new: GraphImage, watermark: str) -> Mutation:
     """The smallest mutation that makes ``old`` into ``new`` and marks it with ``watermark``."""
-    gone = tuple(sorted(set(old.nodes) - set(new.nodes)))
-    lost = set(gone)
-    put_nodes = tuple(
-        node for id_, node in new.nodes.items() if (known := old.nodes.get(id_)) is not node and known != node
-    )
-    if old._lore is new._lore and old._drawn is not None and new._drawn is not None:
+    if old._lore is not None and old._lore is new._lore and old._drawn is not None and new._drawn is not None:
+        put_nodes, absent = _moved_nodes(old._drawn, new._drawn)
         put_edges, missing = _moved_ties(old._drawn, new._drawn)
     else:
+        put_nodes = tuple(node for id_, node in new.nodes.items() if old.nodes.get(id_) != node)
+        absent = set(old.nodes) - set(new.nodes)
         put_edges = tuple(edge for key, edge in new.edges.items() if old.edges.get(key) != edge)
         missing = set(old.edges) - set(new.edges)
     return Mutation(
         put_nodes=put_nodes,
         put_edges=put_edges,
-        delete_nodes=gone,
-        delete_edges=tuple(sorted(key for key in missing if key.source not in lost and key.target not in lost)),
+        delete_nodes=tuple(sorted(absent)),
+        delete_edges=tuple(sorted(key for key in missing if key.source not in absent and key.target not in absent)),
         watermark=watermark,
     )
 
@@ -192,6 +212,16 @@ def portions(image: GraphImage, watermark: str, most: int) -> list[Mutation]:
     if parts and len(image.nodes) + len(image.edges) <= most:
         parts = [Mutation(tuple(nodes), tuple(edges))]
     return [*parts[:-1], evolve(parts[-1] if parts else Mutation(), watermark=watermark)]
+
+
+def _moved_nodes(old: _Drawn, new: _Drawn) -> tuple[tuple[Node, ...], set[str]]:
+    """The nodes that came or changed, and those that went; the lore's are the same in both."""
+    puts = []
+    for id_, (_, _, node) in new.nodes.items():
+        known = old.nodes.get(id_)
+        if known is None or (known[2] is not node and known[2] != node):
+            puts.append(node)
+    return tuple(puts), set(old.nodes) - set(new.nodes)
 
 
 def _moved_ties(old: _Drawn, new: _Drawn) -> tuple[tuple[Edge, ...], set[EdgeKey]]:

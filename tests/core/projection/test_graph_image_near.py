@@ -48,7 +48,8 @@ def test_what_is_taken_over_from_any_other_state_changes_nothing(deltas: list[An
     near: GraphImage | None = None
     for state in states:
         near = render_graph(state, WORLD, lore=LORE, near=near)
-        assert near == render_graph(state, WORLD)
+        plain = render_graph(state, WORLD)
+        assert (near.nodes, near.edges) == (plain.nodes, plain.edges)
 
 
 @given(st.lists(delta_values, min_size=1, max_size=6), st.data())
@@ -57,6 +58,7 @@ def test_the_difference_of_two_images_makes_the_one_into_the_other(deltas: list[
     one, other = data.draw(st.sampled_from(states)), data.draw(st.sampled_from(states))
     old = render_graph(one, WORLD, lore=LORE)
     new = render_graph(other, WORLD, lore=LORE, near=old)
+    old.rest()  # what it lets go of is made again
     plain = difference(GraphImage(old.nodes, old.edges), GraphImage(new.nodes, new.edges), "t")
     found = difference(old, new, "t")
     assert {node.id: node for node in found.put_nodes} == {node.id: node for node in plain.put_nodes}
