@@ -33,7 +33,7 @@ class ScriptedModel:
     def told(self, number: int, turn: int) -> Told:
         """The turn; the last one again when it is asked for again. Raises ``ValueError`` for any other."""
         script = self._scripts.get(number)
-        if script is None:  # making one takes milliseconds
+        if script is None:
             script = self._scripts[number] = Script(self.options, number)
         if turn == script.turn + 1:
             self._told[number] = script.next()
@@ -53,12 +53,12 @@ class ScriptedModel:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         loop, pace = asyncio.get_running_loop(), self.options.pieces
-        due = loop.time()
-        for start in range(0, len(told.raw), PIECE):
+        due, raw = loop.time(), told.raw
+        for start in range(0, len(raw), PIECE):
             if pace:
                 due += 1 / pace
                 await asyncio.sleep(due - loop.time())
-            await response.write(_event({"content": told.raw[start : start + PIECE]}))
+            await response.write(_event({"content": raw[start : start + PIECE]}))
         await response.write(_event({}, "stop") + b"data: [DONE]\n\n")
         return response
 
