@@ -17,11 +17,12 @@ from saga_core.errors import ScopeMismatch
 from saga_core.model.entities import DEAD, Entity, Kind
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Embedder
+from saga_core.projection.vector_scopes import spec_of
 from saga_core.recall.graph_walk import Walk, walk
 from saga_core.recall.looking_back import looks_back
 from saga_core.recall.mentions import NameIndex, Passage
 from saga_core.stores.filters import Compare
-from saga_core.stores.vector import Hit, ScopeSpec, VectorStore
+from saga_core.stores.vector import Hit, VectorStore
 from saga_core.text.korean import is_hangul
 
 log = logging.getLogger("saga.context")
@@ -270,7 +271,7 @@ class Scene:
         made = await vectors.describe(scope)
         if made is None or self._embedder is None:
             return False
-        if made != ScopeSpec(self._embedder.id, self._embedder.dimension):
+        if made != spec_of(scope, self._embedder):
             raise ScopeMismatch(
                 f"its vectors were made by {made.embedder}, those of {self._embedder.id} are made in the background"
             )

@@ -18,12 +18,12 @@ from saga_core.custody.audit import entries_of
 from saga_core.engine.amending import amend
 from saga_core.engine.catalog import Catalog
 from saga_core.engine.mending import Mending
-from saga_core.engine.vector_views import lore_scope
 from saga_core.errors import BadInput, NotFound
 from saga_core.journal import keys
 from saga_core.journal.tree import Node
 from saga_core.model.deltas import Delta, Forgotten, Source
 from saga_core.model.turn import BLANK, Session, Turn
+from saga_core.projection.vector_scopes import lore_scope
 from saga_core.stores.state_kv import Batch, Key
 from saga_core.text.normal import nfc
 

@@ -15,12 +15,12 @@ from saga_core.engine.catalog import Catalog
 from saga_core.engine.lanes import Waiting
 from saga_core.engine.live import LiveSession
 from saga_core.engine.projector import scope_of
-from saga_core.engine.vector_views import alike, episodes_scope, lore_scope
+from saga_core.engine.vector_views import alike, passages
 from saga_core.errors import NotFound, StoreError
 from saga_core.journal import keys
 from saga_core.model.turn import Session
+from saga_core.projection.vector_scopes import episodes_scope, lore_scope, spec_of
 from saga_core.stores.state_kv import Batch, Key
-from saga_core.stores.vector import ScopeSpec
 
 log = logging.getLogger("saga.custody")
 
@@ -156,11 +156,11 @@ async def _lore(saga: Catalog, live: LiveSession) -> list[str]:
     """The world's lore in its vector scope, where there is one: it is made when a session is played."""
     embedder, scope = saga.stores.embedder, lore_scope(live.world.digest)
     spec = await saga.stores.vector.describe(scope)
-    if spec is None or spec != ScopeSpec(embedder.id, embedder.dimension):
+    if spec is None or spec != spec_of(scope, embedder):
         return []
     stored = {item.id: item.vector for item in await saga.stores.vector.scan(scope, limit=10_000)}
     texts = [f"{entry.name}\n{entry.text}" for entry in live.world.lore]
-    vectors = await embedder.embed(texts, "passage") if texts else []
+    vectors = await passages(embedder, texts) if texts else []
     wanted = {entry.name: vector for entry, vector in zip(live.world.lore, vectors, strict=True)}
     if stored.keys() == wanted.keys() and all(alike(stored[name], wanted[name]) for name in wanted):
         return []

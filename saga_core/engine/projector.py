@@ -19,7 +19,7 @@ from saga_core.engine.counters import Counters
 from saga_core.engine.live import LiveSession
 from saga_core.engine.reads import Reads
 from saga_core.engine.sealing import seal
-from saga_core.engine.vector_views import VectorViews, episodes_scope
+from saga_core.engine.vector_views import VectorViews
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
 from saga_core.model.world_state import WorldState
@@ -27,6 +27,7 @@ from saga_core.ports import Clock, Embedder
 from saga_core.projection.graph_image import GraphImage, difference, portions, render_graph
 from saga_core.projection.kv import render_kv
 from saga_core.projection.pages import render_pages
+from saga_core.projection.vector_scopes import episodes_scope
 from saga_core.stores.graph import Edge, EdgeKey, GraphStore, Node
 from saga_core.stores.md_cache import MdCache
 from saga_core.stores.state_kv import Batch, Key, StateKV

@@ -20,12 +20,13 @@ from saga_core.engine.gates import Gates
 from saga_core.engine.lanes import FIRST_PAUSE, LONGEST_PAUSE, Waiting
 from saga_core.engine.live import LiveSessions
 from saga_core.engine.projector import Projector
-from saga_core.engine.vector_views import episodes_scope, passages
+from saga_core.engine.vector_views import passages
 from saga_core.errors import NotFound
 from saga_core.journal import keys
 from saga_core.journal.journal import Journal
 from saga_core.journal.tree import Node, read_nodes
 from saga_core.projection.episodes import passage_of
+from saga_core.projection.vector_scopes import episodes_scope
 from saga_core.world.model import World
 
 log = logging.getLogger("saga.vectors")

@@ -12,7 +12,8 @@ from saga_core.errors import UpstreamError
 from saga_core.journal.tree import Node, Tree
 from saga_core.ports import Embedder
 from saga_core.projection.episodes import passage_of
-from saga_core.stores.vector import ScopeSpec, VectorItem, VectorStore, cosine
+from saga_core.projection.vector_scopes import episodes_scope, lore_scope, spec_of
+from saga_core.stores.vector import VectorItem, VectorStore, cosine
 from saga_core.world.model import LoreEntry, World
 
 log = logging.getLogger("saga.projection")
@@ -20,16 +21,6 @@ log = logging.getLogger("saga.projection")
 _CHUNK = 256
 _ALIKE = 0.999
 """Cosine from which on two vectors are of one text: a model far away does not give the same bytes twice."""
-
-
-def episodes_scope(session_id: str) -> str:
-    """The vector scope of a session's episodes."""
-    return f"episodes:{session_id}"
-
-
-def lore_scope(world_digest: str) -> str:
-    """The vector scope of a world's lore."""
-    return f"lore:{world_digest}"
 
 
 async def passages(embedder: Embedder, texts: Sequence[str]) -> list[array[float]]:
@@ -166,12 +157,12 @@ class VectorViews:
     async def is_right(self, scope: str) -> bool:
         """Whether a scope is there and of this embedder."""
         embedder = self.embedder
-        return embedder is not None and await self.vectors.describe(scope) == ScopeSpec(embedder.id, embedder.dimension)
+        return embedder is not None and await self.vectors.describe(scope) == spec_of(scope, embedder)
 
     async def _create(self, scope: str) -> bool:
         """Make sure that the scope is there for this embedder; whether it was made just now, and is empty."""
         assert self.embedder is not None
-        spec = ScopeSpec(self.embedder.id, self.embedder.dimension)
+        spec = spec_of(scope, self.embedder)
         found = await self.vectors.describe(scope)
         if found is not None and found != spec:
             # Vectors of two embedders are never mixed: the scope begins anew and the journal fills it.

@@ -20,10 +20,11 @@ from saga_core.model.turn import TurnKind
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Embedder
 from saga_core.projection.episodes import passage_of, render_utterance, spoken_day
+from saga_core.projection.vector_scopes import spec_of
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.lore_index import LoreIndex
-from saga_core.stores.vector import ScopeSpec, VectorItem
+from saga_core.stores.vector import VectorItem
 from saga_core.world.model import World
 from saga_server.bench.recall_set import Dialogue
 
@@ -92,7 +93,7 @@ class Stage:
         await self._fill(f"lore:{world.digest}", embedder, lore)
 
     async def _fill(self, scope: str, embedder: Embedder, items: Sequence[VectorItem]) -> None:
-        await self.vectors.create(scope, ScopeSpec(embedder.id, embedder.dimension))
+        await self.vectors.create(scope, spec_of(scope, embedder))
         for start in range(0, len(items), 500):
             await self.vectors.upsert(scope, items[start : start + 500])
 

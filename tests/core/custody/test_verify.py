@@ -14,12 +14,12 @@ from saga_core.custody.jobs import STUCK, list_jobs, retry
 from saga_core.custody.verify import Verdict, repair, verify
 from saga_core.engine.projector import scope_of
 from saga_core.engine.saga import Saga
-from saga_core.engine.vector_views import episodes_scope, lore_scope
 from saga_core.errors import NotFound, StoreUnavailable
 from saga_core.journal import keys
 from saga_core.journal.journal import Wanted
 from saga_core.model.turn import Session, Turn
 from saga_core.model.world_state import WorldState
+from saga_core.projection.vector_scopes import episodes_scope, lore_scope
 from saga_core.stores.graph import Mutation, Node
 from saga_core.stores.state_kv import Batch
 from saga_core.stores.vector import ScopeSpec, VectorItem

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from saga_backends.embedder.ngram import NgramEmbedder
 from saga_core.config import Config, load_config
 from saga_core.engine.saga import Saga
-from saga_core.engine.vector_views import episodes_scope
 from saga_core.errors import StoreUnavailable
 from saga_core.ports import Mode
+from saga_core.projection.vector_scopes import episodes_scope, spec_of
+from saga_core.stores.vector import ScopeSpec
 from tests.core.engine.play import Frontend, memory_config
 
 
@@ -102,4 +104,26 @@ async def test_an_embedder_out_of_reach_holds_up_nothing_but_vectors(
         assert pages is not None and "어둠의 숲" in pages.files["state.md"]
         reach = True
         assert (await saga.drain(10)).waiting == ()
+        assert await saga.verify(turn.session.id) == []
+
+
+async def test_vectors_of_an_older_form_of_passages_are_made_anew(tmp_path: Path, sees_meaning: None) -> None:
+    async with Saga.open(config(tmp_path, 64)) as saga:
+        frontend = Frontend(saga, session="모험")
+        for number in range(3):
+            turn = await frontend.say(f"{number}번 문을 연다.", f"{number}번 문이 열렸다.")
+        await saga.drain(10)
+        scope, store = episodes_scope(turn.session.id), saga.stores.vector
+        items = await store.scan(scope)
+        # As the version before left them: marked with the embedder alone, and of other texts.
+        assert saga.stores.embedder is not None
+        await store.drop(scope)
+        await store.create(scope, ScopeSpec(saga.stores.embedder.id, 64))
+        others = [array("f", [1.0] + [0.0] * 63) for _ in items]
+        await store.upsert(scope, [evolve(item, vector=other) for item, other in zip(items, others, strict=True)])
+    async with Saga.open(config(tmp_path, 64)) as saga:
+        await Frontend(saga, session="모험", history=frontend.history).say("다시 연다.", "다시 열렸다.")
+        await saga.drain(10)
+        assert await saga.stores.vector.count(scope) == 4
+        assert await saga.stores.vector.describe(scope) == spec_of(scope, saga.stores.embedder)
         assert await saga.verify(turn.session.id) == []

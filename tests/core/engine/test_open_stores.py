@@ -16,8 +16,8 @@ from saga_core.config import load_config
 from saga_core.config.model import Profile
 from saga_core.engine.open_stores import PROFILES, backend_of, path_of, place_of
 from saga_core.engine.saga import Saga
-from saga_core.engine.vector_views import episodes_scope
 from saga_core.errors import StoreCorrupt, StoreUnavailable
+from saga_core.projection.vector_scopes import episodes_scope
 from tests.core.engine.play import Frontend
 
 

@@ -15,9 +15,10 @@ from saga_core.config import Config, load_config
 from saga_core.engine import vector_filling
 from saga_core.engine.saga import Saga
 from saga_core.engine.vector_filling import FAILED, MODE
-from saga_core.engine.vector_views import alike, episodes_scope
+from saga_core.engine.vector_views import alike
 from saga_core.errors import UpstreamError
 from saga_core.ports import Mode
+from saga_core.projection.vector_scopes import episodes_scope
 from tests.core.engine.play import Frontend, memory_config
 
 pytestmark = pytest.mark.usefixtures("sees_meaning")
