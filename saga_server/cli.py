@@ -17,6 +17,7 @@ from saga_core.errors import SagaError
 from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
 from saga_server.collector import put_off
 from saga_server.commands import Commands
+from saga_server.terminal import say
 
 _FURTHER = {
     "backup": "saga_server.cli_backup:backup",
@@ -103,7 +104,7 @@ def doctor(file: Path | None, data: Path | None) -> None:
     try:
         config = find_config(file, data)
         log_errors_only(config)
-        healthy = asyncio.run(examine(config, click.echo))
+        healthy = asyncio.run(examine(config, say))
     except SagaError as error:
         fail(error)
     sys.exit(0 if healthy else SURROUNDINGS)

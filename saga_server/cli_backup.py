@@ -11,6 +11,7 @@ from saga_core.errors import SagaError
 from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
 from saga_server.cli_custody import check_there
 from saga_server.counted import counted
+from saga_server.terminal import say
 
 
 @click.command()
@@ -30,8 +31,8 @@ def backup(file: Path | None, data: Path | None, target: Path | None) -> None:
         found = asyncio.run(back_up(config, target))
     except (SagaError, OSError) as error:
         fail(error)
-    click.echo(f"{found.path}")
-    click.echo(
+    say(f"{found.path}")
+    say(
         f"{counted(len(found.sessions), 'session')}, {counted(found.turns, 'turn')}, {found.bytes / 2**20:.1f} MB; "
         "read back and whole"
     )
@@ -59,14 +60,12 @@ def restore(
         config = find_config(file, data)
         log_errors_only(config)
         found = asyncio.run(
-            put_back(config, backup_file, force=force, with_forgotten=with_forgotten, damaged=damaged, say=click.echo)
+            put_back(config, backup_file, force=force, with_forgotten=with_forgotten, damaged=damaged, say=say)
         )
     except (SagaError, OSError) as error:
         fail(error)
     for finding in found.verdict.findings:
-        click.echo(f"!!  {finding}")
+        say(f"!!  {finding}")
     count = found.verdict.sessions
-    click.echo(
-        f"{counted(count, 'session')}: {'restored, and equal to the journal' if found.verdict.equal else 'see above'}"
-    )
+    say(f"{counted(count, 'session')}: {'restored, and equal to the journal' if found.verdict.equal else 'see above'}")
     raise SystemExit(0 if found.verdict.equal else SURROUNDINGS)

@@ -12,6 +12,7 @@ from attrs import evolve
 
 from saga_core.config import Config, load_config
 from saga_core.errors import BadInput, ConfigError, NotFound
+from saga_server.terminal import say
 
 USAGE = 2
 """Exit code: the configuration or the command line is at fault."""
@@ -53,5 +54,5 @@ def fail(error: BaseException) -> NoReturn:
     """Say on stderr what is wrong, a line for each culprit, and end with the exit code for it."""
     lines = [f"{error.source}: {problem}" for problem in error.problems] if isinstance(error, ConfigError) else [error]
     for line in lines:
-        click.echo(f"saga: {line}", err=True)
+        say(f"saga: {line}", err=True)
     sys.exit(USAGE if isinstance(error, BadInput | NotFound) else SURROUNDINGS)

@@ -118,8 +118,3 @@ def check_there(config: Config) -> None:
 def segment(text: str) -> str:
     """A session's name as part of a path."""
     return quote(text, safe="")
-
-
-def print_json(value: Any) -> None:
-    """As the admin API answers it, for people."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -11,7 +10,7 @@ import click
 
 from saga_server.cli_config import settings
 from saga_server.looking import looked
-from saga_server.terminal import harmless
+from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
     from saga_core.engine.saga import Saga
@@ -38,10 +37,10 @@ def explain(file: Path | None, data: Path | None, session: str, turn: str | None
     query = {} if turn is None else {"turn": turn}
     found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/context", query)
     if plain:
-        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        say_json(found)
         return
     for line in lines(found, skipped=skipped):
-        click.echo(harmless(line))
+        say(line)
 
 
 def lines(found: dict[str, Any], *, skipped: bool) -> list[str]:

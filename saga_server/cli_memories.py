@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from saga_server.cli_config import settings
-from saga_server.cli_custody import Asking, as_json, print_json, reached, segment
-from saga_server.terminal import harmless
+from saga_server.cli_custody import Asking, as_json, reached, segment
+from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
     from saga_core.engine.saga import Saga
@@ -49,7 +49,7 @@ def memories(
     if not wanted:
         asking = Asking("GET", f"{here}/memories", {"namespace": namespace, "query": query or None})
         answer = reached(file, data, lambda saga: _list(saga, session, namespace, query), asking)
-        print_json(answer) if plain else _tell(answer)
+        say_json(answer) if plain else _tell(answer)
         return
     if undo is not None:
         asking = Asking("DELETE", f"{here}/changes/{segment(undo)}")
@@ -59,9 +59,9 @@ def memories(
         asking = Asking("POST", f"{here}/changes", body=json.dumps({"kind": kind, **fields}).encode())
         answer = reached(file, data, lambda saga: _correct(saga, session, kind, fields), asking)
     if plain:
-        print_json(answer)
+        say_json(answer)
     else:
-        click.echo(f"done; saga memories {session} --undo {answer['change']} undoes it")
+        say(f"done; saga memories {session} --undo {answer['change']} undoes it")
 
 
 def _correction(
@@ -92,6 +92,6 @@ def _tell(answer: dict[str, Any]) -> None:
         proof = ", ".join(str(turn["turn"]) for turn in each["turns"] if turn["turn"] is not None)
         where = f"turns {proof}" if proof else f"session {each['session']}"
         details = "".join(f"\n      {name}: {value}" for name, value in each["details"].items())
-        click.echo(f"{'*' if each['told'] else ' '} {each['id']}  {each['namespace']}  {each['kind']}  ({where})")
-        click.echo(harmless(f"      {each['text']}{details}"))
-    click.echo(f"{len(answer['memories'])} memories at turn {answer['turn']}")
+        say(f"{'*' if each['told'] else ' '} {each['id']}  {each['namespace']}  {each['kind']}  ({where})")
+        say(f"      {each['text']}{details}")
+    say(f"{len(answer['memories'])} memories at turn {answer['turn']}")

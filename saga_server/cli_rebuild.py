@@ -17,6 +17,7 @@ from saga_core.config.model import Profile, StoreConfig
 from saga_core.engine.open_stores import PROFILES, backend_of, path_of
 from saga_core.errors import BadInput, SagaError, StoreUnavailable
 from saga_server.cli_config import fail, find_config, settings
+from saga_server.terminal import say
 
 _KINDS = ("graph", "vector")
 """The stores that are moved: state is the journal itself, and the pages are files in any case."""
@@ -127,8 +128,8 @@ async def _rebuild(config: Config, session: str | None) -> bool:
             await saga.rebuild(session_id)
             differences = await saga.verify(session_id)
             equal &= not differences
-            click.echo(f"{session_id}: {'; '.join(differences) or 'rebuilt, and equal to the journal'}")
-        click.echo(f"{len(ids)} sessions rebuilt")
+            say(f"{session_id}: {'; '.join(differences) or 'rebuilt, and equal to the journal'}")
+        say(f"{len(ids)} sessions rebuilt")
     return equal
 
 
@@ -144,9 +145,9 @@ def _tell(before: Config, after: Config) -> None:
         elif old != StoreConfig(resident_mb=old.resident_mb):
             lines.append(f"  # without backend, path, url and options under {kind}")
     if lines:
-        click.echo("\n".join(["now set in the configuration:", "storage:", *lines]))
+        say("\n".join(["now set in the configuration:", "storage:", *lines]))
     used = {path_of(after, kind) for kind in _KINDS}
     for kind in _KINDS:
         left = path_of(before, kind)
         if left is not None and left not in used and left.exists():
-            click.echo(f"no longer used, and may be removed: {left}")
+            say(f"no longer used, and may be removed: {left}")

@@ -5,7 +5,6 @@ The stores are opened, or a server that has them open is asked.
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,7 +16,7 @@ import click
 
 from saga_server.cli_config import settings
 from saga_server.looking import looked
-from saga_server.terminal import harmless
+from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
     from saga_core.engine.saga import Saga
@@ -39,7 +38,7 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
 
     found = looked(file, data, look, "/api/sessions", {"fleeting": "all"})
     if plain:
-        _print_json(found)
+        say_json(found)
         return
     rows = found["sessions"]
     _print_table(
@@ -90,7 +89,7 @@ def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -
 
     found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/timelines")
     if plain:
-        _print_json(found)
+        say_json(found)
         return
     rows = found["timelines"]
     _print_table(
@@ -131,16 +130,12 @@ def compare(
     query = {"one": one, "other": other, **({"language": language} if language else {})}
     found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/compare", query)
     if plain:
-        _print_json(found)
+        say_json(found)
         return
-    click.echo(f"parted at turn {found['ancestor']['turn']} ({found['ancestor']['turn_id']})")
+    say(f"parted at turn {found['ancestor']['turn']} ({found['ancestor']['turn_id']})")
     for side in (found["one"], found["other"]):
-        click.echo(f"{side['name']}: turn {side['turn']} ({side['turn_id']}), {len(side['since'])} since then")
-    click.echo(harmless("\n".join(found["words"])) or "nothing differs")
-
-
-def _print_json(value: Any) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+        say(f"{side['name']}: turn {side['turn']} ({side['turn_id']}), {len(side['since'])} since then")
+    say("\n".join(found["words"]) or "nothing differs")
 
 
 def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -149,7 +144,7 @@ def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(_width(line[at]) for line in lines) for at in range(len(head))]
     for line in lines:
         padded = (cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True))
-        click.echo(harmless("  ".join(padded).rstrip()))
+        say("  ".join(padded).rstrip())
 
 
 def _width(text: str) -> int:

@@ -12,6 +12,7 @@ from saga_core.errors import BadInput
 from saga_server.cli_config import fail, settings
 from saga_server.cli_custody import Asking, reached, segment
 from saga_server.counted import counted
+from saga_server.terminal import say
 
 if TYPE_CHECKING:
     from saga_core.engine.saga import Saga
@@ -43,7 +44,7 @@ def export_command(file: Path | None, data: Path | None, session: str, target: P
     except OSError as error:
         part.unlink(missing_ok=True)
         fail(BadInput(f"{target}: cannot be written ({error.strerror}); nothing was left there"))
-    click.echo(f"{target.absolute()}: {counted(raw.count(bytes([10])), 'line')}", err=True)
+    say(f"{target.absolute()}: {counted(raw.count(bytes([10])), 'line')}", err=True)
 
 
 @click.command("import")
@@ -70,7 +71,7 @@ def import_command(file: Path | None, data: Path | None, source: Path, edited: b
 
     asking = Asking("POST", "/api/import", {"edited": "1" if edited else None}, raw)
     found = reached(file, data, take, asking, fresh=True)
-    click.echo(f"{found['id']}  {found['label'] or '-'}  {counted(found['turns'], 'turn')}")
+    say(f"{found['id']}  {found['label'] or '-'}  {counted(found['turns'], 'turn')}")
 
 
 @click.command()
@@ -102,6 +103,6 @@ def forget(
     query = {"session": session, "name": name, "owner": owner}
     answer = reached(file, data, lambda saga: forgotten(saga, **query), Asking("POST", "/api/forget", query))
     told = f"{answer['places']} places of " if name else ""
-    click.echo(f"forgotten: {told}{', '.join(answer['sessions'])}")
+    say(f"forgotten: {told}{', '.join(answer['sessions'])}")
     for held in answer["backups"]:
-        click.echo(f"still in the backup  {held['path']}{'' if held['read'] else '  (it cannot be read here)'}")
+        say(f"still in the backup  {held['path']}{'' if held['read'] else '  (it cannot be read here)'}")

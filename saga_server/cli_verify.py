@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from saga_server.cli_config import SURROUNDINGS, settings
-from saga_server.cli_custody import Asking, as_json, print_json, reached
+from saga_server.cli_custody import Asking, as_json, reached
 from saga_server.counted import counted
+from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
     from saga_core.engine.saga import Saga
@@ -31,7 +32,7 @@ def verify(file: Path | None, data: Path | None, session: str | None, mending: b
         file, data, lambda saga: _verdict(saga, session, mending), Asking(method, path, {"session": session})
     )
     if plain:
-        print_json(answer)
+        say_json(answer)
     else:
         _tell(answer, mending)
     raise SystemExit(0 if answer["equal"] else SURROUNDINGS)
@@ -52,19 +53,19 @@ def _tell(answer: dict[str, Any], mending: bool) -> None:
     left = answer["findings"]
     if mending:
         for finding in answer["found"]:
-            click.echo(f"{'left' if finding in left else 'repaired'}  {_line(finding)}")
+            say(f"{'left' if finding in left else 'repaired'}  {_line(finding)}")
         for finding in left:
             if finding not in answer["found"]:
-                click.echo(f"left  {_line(finding)}")
+                say(f"left  {_line(finding)}")
     else:
         for finding in left:
-            click.echo(f"!!  {_line(finding)}")
+            say(f"!!  {_line(finding)}")
         if any(finding["mendable"] for finding in left):
-            click.echo("saga verify --repair mends what can be made anew from the journal")
+            say("saga verify --repair mends what can be made anew from the journal")
     if answer["waiting"]:
-        click.echo(f"{answer['waiting']} turns wait for their background work; saga jobs tells why")
+        say(f"{answer['waiting']} turns wait for their background work; saga jobs tells why")
     count = counted(answer["sessions"], "session")
-    click.echo(f"{count}: {'equal to the journal' if answer['equal'] else counted(len(left), 'finding')}")
+    say(f"{count}: {'equal to the journal' if answer['equal'] else counted(len(left), 'finding')}")
 
 
 def _line(finding: dict[str, Any]) -> str:
@@ -88,13 +89,13 @@ def jobs(file: Path | None, data: Path | None, session: str | None, again: bool,
     trying = [Asking("POST", "/api/jobs/retry", query), Asking("POST", "/api/drain")] if again else []
     answer = reached(file, data, lambda saga: _jobs(saga, session, again), *trying, Asking("GET", "/api/jobs", query))
     if plain:
-        print_json(answer)
+        say_json(answer)
     else:
         for job in answer["jobs"]:
             state = "stuck" if job["stuck"] else "waits"
             why = f"  after {job['tries']} tries: {job['reason']}" if job["reason"] else ""
-            click.echo(f"{state}  {job['session']}  {job['turn']}  {job['kind']}{why}")
-        click.echo(f"{counted(len(answer['jobs']), 'job')}, {answer['stuck']} stuck")
+            say(f"{state}  {job['session']}  {job['turn']}  {job['kind']}{why}")
+        say(f"{counted(len(answer['jobs']), 'job')}, {answer['stuck']} stuck")
     raise SystemExit(SURROUNDINGS if answer["stuck"] else 0)
 
 

@@ -6,6 +6,8 @@ import sys
 
 import click
 
+from saga_server.terminal import say
+
 
 @click.command(
     "conformance",
@@ -20,6 +22,6 @@ def conformance(arguments: tuple[str, ...]) -> None:
 
         from conformance.cli import main
     except ImportError as error:
-        click.echo(f"saga: {error}; install it: pip install 'saga-rp[conformance]'", err=True)
+        say(f"saga: {error}; install it: pip install 'saga-rp[conformance]'", err=True)
         sys.exit(1)
     main.main(args=list(arguments) or ["--help"], prog_name="saga conformance")

@@ -17,7 +17,7 @@ import click
 from saga_core.errors import SagaError
 from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
 from saga_server.running import address_of
-from saga_server.terminal import harmless
+from saga_server.terminal import harmless, say
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -62,7 +62,7 @@ def top(file: Path | None, data: Path | None, url: str | None, key: str | None, 
     except KeyboardInterrupt:
         return
     except (OSError, ValueError) as error:
-        click.echo(f"saga: {url}: {error}", err=True)
+        say(f"saga: {url}: {error}", err=True)
         raise SystemExit(SURROUNDINGS) from None
 
 

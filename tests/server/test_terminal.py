@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from rich.console import Console
 from saga_core.engine.saga import Saga
 from saga_server.cli import main
 from saga_server.logs import formatter
-from saga_server.terminal import harmless, on_one_line
+from saga_server.terminal import harmless, on_one_line, say_json
 from saga_server.top import render
 from tests.core.engine.play import Frontend
 
@@ -24,6 +25,14 @@ CSI = "\x9b2J"
 def test_harmless() -> None:
     assert harmless(f"가\t나\n{TITLE}{CSI}") == "가\t나\n\ufffd]0;mine\ufffd\ufffd2J"
     assert on_one_line("a\r\nb\u2028\x1b") == r"a\x0d\x0ab\x2028\x1b"
+
+
+def test_an_answer_in_json_is_the_same_when_it_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = {"what": f"가 {TITLE}{CSI}\x7f\n"}
+    say_json(answer)
+    told = capsys.readouterr().out
+    assert json.loads(told) == answer
+    assert not {"\x1b", "\x9b", "\x7f"} & set(told)
 
 
 def test_a_line_of_the_log_is_one_line() -> None:
@@ -46,7 +55,8 @@ def test_a_story_is_text_to_a_terminal(tmp_path: Path, monkeypatch: pytest.Monke
             await saga.drain(10)
 
     asyncio.run(played())
-    for command in (["explain", "길"], ["sessions"], ["memories", "길"]):
+    plain = [["explain", "길"], ["sessions"], ["memories", "길"], ["timelines", "길"], ["verify"], ["jobs"]]
+    for command in (*plain, *([*each, "--json"] for each in plain)):
         result = CliRunner().invoke(main, [*command, "--data", "data"])
         assert result.exit_code == 0, result.stderr
         assert "\x1b" not in result.stdout and "\x9b" not in result.stdout, command
