@@ -34,7 +34,7 @@ PLAYER_WORDS = frozenset(
 _JOINED = re.compile(r"\s+(?:and|&|및)\s+|\s*&\s*|(?<=[가-힣])(?:과|와|하고|이랑|랑)\s+")
 _FUZZY = (Kind.CHARACTER, Kind.LOCATION)
 
-_fold = lru_cache(maxsize=65_536)(fold)
+_fold = lru_cache(maxsize=16_384)(fold)
 
 
 @define

@@ -268,15 +268,15 @@ def identity(text: str) -> str:
 class _KeyCache:
     """Identity keys by the hash of the text, so that a long history is normalised once and not at every turn.
 
-    The texts themselves are not kept. Two generations of ``limit`` entries each, of about 200 bytes: 26 MB at most.
+    The texts themselves are not kept. Two generations of ``limit`` entries each, of about 150 bytes: 19 MB at most.
     """
 
     limit: int = 65_536
-    young: dict[tuple[int, int], str] = field(factory=dict)
-    old: dict[tuple[int, int], str] = field(factory=dict)
+    young: dict[int, str] = field(factory=dict)
+    old: dict[int, str] = field(factory=dict)
 
     def key(self, text: str) -> str:
-        handle = (hash(text), len(text))
+        handle = hash(text)
         found = self.young.get(handle)
         if found is None:
             found = self.old.get(handle) or fingerprint(identity(clean(text)))
@@ -303,7 +303,7 @@ def identity_key(text: str, images: tuple[str, ...] = ()) -> str:
 def identity_keys(utterances: Sequence[Utterance]) -> list[str]:
     """The identities of many utterances."""
     known = _KEYS.young.get
-    found = [known((hash(each.sent), len(each.sent))) for each in utterances]
+    found = [known(hash(each.sent)) for each in utterances]
     return [each.key if key is None or each.images else key for each, key in zip(utterances, found, strict=True)]
 
 
