@@ -85,9 +85,11 @@ async def adopt(
             continue
         nearest = [node.id for node in siblings]
         hidden: list[str] = []
-        if told_above:
-            answered = any(node.user_key == user_key for node in siblings)
-            hidden = _behind_hidden(live.tree, (parent, *twins), user_key, reply.text, same_words=answered)
+        answered = any(node.user_key == user_key for node in siblings)
+        if told_above or not answered:
+            # Below a reply that was written anew only the same words say that one goes on with what was.
+            only_same = answered or not told_above
+            hidden = _behind_hidden(live.tree, (parent, *twins), user_key, reply.text, same_words=only_same)
             hidden = hidden[: _SIBLINGS - len(nearest)]
         delta, twin = await _inherited(live, nearest, hidden, reply.text)
         if twin in hidden and live.tree.is_ancestor(parent, twin):

@@ -118,12 +118,16 @@ def settle(lines: list[Line], resembles: float) -> Beat | None:
     The deepest unedited reply names its beat. Edited ones after it become beats of their own: with the change of what
     they were if they still resemble it, with none if they do not. ``resembles`` says how a line's edit was made.
     Where only hidden lines stand between, a line that resembles what it was stays behind them. So does one that still
-    goes on with a reply which was there before a "continue".
+    goes on with a reply which was there before a "continue". Where lines are hidden behind a reply that was written
+    anew, its words must say what a line was.
     """
     deepest = max((index for index, line in enumerate(lines) if not line.edited), default=-1)
-    beat = lines[deepest].beat if deepest >= 0 else None
+    beat = above = lines[deepest].beat if deepest >= 0 else None
+    anew = False
     for line in lines[deepest + 1 :]:
-        if _small_edit(line, resembles):
+        found = line.user == line.beat.user or line.beat.parent is above or not anew
+        above, anew = line.beat, not _small_edit(line, resembles)
+        if found and not anew:
             goes_on = line.beat.begun and line.text.startswith(line.beat.begun)
             parent = line.beat.parent if goes_on or _is_below(line.beat, beat) else beat
             beat = Beat(line.text, line.user, line.beat.change, parent)

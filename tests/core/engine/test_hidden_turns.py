@@ -82,6 +82,21 @@ async def test_an_edited_reply_behind_an_edited_one(chat: Frontend) -> None:
     assert await hp(chat) == 70, "the hidden turn goes with the reply that was edited above it"
 
 
+async def test_a_small_edit_behind_a_rewritten_reply_keeps_what_it_changed(chat: Frontend) -> None:
+    edit(chat, 3, "Nothing of the sort: the day ends, and everybody goes home in peace. 아무 일도 없었다.")
+    edit(chat, -1)
+    del chat.history[4:6]
+    assert await hp(chat) == 80, "what the rewritten reply changed did not happen, nor the hidden turn behind it"
+
+
+async def test_other_words_behind_a_rewritten_reply_are_another_turn(chat: Frontend) -> None:
+    edit(chat, 3, "Nothing of the sort: the day ends, and everybody goes home in peace. 아무 일도 없었다.")
+    edit(chat, -1)
+    edit(chat, -2, "이렇게 말한 적은 없다.")
+    del chat.history[4:6]
+    assert await hp(chat) == 90
+
+
 async def test_a_rewrite_that_resembles_a_later_reply_is_none_of_it(chat: Frontend) -> None:
     """Under the words of the turn that it replaces it is that turn, whatever it is like."""
     edit(chat, 3, f"{chat.history[-1]['content'][:-2]}~~!")
