@@ -147,8 +147,8 @@ SECTIONS = (
 
 
 def figures(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every row of the table as data: label, section, unit, goal, and a value for each play."""
-    return [
+    """Every row of the table for which there is anything: label, section, unit, goal, and a value for each play."""
+    found = [
         {
             "section": section.title,
             "figure": row.label,
@@ -159,6 +159,7 @@ def figures(result: dict[str, Any]) -> list[dict[str, Any]]:
         for section in SECTIONS
         for row in section.rows
     ]
+    return [row for row in found if any(value is not None for value in row["values"].values())]
 
 
 def missed(result: dict[str, Any]) -> list[str]:
