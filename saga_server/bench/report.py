@@ -148,7 +148,7 @@ SECTIONS = (
 
 def figures(result: dict[str, Any]) -> list[dict[str, Any]]:
     """Every row of the table for which there is anything: label, section, unit, goal, and a value for each play."""
-    found = [
+    found: list[dict[str, Any]] = [
         {
             "section": section.title,
             "figure": row.label,
