@@ -271,9 +271,10 @@ class Scene:
         made = await vectors.describe(scope)
         if made is None or self._embedder is None:
             return False
-        if made != spec_of(scope, self._embedder):
+        wanted = spec_of(scope, self._embedder)
+        if made != wanted:
             raise ScopeMismatch(
-                f"its vectors were made by {made.embedder}, those of {self._embedder.id} are made in the background"
+                f"its vectors were made by {made.embedder}, those of {wanted.embedder} are made in the background"
             )
         self._trusted.add(scope)
         return True

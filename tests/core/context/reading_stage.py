@@ -15,6 +15,7 @@ from saga_core.journal.tree import Tree
 from saga_core.model.entities import Entity, Happening, Kind, Placement, Relation, Stack
 from saga_core.model.turn import TurnKind
 from saga_core.model.world_state import WorldState
+from saga_core.projection.vector_scopes import spec_of
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.lore_index import LoreIndex
@@ -65,7 +66,8 @@ class CannedVectors:
 
     def __init__(self, hits: Mapping[str, Sequence[Hit]]) -> None:
         self.hits = hits
-        self.made_by = ScopeSpec(OneVector.id, OneVector.dimension)
+        self.made_by: ScopeSpec | None = None
+        """None: by ``OneVector``, as it is to be."""
         self.asked: list[str] = []
 
     async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
@@ -74,7 +76,7 @@ class CannedVectors:
         return [hit for hit in found if where is None or matches(where, hit.metadata)][:k]
 
     async def describe(self, scope: str) -> ScopeSpec | None:
-        return self.made_by if scope in self.hits else None
+        return (self.made_by or spec_of(scope, OneVector())) if scope in self.hits else None
 
 
 class OneVector:
