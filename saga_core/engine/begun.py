@@ -12,7 +12,8 @@ from saga_core.model.turn import Session, Turn, TurnKind
 from saga_core.ports import Usage
 from saga_core.prompt.plan import PromptPlan
 from saga_core.prompt.planner import Planned
-from saga_core.state_block import BlockFilter, Hidden, StateReading, read_hidden
+from saga_core.state_block import BlockFilter, Hidden, StateReading, read_hidden, without_thoughts
+from saga_core.text.normal import nfc
 
 
 @define(eq=False)
@@ -46,6 +47,11 @@ class Reply:
     def text(self) -> str:
         """What was shown so far."""
         return "".join(self._shown)
+
+    @property
+    def told(self) -> str:
+        """What of that is the story, as the journal has it."""
+        return nfc(without_thoughts(self.text))
 
     @property
     def raw(self) -> str:
