@@ -101,6 +101,9 @@ async def _stores(config: Config, say: Say) -> bool:
         for name, fault in broken.items():
             good &= _told(say, False, f"world {name}: {fault}")
         whole = [name for name in saga.worlds.names() if name not in broken]
+        for name in whole:
+            for warning in saga.worlds.warnings(name):
+                _told(say, True, f"world {name}: {warning}")
         _told(say, True, f"worlds: {', '.join(whole) or 'none'}")
         default = config.session.default_world
         if default is not None:
