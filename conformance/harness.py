@@ -65,7 +65,9 @@ def load_harness(place: str) -> Harness:
         found = importlib.import_module(module)
     except ImportError as error:
         raise BadInput(f"harness: {place!r} cannot be imported: {error}") from error
-    harness = getattr(found, name, None)
+    if not hasattr(found, name):
+        raise BadInput(f"harness: {module} has no {name}; give package.module:NAME of a conformance.Harness")
+    harness = getattr(found, name)
     if not isinstance(harness, Harness):
         raise BadInput(f"harness: {place!r} is a {type(harness).__name__}; give a conformance.Harness")
     return harness

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
@@ -19,6 +20,7 @@ from conformance.harness import Harness
 from conformance.spec import clauses
 
 FORMAT = 1
+_RUN = re.compile(r"([^\s])\1{63,}")
 
 
 class Status(StrEnum):
@@ -243,4 +245,6 @@ def summary(report: Report) -> str:
 
 
 def _indented(text: str) -> str:
-    return "\n".join(f"  | {line}" for line in text.splitlines())
+    """For people: of a long value that is one character over and over, how often is enough."""
+    brief = _RUN.sub(lambda run: f"{run[1] * 4}…({len(run[0])} of them)…", text)
+    return "\n".join(f"  | {line}" for line in brief.splitlines())

@@ -27,8 +27,8 @@ _LONGEST = 100
 def explain(file: Path | None, data: Path | None, session: str, turn: str | None, skipped: bool, plain: bool) -> None:
     """Say what stood in the context of a turn, and why.
 
-    SESSION is an id or a name; TURN a turn's id, or the name of a timeline for its last turn; without it the turn
-    recorded last.
+    SESSION is an id or a name; TURN a turn's id, the name of a timeline for its last turn, or the number of a
+    turn on the active path; without it the turn recorded last.
     """
 
     async def look(saga: Saga) -> Any:

@@ -120,7 +120,8 @@ def compare(
 ) -> None:
     """Say where two turns or named timelines of a session parted, and what differs.
 
-    SESSION is an id or a name; ONE and OTHER are turns by id, or timelines by name.
+    SESSION is an id or a name; ONE and OTHER are turns by id, timelines by name, or numbers of turns on the active
+    path.
     """
     from saga_server.timelines import comparison_json
 

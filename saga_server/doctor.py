@@ -101,6 +101,9 @@ async def _stores(config: Config, say: Say) -> bool:
         for name, fault in broken.items():
             good &= _told(say, False, f"world {name}: {fault}")
         whole = [name for name in saga.worlds.names() if name not in broken]
+        for name in whole:
+            for warning in saga.worlds.warnings(name):
+                _told(say, True, f"world {name}: {warning}")
         _told(say, True, f"worlds: {', '.join(whole) or 'none'}")
         default = config.session.default_world
         if default is not None:
@@ -167,6 +170,7 @@ async def _providers(config: Config, say: Say) -> bool:
     if narrators.offline:
         return _told(say, True, "narrator: the built-in one, offline; no provider has a key or a base_url")
     good = True
+    wanted = narrators.routes("") if narrators.model else ()
     try:
         for provider in narrators.providers.values():
             try:
@@ -175,6 +179,11 @@ async def _providers(config: Config, say: Say) -> bool:
                 good &= _told(say, False, f"provider {provider.name}: {error}")
             else:
                 _told(say, True, f"provider {provider.name}: {counted(len(models), 'model')} at {provider.where}")
+                for route in wanted:
+                    if route.provider is provider and models and route.model not in models:
+                        # Some answer under names that they do not list.
+                        text = f"does not list {route.model!r} of models.narration and models.fallback; is it the name?"
+                        _told(say, True, f"provider {provider.name}: {text}")
     finally:
         await narrators.aclose()
     return good

@@ -36,7 +36,8 @@ def read_source(source: Mapping[str, Any] | str | os.PathLike[str] | None) -> So
     if tree is None:
         tree = {}
     if not isinstance(tree, Mapping):
-        raise ConfigError(path.name, (f"the file holds a {type(tree).__name__}; give sections such as 'server:'",))
+        kind = "list" if isinstance(tree, list) else "single value"
+        raise ConfigError(path.name, (f"the file holds a {kind}; give sections such as 'server:'",))
     _check_shape(path.name, tree)
     return Source(path.name, tree, path.resolve().parent)
 

@@ -12,7 +12,10 @@ from saga_core.model.turn import Session, Turn, TurnKind
 from saga_core.ports import Usage
 from saga_core.prompt.plan import PromptPlan
 from saga_core.prompt.planner import Planned
-from saga_core.state_block import BlockFilter, Hidden, StateReading, read_hidden
+from saga_core.state_block import BlockFilter, BlockStatus, Hidden, StateReading, read_hidden, without_thoughts
+from saga_core.text.normal import nfc
+
+_TOO_SHORT = "the reply ended at its length limit, and the block stands last: allow longer replies (max_tokens)"
 
 
 @define(eq=False)
@@ -48,6 +51,11 @@ class Reply:
         return "".join(self._shown)
 
     @property
+    def told(self) -> str:
+        """What of that is the story, as the journal has it."""
+        return nfc(without_thoughts(self.text))
+
+    @property
     def raw(self) -> str:
         """What the model said so far, state block included."""
         return "".join(self._raw)
@@ -57,7 +65,10 @@ class Reply:
         blocks = self._filter.raw_blocks
         if finish == "stop":
             blocks = tuple(evolve(block, closed=True) for block in blocks)
-        return read_hidden(Hidden(self.text, blocks), whole=finish == "stop")
+        reading = read_hidden(Hidden(self.text, blocks), whole=finish == "stop")
+        if finish == "length" and reading.status is not BlockStatus.OK:
+            return evolve(reading, problems=(*reading.problems, _TOO_SHORT))
+        return reading
 
 
 Recorder = Callable[["BegunTurn", str, str], Awaitable[tuple[Turn, ...]]]

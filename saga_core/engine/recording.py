@@ -22,7 +22,6 @@ from saga_core.model.fold import fold
 from saga_core.model.turn import Turn, TurnKind
 from saga_core.model.world_state import WorldState
 from saga_core.projection.episodes import render_episode, witnesses
-from saga_core.text.normal import nfc
 
 if TYPE_CHECKING:
     from saga_core.engine.saga import Saga
@@ -80,7 +79,7 @@ class Recording:
         made: list[_Made] = []
         for reply in begun.replies:
             reply.finish()
-            if reply.text.strip():
+            if reply.told.strip():
                 made += await self._readings(
                     live, begun.kind, reply, finish or reply.finish_reason, model or self.model
                 )
@@ -137,7 +136,7 @@ class Recording:
             above.depth + 1,
             self.saga.clock.now(),
             user=self.transcript.player_words if kind is TurnKind.NARRATION else _said(asked),
-            reply=nfc(reply.text),
+            reply=reply.told,
             delta=self._delta(live, kind, reply, finish),
             kind=kind,
             model=model,
@@ -172,7 +171,7 @@ class Recording:
         reading = reply.reading(finish)
         delta = read_delta(reading, self.state, player_name=words[-1].speaker if words else "")
         self.saga.counters.add(f"block.{reading.status.value}")
-        named = live.lore.mentioned_in(f"{self.transcript.player_words}\n{reply.text}")
+        named = live.lore.mentioned_in(f"{self.transcript.player_words}\n{reply.told}")
         return evolve(delta, events=delta.events + mention_event(named))
 
     def _made(self, live: LiveSession, turn: Turn, user_key: str, before: WorldState) -> _Made:

@@ -92,6 +92,8 @@ class Summaries(Catalog):
             return 0
         before, count = self.clock.now() - age, 0
         sessions = await self.journal.sessions()
+        if not sessions:
+            return 0
         if before - await self._newest(sessions) > _UNHEARD_OF:
             log.info("nothing is collected: by this clock nobody played for long; it may have jumped")
             return 0

@@ -21,6 +21,7 @@ from saga_core.text.normal import clean_name
 
 LONGEST_NAME = 200
 _EXCERPT = 80
+_DIGITS = 10
 
 
 @frozen
@@ -251,13 +252,19 @@ def _named(live: LiveSession, name: str) -> Timeline:
 
 
 def turn_named(live: LiveSession, given: str) -> str:
-    """The turn of that id, or the head of the timeline of that name."""
+    """The turn of that id, the head of the timeline of that name, or the turn of that number on the active path."""
     if given in live.tree:
         return given
     named = live.timelines.get(clean_name(given))
-    if named is None:
-        raise NotFound(f"session {live.session.id} has no turn and no timeline {given!r}")
-    return named.head
+    if named is not None:
+        return named.head
+    depth = live.tree.get(live.head).depth
+    if given.isascii() and given.isdecimal() and len(given) < _DIGITS and int(given) <= depth:
+        return live.tree.path(live.head)[int(given)].id
+    raise NotFound(
+        f"session {live.session.id} has no turn and no timeline {given!r}; the turns of its active path are"
+        f" 0 to {depth}"
+    )
 
 
 def _below(live: LiveSession, turn: str) -> list[str]:

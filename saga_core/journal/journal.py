@@ -11,7 +11,7 @@ from attrs import define, evolve, frozen
 
 from saga_core import codec
 from saga_core.curation.review import Review
-from saga_core.errors import NewerSchema, NotFound, StoreCorrupt
+from saga_core.errors import Conflict, NewerSchema, NotFound, StoreCorrupt
 from saga_core.journal import keys
 from saga_core.journal.timelines import Timeline
 from saga_core.journal.transcript import identity, identity_key, prefix_keys
@@ -93,7 +93,13 @@ class Journal:
         if session.label:
             puts[keys.label(session.owner, session.label)] = codec.dumps(session.id)
             expected[keys.label(session.owner, session.label)] = None
-        await self.kv.commit(Batch(puts), expected=expected)
+        try:
+            await self.kv.commit(Batch(puts), expected=expected)
+        except Conflict as error:
+            if error.key != keys.label(session.owner, session.label):
+                raise
+            taken = f"there is a session {session.label!r} already; choose another label, or play on in that one"
+            raise Conflict(error.key, taken) from error
 
     async def append(
         self,

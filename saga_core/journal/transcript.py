@@ -14,7 +14,7 @@ from attrs import define, evolve, field, frozen
 from saga_core.errors import BadInput
 from saga_core.journal import voices
 from saga_core.prompt.plan import flatten
-from saga_core.state_block import hide
+from saga_core.state_block import hide, without_thoughts
 from saga_core.text.normal import nfc
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
@@ -33,7 +33,7 @@ class Utterance(NamedTuple):
 
     role: str
     sent: str
-    """The text as the client sent it."""
+    """The text as the client sent it; of a reply, without what the model thought."""
     at: int
     """The place of its message in the request."""
     speaker: str = ""
@@ -138,7 +138,8 @@ def read_transcript(messages: Sequence[Mapping[str, Any]]) -> Transcript:
             raise BadInput(f"messages[{index}]: {type(message).__name__} given; a message is an object")
         role, content = message.get("role"), message.get("content")
         plain = (role == "assistant" or role == "user") and type(content) is str and "name" not in message
-        if plain and content and wrapper not in content and content[0] != _MARKED and not content[0].isspace():
+        begins = content[:1] if plain and content and wrapper not in content and "</" not in content else ""
+        if begins and begins != _MARKED and not begins.isspace():
             # Nearly all of a long history: made without the detour over the class's own constructor.
             append(_new(Utterance, (role, content, index, "", (), False)))
         else:
@@ -158,6 +159,9 @@ def _read(message: Mapping[str, Any], index: int) -> list[Utterance]:
         _check_content(content, index)
         images = _fingerprints(content)
     text = flatten(content or "")
+    if role == "assistant":
+        # Frontends that fold thoughts away send replies without them, others with: both are the same reply.
+        text = without_thoughts(text)
     if role not in _DIALOGUE or not (images or text.strip()):
         return []
     if _is_system(message):

@@ -10,7 +10,7 @@ from saga_core.model.entities import Kind
 from saga_core.model.turn import Turn
 from saga_core.model.world_state import WorldState
 from saga_core.stores.md_cache import PAGE_NAMES, Pages
-from saga_core.world.model import World
+from saga_core.world.model import EMPTY_WORLD, World
 
 _STORY_TURNS = 20
 _STORY_SHARE = 0.4
@@ -155,9 +155,9 @@ def _story(state: WorldState, words: dict[str, str]) -> str:
 
 
 def _lore(state: WorldState, world: World, words: dict[str, str]) -> str:
-    lines = [f"## {words['lore']}"]
-    if world.title or world.name:
-        lines.append(f"- {world.title or world.name}")
+    # "empty" is what SAGA calls the world of a session without one; the narrator would take it for a description.
+    title = world.title or ("" if world.name == EMPTY_WORLD.name else world.name)
+    lines = [f"## {words['lore']}", f"- {title or words['nothing']}"]
     cast = []
     for entity in state.of_kind(Kind.CHARACTER):
         if entity.id == state.player:

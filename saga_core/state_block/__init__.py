@@ -15,6 +15,7 @@ from saga_core.state_block.parser import (
     read_hidden,
     read_reply,
 )
+from saga_core.state_block.thoughts import without_thoughts
 
 __all__ = [
     "BlockFields",
@@ -34,4 +35,5 @@ __all__ = [
     "read_hidden",
     "read_reply",
     "render_block",
+    "without_thoughts",
 ]

@@ -14,6 +14,7 @@ from saga_core.world.format import fold_key, unescape_body
 _HEADING = re.compile(r"##(?!#)[ \t]*(.*)$")
 _GROUP = re.compile(r"#(?:[ \t]+.*)?$")
 _FIELD = re.compile(r"[ \t]*[-*+][ \t]+([^:：]*[^:：\s])[ \t]*[:：][ \t]*(.*)$")
+_BARE = re.compile(r"[ \t]*\**([^-*+:：\s][^:：]{0,40})[:：]")
 _NESTED = re.compile(r"[ \t]+[-*+][ \t]+(.*)$")
 
 
@@ -78,17 +79,17 @@ def read_sections(text: str, file: str, known: Container[str], findings: Finding
                 findings.warn(file, number, 'text under a "#" heading is not read; inside an entry use "###"')
     if stray is not None and not opened and not findings.problems:
         findings.problem(file, stray, "no heading in the file", 'start each entry with "## name"')
-    return [_close(section, known) for section in opened]
+    return [_close(section, file, known, findings) for section in opened]
 
 
-def _close(section: _Open, known: Container[str]) -> Section:
+def _close(section: _Open, file: str, known: Container[str], findings: Findings) -> Section:
     fields: list[FieldLine] = []
     nested: list[str] | None = None
-    loose = False
+    loose = blank = False
     rest = len(section.rows)
     for at, (number, row) in enumerate(section.rows):
         if not row.strip():
-            loose = bool(fields)
+            loose, blank = bool(fields), True
             continue
         item = _NESTED.match(row) if nested is not None else None
         if item is not None and nested is not None:
@@ -98,11 +99,15 @@ def _close(section: _Open, known: Container[str]) -> Section:
             continue
         line = _field(number, row)
         if line is None or (loose and fold_key(line.key) not in known):
+            bare = None if blank else _BARE.match(row)
+            if bare is not None and fold_key(bare.group(1)) in known:
+                shown = row.strip()
+                findings.warn(file, number, f'"{shown}" has no dash and is read as text; write "- {shown}"')
             rest = at
             break
         fields.append(line)
         nested = None if line.value else []
-        loose = False
+        loose = blank = False
     body = "\n".join(row for _, row in section.rows[rest:]).strip()
     return Section(section.name, section.line, tuple(fields), unescape_body(body))
 

@@ -46,7 +46,7 @@ def request(
     asks: bool = True,
     **params: Any,
 ) -> ChatRequest:
-    """What a frontend sends, as SAGA hands it on; ``history`` ends with a reply, ``words`` None is a side request."""
+    """What a frontend sends, as SAGA hands it on; ``history`` ends with a reply, ``words`` None continues it."""
     blocks = [Block("system", "너는 이야기꾼이다.", Stability.STABLE)]
     if asks:
         blocks.append(Block("system", instruction("ko"), Stability.STABLE))
@@ -224,9 +224,18 @@ async def test_no_block_unless_it_is_asked_for() -> None:
 
 
 async def test_a_side_request_is_answered_plainly() -> None:
-    text = (await replies(OfflineNarrator(), request(None, history=("종소리가 울린다.",))))[0]
+    text = (await replies(OfflineNarrator(), request(None, history=("종소리가 울린다.",), asks=False)))[0]
     assert "종소리가 울린다." in text
     assert "```" not in text
+
+
+async def test_a_reply_that_is_to_be_continued_goes_on_and_changes_nothing() -> None:
+    text = (await replies(OfflineNarrator(), request(None, history=("종소리가 울린다.",))))[0]
+    reading = read_reply(text)
+    assert (reading.status, reading.problems) == (BlockStatus.OK, ())
+    assert reading.visible
+    assert "종소리" not in reading.visible
+    assert reading.fields == BlockFields()
 
 
 async def test_it_streams_small_pieces_and_accounts_for_them() -> None:

@@ -37,7 +37,11 @@ def test_a_run_that_says_nothing_ends_with_three() -> None:
 
 
 def test_what_cannot_be_found_ends_with_two() -> None:
-    for place, told in {"nowhere": "package.module:NAME", "no_such_module:X": "cannot be imported"}.items():
+    for place, told in {
+        "nowhere": "package.module:NAME",
+        "no_such_module:X": "cannot be imported",
+        f"{PLACE}S": "has no CURATOR_MEMORYS",
+    }.items():
         done = CliRunner().invoke(main, ["run", place])
         assert done.exit_code == 2
         assert told in done.output

@@ -59,6 +59,12 @@ def test_a_failure_is_told_with_its_clause() -> None:
     assert "state.get_gives_those_that_exist (S-1): fail" in report.reasons
 
 
+def test_a_long_value_is_told_in_brief() -> None:
+    failed = Outcome("state.x", ("S-1",), Status.FAIL, f"commit(b'{'x' * 257}') gave 2", must=True)
+    report = run(MEMORY, profile="quick", only=["S-1"])
+    assert "  | commit(b'xxxx…(257 of them)…') gave 2\n" in summary(evolve(report, outcomes=(failed,)))
+
+
 def test_a_store_that_does_not_open_is_nonconformant_and_nothing_is_raised() -> None:
     report = run(evolve(FORGETFUL, open=nothing), profile="quick", only=["S-1", "S-2"])
     assert report.verdict is Verdict.NONCONFORMANT

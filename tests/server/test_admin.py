@@ -137,6 +137,7 @@ class TestSessions:
         assert reply.session == made.json["id"]
         again = await offline.post("/api/sessions", json={"label": "방 하나"})
         assert (again.status, again.error["type"]) == (409, "conflict_error")
+        assert again.error["message"].startswith("there is a session '방 하나' already")
 
     async def test_create_without_a_word(self, offline: Client) -> None:
         one, two = await offline.post("/api/sessions"), await offline.post("/api/sessions", json={"label": None})

@@ -232,6 +232,13 @@ class TestDoctor:
         for word in ("server.api_keys", "nowhere", "world broken", "cannot reach 127.0.0.1:1"):
             assert any(word in line for line in marked), (word, marked)
 
+    def test_slips_in_a_world_are_told(self, tmp_path: Path) -> None:
+        world = tmp_path / "worlds" / "mill"
+        world.mkdir(parents=True)
+        (world / "LOREBOOK.md").write_text("## Yard\n- type: location\n", encoding="utf-8")
+        result = saga("doctor", cwd=tmp_path)
+        assert 'ok  world mill: worlds/mill/LOREBOOK.md:1: "Yard" has no layer; read as A3' in result.stdout
+
 
 class TestHelp:
     @pytest.mark.parametrize("arguments", [[], ["--help"], ["serve", "--help"], ["doctor", "-h"], ["--version"]])

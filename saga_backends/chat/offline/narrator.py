@@ -20,6 +20,7 @@ from typing import Any
 
 from attrs import define, field
 
+from saga_backends.chat.offline.intent import Act, Intent
 from saga_backends.chat.offline.request import Heard, hear_request
 from saga_backends.chat.offline.story import recap, tell
 from saga_backends.chat.offline.voice import voice_for
@@ -94,11 +95,12 @@ class OfflineNarrator:
         return turn
 
     def _reply(self, heard: Heard, variant: int) -> str:
-        if not heard.words:
-            last = heard.scene.said[-1] if heard.scene.said else ""
-            return recap(heard.scene, voice_for(last))
-        voice = voice_for(heard.words)
-        prose, fields = tell(voice.hear(heard.words, heard.scene), heard.scene, voice, variant)
+        last = heard.scene.said[-1] if heard.scene.said else ""
+        voice = voice_for(heard.words or last)
+        if not heard.words and not heard.wants_block:
+            return recap(heard.scene, voice)
+        intents = voice.hear(heard.words, heard.scene) if heard.words else (Intent(Act.CONTINUE),)
+        prose, fields = tell(intents, heard.scene, voice, variant)
         return f"{prose}\n\n{self._block(heard.digest, variant, fields)}".rstrip() if heard.wants_block else prose
 
     def _block(self, digest: bytes, variant: int, fields: BlockFields) -> str:

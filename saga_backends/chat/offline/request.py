@@ -21,9 +21,10 @@ class Heard:
     """One request, understood."""
 
     words: str
-    """What the player said; empty when the dialogue ends with somebody else's words (a side request)."""
+    """What the player said; empty when the dialogue ends with somebody else's words."""
     scene: Scene
     wants_block: bool
+    """Without words too: then the story is to go on by itself. A side request wants none."""
     digest: bytes
     """Of the dialogue alone: the same for a swipe, whatever SAGA put around it."""
 
@@ -44,4 +45,4 @@ def hear_request(plan: PromptPlan) -> Heard:
     speaking = bool(dialogue) and dialogue[-1][0] == "user"
     said = tuple(text for _, text in (dialogue[:-1] if speaking else dialogue))
     words = dialogue[-1][1][:_HEARD] if speaking else ""
-    return Heard(words, read_scene("\n\n".join(told), said), asked and bool(words), digest.digest())
+    return Heard(words, read_scene("\n\n".join(told), said), asked, digest.digest())

@@ -363,7 +363,7 @@ class TestFiles:
             (b"server: {port: [}", r"line 1, column 17: this is not valid YAML"),
             (b"server:\n  port: 1\n  port: 2\n", "line 3: port stands here a second time"),
             (b"- a\n", "the file holds a list; give sections"),
-            (b"just words", "the file holds a str"),
+            (b"just words", "the file holds a single value; give sections"),
             (b"? [a]\n: 2\n", "line 1, column 3: this is not valid YAML: found unhashable key"),
             (b"1: 2\n", "the key 1 is no text"),
             (b"server: {1: 2}\n", "server: the key 1 is no text"),

@@ -118,6 +118,12 @@ async def test_what_a_model_read_in_it_is_nobody_who_came_back(saga: Saga, clock
     assert await saga.collect() == 1
 
 
+async def test_where_nobody_played_the_clock_is_not_doubted(saga: Saga, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO"):
+        assert await saga.collect() == 0
+    assert "clock" not in caplog.text
+
+
 async def test_a_clock_that_jumped_deletes_nothing(saga: Saga, clock: Calendar) -> None:
     """By it the opening of yesterday is ten years old; who plays on tells that it is right."""
     await chat_of(saga).say("간다.", "길이 열린다. 바람이 분다.")

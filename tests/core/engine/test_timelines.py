@@ -91,6 +91,16 @@ class TestNames:
         with pytest.raises(Conflict, match="has a timeline '끝' already; choose another name"):
             await saga.fork("나의 모험", None, decomposed)
 
+    async def test_a_turn_may_be_named_by_its_number(self, saga: Saga, chat: Frontend) -> None:
+        first, second, _ = await walk(chat, 3)
+        await chat.swipe("다른 길이 나온다. 안개가 짙고 물소리가 들린다.")
+        assert (await saga.fork("나의 모험", "2", "둘")).head == second.id
+        assert (await saga.fork("나의 모험", "1", "3")).head == first.id
+        assert (await saga.explain("나의 모험", "3"))["turn"] == first.id, "a timeline's name goes before"
+        for number in ("4", "-1", "２", "9" * 5_000):
+            with pytest.raises(NotFound, match=r"the turns of its active path are 0 to 3"):
+                await saga.explain("나의 모험", number)
+
     async def test_what_is_not_there(self, saga: Saga, chat: Frontend) -> None:
         await walk(chat, 1)
         with pytest.raises(NotFound, match="no turn and no timeline 'nowhere'"):

@@ -408,6 +408,14 @@ def test_slips_are_warnings() -> None:
     )
 
 
+@pytest.mark.parametrize("row", ["hp: 3", "**HP:** 3", "체력： 3"])
+def test_a_field_without_its_dash_is_a_warning(row: str) -> None:
+    message = f'worlds/ersia/CHARACTERS.md:3: "{row}" has no dash and is read as text; write "- {row}"'
+    assert warnings(CHARACTERS=f"## a\n- 기분: x\n{row}") == (message,)
+    assert warnings(CHARACTERS=f"## a\n- 기분: x\n\n{row}") == (), "behind a blank line it is text"
+    assert warnings(CHARACTERS=f"## a\n- 기분: x\n\\{row}") == ()
+
+
 def test_an_empty_field_says_nothing() -> None:
     assert sheet("## a\n- hp:\n- 위치:\n- 성격:\n- 참고:") == CharacterSheet(name="a", extra=(("참고", ""),))
 
