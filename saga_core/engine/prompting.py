@@ -25,7 +25,7 @@ from saga_core.journal import keys
 from saga_core.journal.transcript import Transcript, identity_key
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Clock, TokenCounter, Usage
-from saga_core.prompt.build import build_plan
+from saga_core.prompt.build import build_plan, language_of
 from saga_core.prompt.cutting import Cut
 from saga_core.prompt.floating import Arranged
 from saga_core.prompt.memory import PromptMemory
@@ -248,7 +248,7 @@ class Prompting:
             await self._restore(session, live, parent)
         old = session.pins.inherited(live.tree, parent)
         if facts.cache == "none":
-            pin = self._by_turns(live, parent, language)
+            pin = await self._by_turns(live, parent, language)
         elif old is None or not old.language:
             pin = Pin(parent, parent, "first", language)
         else:
@@ -326,10 +326,15 @@ class Prompting:
         plan = build_plan(layout.messages, rules=before.rules, world=before.world, pages=before.pages)
         return not prompts.warm(plan, facts, model, self.counter.count)
 
-    def _by_turns(self, live: LiveSession, parent: str, language: Language) -> Pin:
-        """It follows from the path alone, so that a swipe, a branch and a restart give the same prefix bytes."""
+    async def _by_turns(self, live: LiveSession, parent: str, language: Language) -> Pin:
+        """It follows from the path alone, so that a swipe, a branch and a restart give the same prefix bytes; so does
+        its language, for a remark in another one must not rewrite them. At the opening that is the words' own."""
         depth = live.tree.get(parent).depth
-        turn = live.tree.ancestor_at(parent, depth - depth % self.config.prompt_caching.repin_every).id
+        pinned = depth - depth % self.config.prompt_caching.repin_every
+        if depth:
+            told = await live.turn(live.tree.ancestor_at(parent, max(1, pinned)).id)
+            language = language_of(told.user or told.reply, live.world.language)
+        turn = live.tree.ancestor_at(parent, pinned).id
         return Pin(turn, turn, "turns", language)
 
     async def plan(
