@@ -319,7 +319,7 @@ class Exchange:
         call, started = self.call, time.perf_counter()
         narrator = await self.narrators.narrator(route.provider)
         key = call.api_key if route.provider.passthrough_key else None
-        request = ChatRequest(begun.plan, route.model, call.params, key, begun.session.id)
+        request = ChatRequest(begun.plan, route.model, begun.allowing(call.params), key, begun.session.id)
         log_prompt(begun, route.model)
         async with route.provider.slots.narration():
             stream = cast("AsyncGenerator[ChatPart, None]", narrator.stream(request, streaming=call.stream))

@@ -119,6 +119,8 @@ class TokenBudget:
     recall_max: int = field(default=500, validator=Whole())
     memories_max: int = field(default=300, validator=Whole())
     state_block_instruction: int = field(default=400, validator=Whole())
+    state_block_room: int = field(default=200, validator=Whole())
+    """Tokens that a short limit of the client's on the reply gets besides, for the state block; 0: none."""
     counter: str = field(default="auto", validator=Text("a token counter's name"))
     """What counts tokens."""
     counter_options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any
 
 from attrs import define, evolve, field
 
@@ -15,6 +16,9 @@ from saga_core.prompt.planner import Planned
 from saga_core.state_block import BlockFilter, BlockStatus, Hidden, StateReading, read_hidden, without_thoughts
 from saga_core.text.normal import nfc
 
+_LIMITS = ("max_completion_tokens", "max_tokens")
+_SHORT = 2_000
+"""Tokens of a reply below which its limit is one that prose may reach."""
 _TOO_SHORT = "the reply ended at its length limit, and the block stands last: allow longer replies (max_tokens)"
 
 
@@ -98,6 +102,8 @@ class BegunTurn:
     """What the provider billed; set by ``billed``."""
     asked: tuple[str, str] = ("", "")
     """The model and the provider that were billed."""
+    block_room: int = 0
+    """Tokens that a state block may need beside the reply; 0 where none is asked for."""
     failed: tuple[tuple[Usage, str, str], ...] = ()
     """Bills of calls that failed before another model was asked, with model and provider."""
     bill: Bill | None = None
@@ -108,6 +114,14 @@ class BegunTurn:
     def billed(self, usage: Usage, *, model: str, provider: str) -> None:
         """Take note of what the provider bills, before the turn is recorded. The last one counts."""
         self.usage, self.asked = usage, (model, provider)
+
+    def allowing(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The client's parameters for the model, with ``block_room`` where they limit the reply to less than 2,000
+        tokens: the block stands last and is not the client's, and would be cut off. A longer limit has room for it,
+        and may be the model's own.
+        """
+        short = [name for name in _LIMITS if type(params.get(name)) is int and 0 < params[name] < _SHORT]
+        return {**params, **{name: params[name] + self.block_room for name in short}}
 
     def failing(self) -> None:
         """The model that is asked fails, and another will be: what it billed until now is kept apart."""

@@ -232,6 +232,7 @@ class Saga(Memories):
             recording.record,
             planned,
             unrecorded=recording.unrecorded,
+            block_room=self.config.token_budget.state_block_room if asked.kind is not TurnKind.SIDE else 0,
         )
         self._explain(begun.id, context)
         return begun

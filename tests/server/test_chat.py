@@ -48,9 +48,10 @@ class TestReplies:
         self, client: Client, upstream: Upstream
     ) -> None:
         upstream.lenient = True
-        await client.chat(HELLO, temperature=0.5, min_p=0.1, logit_bias={})
+        await client.chat(HELLO, temperature=0.5, min_p=0.1, logit_bias={}, max_tokens=300)
         (request,) = upstream.requests
         assert request.body["temperature"] == 0.5
+        assert request.body["max_tokens"] == 500, "200 for the state block, which the player never sees"
         assert request.body["min_p"] == 0.1
         assert request.body["logit_bias"] == {}
         assert request.messages[0]["content"] == "You are the narrator of Ersia."
