@@ -17,7 +17,7 @@ from saga_core.errors import ScopeMismatch
 from saga_core.model.entities import DEAD, Entity, Kind
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Embedder
-from saga_core.projection.vector_scopes import spec_of
+from saga_core.projection.vector_scopes import episodes_scope, lore_scope, spec_of
 from saga_core.recall.graph_walk import Walk, walk
 from saga_core.recall.looking_back import looks_back
 from saga_core.recall.mentions import NameIndex, Passage
@@ -233,13 +233,13 @@ class Scene:
         """The 30 entries nearest to the player's words, by name, and their cosines."""
         if not self.request.lore.entries:
             return {}
-        hits = await self._nearest("vectors.lore", f"lore:{self.request.world.digest}", LORE_HITS)
+        hits = await self._nearest("vectors.lore", lore_scope(self.request.world.digest), LORE_HITS)
         return {hit.id: hit.score for hit in hits}
 
     async def similar_episodes(self, k: int = EPISODE_HITS) -> dict[str, float]:
         """The ``k`` turns of the session nearest to the player's words, on any path, and their cosines. Turns as deep
         as those at the end that the history shows anyway are left out."""
-        hits = await self._nearest("vectors.episodes", f"episodes:{self.request.session}", k, self._hidden_depth)
+        hits = await self._nearest("vectors.episodes", episodes_scope(self.request.session), k, self._hidden_depth)
         return {hit.id: hit.score for hit in hits}
 
     @cached_property

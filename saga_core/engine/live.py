@@ -6,10 +6,11 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Sequence
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from saga_core.curation.review import Review
 from saga_core.engine.counters import Counters
+from saga_core.engine.prepared_world import PreparedWorld
 from saga_core.engine.sealing import restore
 from saga_core.journal.journal import Journal
 from saga_core.journal.timelines import Timeline
@@ -20,11 +21,9 @@ from saga_core.model.sharing import sharing
 from saga_core.model.turn import Session, Turn
 from saga_core.model.world_state import WorldState
 from saga_core.projection.graph_image import GraphImage, render_graph
-from saga_core.projection.lore_graph import LoreGraph
 from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.lore_index import LoreIndex
 from saga_core.world.model import World
-from saga_core.world.opening import opening_state
 
 _STATES = 64
 _TURNS = 16
@@ -35,25 +34,6 @@ _FOLDED = 128
 """Turns that are folded between two chances for others to run."""
 _INDEXED = 32
 """Episodes that are indexed between two chances for others to run."""
-
-
-@frozen(eq=False, repr=False)
-class PreparedWorld:
-    """A world, and what is the same in all sessions in it: made once, for what every chat has of its own adds up."""
-
-    world: World
-    lore: LoreIndex
-    lore_graph: LoreGraph
-    opening: WorldState
-    """The state that they begin with, at no turn."""
-    image: GraphImage
-    """The graph of that state, at rest."""
-
-    @classmethod
-    def of(cls, world: World) -> PreparedWorld:
-        """``world``, prepared: a tenth of a second for a large one."""
-        lore_graph, opening = LoreGraph.of(world), opening_state(world, "")
-        return cls(world, LoreIndex(world.lore), lore_graph, opening, render_graph(opening, world, lore=lore_graph))
 
 
 @define(eq=False, repr=False)

@@ -76,9 +76,14 @@ def year_of(day: str) -> tuple[str, str]:
     return found["year"] or found["ko_year"], found["rest"] or found["ko_rest"]
 
 
+PASSAGES = 2
+"""The form of what ``passage_of`` gives: goes up whenever that is another text of the same episode. Vectors of two
+forms say nothing of each other, so that those of an older one are made anew, as after a change of the embedder."""
+
+
 def passage_of(episode: str) -> str:
     """What an embedder is given of an episode: all but the turn's number and the day. They are alike in texts that have
-    nothing else in common, and weigh most where turns are short."""
+    nothing else in common, and weigh most where turns are short. Who changes this counts ``PASSAGES`` up."""
     facts, _, said = episode.partition("\n")
     stamp = _STAMP.match(facts)
     facts = facts[stamp.end() :] if stamp is not None else "" if _DAY.fullmatch(facts) else facts

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from saga_core.ports import Embedder
+from saga_core.projection.episodes import PASSAGES
 from saga_core.stores.vector import ScopeSpec
 
 _EPISODES = "episodes:"
-PASSAGES = 2
-"""Goes up when ``passage_of`` gives an embedder another text of the same episode: vectors of both are not to be
-compared, so that those of the older form are made anew, as after a change of the embedder."""
 
 
 def episodes_scope(session_id: str) -> str:

@@ -20,7 +20,7 @@ from saga_core.model.turn import TurnKind
 from saga_core.model.world_state import WorldState
 from saga_core.ports import Embedder
 from saga_core.projection.episodes import passage_of, render_utterance, spoken_day
-from saga_core.projection.vector_scopes import spec_of
+from saga_core.projection.vector_scopes import episodes_scope, lore_scope, spec_of
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.lore_index import LoreIndex
@@ -86,11 +86,11 @@ class Stage:
             VectorItem(node.id, vector, "", {"depth": node.depth})
             for node, vector in zip(episodes, vectors, strict=True)
         ]
-        await self._fill(f"episodes:{self.id}", embedder, items)
+        await self._fill(episodes_scope(self.id), embedder, items)
         entries = list(world.lore)
         vectors = await embedder.embed([f"{entry.name}\n{entry.text}" for entry in entries], "passage")
         lore = [VectorItem(entry.name, vector, "", {}) for entry, vector in zip(entries, vectors, strict=True)]
-        await self._fill(f"lore:{world.digest}", embedder, lore)
+        await self._fill(lore_scope(world.digest), embedder, lore)
 
     async def _fill(self, scope: str, embedder: Embedder, items: Sequence[VectorItem]) -> None:
         await self.vectors.create(scope, spec_of(scope, embedder))

@@ -12,6 +12,7 @@ from attrs import evolve
 
 from saga_backends.embedder.ngram import NgramEmbedder
 from saga_core.config import Config, load_config
+from saga_core.engine.begun import BegunTurn
 from saga_core.engine.saga import Saga
 from saga_core.errors import StoreUnavailable
 from saga_core.ports import Mode
@@ -28,6 +29,16 @@ def config(data: Path, dimension: int) -> Config:
             "recall": {"options": {"dimension": dimension}},
         }
     )
+
+
+async def played(saga: Saga, turns: int) -> tuple[Frontend, BegunTurn]:
+    """A chat of so many turns, its views drawn, and the last of them."""
+    frontend = Frontend(saga, session="모험")
+    for number in range(turns):
+        await frontend.say(f"{number}번 문을 연다.", f"{number}번 문이 열렸다.")
+    await saga.drain(10)
+    assert frontend.last is not None
+    return frontend, frontend.last
 
 
 async def test_spelling_needs_no_vectors_of_turns() -> None:
@@ -67,10 +78,7 @@ async def test_another_embedder_makes_them_all_anew_behind_the_reply(
 
 async def test_what_was_made_half_is_made_whole(tmp_path: Path, sees_meaning: None) -> None:
     async with Saga.open(config(tmp_path, 64)) as saga:
-        frontend = Frontend(saga, session="모험")
-        for number in range(4):
-            turn = await frontend.say(f"{number}번 문을 연다.", f"{number}번 문이 열렸다.")
-        await saga.drain(10)
+        frontend, turn = await played(saga, 4)
         scope = episodes_scope(turn.session.id)
         there = [item.id for item in await saga.stores.vector.scan(scope)]
         await saga.stores.vector.delete(scope, ids=there[1:3])  # as if the process had ended in between
@@ -109,10 +117,7 @@ async def test_an_embedder_out_of_reach_holds_up_nothing_but_vectors(
 
 async def test_vectors_of_an_older_form_of_passages_are_made_anew(tmp_path: Path, sees_meaning: None) -> None:
     async with Saga.open(config(tmp_path, 64)) as saga:
-        frontend = Frontend(saga, session="모험")
-        for number in range(3):
-            turn = await frontend.say(f"{number}번 문을 연다.", f"{number}번 문이 열렸다.")
-        await saga.drain(10)
+        frontend, turn = await played(saga, 3)
         scope, store = episodes_scope(turn.session.id), saga.stores.vector
         items = await store.scan(scope)
         # As the version before left them: marked with the embedder alone, and of other texts.

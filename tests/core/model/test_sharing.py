@@ -11,20 +11,11 @@ from saga_core import codec
 from saga_core.model.fold import fold
 from saga_core.model.sharing import sharing
 from saga_core.model.world_state import WorldState
-from saga_core.world.model import CharacterSheet, ItemStack, LoreEntry, World
 from saga_core.world.opening import opening_state
+from tests.core.context.reading_stage import KO_WORLD
 from tests.core.strategies import delta_values
 
-WORLD = World(
-    "ersia",
-    "에르시아",
-    characters=(
-        CharacterSheet("아리아", player=True, location="마을 광장", items=(ItemStack("불꽃 검"),)),
-        CharacterSheet("Mara", location="the old mill"),
-    ),
-    lore=(LoreEntry("마을 광장", "location", "A1", neighbours=("어둠의 숲",)), LoreEntry("불꽃 검", "item", "A2")),
-)
-OPENING = opening_state(WORLD, "")
+OPENING = opening_state(KO_WORLD, "")
 
 
 def _read_again(state: WorldState) -> WorldState:
@@ -33,7 +24,7 @@ def _read_again(state: WorldState) -> WorldState:
 
 @given(st.lists(delta_values, max_size=4))
 def test_it_is_the_same_state_in_the_same_order(deltas: list[Any]) -> None:
-    state = opening_state(WORLD, "t0")
+    state = opening_state(KO_WORLD, "t0")
     for number, delta in enumerate(deltas, 1):
         state = fold(state, delta, turn=f"t{number}", depth=number)
     shared = sharing(_read_again(state), OPENING)
@@ -45,6 +36,6 @@ def test_it_is_the_same_state_in_the_same_order(deltas: list[Any]) -> None:
 
 
 def test_what_play_did_not_touch_is_in_memory_once() -> None:
-    shared = sharing(_read_again(opening_state(WORLD, "t0")), OPENING)
+    shared = sharing(_read_again(opening_state(KO_WORLD, "t0")), OPENING)
     for name in ("entities", "whereabouts", "belongings", "relations", "links"):
         assert getattr(shared, name) is getattr(OPENING, name)

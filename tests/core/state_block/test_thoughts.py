@@ -30,6 +30,6 @@ def test_what_was_closed_is_taken_out(text: str, told: str) -> None:
 
 @pytest.mark.parametrize("unit", ["<think>", "</think>", "<think></think>", "</", "<thinkin"])
 def test_a_long_text_is_read_once(unit: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     without_thoughts(unit * 100_000)
-    assert time.perf_counter() - begun < 2.0
+    assert time.process_time() - begun < 2.0
