@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -203,9 +204,22 @@ def _load(folder: Path, stamp: _Stamp, known: _Reading | None) -> _Reading:
     except WorldError as error:
         _log.warning("world %s cannot be used: %s", folder.name, error)
         return _Reading(stamp, content, error.with_traceback(None))
+    warnings += _misnamed(folder, stamp)
     for warning in warnings:
         _log.warning("%s", warning)
     return _Reading(stamp, content, world, warnings)
+
+
+def _misnamed(folder: Path, stamp: _Stamp) -> tuple[str, ...]:
+    """Files that are passed over because of small letters in their names. Some systems do not tell them apart."""
+    missing = set(FILES) - {file for file, *_ in stamp}
+    there = sorted(path.name for path in folder.iterdir()) if missing and os.access(folder, os.R_OK) else ()
+    names = {file.casefold(): file for file in missing}
+    return tuple(
+        f"{_shown(folder)}/{name}: is not read; rename it to {names[name.casefold()]}"
+        for name in there
+        if name.casefold() in names and name not in FILES
+    )
 
 
 def _shown(folder: Path) -> str:

@@ -218,3 +218,19 @@ def test_default_roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert default_roots(tmp_path / "checkout") == [package.parent / "worlds", package.parent / "data" / "worlds"]
     (package / "_packaged_worlds").mkdir(parents=True)
     assert default_roots(tmp_path) == [*own, package / "_packaged_worlds"]
+
+
+def test_a_file_whose_name_has_small_letters_is_told_of(tmp_path: Path) -> None:
+    folder = tmp_path / "w"
+    folder.mkdir()
+    (folder / "WORLD.md").write_text("# 방앗간\n", encoding="utf-8")
+    (folder / "lorebook.md").write_text("## 마당\n- layer: A1\n- type: concept\n", encoding="utf-8")
+    (folder / "notes.md").write_text("이건 아무것도 아니다.\n", encoding="utf-8")
+    library = WorldLibrary([tmp_path])
+    if library.get("w").lore:  # this system does not tell the names apart
+        assert library.warnings("w") == ()
+        return
+    (told,) = library.warnings("w")
+    assert told.endswith("w/lorebook.md: is not read; rename it to LOREBOOK.md")
+    (folder / "lorebook.md").rename(folder / "LOREBOOK.md")
+    assert library.warnings("w") == () and len(library.get("w").lore) == 1
