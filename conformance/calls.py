@@ -12,9 +12,7 @@ from attrs import field, frozen
 import saga_core.errors
 from conformance.check import CheckFailed
 from saga_core.errors import Conflict, SagaError
-from saga_core.stores.graph import Edge, Node
-from saga_core.stores.md_cache import Pages
-from saga_core.stores.vector import Hit, VectorItem
+from saga_core.stores import Edge, Hit, Node, Pages, VectorItem
 
 
 @frozen

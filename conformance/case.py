@@ -22,7 +22,7 @@ class Profile:
     examples: int
     """Lives of a state machine."""
     steps: int
-    """Calls in one life."""
+    """Calls in one run of the machine."""
     histories: int
     """Small concurrent histories."""
     kills: int

@@ -12,7 +12,7 @@ from attrs import field, frozen, validators
 from conformance.spec import KINDS, clauses
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput
-from saga_core.stores.lifecycle import Limits
+from saga_core.stores import Limits
 
 
 def _known_clauses(_harness: object, _attribute: object, deviations: Mapping[str, str]) -> None:

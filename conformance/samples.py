@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from conformance.calls import Call, call
-from conformance.plans import pages
-from saga_core.model.deltas import Delta
-from saga_core.model.entities import Entity, Kind
-from saga_core.model.turn import Turn, TurnKind
-from saga_core.model.world_state import WorldState
-from saga_core.stores.curator import CurationView
-from saga_core.stores.filters import Compare, Exists
-from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
-from saga_core.stores.state_kv import Batch
-from saga_core.stores.vector import ScopeSpec, VectorItem
+from conformance.strategies import pages
+from saga_core.model import Delta, Entity, Kind, Turn, TurnKind, WorldState
+from saga_core.stores import Batch, Compare, CurationView, Edge, EdgeKey, Exists, Mutation, Node, ScopeSpec, VectorItem
 
 _NODES = (Node("아리아", "Character", {"hp": 100}), Node("숲", "Location"))
 

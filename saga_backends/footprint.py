@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from sys import getsizeof
 
-from saga_core.stores.graph import Edge, Node, Value
+from saga_core.stores import Edge, Node, Value
 
 _EMPTY_DICT = getsizeof({})
 _DICT_ENTRY = 40

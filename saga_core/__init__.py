@@ -26,20 +26,17 @@ from saga_core.errors import (
 )
 
 if TYPE_CHECKING:
+    from saga_core.assembly import warm_up_steps
+    from saga_core.background import DrainReport, Waiting
+    from saga_core.catalog import Comparison, Pruned, SessionSummary
     from saga_core.config import Config, load_config
     from saga_core.context import TurnContext
-    from saga_core.engine.begun import BegunTurn, Reply
-    from saga_core.engine.lanes import DrainReport, Waiting
-    from saga_core.engine.saga import Saga
-    from saga_core.engine.summaries import SessionSummary
-    from saga_core.engine.timelines import Comparison, Pruned
-    from saga_core.journal.timelines import Timeline
-    from saga_core.model.deltas import Delta
-    from saga_core.model.turn import Session, Turn, TurnKind
-    from saga_core.model.world_state import WorldState
+    from saga_core.messages import PromptPlan
+    from saga_core.model import Delta, Session, Timeline, Turn, TurnKind, WorldState
+    from saga_core.play import PendingTurn, Reply
     from saga_core.ports import ChatModel, ChatRequest, Clock, Embedder, Entropy, TokenCounter
-    from saga_core.prompt.plan import PromptPlan
     from saga_core.registry import Backend, OpenOptions
+    from saga_core.saga import Saga
     from saga_core.state_block import BlockFilter, read_reply
     from saga_core.world import World, WorldLibrary
 
@@ -48,35 +45,37 @@ CONTRACT_VERSION = "1.0"
 
 _LAZY = {
     "Backend": "saga_core.registry",
-    "BegunTurn": "saga_core.engine.begun",
+    "PendingTurn": "saga_core.play.pending_turn",
+    "BegunTurn": "saga_core.play.pending_turn",
     "BlockFilter": "saga_core.state_block",
     "ChatModel": "saga_core.ports",
     "ChatRequest": "saga_core.ports",
     "Clock": "saga_core.ports",
-    "Comparison": "saga_core.engine.timelines",
+    "Comparison": "saga_core.catalog.timelines",
     "Config": "saga_core.config",
     "Delta": "saga_core.model.deltas",
-    "DrainReport": "saga_core.engine.lanes",
+    "DrainReport": "saga_core.background",
     "Embedder": "saga_core.ports",
     "Entropy": "saga_core.ports",
     "OpenOptions": "saga_core.registry",
-    "PromptPlan": "saga_core.prompt.plan",
-    "Pruned": "saga_core.engine.timelines",
-    "Reply": "saga_core.engine.begun",
-    "Saga": "saga_core.engine.saga",
+    "PromptPlan": "saga_core.messages",
+    "Pruned": "saga_core.catalog.timelines",
+    "Reply": "saga_core.play.pending_turn",
+    "Saga": "saga_core.saga",
     "Session": "saga_core.model.turn",
-    "SessionSummary": "saga_core.engine.summaries",
-    "Timeline": "saga_core.journal.timelines",
+    "SessionSummary": "saga_core.catalog.sessions",
+    "Timeline": "saga_core.model.timeline",
     "TokenCounter": "saga_core.ports",
     "Turn": "saga_core.model.turn",
     "TurnContext": "saga_core.context",
     "TurnKind": "saga_core.model.turn",
-    "Waiting": "saga_core.engine.lanes",
+    "Waiting": "saga_core.background",
     "World": "saga_core.world",
     "WorldLibrary": "saga_core.world",
     "WorldState": "saga_core.model.world_state",
     "load_config": "saga_core.config",
     "read_reply": "saga_core.state_block",
+    "warm_up_steps": "saga_core.assembly.warm_up",
 }
 """Names that are imported when they are first asked for: a backend author pays for the stores alone."""
 
@@ -84,7 +83,6 @@ __all__ = [
     "CONTRACT_VERSION",
     "Backend",
     "BadInput",
-    "BegunTurn",
     "BlockFilter",
     "Capability",
     "ChatModel",
@@ -103,6 +101,7 @@ __all__ = [
     "NotFound",
     "NotSupported",
     "OpenOptions",
+    "PendingTurn",
     "PromptPlan",
     "Pruned",
     "Reply",
@@ -127,6 +126,7 @@ __all__ = [
     "WorldState",
     "load_config",
     "read_reply",
+    "warm_up_steps",
 ]
 
 

@@ -13,9 +13,8 @@ from cattrs import Converter
 from cattrs.strategies import configure_tagged_union
 
 from saga_core.errors import StoreCorrupt
-from saga_core.model.deltas import Event
-from saga_core.model.entities import Relation
-from saga_core.stores.graph import Value
+from saga_core.model import Event, Relation
+from saga_core.values import Value
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ import hashlib
 
 from attrs import define, field
 
+from saga_core.language import fold_name
 from saga_core.ports import Clock, Entropy, SystemClock, SystemEntropy
-from saga_core.text.normal import fold_name
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 
 from attrs import field, frozen
 
-from saga_core.prompt.plan import PromptPlan
+from saga_core.messages import PromptPlan
 
 
 class Clock(Protocol):

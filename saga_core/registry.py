@@ -55,12 +55,14 @@ class Backend:
     summary: str = ""
     extra: str | None = None
     """The optional dependency set that brings the engine, for the message when it is missing."""
+    warm_up: tuple[str, ...] = ()
+    """Modules that its first use needs and its opening does not. They must be installed, and are imported in a thread
+    right after a start, or by the first use."""
     late: tuple[str, ...] = ()
-    """Modules that its first use needs and its opening does not: they have to be there, and are imported beside the
-    loop, right after a start (``late``) or by the first use."""
+    """The former name of ``warm_up``."""
 
 
-_late: dict[str, None] = {}
+_warm_up: dict[str, None] = {}
 
 
 def names(kind: str) -> list[str]:
@@ -73,22 +75,23 @@ def load(kind: str, name: str) -> Backend:
     """The backend ``name`` of ``kind``.
 
     Raises ``BadInput`` for an unknown name (the message lists the known ones) and ``StoreUnavailable`` when
-    its module cannot be imported or one of ``late`` is not installed (the message says what to install).
+    its module cannot be imported or one of ``warm_up`` is not installed (the message says what to install).
     """
     found = [point for point in _points() if point.name == f"{kind}.{name}"]
     if not found:
         known = ", ".join(names(kind)) or "none are installed"
         raise BadInput(f"storage: no {kind} backend {name!r}; known: {known}")
     backend = _load(found[0])
-    for module in backend.late:
+    modules = (*backend.warm_up, *backend.late)
+    for module in modules:
         _require(module.partition(".")[0], found[0])
-    _late.update(dict.fromkeys(backend.late))
+    _warm_up.update(dict.fromkeys(modules))
     return backend
 
 
-def late() -> tuple[str, ...]:
+def warm_up() -> tuple[str, ...]:
     """The modules that the backends which were loaded until now import at their first use."""
-    return tuple(_late)
+    return tuple(_warm_up)
 
 
 def _require(package: str, point: EntryPoint) -> None:

@@ -10,14 +10,14 @@ from typing import Any, Final
 from aiohttp import web
 from attrs import evolve
 
-from saga_core.billing.bill import Account
+from saga_core import Saga
+from saga_core.background import DrainReport, Waiting
+from saga_core.billing import Account
+from saga_core.catalog import SessionSummary
 from saga_core.codec import to_plain
-from saga_core.engine.lanes import DrainReport, Waiting
-from saga_core.engine.saga import Saga
-from saga_core.engine.summaries import SessionSummary
 from saga_core.errors import NotSupported, StoreError, StoreUnavailable
-from saga_core.model.turn import Session, Turn
-from saga_core.stores.md_cache import Pages
+from saga_core.model import Session, Turn
+from saga_core.stores import Pages
 from saga_server import handlers
 from saga_server.changes import change_routes
 from saga_server.chat import EXCHANGES
@@ -76,7 +76,7 @@ async def status(request: web.Request) -> web.Response:
     known_only(request)
     engine = await engine_status(saga_of(request))
     try:
-        active: int | None = len(await saga_of(request).sessions())
+        active: int | None = len(await saga_of(request).sessions.list())
     except StoreError:
         active = None  # ``degraded`` says why
     about = {
@@ -131,7 +131,7 @@ async def list_sessions(request: web.Request) -> web.Response:
     known_only(request, "fleeting")
     wanted = choice(request, "fleeting", "0", ("0", "1", "all"))
     saga = saga_of(request)
-    found, costs = await saga.sessions(), await saga.costs()
+    found, costs = await saga.sessions.list(), await saga.sessions.costs()
     listed = [
         summary_json(each, costs.get(each.session.id)) for each in found if wanted in ("all", str(int(each.fleeting)))
     ]
@@ -145,7 +145,7 @@ async def create_session(request: web.Request) -> web.Response:
     label = read_name(given.get("label"), "label") or ""
     owner = request[BEARER].owner
     made = await to_its_end(
-        request, saga_of(request).create_session(world=given.get("world") or None, label=label, owner=owner)
+        request, saga_of(request).sessions.create(world=given.get("world") or None, label=label, owner=owner)
     )
     return as_json(_session_json(made), 201)
 
@@ -154,14 +154,16 @@ async def show_session(request: web.Request) -> web.Response:
     """``GET /api/sessions/{id}``."""
     known_only(request)
     saga, session_id = saga_of(request), id_of(request)
-    return as_json(summary_json(await saga.summary(session_id), Account.of(await saga.cost(session_id))))
+    return as_json(
+        summary_json(await saga.sessions.summary(session_id), Account.of(await saga.sessions.cost(session_id)))
+    )
 
 
 async def delete_session(request: web.Request) -> web.Response:
     """``DELETE /api/sessions/{id}``."""
     known_only(request)
-    session = await saga_of(request).session(id_of(request))
-    await to_its_end(request, saga_of(request).delete(session.id))
+    session = await saga_of(request).sessions.get(id_of(request))
+    await to_its_end(request, saga_of(request).sessions.delete(session.id))
     return as_json({"deleted": session.id})
 
 
@@ -172,15 +174,17 @@ async def reextract(request: web.Request) -> web.Response:
     """
     known_only(request, "only")
     given = await body_object(request, {"turn"})
-    session = await saga_of(request).session(id_of(request))
-    asking = saga_of(request).reextract(session.id, given.get("turn") or None, below=not flag(request, "only"))
+    session = await saga_of(request).sessions.get(id_of(request))
+    asking = saga_of(request).background.reextract(
+        session.id, given.get("turn") or None, below=not flag(request, "only")
+    )
     return as_json({"asked": await to_its_end(request, asking)})
 
 
 async def reset_session(request: web.Request) -> web.Response:
     """``POST /api/sessions/{id}/reset``."""
     known_only(request)
-    return as_json(_session_json(await to_its_end(request, saga_of(request).reset(id_of(request)))))
+    return as_json(_session_json(await to_its_end(request, saga_of(request).sessions.reset(id_of(request)))))
 
 
 def _session_json(session: Session) -> dict[str, Any]:
@@ -219,21 +223,21 @@ async def show_state(request: web.Request) -> web.Response:
 async def show_graph(request: web.Request) -> web.Response:
     """``GET /api/sessions/{id}/graph``."""
     known_only(request)
-    return as_json(await saga_of(request).graph(id_of(request)))
+    return as_json(await saga_of(request).views.graph(id_of(request)))
 
 
 async def show_cache(request: web.Request) -> web.Response:
     """``GET /api/sessions/{id}/cache``."""
     known_only(request)
-    pages, folder = await saga_of(request).pages(id_of(request))
+    pages, folder = await saga_of(request).views.pages(id_of(request))
     return as_json(_pages_json(pages, folder))
 
 
 async def regenerate_cache(request: web.Request) -> web.Response:
     """``POST /api/sessions/{id}/cache/regen``."""
     known_only(request)
-    await to_its_end(request, saga_of(request).regenerate_pages(id_of(request)))
-    pages, folder = await saga_of(request).pages(id_of(request))
+    await to_its_end(request, saga_of(request).views.regenerate_pages(id_of(request)))
+    pages, folder = await saga_of(request).views.pages(id_of(request))
     return as_json(_pages_json(pages, folder))
 
 
@@ -249,7 +253,7 @@ def _pages_json(pages: Pages | None, folder: str | None) -> dict[str, Any]:
 async def list_turns(request: web.Request) -> web.Response:
     """``GET /api/sessions/{id}/turns?from_turn=&to_turn=&head=``: the path to the active head, or to ``head``."""
     known_only(request, "from_turn", "to_turn", "head")
-    turns = await saga_of(request).turns(
+    turns = await saga_of(request).views.turns(
         id_of(request),
         from_turn=whole(request, "from_turn"),
         to_turn=whole(request, "to_turn"),
@@ -276,13 +280,13 @@ def _turn_json(turn: Turn) -> dict[str, Any]:
 async def show_tree(request: web.Request) -> web.Response:
     """``GET /api/sessions/{id}/tree``."""
     known_only(request)
-    return as_json(await saga_of(request).tree(id_of(request)))
+    return as_json(await saga_of(request).views.tree(id_of(request)))
 
 
 async def show_context(request: web.Request) -> web.Response:
     """``GET /api/sessions/{id}/context?turn=ID``: what stood in a turn's context, and why."""
     known_only(request, "turn")
-    return as_json(await saga_of(request).explain(id_of(request), text(request, "turn")))
+    return as_json(await saga_of(request).views.explain(id_of(request), text(request, "turn")))
 
 
 async def search_memory(request: web.Request) -> web.Response:
@@ -291,7 +295,7 @@ async def search_memory(request: web.Request) -> web.Response:
     query = text(request, "q", needed=True) or ""
     session = text(request, "session", needed=True) or ""
     count = whole(request, "k", least=1, most=1_000) or 10
-    results = await saga_of(request).search(query, session_id=session, k=count)
+    results = await saga_of(request).views.search(query, session_id=session, k=count)
     return as_json({"query": query, "session": session, "results": results})
 
 
@@ -302,5 +306,7 @@ async def query_graph(request: web.Request) -> web.Response:
     if not request.app[CURRENT].config.graph.raw_query:
         raise NotSupported("queries in the graph engine's own language are switched off; set graph.raw_query: true")
     limit = whole(request, "limit", least=1, most=10_000) or 100
-    rows = await saga_of(request).graph_query(query, timeout=seconds(request, "timeout", 5.0, most=60.0), limit=limit)
+    rows = await saga_of(request).views.graph_query(
+        query, timeout=seconds(request, "timeout", 5.0, most=60.0), limit=limit
+    )
     return as_json({"rows": rows})

@@ -9,8 +9,8 @@ import logging
 import sys
 from collections.abc import Sequence
 
+from saga_core.background import DrainReport
 from saga_core.config import Config
-from saga_core.engine.lanes import DrainReport
 from saga_server.counted import counted
 from saga_server.running import publish_address, withdraw_address
 from saga_server.wiring import Server

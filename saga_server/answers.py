@@ -10,9 +10,9 @@ from typing import Protocol
 
 from attrs import define, field
 
-from saga_core.billing.bill import Bill
-from saga_core.engine.begun import BegunTurn
+from saga_core.billing import Bill
 from saga_core.errors import UpstreamError
+from saga_core.play import PendingTurn
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
 from saga_server.errors import describe
 from saga_server.wire import ALIVE, DONE, Choice, ChunkWriter, completion, error_event
@@ -44,7 +44,7 @@ class Outlet(Protocol):
         """Send a piece of the answer."""
         ...
 
-    async def commit(self, begun: BegunTurn, finish: str = "") -> str | None:
+    async def commit(self, begun: PendingTurn, finish: str = "") -> str | None:
         """Record the turn; why it could not be, in words."""
         ...
 
@@ -54,7 +54,7 @@ class Answer(ABC):
     """The answer to one call. After its parts exactly one of ``finished``, ``failed`` and ``aborted`` is called."""
 
     outlet: Outlet
-    begun: BegunTurn
+    begun: PendingTurn
     model: str
     """The model's name as the client hears it."""
     wants_usage: bool = False
@@ -230,7 +230,7 @@ class WholeAnswer(Answer):
         await self.begun.abandon()
 
 
-def answer_headers(begun: BegunTurn, *told: str) -> dict[str, str]:
+def answer_headers(begun: PendingTurn, *told: str) -> dict[str, str]:
     """The headers by which a reply says which turn it becomes and how its reading went."""
     notices = (*begun.notices, *told)
     found = {
@@ -245,7 +245,7 @@ def answer_headers(begun: BegunTurn, *told: str) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def _dollars(begun: BegunTurn) -> float | None:
+def _dollars(begun: PendingTurn) -> float | None:
     return None if begun.bill is None else begun.bill.dollars
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_server.admin import admin_routes, prepare
 from saga_server.chat import EXCHANGES, chat_routes
 from saga_server.connections import LOG, SILENT, ConnectionLog, heard, tell_request_id

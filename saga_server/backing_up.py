@@ -16,20 +16,15 @@ from attrs import evolve, frozen
 from saga_backends.path_lock import PathLock
 from saga_backends.state_kv.sqlite_copy import SEAL, Copy, copy_state, read_copy
 from saga_backends.state_kv.sqlite_salvage import Salvaged, salvage
-from saga_core import codec
+from saga_core import Saga, codec
 from saga_core.config import Config
-from saga_core.context.model import Language
-from saga_core.custody.backups import Kept, add_to_index
-from saga_core.custody.forget import forget_sessions
-from saga_core.custody.forgotten import Older, brought_back
-from saga_core.custody.remains import make_whole
-from saga_core.custody.verify import Verdict, repair, verify
-from saga_core.engine.open_stores import backend_of, path_of
-from saga_core.engine.saga import Saga
 from saga_core.errors import BadInput, NewerSchema, NotSupported, StoreUnavailable
 from saga_core.journal import keys
-from saga_core.stores.state_kv import Batch
-from saga_core.world.model import EMPTY_WORLD
+from saga_core.language import Language
+from saga_core.maintenance import Kept, Older, Verdict, add_to_index, brought_back, make_whole
+from saga_core.storage import backend_of, path_of
+from saga_core.stores import Batch
+from saga_core.world import EMPTY_WORLD
 from saga_server.counted import counted
 
 FOLDER = "backups"
@@ -139,15 +134,15 @@ async def _restore(
         await saga.stores.state.commit(Batch(deletes=frozenset({SEAL})))  # it goes on, and is no copy any more
         sessions = await _whole(saga, say) if holes else found.sessions
         if unwanted := [session for session in older.sessions if session in sessions]:
-            await forget_sessions(saga, [await saga.session(session) for session in unwanted])
+            await saga.maintenance.forget_sessions([await saga.sessions.get(session) for session in unwanted])
             left = counted(len(unwanted), "session")
             say(f"{left} left out: forgotten after this backup was made (--with-forgotten would bring them back)")
         for session in sessions:
             if session not in older.sessions:
-                await saga.rebuild(session)
-        verdict = await verify(saga)
+                await saga.maintenance.rebuild(session)
+        verdict = await saga.maintenance.verify()
         if holes:
-            verdict = await repair(saga, verdict)
+            verdict = await saga.maintenance.repair(verdict)
         return Restored(found, aside, verdict, older.sessions)
 
 
@@ -161,7 +156,7 @@ async def _whole(saga: Saga, say: Callable[[str], None]) -> tuple[str, ...]:
     if left.turns:
         turns = counted(left.turns, "turn leads", "turns lead")
         say(f"{turns} into a hole and could not be kept; chats that still show them bring them back")
-    return tuple([each.id for each in await saga.journal.sessions()])
+    return tuple([each.id for each in await saga.parts.journal.sessions()])
 
 
 def _salvage(file: Path, saved: Path) -> Salvaged:

@@ -11,8 +11,7 @@ from pathlib import Path
 import click
 from attrs import evolve
 
-from saga_core.config import Config
-from saga_core.config.model import LogLevel
+from saga_core.config import Config, LogLevel
 from saga_core.errors import SagaError
 from saga_server.cli_config import SURROUNDINGS, fail, find_config, settings
 from saga_server.collector import put_off
@@ -90,7 +89,7 @@ def _import_libraries() -> None:
     """
     with ThreadPoolExecutor(1) as beside:
         library = beside.submit(import_module, "aiohttp")
-        import_module("saga_core.engine.opening")
+        import_module("saga_core.assembly.engine")
         library.result()
 
 

@@ -17,7 +17,7 @@ from saga_core.errors import BadInput, NotFound, SagaError, StoreLocked
 from saga_server.cli_config import fail, find_config
 
 if TYPE_CHECKING:
-    from saga_core.engine.saga import Saga
+    from saga_core import Saga
 
 Work = Callable[["Saga"], Coroutine[Any, Any, Any]]
 
@@ -54,7 +54,7 @@ def reached(file: Path | None, data: Path | None, work: Work, *asking: Asking, f
 
 
 async def _reached(config: Config, work: Work, asking: tuple[Asking, ...]) -> Any:
-    from saga_core.engine.saga import Saga
+    from saga_core import Saga
     from saga_server.running import NotAnswered
 
     try:

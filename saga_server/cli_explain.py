@@ -13,7 +13,7 @@ from saga_server.looking import looked
 from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
-    from saga_core.engine.saga import Saga
+    from saga_core import Saga
 
 _LONGEST = 100
 
@@ -32,7 +32,7 @@ def explain(file: Path | None, data: Path | None, session: str, turn: str | None
     """
 
     async def look(saga: Saga) -> Any:
-        return await saga.explain(session, turn)
+        return await saga.views.explain(session, turn)
 
     query = {} if turn is None else {"turn": turn}
     found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/context", query)

@@ -13,7 +13,7 @@ from saga_server.cli_custody import Asking, as_json, reached, segment
 from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
-    from saga_core.engine.saga import Saga
+    from saga_core import Saga
 
 
 @click.command()
@@ -75,15 +75,15 @@ def _correction(
 
 
 async def _list(saga: Saga, session: str, namespace: str, query: str) -> dict[str, Any]:
-    return await saga.memories(session, namespace=namespace, query=query)
+    return await saga.memory.records(session, namespace=namespace, query=query)
 
 
 async def _correct(saga: Saga, session: str, kind: str, fields: dict[str, str]) -> dict[str, Any]:
-    return {"session": session, "change": await saga.correct(session, kind, fields)}
+    return {"session": session, "change": await saga.memory.correct(session, kind, fields)}
 
 
 async def _undo(saga: Saga, session: str, change: str) -> dict[str, Any]:
-    undoing, turn = await saga.undo(session, change)
+    undoing, turn = await saga.memory.undo(session, change)
     return {"session": session, "undone": change, "change": undoing, "turn_id": turn}
 
 

@@ -12,10 +12,9 @@ import click
 from attrs import evolve
 
 from saga_core import registry
-from saga_core.config import Config
-from saga_core.config.model import Profile, StoreConfig
-from saga_core.engine.open_stores import PROFILES, backend_of, path_of
+from saga_core.config import Config, Profile, StoreConfig
 from saga_core.errors import BadInput, SagaError, StoreUnavailable
+from saga_core.storage import PROFILES, backend_of, path_of
 from saga_server.cli_config import fail, find_config, settings
 from saga_server.terminal import say
 
@@ -108,7 +107,7 @@ def _fresh(store: StoreConfig, backend: str | None) -> StoreConfig:
 
 async def _rebuild(config: Config, session: str | None) -> bool:
     """Rebuild; whether every session then is what the journal says."""
-    from saga_core.engine.saga import Saga
+    from saga_core import Saga
 
     log = logging.getLogger("saga")
     level = log.level
@@ -122,11 +121,15 @@ async def _rebuild(config: Config, session: str | None) -> bool:
             missing = saga.counters.degraded.get(f"{kind}.{backend_of(config, kind)}")
             if missing is not None:
                 raise StoreUnavailable(f"{kind}.{backend_of(config, kind)}: {missing}")
-        ids = [(await saga.session(session)).id] if session else [each.session.id for each in await saga.sessions()]
+        ids = (
+            [(await saga.sessions.get(session)).id]
+            if session
+            else [each.session.id for each in await saga.sessions.list()]
+        )
         equal = True
         for session_id in ids:
-            await saga.rebuild(session_id)
-            differences = await saga.verify(session_id)
+            await saga.maintenance.rebuild(session_id)
+            differences = await saga.maintenance.differences(session_id)
             equal &= not differences
             say(f"{session_id}: {'; '.join(differences) or 'rebuilt, and equal to the journal'}")
         say(f"{len(ids)} sessions rebuilt")

@@ -19,7 +19,7 @@ from saga_server.looking import looked
 from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
-    from saga_core.engine.saga import Saga
+    from saga_core import Saga
 
 _as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, as the admin API answers it.")
 
@@ -32,7 +32,7 @@ def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
     from saga_server.admin import summary_json
 
     async def look(saga: Saga) -> Any:
-        every, costs = await saga.sessions(), await saga.costs()
+        every, costs = await saga.sessions.list(), await saga.sessions.costs()
         rows = [summary_json(each, costs.get(each.session.id)) for each in every]
         return {"sessions": rows, "fleeting": sum(each.fleeting for each in every)}
 
@@ -85,7 +85,7 @@ def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -
     """
 
     async def look(saga: Saga) -> Any:
-        return {"timelines": await saga.timelines(session)}
+        return {"timelines": await saga.timelines.list(session)}
 
     found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/timelines")
     if plain:
@@ -126,7 +126,7 @@ def compare(
     from saga_server.timelines import comparison_json
 
     async def look(saga: Saga) -> Any:
-        return comparison_json(await saga.compare(session, one, other, language=language))
+        return comparison_json(await saga.timelines.compare(session, one, other, language=language))
 
     query = {"one": one, "other": other, **({"language": language} if language else {})}
     found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/compare", query)

@@ -15,7 +15,7 @@ from saga_server.counted import counted
 from saga_server.terminal import say
 
 if TYPE_CHECKING:
-    from saga_core.engine.saga import Saga
+    from saga_core import Saga
 
 
 @click.command("export")

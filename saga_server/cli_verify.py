@@ -13,7 +13,7 @@ from saga_server.counted import counted
 from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
-    from saga_core.engine.saga import Saga
+    from saga_core import Saga
 
 
 @click.command()
@@ -39,13 +39,10 @@ def verify(file: Path | None, data: Path | None, session: str | None, mending: b
 
 
 async def _verdict(saga: Saga, session: str | None, mending: bool) -> dict[str, Any]:
-    from saga_core.custody.verify import repair
-    from saga_core.custody.verify import verify as compare
-
-    before = await compare(saga, session)
+    before = await saga.maintenance.verify(session)
     if not mending:
         return before.plain()
-    after = await repair(saga, before, session) if before.findings else before
+    after = await saga.maintenance.repair(before, session) if before.findings else before
     return {"found": [finding.plain() for finding in before.findings], **after.plain()}
 
 
@@ -100,11 +97,8 @@ def jobs(file: Path | None, data: Path | None, session: str | None, again: bool,
 
 
 async def _jobs(saga: Saga, session: str | None, again: bool) -> dict[str, Any]:
-    from saga_core.custody.jobs import list_jobs, retry
-    from saga_core.custody.verify import settle
-
     if again:
-        await retry(saga, session)
-        await settle(saga, 60.0)
-    found = await list_jobs(saga, session)
+        await saga.background.retry(session)
+        await saga.maintenance.settle(60.0)
+    found = await saga.background.jobs(session)
     return {"jobs": [job.plain() for job in found], "stuck": sum(job.stuck for job in found)}

@@ -17,7 +17,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError, LineTooLong
 from prometheus_client import Counter
 
-from saga_core.subject import concern, subject
+from saga_core.log_context import set_log_context, subject
 from saga_server.errors import Failure, Handler
 
 HEAD_SECONDS = 30.0
@@ -38,7 +38,7 @@ async def heard(request: web.Request, handler: Handler) -> web.StreamResponse:
     """
     request.app[SILENT].discard(request.protocol)
     given = request.headers.get("X-Request-ID", "")
-    concern(request=given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(6))
+    set_log_context(request=given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(6))
     return await handler(request)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from aiohttp import web
 from attrs import asdict
 
-from saga_core.billing.bill import PURPOSES, Account, Bill
+from saga_core.billing import PURPOSES, Account, Bill
 from saga_server.handlers import as_json, id_of, saga_of
 from saga_server.query import flag, known_only
 
@@ -20,11 +21,11 @@ def cost_routes() -> list[web.RouteDef]:
 async def show_cost(request: web.Request) -> web.Response:
     """``GET /api/sessions/{id}/cost?turns=1``: what all calls cost together, where the cache failed, and each bill."""
     known_only(request, "turns")
-    bills = await saga_of(request).cost(id_of(request))
+    bills = await saga_of(request).sessions.cost(id_of(request))
     return as_json(cost_json(bills, turns=flag(request, "turns")))
 
 
-def cost_json(bills: list[Bill], *, turns: bool) -> dict[str, Any]:
+def cost_json(bills: Sequence[Bill], *, turns: bool) -> dict[str, Any]:
     """Bills as the API answers them, as data."""
     account = Account.of(bills)
     total = account.total

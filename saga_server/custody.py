@@ -10,14 +10,9 @@ from typing import Any
 from aiohttp import web
 
 from saga_backends.state_kv.sqlite_copy import read_copy
-from saga_core.custody.backups import read_index
-from saga_core.custody.forget import Gone, forget_name, forget_sessions, sessions_of
-from saga_core.custody.forgotten import note_forgotten
-from saga_core.custody.jobs import list_jobs, retry
-from saga_core.custody.transfer import export_session, import_session, read_file
-from saga_core.custody.verify import repair, verify
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_core.errors import BadInput, SagaError
+from saga_core.maintenance import Gone, note_forgotten, read_file, read_index
 from saga_server.backing_up import back_up
 from saga_server.handlers import as_json, id_of, saga_of, to_its_end
 from saga_server.query import flag, known_only, text
@@ -30,7 +25,7 @@ _LOGS = ("-wal", "-shm")
 async def verify_views(request: web.Request) -> web.Response:
     """``GET /api/verify?session={id}``: every view in every store against the journal."""
     known_only(request, "session")
-    verdict = await to_its_end(request, verify(saga_of(request), text(request, "session")))
+    verdict = await to_its_end(request, saga_of(request).maintenance.verify(text(request, "session")))
     return as_json(verdict.plain())
 
 
@@ -38,22 +33,24 @@ async def repair_views(request: web.Request) -> web.Response:
     """``POST /api/repair?session={id}``: verify, mend what can be mended, and verify again."""
     known_only(request, "session")
     session, saga = text(request, "session"), saga_of(request)
-    before = await to_its_end(request, verify(saga, session))
-    after = await to_its_end(request, repair(saga, before, session)) if before.findings else before
+    before = await to_its_end(request, saga.maintenance.verify(session))
+    after = await to_its_end(request, saga.maintenance.repair(before, session)) if before.findings else before
     return as_json({"found": [finding.plain() for finding in before.findings], **after.plain()})
 
 
 async def show_jobs(request: web.Request) -> web.Response:
     """``GET /api/jobs?session={id}``: the background work that is not done, and what keeps it."""
     known_only(request, "session")
-    jobs = await list_jobs(saga_of(request), text(request, "session"))
+    jobs = await saga_of(request).background.jobs(text(request, "session"))
     return as_json({"jobs": [job.plain() for job in jobs], "stuck": sum(job.stuck for job in jobs)})
 
 
 async def retry_jobs(request: web.Request) -> web.Response:
     """``POST /api/jobs/retry?session={id}&turn=ID``: try jobs again, now."""
     known_only(request, "session", "turn")
-    count = await to_its_end(request, retry(saga_of(request), text(request, "session"), text(request, "turn")))
+    count = await to_its_end(
+        request, saga_of(request).background.retry(text(request, "session"), text(request, "turn"))
+    )
     return as_json({"retried": count})
 
 
@@ -98,7 +95,7 @@ async def export_one(request: web.Request) -> web.Response:
 
 async def exported(saga: Saga, session: str) -> bytes:
     """A session's file."""
-    return b"".join([line async for line in export_session(saga, session)])
+    return b"".join([line async for line in saga.maintenance.export_session(session)])
 
 
 async def import_one(request: web.Request) -> web.Response:
@@ -111,7 +108,7 @@ async def import_one(request: web.Request) -> web.Response:
 async def imported(saga: Saga, raw: bytes, edited: bool) -> dict[str, Any]:
     """Take in a session's file; what it is here."""
     found = await asyncio.to_thread(read_file, raw, edited=edited)
-    session = await import_session(saga, found)
+    session = await saga.maintenance.import_session(found)
     return {"id": session.id, "label": session.label, "owner": session.owner, "turns": len(found.turns) - 1}
 
 
@@ -131,13 +128,15 @@ async def forgotten(
     if name is not None and session is None:
         raise BadInput("name: a name is forgotten in a session; give the session too")
     data = saga.config.data_dir
-    doomed = await sessions_of(saga, owner) if owner is not None else [await saga.session(session or "")]
+    doomed = (
+        await saga.maintenance.sessions_of(owner) if owner is not None else [await saga.sessions.get(session or "")]
+    )
     if name is not None:
-        gone = await forget_name(saga, doomed[0].id, name)
+        gone = await saga.maintenance.forget_name(doomed[0].id, name)
     if data.is_dir():  # of whole sessions it is noted before, for they are wanted gone whatever comes
         await asyncio.to_thread(note_forgotten, data, [each.id for each in doomed], time.time(), whole=name is None)
     if name is None:
-        gone = await forget_sessions(saga, doomed)
+        gone = await saga.maintenance.forget_sessions(doomed)
     held = await asyncio.to_thread(_held, data, gone)
     return {"sessions": list(gone.sessions), "places": gone.places, "backups": held}
 

@@ -7,14 +7,12 @@ import platform
 import sys
 from collections.abc import Callable
 
-from saga_core import registry
+from saga_core import Saga, registry
+from saga_core.assembly import ASKING, RULES
 from saga_core.config import Config
-from saga_core.engine.curators import ASKING, RULES
-from saga_core.engine.saga import Saga
 from saga_core.errors import SagaError, StoreLocked
 from saga_core.registry import OpenOptions
-from saga_core.stores.curator import Curator
-from saga_core.stores.lifecycle import Health, StoreInfo
+from saga_core.stores import Curator, Health, StoreInfo
 from saga_server.counted import counted
 from saga_server.doctor_recall import examine_recall, recall_of
 from saga_server.installed import installed
@@ -137,9 +135,9 @@ def _backends(kind: str, used: str) -> str:
 def _sources(saga: Saga) -> str:
     """The sources of context, and those that other packages bring and nobody switched on."""
     told = []
-    for name, needs in saga.reader.sources.items():
+    for name, needs in saga.parts.reader.sources.items():
         told.append(f"{name} (needs {', '.join(needs)})" if needs else name)
-    found = [each for each in installed("context") if each.name not in saga.reader.sources]
+    found = [each for each in installed("context") if each.name not in saga.parts.reader.sources]
     here = [str(each) for each in found if not each.missing]
     broken = [f"{each.name}: {each.missing}" for each in found if each.missing]
     off = f"; installed, not in recall.sources: {', '.join(here)}" if here else ""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_core.errors import SagaError
 
 Told = Callable[[bool, str], bool]

@@ -12,7 +12,7 @@ from typing import Any, Final
 from aiohttp import web
 from attrs import define, field
 
-from saga_core.engine.counters import Counters
+from saga_core.counters import Counters
 from saga_server.errors import RequestError
 from saga_server.query import known_only, text
 

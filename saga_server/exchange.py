@@ -17,9 +17,9 @@ from typing import Any, cast
 
 from attrs import define, field, frozen
 
-from saga_core.engine.begun import BegunTurn
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_core.errors import SagaError, UpstreamError
+from saga_core.play import PendingTurn
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Usage, UsagePart
 from saga_server.answers import Answer, StreamedAnswer, WholeAnswer
 from saga_server.errors import describe
@@ -211,7 +211,7 @@ class Exchange:
             silent = 0.0
         self._timer = loop.call_later(self.keep_alive - silent, self._stay_alive, answer)
 
-    async def commit(self, begun: BegunTurn, finish: str = "") -> str | None:
+    async def commit(self, begun: PendingTurn, finish: str = "") -> str | None:
         """Record the turn. The story goes on when that fails: then the reason comes back, in words."""
         recording = asyncio.create_task(begun.commit(finish=finish, model=self._route.model))
         self.recordings[recording] = (begun.session.id, begun.id)
@@ -259,7 +259,7 @@ class Exchange:
 
     async def _play(self) -> str:
         call = self.call
-        async with self.saga.narrating(call.route.provider.name):
+        async with self.saga.background.narrating(call.route.provider.name):
             begun = await self.saga.begin(
                 call.messages,
                 session=call.session,
@@ -297,7 +297,7 @@ class Exchange:
         await answer.finished()
         return "finished"
 
-    async def _read(self, begun: BegunTurn, answer: Answer) -> None:
+    async def _read(self, begun: PendingTurn, answer: Answer) -> None:
         for number, route in enumerate(self.call.routes, 1):
             self._route = route
             try:
@@ -315,7 +315,7 @@ class Exchange:
             else:
                 return
 
-    async def _read_from(self, route: Route, begun: BegunTurn, answer: Answer) -> None:
+    async def _read_from(self, route: Route, begun: PendingTurn, answer: Answer) -> None:
         call, started = self.call, time.perf_counter()
         narrator = await self.narrators.narrator(route.provider)
         key = call.api_key if route.provider.passthrough_key else None
@@ -342,7 +342,7 @@ class Exchange:
         if part.why not in self.notices:
             self.notices.append(part.why)
 
-    def _bill(self, begun: BegunTurn) -> None:
+    def _bill(self, begun: PendingTurn) -> None:
         if self.usage is not None:
             begun.billed(self.usage, model=self._route.model, provider=self._route.provider.dialect)
             self.metrics.used(self.usage)

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from aiohttp import web
 
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 
 SAGA: Final = web.AppKey("saga", Saga)
 _WORK: Final = web.AppKey("work", set[asyncio.Task[Any]])

@@ -16,10 +16,9 @@ from urllib.parse import urlsplit
 from attrs import asdict, evolve, frozen
 from pythonjsonlogger.json import JsonFormatter
 
-from saga_core.config import Config
-from saga_core.config.model import LogFormat, LoggingConfig, StoreConfig
+from saga_core.config import Config, LogFormat, LoggingConfig, StoreConfig
 from saga_core.errors import QUOTES
-from saga_core.subject import Subject, subject
+from saga_core.log_context import Subject, subject
 from saga_server.narrators import KEY_VARIABLES
 from saga_server.terminal import on_one_line
 

@@ -12,7 +12,7 @@ from saga_core.errors import BadInput, SagaError, StoreLocked
 from saga_server.cli_config import fail, find_config
 
 if TYPE_CHECKING:
-    from saga_core.engine.saga import Saga
+    from saga_core import Saga
 
 
 def looked(
@@ -40,7 +40,7 @@ def looked(
 async def _look(
     config: Config, look: Callable[[Saga], Coroutine[Any, Any, Any]], path: str, query: Mapping[str, str] | None
 ) -> Any:
-    from saga_core.engine.saga import Saga
+    from saga_core import Saga
     from saga_server.running import NotAnswered, ask
 
     try:

@@ -8,8 +8,8 @@ from typing import Any
 from attrs import define, field
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
-from saga_core.billing.bill import Bill
-from saga_core.engine.begun import BegunTurn
+from saga_core.billing import Bill
+from saga_core.play import PendingTurn
 from saga_core.ports import Usage
 from saga_server.engine_metrics import EngineMetrics
 
@@ -101,7 +101,7 @@ class Metrics:
             if dollars is not None:
                 self.dollars.labels(name, purpose).inc(max(0.0, dollars))
 
-    def read(self, begun: BegunTurn) -> None:
+    def read(self, begun: PendingTurn) -> None:
         """Observe what reading a turn took: as a whole, its steps, and each source of context."""
         for step, taken in begun.timings.items():
             if step == "total":

@@ -11,8 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 from attrs import define, evolve, field
 
 from saga_core import registry
-from saga_core.config import Config
-from saga_core.config.model import ProviderConfig
+from saga_core.config import Config, ProviderConfig
 from saga_core.errors import BadInput, SagaError, UpstreamError
 from saga_core.ports import ChatModel
 from saga_core.registry import OpenOptions

@@ -9,7 +9,7 @@ from typing import Final
 
 from attrs import frozen
 
-from saga_core.curation.corrections import FIELDS
+from saga_core.curation import FIELDS
 
 JSON: Final = "application/json"
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 from aiohttp import web
 from attrs import define, field, frozen
 
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_core.errors import StoreError
-from saga_core.journal.keys import PROBE_KEY
-from saga_core.stores.state_kv import Batch
+from saga_core.journal import PROBE_KEY
+from saga_core.stores import Batch
 from saga_server.current import Current
 
 SECONDS = 5.0

@@ -9,7 +9,7 @@ from typing import Final
 
 from aiohttp import web
 
-from saga_core.config.model import ServerConfig
+from saga_core.config import ServerConfig
 from saga_core.errors import ConfigError
 from saga_server.current import CURRENT
 from saga_server.errors import Handler, RequestError

@@ -19,9 +19,9 @@ from urllib.parse import unquote
 
 from attrs import frozen
 
-from saga_core.config.model import Identify
-from saga_core.prompt.plan import flatten
-from saga_core.text.normal import clean_name
+from saga_core.config import Identify
+from saga_core.language import clean_name
+from saga_core.messages import flatten
 from saga_server.errors import RequestError
 from saga_server.identity import Bearer
 

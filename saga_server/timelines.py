@@ -6,9 +6,8 @@ from typing import Any
 
 from aiohttp import web
 
-from saga_core.engine.timelines import Comparison, Side
-from saga_core.journal.timelines import Timeline
-from saga_core.model.turn import Session
+from saga_core.catalog import Comparison, Side
+from saga_core.model import Session, Timeline
 from saga_server.errors import RequestError
 from saga_server.handlers import as_json, id_of, saga_of, to_its_end
 from saga_server.query import body_object, known_only, text
@@ -30,7 +29,7 @@ def timeline_routes() -> list[web.RouteDef]:
 async def list_timelines(request: web.Request) -> web.Response:
     """``GET /api/sessions/{id}/timelines``."""
     known_only(request)
-    return as_json({"timelines": await saga_of(request).timelines(id_of(request))})
+    return as_json({"timelines": await saga_of(request).timelines.list(id_of(request))})
 
 
 async def fork(request: web.Request) -> web.Response:
@@ -38,9 +37,9 @@ async def fork(request: web.Request) -> web.Response:
     known_only(request)
     given = await body_object(request, {"name", "turn"})
     saga = saga_of(request)
-    session = await saga.session(id_of(request))
+    session = await saga.sessions.get(id_of(request))
     name = _needed(given.get("name"), "name")
-    made = await to_its_end(request, saga.fork(session.id, given.get("turn") or None, name))
+    made = await to_its_end(request, saga.timelines.fork(session.id, given.get("turn") or None, name))
     return as_json(_timeline_json(session, made), 201)
 
 
@@ -49,9 +48,9 @@ async def rename(request: web.Request) -> web.Response:
     known_only(request)
     given = await body_object(request, {"name"})
     saga = saga_of(request)
-    session = await saga.session(id_of(request))
+    session = await saga.sessions.get(id_of(request))
     new = _needed(given.get("name"), "name")
-    renamed = await to_its_end(request, saga.rename_timeline(session.id, request.match_info["name"], new))
+    renamed = await to_its_end(request, saga.timelines.rename(session.id, request.match_info["name"], new))
     return as_json(_timeline_json(session, renamed))
 
 
@@ -59,7 +58,7 @@ async def forget(request: web.Request) -> web.Response:
     """``DELETE /api/sessions/{id}/timelines/{name}``: its turns stay."""
     known_only(request)
     name = request.match_info["name"]
-    await to_its_end(request, saga_of(request).forget_timeline(id_of(request), name))
+    await to_its_end(request, saga_of(request).timelines.forget(id_of(request), name))
     return as_json({"forgotten": name})
 
 
@@ -67,7 +66,7 @@ async def compare(request: web.Request) -> web.Response:
     """``GET /api/sessions/{id}/compare?one=&other=&language=``: turns by id, or timelines by name."""
     known_only(request, "one", "other", "language")
     one, other = text(request, "one", needed=True) or "", text(request, "other", needed=True) or ""
-    found = await saga_of(request).compare(id_of(request), one, other, language=text(request, "language"))
+    found = await saga_of(request).timelines.compare(id_of(request), one, other, language=text(request, "language"))
     return as_json(comparison_json(found))
 
 
@@ -76,7 +75,7 @@ async def prune(request: web.Request) -> web.Response:
     known_only(request)
     given = await body_object(request, {"turn"})
     turn = _needed(given.get("turn"), "turn")
-    pruned = await to_its_end(request, saga_of(request).prune(id_of(request), turn))
+    pruned = await to_its_end(request, saga_of(request).timelines.prune(id_of(request), turn))
     return as_json({"pruned": pruned.turns, "forgotten": list(pruned.forgotten), "shortened": list(pruned.shortened)})
 
 

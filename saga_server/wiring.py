@@ -12,10 +12,10 @@ from typing import Self, TypeVar
 from aiohttp import web
 from attrs import define, field
 
+from saga_core import Saga
+from saga_core.assembly import warm_up_steps
+from saga_core.background import DrainReport
 from saga_core.config import Config
-from saga_core.engine import late
-from saga_core.engine.lanes import DrainReport
-from saga_core.engine.saga import Saga
 from saga_core.errors import BadInput
 from saga_server.app import make_app
 from saga_server.background import Background
@@ -139,7 +139,7 @@ class Server:
             await asyncio.to_thread(self.saga.worlds.read_all)
         except BadInput as error:
             _log.warning("%s", error)
-        for step in late.steps():
+        for step in warm_up_steps():
             await self._give_way()
             await asyncio.to_thread(step)
 
@@ -204,7 +204,8 @@ class Server:
         exchanges.narrators = narrators
         exchanges.keep_alive, exchanges.patience = config.server.keep_alive, config.server.request_timeout
         self._current.config, self._current.narrators = config, narrators
-        self.config = self.saga.config = self.saga.prompting.config = config
+        self.config = config
+        self.saga.reconfigure(config)
         self.heed(config)
         return tuple(late)
 
@@ -240,7 +241,7 @@ class Server:
         rest = max(0.0, ends - loop.time())
         report = DrainReport(0)
         if saga is not None:
-            waiting = saga.lanes.waiting
+            waiting = saga.background.waiting
             closed = await self._in_time(saga.aclose(drain=rest), "the stores", rest)
             report = DrainReport(0, waiting()) if closed is None else closed
         former, self._former = self._former, []

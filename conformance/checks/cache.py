@@ -8,10 +8,11 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.check import check, refused, require, same
-from conformance.plans import pages
+from conformance.strategies import pages
 from conformance.values import NFD, SURROGATE, TEXTS
 from saga_core.errors import BadInput
-from saga_core.stores.md_cache import PAGE_NAMES, MdCache, Pages
+from saga_core.stores import MdCache, Pages
+from saga_core.values import PAGE_NAMES
 
 HOSTILE = (
     "../../etc/passwd",

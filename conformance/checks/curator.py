@@ -7,7 +7,8 @@ from copy import deepcopy
 from conformance.case import Case
 from conformance.check import check, require
 from conformance.samples import empty_view, view
-from saga_core.stores.curator import CurationView, Proposal
+from saga_core.stores import CurationView
+from saga_core.values import Proposal
 
 KINDS = ("contradiction", "compress", "event", "lore", "memory")
 

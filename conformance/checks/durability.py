@@ -15,10 +15,10 @@ from typing import Any
 from conformance.calls import Call, answer, typed
 from conformance.case import Case
 from conformance.check import CheckFailed, check, refused, require, same
-from conformance.images import image
 from conformance.models import MODELS, Model, expected
-from conformance.plans import PLANS
 from conformance.samples import samples
+from conformance.snapshot import snapshot
+from conformance.strategies import STRATEGIES
 from saga_core.errors import StoreLocked
 
 STORED = ("state", "graph", "vector", "cache")
@@ -31,10 +31,10 @@ def _planned(kind: str, random: Random, count: int) -> list[Call]:
     model: Model = MODELS[kind]()
     calls: list[Call] = []
     while len(calls) < count:
-        made = PLANS[kind].write(random, model)
-        before = typed(model.image())
+        made = STRATEGIES[kind].write(random, model)
+        before = typed(model.snapshot())
         expected(model, made)
-        if typed(model.image()) != before:
+        if typed(model.snapshot()) != before:
             calls.append(made)
     return calls
 
@@ -49,13 +49,13 @@ async def it_is_there_again(case: Case) -> None:
         same(await answer(store, made), wanted, str(made))
         if number % 10 == 9:
             store = await case.reopen(store)
-            same(await image(store), model.image(), "after closing and opening again")
+            same(await snapshot(store), model.snapshot(), "after closing and opening again")
     drop = [made for made in samples(kind) if made.method == "drop"]
     for name in await store.scopes() if drop else ():
         await store.drop(name)
     if drop:
         store = await case.reopen(store)
-        same(await image(store), {}, "after everything was dropped, closing and opening")
+        same(await snapshot(store), {}, "after everything was dropped, closing and opening")
 
 
 def child(case: Case, name: str, calls: list[Call]) -> subprocess.Popen[bytes]:
@@ -101,13 +101,13 @@ async def killed(case: Case) -> None:
     for number in range(case.profile.kills):
         calls = _planned(kind, random, _CALLS)
         name = f"killed-{number}"
-        lines, errors = await _life(child(case, name, calls), random.randint(1, _CALLS - 10))
+        lines, errors = await _run_and_kill(child(case, name, calls), random.randint(1, _CALLS - 10))
         require(lines[:1] == ["open"], f"the second process could not open the store: {errors}")
         acknowledged = len(lines) - 1
         wrong = [line for line in lines[1:] if line not in ("None", "int")]
         require(not wrong, f"a call in the second process failed: {wrong[:1]} {errors}")
         store = await case.open(name)
-        found = typed(await image(store))
+        found = typed(await snapshot(store))
         states = _states(kind, calls)
         if found not in states[acknowledged : acknowledged + 2]:
             known = [at for at, state in enumerate(states) if state == found]
@@ -121,7 +121,7 @@ async def killed(case: Case) -> None:
         await store.aclose()
 
 
-async def _life(process: subprocess.Popen[bytes], kill_after: int) -> tuple[list[str], str]:
+async def _run_and_kill(process: subprocess.Popen[bytes], kill_after: int) -> tuple[list[str], str]:
     try:
         async with asyncio.timeout(_PATIENCE):
             lines = await asyncio.to_thread(_acknowledged, process, kill_after)
@@ -142,10 +142,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _states(kind: str, calls: list[Call]) -> list[object]:
     model: Model = MODELS[kind]()
-    states = [typed(model.image())]
+    states = [typed(model.snapshot())]
     for made in calls:
         expected(model, made)
-        states.append(typed(model.image()))
+        states.append(typed(model.snapshot()))
     return states
 
 
@@ -156,12 +156,12 @@ async def one_opener(case: Case) -> None:
     await answer(store, first)
     await refused(StoreLocked, case.open(), "opening the path a second time in this process")
     same(await answer(store, second), None, f"{second} after a second opening was refused")
-    before = typed(await image(store))
-    lines, errors = await _life(child(case, "store", []), 0)
+    before = typed(await snapshot(store))
+    lines, errors = await _run_and_kill(child(case, "store", []), 0)
     require(lines == ["StoreLocked"], f"opening the path in another process gave {lines}: {errors}")
-    require(typed(await image(store)) == before, "a refused opening changed what the first one reads")
+    require(typed(await snapshot(store)) == before, "a refused opening changed what the first one reads")
     again = await case.reopen(store)
-    require(typed(await image(again)) == before, "a refused opening changed what is stored")
+    require(typed(await snapshot(again)) == before, "a refused opening changed what is stored")
 
 
 @check("L-14", kinds=STORED)
@@ -175,13 +175,13 @@ async def the_path_is_free_again(case: Case) -> None:
         store = await case.reopen(store)
     await store.aclose()
     expected(model, second)
-    lines, errors = await _life(child(case, "store", [second]), 1)
+    lines, errors = await _run_and_kill(child(case, "store", [second]), 1)
     require(lines == ["open", "None"], f"another process, after aclose in this one, gave {lines}: {errors}")
     store = await case.open()
-    same(await image(store), model.image(), "what is there after a kill")
+    same(await snapshot(store), model.snapshot(), "what is there after a kill")
     expected(model, first)
     same(await answer(store, first), None, f"{first} after a kill")
-    same(await image(store), model.image(), "what is there after that")
+    same(await snapshot(store), model.snapshot(), "what is there after that")
 
 
 @check("L-15", kinds=STORED)
@@ -196,10 +196,10 @@ async def several_openers(case: Case) -> None:
         same(await answer(writer, made), wanted, str(made))
         if number % 4 == 3:  # in between, a writer knows of the other's writes only what it finds out by itself
             for opener in (store, other):
-                same(await image(opener), model.image(), f"each of two openers, after {made}")
+                same(await snapshot(opener), model.snapshot(), f"each of two openers, after {made}")
     calls = _planned(kind, Random(case.seed + 1), 10)
     before = len(calls)
-    lines, errors = await _life(child(case, "beside", calls), before)
+    lines, errors = await _run_and_kill(child(case, "beside", calls), before)
     require(lines[:1] == ["open"] and len(lines) == before + 1, f"another process gave {lines}: {errors}")
     beside: Any = await case.open("beside")
-    same(typed(await image(beside)), _states(kind, calls)[-1], "what another process wrote")
+    same(typed(await snapshot(beside)), _states(kind, calls)[-1], "what another process wrote")

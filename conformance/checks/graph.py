@@ -6,10 +6,10 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.check import check, refused, same
-from conformance.images import image
+from conformance.snapshot import snapshot
 from conformance.values import BAD_SCALARS, SCALARS, TEXTS, TUPLES
 from saga_core.errors import BadInput
-from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
+from saga_core.stores import Edge, EdgeKey, Mutation, Node
 
 
 def people(*ids: str) -> tuple[Node, ...]:
@@ -102,7 +102,7 @@ async def the_last_put_counts(case: Case) -> None:
     nodes = (Node("a", "A", {"n": 1, "gone": True}), Node("a", "B", {"n": 2}))
     edges = (Edge("a", "T", "a", "", {"n": 1, "gone": True}), Edge("a", "T", "a", "", {"n": 2}))
     await case.store.apply("s", Mutation(nodes, edges))
-    same(await image(case.store), {"s": ([nodes[1]], [edges[1]], None)}, "what is stored")
+    same(await snapshot(case.store), {"s": ([nodes[1]], [edges[1]], None)}, "what is stored")
 
 
 @check("G-7")
@@ -133,16 +133,16 @@ async def again_changes_nothing(case: Case) -> None:
     mutation = Mutation(TRIANGLE.put_nodes, TRIANGLE.put_edges, ("늑대", "없는 곳"), (EdgeKey("숲", "X", "숲"),), "t9")
     await case.store.apply("s", Mutation(put_nodes=people("늑대")))
     await case.store.apply("s", mutation)
-    once = await image(case.store)
+    once = await snapshot(case.store)
     for _ in range(2):
         await case.store.apply("s", mutation)
-        same(await image(case.store), once, "after the same mutation again")
+        same(await snapshot(case.store), once, "after the same mutation again")
 
 
 @check("G-10")
 async def deleting_what_is_absent(case: Case) -> None:
     await case.store.apply("s", TRIANGLE)
-    before = await image(case.store)
+    before = await snapshot(case.store)
     gone = (
         EdgeKey("크룩", "LOCATED_AT", "아리아"),
         EdgeKey("크룩", "X", "숲"),
@@ -150,7 +150,7 @@ async def deleting_what_is_absent(case: Case) -> None:
         EdgeKey("크룩", "LOCATED_AT", "숲", "2"),
     )
     await case.store.apply("s", Mutation(delete_nodes=("누구",), delete_edges=gone))
-    same(await image(case.store), before, "what is stored")
+    same(await snapshot(case.store), before, "what is stored")
 
 
 @check("G-11")
@@ -173,7 +173,7 @@ async def dangling_edges_are_refused(case: Case) -> None:
 async def refused_mutations_change_nothing(case: Case) -> None:
     store = case.store
     await store.apply("s", TRIANGLE)
-    before = await image(store)
+    before = await snapshot(store)
     new = people("new")
     for mutation in (
         Mutation(new, (Edge("new", "T", "없음"),), watermark="t2"),
@@ -188,7 +188,7 @@ async def refused_mutations_change_nothing(case: Case) -> None:
     ):
         for scope in ("s", "other"):
             await refused(BadInput, store.apply(scope, mutation), f"{mutation}")
-        same(await image(store), before, f"after {mutation}")
+        same(await snapshot(store), before, f"after {mutation}")
     same(await store.scopes(), ["s"], "the scopes")
 
 
@@ -214,7 +214,7 @@ async def malformed_values(case: Case) -> None:
     for name in case.bad_names:
         bad: Any = {name: 1}
         await refused(BadInput, store.apply("s", Mutation((Node("a", "L", bad),))), f"the field name {name!r}")
-    same(await image(store), {"s": (list(people("a")), [], None)}, "after all of that")
+    same(await snapshot(store), {"s": (list(people("a")), [], None)}, "after all of that")
 
 
 @check("G-15")
@@ -246,7 +246,7 @@ async def nobody_else_holds_what_is_stored(case: Case) -> None:
     wanted = {"s": ([Node("n", "L", {"hp": 100})], [Edge("n", "T", "n", "", {"hp": 100})], None)}
     properties["hp"] = 0
     properties["mood"] = "dead"
-    same(await image(store), wanted, "after the caller changed what it gave")
+    same(await snapshot(store), wanted, "after the caller changed what it gave")
     got = await store.get("s", ["n"])
     scanned = await store.scan("s")
     near = await store.neighbors("s", ["n"])
@@ -258,5 +258,5 @@ async def nobody_else_holds_what_is_stored(case: Case) -> None:
     for kept in (scanned, near, await store.scopes()):
         kept.clear()
     got.clear()
-    same(await image(store), wanted, "after the reader changed what it got")
+    same(await snapshot(store), wanted, "after the reader changed what it got")
     same(await store.get("s", ["n"]), {"n": Node("n", "L", {"hp": 100})}, "after the reader changed what it got")

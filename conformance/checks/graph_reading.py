@@ -7,10 +7,10 @@ from typing import Any
 from conformance.case import Case
 from conformance.check import check, refused, require, same
 from conformance.checks.graph import TRIANGLE, edges_of, ids_of, people
-from conformance.images import image
 from conformance.models.graph import GraphModel
+from conformance.snapshot import snapshot
 from saga_core.errors import BadInput, NotSupported, SagaError
-from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
+from saga_core.stores import Edge, EdgeKey, Mutation, Node
 
 MET, HOSTILE = EdgeKey("아리아", "RELATES_TO", "크룩", "met"), EdgeKey("아리아", "RELATES_TO", "크룩")
 ARIA_AT, KRUK_AT = EdgeKey("아리아", "LOCATED_AT", "숲"), EdgeKey("크룩", "LOCATED_AT", "숲")
@@ -133,13 +133,13 @@ async def drop_removes_everything(case: Case) -> None:
     store = case.store
     for scope in ("s", "s/2", "t"):
         await store.apply(scope, TRIANGLE)
-    other: Any = await image(store)
+    other: Any = await snapshot(store)
     await store.drop("s")
     del other["s"]
-    same(await image(store), other, "the other scopes")
+    same(await snapshot(store), other, "the other scopes")
     same(await store.watermark("s"), None, "the watermark of a dropped scope")
     await store.apply("s", Mutation(put_nodes=people("아리아")))
-    same(await image(store), {"s": (list(people("아리아")), [], None), **other}, "the scope that began again")
+    same(await snapshot(store), {"s": (list(people("아리아")), [], None), **other}, "the scope that began again")
 
 
 @check("G-26")
@@ -158,7 +158,7 @@ async def unknown_scopes_are_empty(case: Case) -> None:
 async def malformed_arguments(case: Case) -> None:
     store = case.store
     await store.apply("s", TRIANGLE)
-    before = await image(store)
+    before = await snapshot(store)
     for scope in ("s", "unknown"):
         for limit in (0, -1, 1.0, "1", True):
             await refused(BadInput, store.neighbors(scope, ["숲"], limit=limit), f"neighbors with limit {limit!r}")
@@ -189,7 +189,7 @@ async def malformed_arguments(case: Case) -> None:
             store.drop(name),
         ):
             await refused(BadInput, made, f"the scope {name!r}")
-    same(await image(store), before, "after all of that")
+    same(await snapshot(store), before, "after all of that")
 
 
 def _web() -> Mutation:
@@ -224,10 +224,10 @@ async def expand_refuses_other_hops(case: Case) -> None:
 @check("G-32")
 async def expand_is_not_supported(case: Case) -> None:
     await case.store.apply("s", TRIANGLE)
-    before = await image(case.store)
+    before = await snapshot(case.store)
     for scope in ("s", "unknown"):
         await refused(NotSupported, case.store.expand(scope, ["숲"], hops=1), "expand")
-    same(await image(case.store), before, "after expand was refused")
+    same(await snapshot(case.store), before, "after expand was refused")
 
 
 @check("G-33")
@@ -248,15 +248,15 @@ async def query_does_not_write(case: Case) -> None:
     raw = case.harness.raw
     require(raw is not None and raw.writes, "the harness provides RAW_QUERY and says no statements that write")
     await case.store.apply("s", TRIANGLE)
-    before = await image(case.store)
+    before = await snapshot(case.store)
     for text in raw.writes if raw is not None else ():
         await refused(SagaError, case.store.query(text, timeout=10.0, limit=10), f"query of {text!r}")
-        same(await image(case.store), before, f"after {text!r}")
+        same(await snapshot(case.store), before, f"after {text!r}")
 
 
 @check("G-35")
 async def query_is_not_supported(case: Case) -> None:
     await case.store.apply("s", TRIANGLE)
-    before = await image(case.store)
+    before = await snapshot(case.store)
     await refused(NotSupported, case.store.query("MATCH (n) RETURN n", timeout=1.0, limit=1), "query")
-    same(await image(case.store), before, "after query was refused")
+    same(await snapshot(case.store), before, "after query was refused")

@@ -9,16 +9,13 @@ from typing import Any
 from conformance.calls import Call, Refused, answer, call, typed
 from conformance.case import Case
 from conformance.check import CheckFailed, check, refused, require, same
-from conformance.images import image
-from conformance.plans import pages
 from conformance.samples import samples, view
+from conformance.snapshot import snapshot
+from conformance.strategies import pages
 from conformance.values import SURROGATE
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed
-from saga_core.stores.graph import Mutation, Node
-from saga_core.stores.lifecycle import Health, StoreInfo
-from saga_core.stores.state_kv import Batch
-from saga_core.stores.vector import ScopeSpec, VectorItem
+from saga_core.stores import Batch, Health, Mutation, Node, ScopeSpec, StoreInfo, VectorItem
 
 STORED = ("state", "graph", "vector", "cache")
 """The kinds that hold something."""
@@ -49,12 +46,12 @@ async def it_is_healthy(case: Case) -> None:
     for step in (*samples(case.harness.kind)[:2], None):
         if step is not None:
             await answer(store, step)
-        before = await image(store)
+        before = await snapshot(store)
         for thorough in (False, True):
             health = await store.check(thorough=thorough)
             require(isinstance(health, Health), f"check gave a {type(health).__name__}")
             require(health.ok is True, f"check(thorough={thorough}) says of a healthy store: {health}")
-        require(typed(await image(store)) == typed(before), "check changed what is stored")
+        require(typed(await snapshot(store)) == typed(before), "check changed what is stored")
 
 
 @check("L-16")
@@ -177,11 +174,11 @@ ODD: tuple[Any, ...] = (
 async def only_errors_of_saga(case: Case) -> None:
     for made in samples(case.harness.kind):
         await answer(case.store, made)
-    before = typed(await image(case.store))
+    before = typed(await snapshot(case.store))
     for made in _strange(case.harness.kind):
         found = await answer(case.store, made)
         require(isinstance(found, Refused), f"{made}: gave {found!r}, expected an error")
-    require(typed(await image(case.store)) == before, "what was refused has changed something")
+    require(typed(await snapshot(case.store)) == before, "what was refused has changed something")
 
 
 def _strange(kind: str) -> list[Call]:

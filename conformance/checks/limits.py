@@ -8,14 +8,10 @@ from typing import Any
 from conformance.calls import Call, Refused, answer, call, typed
 from conformance.case import Case
 from conformance.check import check, require
-from conformance.images import image
-from conformance.plans import pages
 from conformance.samples import samples
-from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
-from saga_core.stores.lifecycle import Limits
-from saga_core.stores.md_cache import Pages
-from saga_core.stores.state_kv import Batch, Key
-from saga_core.stores.vector import ScopeSpec, VectorItem
+from conformance.snapshot import snapshot
+from conformance.strategies import pages
+from saga_core.stores import Batch, Edge, EdgeKey, Key, Limits, Mutation, Node, Pages, ScopeSpec, VectorItem
 
 _ROOM = 1_000_000
 """Larger values than this are not written: the limit of a megabyte says as much about the code as one of sixteen."""
@@ -24,11 +20,11 @@ _ROOM = 1_000_000
 async def _hold(case: Case, allowed: Mapping[str, Call], beyond: Mapping[str, Call]) -> None:
     for made in samples(case.harness.kind)[:2]:
         await answer(case.store, made)
-    before = typed(await image(case.store))
+    before = typed(await snapshot(case.store))
     for what, made in beyond.items():
         found = await answer(case.store, made)
         require(found == Refused("BadInput"), f"{what} is beyond the limits, and gave {str(found)[:200]}")
-        require(typed(await image(case.store)) == before, f"{what} was refused, and changed something")
+        require(typed(await snapshot(case.store)) == before, f"{what} was refused, and changed something")
     for what, made in allowed.items():
         found = await answer(case.store, made)
         require(not isinstance(found, Refused), f"{what} is within the limits, and gave {str(found)[:200]}")

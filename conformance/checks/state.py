@@ -9,7 +9,7 @@ from conformance.case import Case
 from conformance.check import check, refused, require, same
 from conformance.values import NFC, NFD, SEGMENTS, SURROGATE
 from saga_core.errors import BadInput, Conflict
-from saga_core.stores.state_kv import Batch, Key
+from saga_core.stores import Batch, Key
 
 KEYS: list[Key] = [
     *(("A",), ("a",), ("a", "\0"), ("a", "b"), ("a", "b", "c"), ("a", "z"), ("a\0",), ("a\0", "b"), ("a\0b",)),

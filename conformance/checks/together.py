@@ -10,9 +10,9 @@ from typing import Any
 from conformance.calls import Call, answer, typed
 from conformance.case import Case
 from conformance.check import CheckFailed, check
-from conformance.images import image
 from conformance.models import MODELS, Model, expected
-from conformance.plans import PLANS
+from conformance.snapshot import snapshot
+from conformance.strategies import STRATEGIES
 
 _CLIENTS = 3
 _CALLS = 2
@@ -22,16 +22,16 @@ _CALLS = 2
 async def some_serial_order(case: Case) -> None:
     """Small histories of three clients with two calls each, from a store that already holds something."""
     random = case.random
-    plan, store = PLANS[case.harness.kind], case.store
+    strategy, store = STRATEGIES[case.harness.kind], case.store
     model: Model = MODELS[case.harness.kind]()
     for _ in range(8):
-        made = plan.write(random, model)
+        made = strategy.write(random, model)
         expected(model, made)
         await answer(store, made)
     for _ in range(case.profile.histories):
-        clients = [[plan.any(random, model) for _ in range(_CALLS)] for _ in range(_CLIENTS)]
+        clients = [[strategy.any(random, model) for _ in range(_CALLS)] for _ in range(_CLIENTS)]
         answers = await asyncio.gather(*(_client(store, calls) for calls in clients))
-        left = typed(await image(store))
+        left = typed(await snapshot(store))
         found = _serial(model, clients, [[typed(given) for given in one] for one in answers], left)
         if found is None:
             told = "\n".join(
@@ -54,7 +54,7 @@ async def _client(store: Any, calls: Sequence[Call]) -> list[object]:
 def _serial(model: Model, clients: list[list[Call]], answers: list[list[object]], left: object) -> Model | None:
     """The oracle after an order of the calls that explains everything; None when there is none."""
     if not any(clients):
-        return model if typed(model.image()) == left else None
+        return model if typed(model.snapshot()) == left else None
     for index, calls in enumerate(clients):
         if not calls:
             continue

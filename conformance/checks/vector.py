@@ -8,11 +8,10 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.check import check, refused, require, same
-from conformance.images import image
+from conformance.snapshot import snapshot
 from conformance.values import BAD_SCALARS, SCALARS, SURROGATE, TEXTS
 from saga_core.errors import BadInput, NotFound, ScopeMismatch
-from saga_core.stores.filters import Exists
-from saga_core.stores.vector import ScopeSpec, VectorItem
+from saga_core.stores import Exists, ScopeSpec, VectorItem
 
 SPEC = ScopeSpec("ngram-1/2", 2)
 
@@ -111,7 +110,7 @@ async def upserts_replace(case: Case) -> None:
 async def refused_upserts_change_nothing(case: Case) -> None:
     store = case.store
     await filled(store, "s", item("a"))
-    before = await image(store)
+    before = await snapshot(store)
     bad: dict[str, tuple[Any, type[Any]]] = {
         "a vector of another dimension": (item("b", 1.0), ScopeMismatch),
         "NaN": (item("b", math.nan, 0.0), BadInput),
@@ -121,7 +120,7 @@ async def refused_upserts_change_nothing(case: Case) -> None:
     }
     for what, (last, error) in bad.items():
         await refused(error, store.upsert("s", [item("a", 0.0, 1.0), item("c"), last]), f"an upsert with {what}")
-        same(await image(store), before, f"after an upsert with {what}")
+        same(await snapshot(store), before, f"after an upsert with {what}")
 
 
 @check("V-8")
@@ -144,7 +143,7 @@ async def dimensions_must_agree(case: Case) -> None:
 async def malformed_items(case: Case) -> None:
     store = case.store
     await filled(store, "s", item("a"))
-    before = await image(store)
+    before = await snapshot(store)
     vectors: list[Any] = [(math.nan, 0.0), (math.inf, 0.0), (0.0, -math.inf), (1e39, 0.0), ("1", "2"), "12", None, 1]
     for vector in vectors:
         await refused(BadInput, store.upsert("s", [VectorItem("b", vector)]), f"the vector {vector!r}")
@@ -158,7 +157,7 @@ async def malformed_items(case: Case) -> None:
     texts: list[Any] = ["nul\0", SURROGATE, None, b"bytes", 1]
     for text in texts:
         await refused(BadInput, store.upsert("s", [VectorItem("b", (1.0, 0.0), text)]), f"the text {text!r}")
-    same(await image(store), before, "after all of that")
+    same(await snapshot(store), before, "after all of that")
 
 
 @check("V-10")
@@ -263,7 +262,7 @@ async def nobody_else_holds_what_is_stored(case: Case) -> None:
     await filled(store, "s", VectorItem("a", vector, "", metadata))
     before = {"s": ((SPEC.embedder, SPEC.dimension), [item("a", n=1)])}
     vector[0], metadata["n"], metadata["m"] = 9.0, 2, 3
-    same(await image(store), before, "after the caller changed what it gave")
+    same(await snapshot(store), before, "after the caller changed what it gave")
     hits = await store.query(["s"], (1.0, 0.0), 1)
     scanned, got = await store.scan("s"), await store.get("s", ["a"])
     for given in (got["a"], scanned[0]):
@@ -275,6 +274,6 @@ async def nobody_else_holds_what_is_stored(case: Case) -> None:
             continue
     for kept in (hits, scanned, await store.scopes()):
         kept.clear()
-    same(await image(store), before, "after the reader changed what it got")
+    same(await snapshot(store), before, "after the reader changed what it got")
     (hit,) = await store.query(["s"], (1.0, 0.0), 1)
     same((hit.score, hit.metadata), (1.0, {"n": 1}), "the hit after the reader changed one")

@@ -10,12 +10,11 @@ from typing import Any
 from conformance.case import Case
 from conformance.check import check, refused, require, same
 from conformance.checks.vector import SPEC, filled, ids_of, item
-from conformance.images import image
 from conformance.models.vector import passes, score
+from conformance.snapshot import snapshot
 from conformance.values import SURROGATE
 from saga_core.errors import BadInput
-from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within
-from saga_core.stores.vector import ScopeSpec, VectorItem
+from saga_core.stores import And, Compare, Exists, Filter, Not, Or, ScopeSpec, VectorItem, Within
 
 
 async def hits_of(
@@ -172,7 +171,7 @@ async def the_rest_of_the_grammar(case: Case) -> None:
 async def malformed_filters(case: Case) -> None:
     store = case.store
     await filled(store, "s", item("a"))
-    before = await image(store)
+    before = await snapshot(store)
     filters: list[Any] = [
         *(Compare("v", op, value) for op in ("lt", "le", "gt", "ge") for value in (True, False, None)),
         Not(And((Compare("v", "gt", False),))),
@@ -187,14 +186,14 @@ async def malformed_filters(case: Case) -> None:
             await refused(BadInput, store.query([scope], (1.0, 0.0), 1, where=where), f"query where {where}")
             await refused(BadInput, store.count(scope, where=where), f"count where {where}")
             await refused(BadInput, store.delete(scope, where=where), f"delete where {where}")
-    same(await image(store), before, "after all of that")
+    same(await snapshot(store), before, "after all of that")
 
 
 @check("V-25")
 async def malformed_arguments(case: Case) -> None:
     store = case.store
     await filled(store, "s", item("a"))
-    before = await image(store)
+    before = await snapshot(store)
     for scope in ("s", "unknown"):
         for number in (0, -1, 1.0, "1", None, True):
             await refused(BadInput, store.query([scope], (1.0, 0.0), number), f"k {number!r}")
@@ -222,7 +221,7 @@ async def malformed_arguments(case: Case) -> None:
             store.drop(name),
         ):
             await refused(BadInput, made, f"the scope {name!r}")
-    same(await image(store), before, "after all of that")
+    same(await snapshot(store), before, "after all of that")
 
 
 def _cloud(random: Random, count: int, dimension: int) -> dict[str, array[float]]:

@@ -1,7 +1,7 @@
-"""Long random lives of a store beside an oracle; importing this registers a search for each kind."""
+"""Long random runs of a store beside an oracle; importing this registers a search for each kind."""
 
 from __future__ import annotations
 
-from conformance.machines import life
+from conformance.machines import store_machine
 
-__all__ = ["life"]
+__all__ = ["store_machine"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.models.refusal import points
-from saga_core.stores.md_cache import Pages
+from saga_core.stores import Pages
 
 
 class CacheModel:
@@ -32,6 +32,6 @@ class CacheModel:
         """See ``MdCache.drop``."""
         self.held = [(name, pages) for name, pages in self.held if name != scope]
 
-    def image(self) -> object:
+    def snapshot(self) -> object:
         """All that it holds."""
         return dict(self.held)

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import define, evolve, field
 
 from conformance.models.refusal import Refusal, points
-from saga_core.stores.graph import Edge, Mutation, Node
+from saga_core.stores import Edge, Mutation, Node
 
 
 def _identity(edge: Any) -> list[list[int]]:
@@ -109,7 +109,7 @@ class GraphModel:
         """See ``GraphStore.drop``."""
         self.held = {name: held for name, held in self.held.items() if name != scope}
 
-    def image(self) -> object:
+    def snapshot(self) -> object:
         """All that it holds."""
         found = {}
         for name, held in self.held.items():

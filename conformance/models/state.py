@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from conformance.models.refusal import Refusal, points
-from saga_core.stores.state_kv import Batch, Key
+from saga_core.stores import Batch, Key
 
 
 def _order(entry: tuple[Key, bytes]) -> list[list[int]]:
@@ -46,6 +46,6 @@ class StateModel:
         kept = [entry for entry in self.entries if entry[0] not in written]
         self.entries = kept + [(key, bytes(value)) for key, value in batch.puts.items()]
 
-    def image(self) -> object:
+    def snapshot(self) -> object:
         """All that it holds."""
         return self.scan((), limit=len(self.entries) + 1)

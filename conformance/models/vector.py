@@ -10,10 +10,8 @@ from typing import Any
 from attrs import define, evolve, field
 
 from conformance.models.refusal import Refusal, points
-from saga_core.stores.filters import And, Compare, Exists, Filter, Or, Within
-from saga_core.stores.filters import Not as Negation
-from saga_core.stores.graph import Scalar
-from saga_core.stores.vector import Hit, ScopeSpec, VectorItem
+from saga_core.stores import And, Compare, Exists, Filter, Hit, Or, Scalar, ScopeSpec, VectorItem, Within
+from saga_core.stores import Not as Negation
 
 _DIGITS = 60
 _ABSENT = object()
@@ -177,7 +175,7 @@ class VectorModel:
         """See ``VectorStore.drop``."""
         self.held = {name: held for name, held in self.held.items() if name != scope}
 
-    def image(self) -> object:
+    def snapshot(self) -> object:
         """All that it holds."""
         return {
             name: ((held.spec.embedder, held.spec.dimension), self.scan(name, limit=len(held.items) + 1))

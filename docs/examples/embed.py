@@ -50,7 +50,7 @@ async def main() -> None:
             del history[-2:]  # the player deletes the last turn
             await play(saga, model, history, "I look around.")
 
-            (summary,) = await saga.sessions()
+            (summary,) = await saga.sessions.list()
             state = await saga.describe(summary.session.id)
             print(f"{summary.turns} turns in the tree, {summary.depth} on the path that is played")
             print("carries", ", ".join(item["name"] for item in state["inventory"]))

@@ -24,9 +24,8 @@ from attrs import frozen
 from saga_core import Backend, OpenOptions
 from saga_core.config import Config
 from saga_core.context import ContextReader, Given, Piece, ReadRequest, Scene, Section
-from saga_core.model.entities import Entity, Kind, Placement
-from saga_core.model.world_state import WorldState
-from saga_core.recall.lore_index import LoreIndex
+from saga_core.model import Entity, Kind, Placement, WorldState
+from saga_core.recall import LoreIndex
 from saga_core.world import World
 
 

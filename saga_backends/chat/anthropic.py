@@ -19,7 +19,7 @@ from saga_backends.sdk_client import NO_KEY, client_settings, open_client
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import ChatPart, ChatRequest
 from saga_core.registry import Backend, OpenOptions
-from saga_core.upstream.parameters import rules_of
+from saga_core.upstream import rules_of
 
 ADDRESS = "https://api.anthropic.com"
 

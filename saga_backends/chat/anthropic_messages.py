@@ -14,9 +14,9 @@ from typing import Any
 from attrs import define, field
 
 from saga_backends.chat.prefill import OPENING, nudge
+from saga_core.messages import Block, CacheLifetime, PromptPlan
 from saga_core.ports import AdjustedPart
-from saga_core.prompt.plan import Block, PromptPlan, Ttl
-from saga_core.upstream.parameters import ParameterRules
+from saga_core.upstream import ParameterRules
 
 _SYSTEM = ("system", "developer")
 _DATA_URL = re.compile(r"data:(image/(?:jpeg|png|gif|webp));base64,([A-Za-z0-9+/=\s]+)\Z")
@@ -121,7 +121,7 @@ def _pair_tools(merged: list[_Entry]) -> None:
         called = {block["id"] for block in entry.blocks if block["type"] == "tool_use"}
 
 
-def _mark(blocks: list[dict[str, Any]], ttl: Ttl | None) -> None:
+def _mark(blocks: list[dict[str, Any]], ttl: CacheLifetime | None) -> None:
     if ttl is not None and blocks:
         blocks[-1]["cache_control"] = {"type": "ephemeral", "ttl": "1h"} if ttl == "1h" else {"type": "ephemeral"}
 

@@ -10,7 +10,7 @@ from attrs import frozen
 from saga_backends.chat.anthropic_messages import arrange
 from saga_backends.chat.parameter import LIMITS, fitting
 from saga_core.ports import AdjustedPart, ChatRequest
-from saga_core.upstream.parameters import ParameterRules
+from saga_core.upstream import ParameterRules
 
 VERSION = "2026-10-21"
 SAMPLING_VERSION = "2023-06-01"

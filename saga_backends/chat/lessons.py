@@ -10,7 +10,7 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from saga_core.errors import UpstreamError
-from saga_core.upstream.parameters import ParameterRules
+from saga_core.upstream import ParameterRules
 
 _log = logging.getLogger(__name__)
 

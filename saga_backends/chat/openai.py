@@ -18,8 +18,7 @@ from saga_backends.sdk_client import NO_KEY, client_settings, open_client
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest
 from saga_core.registry import Backend, OpenOptions
-from saga_core.upstream.facts import facts_of
-from saga_core.upstream.parameters import rules_of
+from saga_core.upstream import facts_of, rules_of
 
 _HOSTS = {
     "api.openai.com": "openai",

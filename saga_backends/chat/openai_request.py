@@ -8,10 +8,9 @@ from typing import Any
 
 from saga_backends.chat.parameter import fitting
 from saga_backends.chat.prefill import OPENING, nudge
+from saga_core.messages import Block, PromptPlan
 from saga_core.ports import AdjustedPart, ChatRequest
-from saga_core.prompt.plan import Block, PromptPlan
-from saga_core.upstream.facts import ModelFacts
-from saga_core.upstream.parameters import ParameterRules, takes
+from saga_core.upstream import ModelFacts, ParameterRules, takes
 
 STRICT = ("openai", "google")
 """Dialects that refuse a field that they do not know."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from saga_backends.chat.lessons import neutral
 from saga_core.ports import AdjustedPart
-from saga_core.upstream.parameters import ParameterRules
+from saga_core.upstream import ParameterRules
 
 LIMITS = ("max_completion_tokens", "max_tokens")
 """The names for the length of a reply, the newer first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import define, field
 
-from saga_core.prompt.build import language_of
+from saga_core.language import language_of
 
 OPENING = "[Start]"
 """The first words where a history begins with a reply, such as a greeting, and the user's must be first."""

@@ -12,10 +12,10 @@ import importlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
-from time import monotonic
 from types import ModuleType
 from typing import Any, Protocol
 
+import tenacity
 from attrs import define, field
 
 from saga_backends.chat.event_lines import EventLines
@@ -27,8 +27,14 @@ from saga_core.ports import AdjustedPart, ChatPart, UsagePart
 _log = logging.getLogger(__name__)
 
 _TAIL_SECONDS = 0.1
-_FIRST_PAUSE = 0.5
-_LONGEST_PAUSE = 8.0
+_BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=8)
+
+
+def _pause(state: tenacity.RetryCallState) -> float:
+    """Seconds until the next attempt: what the provider asked for, else longer each time."""
+    error = state.outcome and state.outcome.exception()
+    asked = error.retry_after if isinstance(error, UpstreamError) else None
+    return _BACKOFF(state) if asked is None else asked
 
 
 class ReplyParts(Protocol):
@@ -75,24 +81,21 @@ class SdkCalls:
         At most ``max_retries`` times, after the pause that the provider asks for, and not when that pause would end
         later than ``retry_seconds`` after the beginning.
         """
-        began, tries = monotonic(), 0
-        while True:
-            said = False
-            try:
+        silent = True
+        retrying = tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception(
+                lambda error: silent and isinstance(error, UpstreamError) and error.passing
+            ),
+            wait=_pause,
+            stop=tenacity.stop_after_attempt(self.max_retries + 1) | tenacity.stop_before_delay(self.retry_seconds),
+            reraise=True,
+        )
+        async for trial in retrying:
+            with trial:
                 async with aclosing(attempt()) as parts:
                     async for part in parts:
-                        said = said or not isinstance(part, AdjustedPart | UsagePart)
+                        silent = silent and isinstance(part, AdjustedPart | UsagePart)
                         yield part
-                return
-            except UpstreamError as error:
-                pause = error.retry_after
-                if pause is None:
-                    pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**tries)
-                late = monotonic() - began + pause > self.retry_seconds
-                if said or late or not error.passing or tries >= self.max_retries:
-                    raise
-            tries += 1
-            await asyncio.sleep(pause)
 
     async def post(self, path: str, body: Any, key: str | None, headers: Mapping[str, Any]) -> Any:
         """The response to a JSON body, not read yet: the SDK hands out the transport's own object."""

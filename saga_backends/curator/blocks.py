@@ -6,13 +6,12 @@ from collections.abc import Callable
 
 from saga_backends.curator.lifecycle import CuratorLife
 from saga_backends.curator.model_options import take_model
-from saga_core.curation.answers import Unusable
-from saga_core.curation.asked import Asking, CurationFailed
-from saga_core.curation.asking import ask_step
-from saga_core.curation.steps import MOST_CALLS, Desk, read_calls, tool_definitions
+from saga_core.curation import MOST_CALLS, Desk, ask_step, read_calls, tool_definitions
 from saga_core.errors import UpstreamError
+from saga_core.model_calls import Asking, ModelCallFailed, Unusable
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores.curator import CurationView, Curator, Proposal
+from saga_core.stores import CurationView, Curator
+from saga_core.values import Proposal
 
 _UNUSABLE = 2
 """Answers without a call that end the work when nothing came of it."""
@@ -31,7 +30,7 @@ class BlocksCurator(CuratorLife):
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
         """What came of the steps. What was sound before a step failed is kept.
 
-        Raises ``CurationFailed`` when nothing in any answer could be used, and ``UpstreamError`` as the provider does
+        Raises ``ModelCallFailed`` when nothing in any answer could be used, and ``UpstreamError`` as the provider does
         when nothing came of it before.
         """
         self._alive()
@@ -42,7 +41,7 @@ class BlocksCurator(CuratorLife):
         for _ in range(self._steps):
             try:
                 said = await self._asked.ask(ask_step(view, desk.blocks, done, self._count), view, tools)
-            except (UpstreamError, CurationFailed):
+            except (UpstreamError, ModelCallFailed):
                 if not desk.result():
                     raise
                 self._asked.report("curation.cut", 1)
@@ -55,7 +54,7 @@ class BlocksCurator(CuratorLife):
                 done.append(f"error: {problem}")
                 if unusable >= _UNUSABLE:
                     if not desk.result():
-                        raise CurationFailed(f"the model calls no tool: {problem}") from None
+                        raise ModelCallFailed(f"the model calls no tool: {problem}") from None
                     break
                 continue
             done += [desk.take(call) for call in calls[:MOST_CALLS]]

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from saga_backends.curator.lifecycle import CuratorLife
 from saga_backends.curator.model_options import ModelOptions, take_model
-from saga_core.curation import asking
-from saga_core.curation.answers import Unusable, read_answer
-from saga_core.curation.asked import Asking, CurationFailed
+from saga_core.curation import prompt as asking
+from saga_core.curation import read_answer
 from saga_core.errors import QUOTES
+from saga_core.model_calls import Asking, ModelCallFailed, Unusable
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores.curator import CurationView, Curator, Proposal
+from saga_core.stores import CurationView, Curator
+from saga_core.values import Proposal
 
 _SHOWN = 120
 
@@ -25,7 +26,7 @@ class DirectCurator(CuratorLife):
         self._count = count
 
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
-        """What the model proposes. Raises ``CurationFailed`` when neither answer can be read, and ``UpstreamError``."""
+        """What the model proposes. Raises ``ModelCallFailed`` and ``UpstreamError``."""
         self._alive()
         if not view.turns:
             return ()
@@ -40,7 +41,7 @@ class DirectCurator(CuratorLife):
             return read_answer(said.text, view)
         except Unusable as problem:
             shown = " ".join(said.text.split())[:_SHOWN]
-            raise CurationFailed(f"the answer cannot be used: {problem}{QUOTES}{shown!r}") from None
+            raise ModelCallFailed(f"the answer cannot be used: {problem}{QUOTES}{shown!r}") from None
 
 
 async def _open(options: OpenOptions) -> Curator:

@@ -15,14 +15,12 @@ from saga_backends.curator.letta_server import AgentReply, LettaServer, connect
 from saga_backends.curator.lifecycle import CuratorLife
 from saga_backends.curator.model_options import BLOCKS, STEPS, at_once, counted, uncounted
 from saga_core.capabilities import Capability
-from saga_core.curation.answers import Unusable
-from saga_core.curation.asked import TIMEOUT, CurationFailed, Paid, unpaid
-from saga_core.curation.asking import ask_agent, told_again
-from saga_core.curation.steps import MOST_CALLS, Call, Desk, read_calls, tool_definitions
+from saga_core.curation import MOST_CALLS, Call, Desk, ask_agent, read_calls, told_again, tool_definitions
 from saga_core.errors import BadInput, StoreUnavailable, UpstreamError
+from saga_core.model_calls import TIMEOUT, ModelCallFailed, PaidFor, Unusable, unpaid
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores.curator import CurationView, Proposal
-from saga_core.stores.lifecycle import Health
+from saga_core.stores import CurationView, Health
+from saga_core.values import Proposal
 
 _HERE = "http://127.0.0.1:8283"
 _CHECK = 5.0
@@ -41,7 +39,7 @@ class LettaCurator(CuratorLife):
         count: Callable[[str], int],
         before_call: Callable[[], Awaitable[None]],
         report: Callable[[str, int], None],
-        paid: Paid,
+        paid: PaidFor,
     ) -> None:
         super().__init__("letta", frozenset({Capability.REMEMBERS}))
         self._server = server
@@ -57,7 +55,7 @@ class LettaCurator(CuratorLife):
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
         """What came of the steps. What was sound before a step failed is kept.
 
-        Raises ``CurationFailed`` and ``UpstreamError`` when nothing came of it: the server is away, slow, or its agent
+        Raises ``ModelCallFailed`` and ``UpstreamError`` when nothing came of it: the server is away, slow, or its agent
         says nothing that can be used.
         """
         self._alive()
@@ -72,7 +70,7 @@ class LettaCurator(CuratorLife):
         try:
             await self._work(agent, desk, question)
             await self._remember(view.session, agent, desk, given)
-        except (UpstreamError, CurationFailed):
+        except (UpstreamError, ModelCallFailed):
             if not desk.result():
                 raise
             self._report("curation.cut", 1)
@@ -96,7 +94,7 @@ class LettaCurator(CuratorLife):
                         return  # it used the tools, and closes with words
                     unusable += 1
                     if unusable >= _UNUSABLE:
-                        raise CurationFailed(f"the Letta agent calls no tool: {problem}") from None
+                        raise ModelCallFailed(f"the Letta agent calls no tool: {problem}") from None
                     said = told_again(desk.view, str(problem))
                 else:
                     said = "\n".join(desk.take(call) for call in calls[:MOST_CALLS])
@@ -141,7 +139,7 @@ class LettaCurator(CuratorLife):
         await self._server.write(session, agent, desk.blocks)
 
     async def forget(self, session: str) -> None:
-        """Remove the session's agent and its blocks. Raises ``UpstreamError``, ``CurationFailed``."""
+        """Remove the session's agent and its blocks. Raises ``UpstreamError``, ``ModelCallFailed``."""
         self._alive()
         async with self._agents:
             await self._server.remove(session)
@@ -151,7 +149,7 @@ class LettaCurator(CuratorLife):
         self._alive()
         try:
             version = await self._server.version(min(_CHECK, self._server.timeout))
-        except (UpstreamError, CurationFailed) as error:
+        except (UpstreamError, ModelCallFailed) as error:
             return Health(False, str(error))
         return Health(True, f"Letta {version} at {self._server.url}, agents think with {self._server.model}")
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from saga_core.curation.asked import CurationFailed
-from saga_core.curation.rulings import BLOCK_CHARS
+from saga_core.curation import BLOCK_CHARS
 from saga_core.errors import UpstreamError
+from saga_core.model_calls import ModelCallFailed
 from saga_core.ports import MOST_TOKENS, Usage, UsagePart
 
 TAG = "saga-curator"
@@ -52,7 +52,7 @@ async def connect(base_url: str, api_key: str | None, model: str, embedding: str
 
 @define(eq=False)
 class LettaServer:
-    """The calls. Each raises ``UpstreamError`` for what the server refuses, and ``CurationFailed`` for nonsense."""
+    """The calls. Each raises ``UpstreamError`` for what the server refuses, and ``ModelCallFailed`` for nonsense."""
 
     sdk: ModuleType
     client: Any = field(repr=False)
@@ -126,7 +126,7 @@ class LettaServer:
                 await self._gone(self.client.agents.delete, id_)
             if not found:
                 return
-        raise CurationFailed(f"the Letta server at {self.url} still lists agents of session {session} after deleting")
+        raise ModelCallFailed(f"the Letta server at {self.url} still lists agents of session {session} after deleting")
 
     async def aclose(self) -> None:
         """Let go of connections."""
@@ -181,7 +181,7 @@ class LettaServer:
         if not isinstance(messages, list) or not isinstance(why, str):
             raise self._nonsense(said)
         if why not in _FINE:
-            raise CurationFailed(f"the Letta agent stopped: {why}")
+            raise ModelCallFailed(f"the Letta agent stopped: {why}")
         return self._reply(messages, why, getattr(said, "usage", None))
 
     def _reply(self, messages: Sequence[Any], why: str, usage: Any) -> AgentReply:
@@ -196,7 +196,7 @@ class LettaServer:
                 for call in several if isinstance(several, list) else [getattr(each, "tool_call", None)]:
                     named = [getattr(call, name, None) for name in ("tool_call_id", "name", "arguments")]
                     if not all(isinstance(part, str) for part in named):
-                        raise CurationFailed(f"the Letta server at {self.url} names a tool call without id and name")
+                        raise ModelCallFailed(f"the Letta server at {self.url} names a tool call without id and name")
                     calls.append((str(named[0]), str(named[1]), str(named[2])))
         return AgentReply("\n".join(text), tuple(dict.fromkeys(calls)), self._bill(usage))
 
@@ -225,7 +225,7 @@ class LettaServer:
             async with asyncio.timeout(seconds):
                 return await call(*given, **named)
         except (TimeoutError, self.sdk.APITimeoutError):
-            raise CurationFailed(f"the Letta server at {self.url} gave no answer within {seconds:g} s") from None
+            raise ModelCallFailed(f"the Letta server at {self.url} gave no answer within {seconds:g} s") from None
         except self.sdk.APIStatusError as error:
             about = error.body if isinstance(error.body, str) else json.dumps(error.body, ensure_ascii=False)
             said = self._shown("" if about.lstrip().startswith("<") else about)
@@ -239,7 +239,7 @@ class LettaServer:
         except (self.sdk.LettaError, ValueError, TypeError, AttributeError) as error:
             # The client builds its types from whatever the server says.
             what = self._shown(f"{type(error).__name__}: {error}")
-            raise CurationFailed(f"the Letta server at {self.url} answered nonsense ({what})") from None
+            raise ModelCallFailed(f"the Letta server at {self.url} answered nonsense ({what})") from None
 
     def _items(self, page: Any) -> list[Any]:
         items = getattr(page, "items", None)
@@ -253,8 +253,8 @@ class LettaServer:
             raise self._nonsense(answer)
         return value
 
-    def _nonsense(self, answer: Any) -> CurationFailed:
-        return CurationFailed(f"the Letta server at {self.url} answered nonsense ({self._shown(str(answer))})")
+    def _nonsense(self, answer: Any) -> ModelCallFailed:
+        return ModelCallFailed(f"the Letta server at {self.url} answered nonsense ({self._shown(str(answer))})")
 
     def _shown(self, text: str) -> str:
         """``text`` on one line, short, and without the key."""

@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed
-from saga_core.stores.lifecycle import Health, StoreInfo
+from saga_core.stores import Health, StoreInfo
 
 
 class CuratorLife:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from saga_core.curation.asked import MAX_TOKENS, TIMEOUT, Asking
 from saga_core.errors import BadInput
+from saga_core.model_calls import MAX_TOKENS, TIMEOUT, Asking
 from saga_core.registry import OpenOptions
 
 BLOCKS = ("narrative_summary", "curation_decisions", "contradiction_log")

@@ -7,7 +7,8 @@ import asyncio
 from saga_backends.curator.lifecycle import CuratorLife
 from saga_core.capabilities import Capability
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores.curator import CurationView, Curator, Proposal
+from saga_core.stores import CurationView, Curator
+from saga_core.values import Proposal
 
 
 class RulesCurator(CuratorLife):
@@ -38,5 +39,5 @@ BACKEND = Backend(
     name="rules",
     open=_open,
     summary="finds contradictions by rule; asks no model",
-    late=("saga_core.curation.rules", "saga_core.curation.story"),
+    warm_up=("saga_core.curation.rules", "saga_core.curation.story"),
 )

@@ -28,9 +28,9 @@ from zlib import crc32
 from attrs import field, frozen, validators
 
 from saga_core.errors import BadInput
+from saga_core.language import particle_stems
 from saga_core.ports import Mode
 from saga_core.registry import Backend, OpenOptions
-from saga_core.text.korean import particle_stems
 
 VERSION = 1
 """Part of the embedder's id: goes up with every change that moves a vector."""

@@ -28,6 +28,7 @@ from saga_backends.embedder.questions import Questions
 from saga_backends.embedder.recent_vectors import RecentVectors, key_of
 from saga_backends.embedder.unit_vector import blank
 from saga_backends.sdk_client import client_settings, open_client
+from saga_core.background import Retry
 from saga_core.errors import Closed, UpstreamError
 from saga_core.ports import Mode
 from saga_core.registry import Backend, OpenOptions
@@ -38,8 +39,7 @@ T = TypeVar("T")
 
 VERSION = 1
 """Part of the id: goes up with every change that moves a vector."""
-_FIRST_PAUSE = 0.5
-_LONGEST_PAUSE = 60.0
+_RETRY = Retry(first=0.5, longest=60.0)
 _TOO_MUCH = re.compile(r"too (?:long|large|many)|maximum|exceed|context|at most|batch|limit", re.IGNORECASE)
 """How servers say that a text or a batch is more than they take."""
 _REFUSALS = (400, 413, 422)
@@ -190,8 +190,7 @@ class OpenAIEmbedder:
         except UpstreamError as error:
             if error.passing:
                 self._failures += 1
-                pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (self._failures - 1))
-                pause = pause if error.retry_after is None else error.retry_after
+                pause = _RETRY.pause(self._failures) if error.retry_after is None else error.retry_after
                 self._failure, self._until = error, monotonic() + pause
             raise
         self._failures, self._failure, self._until = 0, None, 0.0

@@ -7,10 +7,10 @@ with it: a cache of texts on disk would keep what was forgotten.
 from __future__ import annotations
 
 from array import array
-from collections import OrderedDict
 from hashlib import blake2b
 
 from attrs import define, field
+from cachetools import LRUCache
 
 from saga_core.ports import Mode
 
@@ -27,24 +27,21 @@ class RecentVectors:
     """The least recently used are let go of beyond ``limit``."""
 
     limit: int
-    _known: OrderedDict[Key, array[float]] = field(factory=OrderedDict, init=False)
+    _known: LRUCache[Key, array[float]] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._known = LRUCache(self.limit)
 
     def get(self, key: Key) -> array[float] | None:
         """The vector, if it is known; the caller's own to change."""
         found = self._known.get(key)
-        if found is None:
-            return None
-        self._known.move_to_end(key)
-        return found[:]
+        return None if found is None else found[:]
 
     def put(self, key: Key, vector: array[float]) -> None:
         """Remember a vector."""
         if not self.limit:
             return
         self._known[key] = vector[:]
-        self._known.move_to_end(key)
-        while len(self._known) > self.limit:
-            self._known.popitem(last=False)
 
     def __len__(self) -> int:
         return len(self._known)

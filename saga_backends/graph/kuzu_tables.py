@@ -15,9 +15,7 @@ from typing import Any, TypeAlias
 from saga_backends.graph import kuzu_engine
 from saga_backends.graph.kuzu_database import KuzuDatabase, Statement
 from saga_core.errors import StoreCorrupt, StoreError
-from saga_core.stores.graph import Direction, Edge, EdgeKey, Mutation, Node, Value
-from saga_core.stores.lifecycle import Health
-from saga_core.stores.validate import check_endpoints, endpoints
+from saga_core.stores import Direction, Edge, EdgeKey, Health, Mutation, Node, Value, check_endpoints, endpoints
 
 _MANY = 100
 """Ids from which on one pass over all of a scope that lies between them costs less than a statement for each."""

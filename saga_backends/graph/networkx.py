@@ -19,9 +19,15 @@ from attrs import define, evolve, field
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, NotSupported, StoreUnavailable
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores.graph import Direction, Edge, EdgeKey, Mutation, Node, Value
-from saga_core.stores.lifecycle import Health, StoreInfo
-from saga_core.stores.validate import (
+from saga_core.stores import (
+    Direction,
+    Edge,
+    EdgeKey,
+    Health,
+    Mutation,
+    Node,
+    StoreInfo,
+    Value,
     check_endpoints,
     check_expand,
     check_mutation,
@@ -321,5 +327,5 @@ BACKEND = Backend(
     name="networkx",
     open=_open,
     summary="networkx in memory; rebuilt from the journal at start",
-    late=(_ENGINE,),
+    warm_up=(_ENGINE,),
 )

@@ -29,7 +29,8 @@ from attrs import evolve
 
 from saga_core.errors import BadInput, NewerSchema, StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.ids import digest
-from saga_core.stores.md_cache import PAGE_NAMES, Pages
+from saga_core.stores import Pages
+from saga_core.values import PAGE_NAMES
 
 _FORMAT = 1
 _SETTLED = ".generation.json"

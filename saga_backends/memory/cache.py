@@ -6,9 +6,7 @@ from attrs import evolve
 
 from saga_backends.memory.lifecycle import MemoryStore
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores.lifecycle import Limits
-from saga_core.stores.md_cache import MdCache, Pages
-from saga_core.stores.validate import check_pages, check_scope
+from saga_core.stores import Limits, MdCache, Pages, check_pages, check_scope
 
 
 class MemoryCache(MemoryStore):

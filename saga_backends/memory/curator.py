@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from saga_backends.memory.lifecycle import MemoryStore
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores.curator import CurationView, Curator, Proposal
-from saga_core.stores.lifecycle import Limits
+from saga_core.stores import CurationView, Curator, Limits
+from saga_core.values import Proposal
 
 
 class MemoryCurator(MemoryStore):

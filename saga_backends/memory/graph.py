@@ -9,9 +9,15 @@ from attrs import define, evolve, field
 from saga_backends.memory.lifecycle import MemoryStore
 from saga_core.errors import NotSupported
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores.graph import Direction, Edge, EdgeKey, GraphStore, Mutation, Node, Value
-from saga_core.stores.lifecycle import Limits
-from saga_core.stores.validate import (
+from saga_core.stores import (
+    Direction,
+    Edge,
+    EdgeKey,
+    GraphStore,
+    Limits,
+    Mutation,
+    Node,
+    Value,
     check_endpoints,
     check_mutation,
     check_names,

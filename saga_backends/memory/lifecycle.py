@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed
-from saga_core.stores.lifecycle import Health, Limits, StoreInfo
+from saga_core.stores import Health, Limits, StoreInfo
 
 
 class MemoryStore:

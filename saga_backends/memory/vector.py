@@ -10,9 +10,14 @@ from attrs import evolve, field, frozen
 from saga_backends.memory.lifecycle import MemoryStore
 from saga_core.errors import NotFound, ScopeMismatch
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores.filters import Filter, predicate
-from saga_core.stores.lifecycle import Limits
-from saga_core.stores.validate import (
+from saga_core.stores import (
+    Filter,
+    Hit,
+    Limits,
+    ScopeSpec,
+    Vector,
+    VectorItem,
+    VectorStore,
     as_float32,
     check_delete,
     check_dimension,
@@ -23,8 +28,9 @@ from saga_core.stores.validate import (
     check_scope,
     check_spec,
     check_where,
+    cosine,
+    predicate,
 )
-from saga_core.stores.vector import Hit, ScopeSpec, Vector, VectorItem, VectorStore, cosine
 
 
 @frozen

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from attrs import evolve
 
 from saga_backends.footprint import edge_bytes, node_bytes
-from saga_core.stores.graph import Direction, Edge, EdgeKey, Mutation, Node
+from saga_core.stores import Direction, Edge, EdgeKey, Mutation, Node
 
 _Identity: TypeAlias = tuple[str, str, str, str]
 """Source, type, target and key: ordered as ``EdgeKey`` is, and compared faster."""

@@ -11,9 +11,17 @@ from saga_backends.resident.adjacency import Adjacency
 from saga_backends.resident.scope_cache import ScopeCache
 from saga_core.capabilities import Capability
 from saga_core.errors import NotSupported
-from saga_core.stores.graph import Direction, Edge, GraphStore, Mutation, NativeExpand, Node, RawQuery, Value
-from saga_core.stores.lifecycle import Health, StoreInfo
-from saga_core.stores.validate import (
+from saga_core.stores import (
+    Direction,
+    Edge,
+    GraphStore,
+    Health,
+    Mutation,
+    NativeExpand,
+    Node,
+    RawQuery,
+    StoreInfo,
+    Value,
     check_expand,
     check_mutation,
     check_names,

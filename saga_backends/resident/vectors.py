@@ -11,9 +11,15 @@ from saga_backends.resident.scope_cache import ScopeCache
 from saga_backends.vector.matrix import Matrix, Row
 from saga_backends.vector.scoring import Question
 from saga_core.capabilities import Capability
-from saga_core.stores.filters import Filter, predicate
-from saga_core.stores.lifecycle import Health, StoreInfo
-from saga_core.stores.validate import (
+from saga_core.stores import (
+    Filter,
+    Health,
+    Hit,
+    ScopeSpec,
+    StoreInfo,
+    Vector,
+    VectorItem,
+    VectorStore,
     as_float32,
     check_delete,
     check_dimension,
@@ -23,8 +29,8 @@ from saga_core.stores.validate import (
     check_query,
     check_scope,
     check_where,
+    predicate,
 )
-from saga_core.stores.vector import Hit, ScopeSpec, Vector, VectorItem, VectorStore
 
 _PAGE = 1_000
 

@@ -7,7 +7,7 @@ entries under a prefix stand together: those that begin with its bytes.
 
 from __future__ import annotations
 
-from saga_core.stores.state_kv import Key
+from saga_core.stores import Key
 
 _END = b"\x00\x01"
 _ESCAPED = b"\x00\xff"

@@ -19,7 +19,7 @@ from saga_backends.state_kv.key_bytes import decode, encode
 from saga_backends.state_kv.sqlite import SCHEMA
 from saga_backends.state_kv.sqlite_copy import SEAL
 from saga_core.errors import BadInput, StoreCorrupt
-from saga_core.stores.state_kv import Key
+from saga_core.stores import Key
 
 _LAST = 2**62
 """Beyond every row that a file has."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.registry import Backend, OpenOptions
-from saga_core.strategies.strategy import RecordKind, Strategy
+from saga_core.strategies import RecordKind, Strategy
 
 _TASK = {
     "en": "You read turns of a role-play story and keep the facts about its people, places and things.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.registry import Backend, OpenOptions
-from saga_core.strategies.strategy import Detail, RecordKind, Strategy
+from saga_core.strategies import Detail, RecordKind, Strategy
 
 _TASK = {
     "en": "You read turns of a role-play story and keep a summary of each of its threads.",

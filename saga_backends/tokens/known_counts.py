@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 
 from attrs import define, field
+from cachetools import LRUCache
 
 _ENTRIES = 8_192
 
@@ -17,7 +17,7 @@ class KnownCounts:
     count: Callable[[str], int]
     least: int = 64
     """Shorter texts, in characters, are counted faster than looked up."""
-    _known: OrderedDict[tuple[int, int], int] = field(factory=OrderedDict, init=False)
+    _known: LRUCache[tuple[int, int], int] = field(factory=lambda: LRUCache(_ENTRIES), init=False)
 
     def of(self, text: str) -> int:
         """The count of ``text``."""
@@ -27,8 +27,4 @@ class KnownCounts:
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self.count(text)
-            if len(self._known) > _ENTRIES:
-                self._known.popitem(last=False)
-        else:
-            self._known.move_to_end(key)
         return found

@@ -22,9 +22,7 @@ from saga_backends.vector.scoring import (
     inverse_norms,
     squared_norms,
 )
-from saga_core.stores.filters import Predicate
-from saga_core.stores.graph import Scalar
-from saga_core.stores.vector import VectorItem
+from saga_core.stores import Predicate, Scalar, VectorItem
 
 Places: TypeAlias = NDArray[np.intp]
 

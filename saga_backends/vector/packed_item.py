@@ -8,9 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import frozen
 
-from saga_core.stores.graph import Scalar
-from saga_core.stores.validate import check_dimension
-from saga_core.stores.vector import ScopeSpec, VectorItem
+from saga_core.stores import Scalar, ScopeSpec, VectorItem, check_dimension
 
 
 @frozen

@@ -12,7 +12,7 @@ from __future__ import annotations
 from saga_backends.vector.sqlite_items import VectorFile
 from saga_backends.vector.threaded import open_threaded
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores.vector import VectorStore
+from saga_core.stores import VectorStore
 
 
 async def _open(options: OpenOptions) -> VectorStore:

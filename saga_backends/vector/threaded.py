@@ -11,9 +11,16 @@ from saga_backends.vector.packed_item import PackedItem
 from saga_backends.worker import Worker
 from saga_core.errors import BadInput, Closed, NotFound, ScopeMismatch
 from saga_core.registry import OpenOptions
-from saga_core.stores.filters import Filter, Predicate, predicate
-from saga_core.stores.lifecycle import Health, StoreInfo
-from saga_core.stores.validate import (
+from saga_core.stores import (
+    Filter,
+    Health,
+    Hit,
+    Predicate,
+    ScopeSpec,
+    StoreInfo,
+    Vector,
+    VectorItem,
+    VectorStore,
     as_float32,
     check_delete,
     check_item_scan,
@@ -23,8 +30,8 @@ from saga_core.stores.validate import (
     check_scope,
     check_spec,
     check_where,
+    predicate,
 )
-from saga_core.stores.vector import Hit, ScopeSpec, Vector, VectorItem, VectorStore
 
 
 class VectorEngine(Protocol):

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from attrs import field, frozen
 
 from saga_core.ports import Usage
-from saga_core.upstream.facts import SECONDS, ModelFacts
+from saga_core.upstream import SECONDS, ModelFacts
 
 _MILLION = 1_000_000
 

@@ -2,7 +2,40 @@
 
 from __future__ import annotations
 
+from saga_core.config.environment import scalar
 from saga_core.config.load import load_config
-from saga_core.config.model import Config
+from saga_core.config.model import (
+    Config,
+    Identify,
+    LogFormat,
+    LoggingConfig,
+    LogLevel,
+    LorebookConfig,
+    Profile,
+    ProviderConfig,
+    ServerConfig,
+    SessionConfig,
+    StoreConfig,
+    StrategyConfig,
+    TokenBudget,
+)
+from saga_core.config.settings import Settings
 
-__all__ = ["Config", "load_config"]
+__all__ = [
+    "Config",
+    "Identify",
+    "LogFormat",
+    "LogLevel",
+    "LoggingConfig",
+    "LorebookConfig",
+    "Profile",
+    "ProviderConfig",
+    "ServerConfig",
+    "SessionConfig",
+    "Settings",
+    "StoreConfig",
+    "StrategyConfig",
+    "TokenBudget",
+    "load_config",
+    "scalar",
+]

@@ -26,7 +26,7 @@ from saga_core.config.rules import (
     Whole,
     Words,
 )
-from saga_core.stores.md_cache import PAGE_NAMES
+from saga_core.values import PAGE_NAMES
 
 Profile = Literal["lite", "full", "full-lance", "memory"]
 Identify = Literal["transcript", "user", "system-md5"]

@@ -14,8 +14,7 @@ from urllib.parse import urlsplit
 from attrs import Attribute, frozen
 
 from saga_core.errors import BadInput
-from saga_core.upstream.facts import ModelFacts, override
-from saga_core.upstream.parameters import ParameterRules, read_rules
+from saga_core.upstream import ModelFacts, ParameterRules, override, read_rules
 
 
 class Refused(ValueError):

@@ -9,20 +9,35 @@ block.lead = context.text
 
 from __future__ import annotations
 
+from saga_core.context.explain import explain_context
 from saga_core.context.model import Piece, ReadRequest, Section, Slot, TurnContext
-from saga_core.context.reader import ContextReader, default_reader
+from saga_core.context.plugin_sources import open_plugin_source
+from saga_core.context.reader import USEFUL_HOPS, ContextReader, default_reader, own_sources
+from saga_core.context.recent import RecentContexts
 from saga_core.context.scene import Scene
-from saga_core.context.sources import ContextSource, Given
+from saga_core.context.sources import Connections, ContextSource, Given, Lorebook, Recollection
+from saga_core.context.sources.memories import Memories
+from saga_core.context.sources.source import NOTHING_GIVEN
 
 __all__ = [
+    "NOTHING_GIVEN",
+    "USEFUL_HOPS",
+    "Connections",
     "ContextReader",
     "ContextSource",
     "Given",
+    "Lorebook",
+    "Memories",
     "Piece",
     "ReadRequest",
+    "RecentContexts",
+    "Recollection",
     "Scene",
     "Section",
     "Slot",
     "TurnContext",
     "default_reader",
+    "explain_context",
+    "open_plugin_source",
+    "own_sources",
 ]

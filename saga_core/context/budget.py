@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from attrs import frozen
 
-from saga_core.config.model import TokenBudget
+from saga_core.config import TokenBudget
 from saga_core.context.labels import Labels
 from saga_core.context.model import Piece, Section
 from saga_core.context.render import render

@@ -17,18 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Literal
 
 from attrs import field, frozen
 
-from saga_core.model.memories import MemoryRecord
-from saga_core.model.world_state import WorldState
-from saga_core.recall.episodes import Episodes
-from saga_core.recall.graph_walk import Neighbors
-from saga_core.recall.lore_index import LoreIndex
-from saga_core.world.model import World
-
-Language = Literal["ko", "en"]
+from saga_core.language import Language as Language
+from saga_core.model import MemoryRecord, WorldState
+from saga_core.recall import Episodes, LoreIndex, Neighbors
+from saga_core.world import World
 
 
 class Section(StrEnum):

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from saga_core.config.model import Config, TokenBudget
+from saga_core.config import Config, TokenBudget
 from saga_core.context.budget import ceilings, pack
 from saga_core.context.gathering import Gathering
 from saga_core.context.labels import labels
@@ -26,7 +26,7 @@ from saga_core.context.scene import EntityNames, Scene
 from saga_core.context.sources import Briefing, Connections, ContextSource, Deaths, Events, Lorebook, Recollection
 from saga_core.errors import BadInput
 from saga_core.ports import Clock, Embedder, SystemClock, TokenCounter
-from saga_core.stores.vector import VectorStore
+from saga_core.stores import VectorStore
 
 log = logging.getLogger("saga.context")
 

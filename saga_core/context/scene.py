@@ -5,25 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from array import array
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
 from attrs import frozen
+from cachetools import LRUCache
 
 from saga_core.context.model import ReadRequest
 from saga_core.errors import ScopeMismatch
-from saga_core.model.entities import DEAD, Entity, Kind
-from saga_core.model.world_state import WorldState
+from saga_core.language import is_hangul
+from saga_core.model import DEAD, Entity, Kind, WorldState
 from saga_core.ports import Embedder
-from saga_core.projection.vector_scopes import episodes_scope, lore_scope, spec_of
-from saga_core.recall.graph_walk import Walk, walk
-from saga_core.recall.looking_back import looks_back
-from saga_core.recall.mentions import NameIndex, Passage
-from saga_core.stores.filters import Compare
-from saga_core.stores.vector import Hit, VectorStore
-from saga_core.text.korean import is_hangul
+from saga_core.recall import NameIndex, Passage, Walk, episodes_scope, looks_back, lore_scope, spec_of, walk
+from saga_core.stores import Compare, Hit, VectorStore
 
 log = logging.getLogger("saga.context")
 
@@ -51,19 +46,15 @@ class EntityNames:
     """The names of states, one kept per session and made anew only when a name changed."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, tuple[Mapping[str, Entity], StateNames]] = OrderedDict()
+        self._kept: LRUCache[str, tuple[Mapping[str, Entity], StateNames]] = LRUCache(_SESSIONS)
 
     def of(self, session: str, state: WorldState) -> StateNames:
         """The names of the state's entities."""
         kept = self._kept.get(session)
         if kept is not None and _same_names(kept[0], state.entities):
-            self._kept.move_to_end(session)
             return kept[1]
         names = _names(state.entities.values())
         self._kept[session] = (state.entities, names)
-        self._kept.move_to_end(session)
-        while len(self._kept) > _SESSIONS:
-            self._kept.popitem(last=False)
         return names
 
 

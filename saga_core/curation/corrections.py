@@ -6,17 +6,13 @@ from collections.abc import Callable, Mapping
 
 from attrs import frozen
 
-from saga_core.curation.rulings import FARTHEST, VERDICTS
+from saga_core.curation.validation import FARTHEST, VERDICTS
 from saga_core.errors import BadInput
-from saga_core.extraction.names import Names
 from saga_core.ids import entity_id
-from saga_core.model import deltas
-from saga_core.model.deltas import Delta, Event
-from saga_core.model.entities import Entity, Kind
-from saga_core.model.fold import fold
-from saga_core.model.world_state import WorldState
-from saga_core.strategies.consolidation import Skipped, consolidate
-from saga_core.text.normal import clean_name, fold_name, nfc
+from saga_core.language import clean_name, fold_name, nfc
+from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas, fold
+from saga_core.naming import Names
+from saga_core.strategies import Skipped, consolidate
 
 
 @frozen

@@ -8,22 +8,11 @@ from collections.abc import Iterator, Sequence
 from attrs import frozen
 
 from saga_core.curation.replay import Step
-from saga_core.model import deltas
-from saga_core.model.entities import DEAD, StoryPart
-from saga_core.text.korean import josa
+from saga_core.language import josa
+from saga_core.model import DEAD, StoryPart, deltas
+from saga_core.projection import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
 
-DEATH, BOND, EVENT, MEETING, THING, REMARK = 6, 5, 4, 3, 2, 1
 _NOTE = 200
-_BONDS = re.compile(
-    r"약속|맹세|서약|계약|빚|갚|은혜|원한|복수|배신|상처|부상|다쳤|다리를|팔을|눈을 잃|독에|저주|비밀|정체|결혼"
-    r"|약혼|의형제|예언|단서|열쇠"
-    r"|\b(?:promis\w*|swear|sw?ore|oath|vow\w*|pact|owe[sd]?|debt|repay|revenge|betray\w*|wound\w*|injur\w*"
-    r"|scar\w*|poison\w*|curs\w*|secret|"
-    r"identity|marr\w*|betroth\w*|prophec\w*|clue|key)\b",
-    re.I,
-)
-_DIED = re.compile(r"죽[었음다는]|숨[졌을]|사망|전사|\b(?:dead|died|dies|killed|slain|death)\b", re.I)
-_CLAUSE = re.compile(r"[^;.!?。！？\n]+[.!?。！？]*")
 
 
 @frozen
@@ -72,22 +61,6 @@ def _of_step(step: Step, korean: bool) -> Iterator[Fact]:
             text = " ".join(event.text.split())[:_NOTE].rstrip(" ;.")
             if text:
                 yield fact(text.replace(";", ","), weight(text))
-
-
-def weight(clause: str) -> int:
-    """How much would be lost with a clause, told by its words."""
-    if _DIED.search(clause):
-        return DEATH
-    if _BONDS.search(clause):
-        return BOND
-    if clause.strip().startswith("["):
-        return EVENT
-    return REMARK
-
-
-def clauses(text: str) -> list[str]:
-    """The clauses of a told part."""
-    return [clause for found in _CLAUSE.findall(text) if (clause := found.strip(" ;\t"))]
 
 
 def facts_in(parts: Sequence[StoryPart]) -> list[Fact]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from saga_core.text.korean import is_hangul
+from saga_core.language import is_hangul
 
 _SUBJECTS = re.compile(r"(?<!\w)[가-힣A-Za-z]{1,12}(?:이|가|은|는|께서|도|들이|들은)(?=\s)")
 _NO_NOUNS = frozenset(

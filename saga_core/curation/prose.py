@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from saga_core.curation.predicates import finite_en, finite_ko
-from saga_core.text.korean import is_hangul
+from saga_core.language import is_hangul
 
 _SENTENCE = re.compile(r"[^.!?。！？…\n]+(?:[.!?。！？…]+|\n|$)")
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|「[^「」\n]*」|『[^『』\n]*』|«[^«»\n]*»")

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from saga_core.model.entities import Entity
-from saga_core.model.fold import fold
-from saga_core.model.turn import Turn, TurnKind
-from saga_core.model.world_state import WorldState
-from saga_core.stores.curator import CurationView
+from saga_core.model import Entity, Turn, TurnKind, WorldState, fold
+from saga_core.stores import CurationView
 
 _LEARNED_IN_PLAY = ("status", "status_since", "hp")
 

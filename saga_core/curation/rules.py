@@ -10,11 +10,10 @@ from attrs import define, field
 from saga_core.curation import prose
 from saga_core.curation.replay import Step, replay
 from saga_core.ids import digest
-from saga_core.model import deltas
-from saga_core.model.entities import Entity, Kind, Relation
-from saga_core.model.world_state import WorldState
-from saga_core.stores.curator import CurationView, Proposal
-from saga_core.text.korean import josa, mentions
+from saga_core.language import josa, mentions
+from saga_core.model import Entity, Kind, Relation, WorldState, deltas
+from saga_core.stores import CurationView
+from saga_core.values import Proposal
 
 DEAD_ACT = "dead_act"
 DOWN_FIGHTS = "down_fights"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.model.entities import Scheduled
-from saga_core.model.world_state import WorldState
+from saga_core.model import Scheduled, WorldState
 
 
 def due(state: WorldState) -> tuple[Scheduled, ...]:

@@ -8,9 +8,11 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from saga_core.curation import answers
-from saga_core.curation.rulings import BLOCK_CHARS, rule
-from saga_core.stores.curator import CurationView, Proposal
+from saga_core.curation import parse as answers
+from saga_core.curation.validation import BLOCK_CHARS, rule
+from saga_core.model_calls import Unusable, read_object
+from saga_core.stores import CurationView
+from saga_core.values import Proposal
 
 MOST_CALLS = 12
 """Calls of one step that are looked at."""
@@ -99,10 +101,10 @@ def read_calls(text: str, native: Sequence[Any]) -> list[Call]:
         calls.append(Call(str(function.get("name", "")), arguments if isinstance(arguments, Mapping) else {"": ""}))
     if calls:
         return calls
-    answer = answers.read_object(text)
+    answer = read_object(text)
     told = answer.get("calls", [answer] if "tool" in answer else None)
     if not isinstance(told, list):
-        raise answers.Unusable("it calls no tool")
+        raise Unusable("it calls no tool")
     for each in told:
         if isinstance(each, Mapping):
             inner = each.get("arguments")
@@ -146,9 +148,9 @@ class Desk:
         if call.tool in ("memory_replace", "memory_append"):
             return self._remember(call)
         proposal = _PROPOSING[call.tool](call.arguments, self.view)
-        *_, ruling = rule(self.view, (*self.proposals, proposal), ())
-        if not ruling.accepted:
-            return f"error: {ruling.reason}"
+        *_, verdict = rule(self.view, (*self.proposals, proposal), ())
+        if not verdict.accepted:
+            return f"error: {verdict.reason}"
         self.proposals.append(proposal)
         return "ok"
 

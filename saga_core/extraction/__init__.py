@@ -1,1 +1,26 @@
-"""The writer: from what the narrator reported to typed events about known entities."""
+"""Extraction: from what a reply reported to typed events about known entities, and asking a model for a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from saga_core.lazy_face import lazy_face
+
+if TYPE_CHECKING:
+    from saga_core.extraction.extractor import Extractor
+    from saga_core.extraction.writer import mention_event, read_delta
+
+__all__ = [
+    "Extractor",
+    "mention_event",
+    "read_delta",
+]
+
+# Imported when they are first asked for: a start does without them.
+__getattr__ = lazy_face(
+    {
+        "Extractor": "saga_core.extraction.extractor:Extractor",
+        "mention_event": "saga_core.extraction.writer:mention_event",
+        "read_delta": "saga_core.extraction.writer:read_delta",
+    }
+)

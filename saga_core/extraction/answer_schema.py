@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from saga_core.state_block.fields import FIELDS, RECORD_KEYS_OF, Kind
+from saga_core.state_block import FIELDS, RECORD_KEYS_OF, Kind
 
 _NUMBERS = ("quantity", "delta")
 _LEFT_OUT = {Kind.ITEMS: ("item",), Kind.TRANSFERS: ("name",)}

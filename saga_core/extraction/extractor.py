@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable
 
 from attrs import define, field
 
-from saga_core.errors import QUOTES, UpstreamError
+from saga_core.errors import QUOTES
 from saga_core.extraction.answer_schema import answer_schema
-from saga_core.extraction.failure import ExtractionFailed
 from saga_core.extraction.question import ask, ask_again
-from saga_core.model.world_state import WorldState
-from saga_core.ports import ChatModel, ChatRequest, FinishPart, TextPart, TokenCounter, UsagePart
-from saga_core.prompt.plan import PromptPlan
-from saga_core.state_block import BlockFields, BlockStatus, StateReading, hide, parse_block, read_hidden
-from saga_core.state_block.fields import squash
-from saga_core.state_block.flow import Scalar
-from saga_core.state_block.syntax import THINK_END
-from saga_core.state_block.values import is_nothing
-from saga_core.upstream.answer_format import AnswerFormat
+from saga_core.messages import PromptPlan
+from saga_core.model import WorldState
+from saga_core.model_calls import LONGEST, BeforeCall, ModelCall, ModelCallFailed, Paid, Report
+from saga_core.ports import ChatModel, TokenCounter, UsagePart
+from saga_core.state_block import (
+    THINK_END,
+    BlockFields,
+    BlockStatus,
+    Scalar,
+    StateReading,
+    hide,
+    is_nothing,
+    parse_block,
+    read_hidden,
+    squash,
+)
 
 TIMEOUT = 60.0
 """Seconds that one call may take."""
 MAX_TOKENS = 1_200
 """Tokens of an answer, at most."""
-_LONGEST = 60_000
-_LESSONS = 3
-"""Refusals of one question that are learned from, at most."""
 _SHOWN = 120
 _NOTHING = frozenset(
     "nothing nothingchanged nothinghaschanged nochange nochanges emptyblock 변화없음 변경없음 변동없음 바뀐것없음 "
@@ -38,8 +39,12 @@ _NOTHING = frozenset(
 """What a model says instead of an empty block, squashed."""
 
 
-Paid = Callable[[UsagePart], Awaitable[None]]
-"""Is told what a call cost, once for each call, also when its answer is of no use."""
+async def _at_once() -> None:
+    """There is nothing to wait for."""
+
+
+async def _unpaid(part: UsagePart) -> None:
+    """Keeps no bill."""
 
 
 def _uncounted(name: str, amount: int = 1) -> None:
@@ -58,10 +63,13 @@ class Extractor:
     counter: TokenCounter
     timeout: float = TIMEOUT
     max_tokens: int = MAX_TOKENS
-    report: Callable[[str, int], None] = _uncounted
-    _limit_name: str = field(default="max_tokens", init=False)
-    """What the provider calls the limit of an answer; learned from its refusal."""
-    _format: AnswerFormat = field(factory=AnswerFormat, init=False)
+    report: Report = _uncounted
+    call: ModelCall = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.call = ModelCall(
+            self.chat, self.model, "extraction", self.report, self.timeout, self.max_tokens, refuses="the turn"
+        )
 
     async def extract(
         self,
@@ -71,95 +79,32 @@ class Extractor:
         language: str,
         *,
         names: tuple[str, ...] = (),
-        before_call: Callable[[], Awaitable[None]] | None = None,
-        paid: Paid | None = None,
+        before_call: BeforeCall = _at_once,
+        paid: Paid = _unpaid,
     ) -> StateReading:
         """What the turn changed, on the ``state`` before it: ``OK`` or ``PARTIAL``. Nothing is a valid answer.
 
         One answer that cannot be read is asked for again. ``language``: "ko" or "en". ``names``: further names that
         the story knows. ``before_call`` is awaited right before each call, ``paid`` after each that was billed. Raises
-        ``ExtractionFailed``, and ``UpstreamError`` as the provider does.
+        ``ModelCallFailed``, and ``UpstreamError`` as the provider does.
         """
         plan = ask(turn_user, turn_reply, state, language, self.counter.count, names=names)
-        reading = read_answer(await self._answer(plan, before_call, paid))
+        reading = read_answer(await self._ask(plan, before_call, paid))
         if reading.status is BlockStatus.FALLBACK:
             self.report("extraction.repairs", 1)
             repair = ask_again(plan, reading.problems[-1], language)
-            reading = read_answer(await self._answer(repair, before_call, paid))
+            reading = read_answer(await self._ask(repair, before_call, paid))
         if reading.status is BlockStatus.FALLBACK:
             said = " ".join(reading.visible.split())[:_SHOWN]
             shown = f"{QUOTES}{said!r}" if said else ""
-            raise ExtractionFailed(
+            raise ModelCallFailed(
                 f"the answer has no state block that can be read: {reading.problems[-1]}{shown}", answered=True
             )
         return reading
 
-    async def _answer(
-        self, plan: PromptPlan, before_call: Callable[[], Awaitable[None]] | None, paid: Paid | None
-    ) -> str:
-        if before_call is not None:
-            await before_call()
-        self.report("extraction.calls", 1)
-        for _ in range(_LESSONS):
-            try:
-                return await self._call(plan, paid)
-            except UpstreamError as error:
-                if error.status not in (400, 404, 422, 501) or not self._learned(str(error)):
-                    raise
-        return await self._call(plan, paid)
-
-    def _learned(self, refusal: str) -> bool:
-        """Take from a refusal what to ask otherwise; whether there was anything."""
-        if self._limit_name == "max_tokens" and "max_tokens" in refusal:
-            self._limit_name = "max_completion_tokens"  # newer models take no other name
-            return True
-        return self._format.learned(refusal)
-
-    async def _call(self, plan: PromptPlan, paid: Paid | None) -> str:
-        params = {self._limit_name: self.max_tokens, **self._format.params("changes", answer_schema())}
-        request = ChatRequest(plan, self.model, params)
-        said = _Answer()
-        try:
-            async with asyncio.timeout(self.timeout):
-                await self._listen(request, said, paid)
-        except TimeoutError:
-            raise ExtractionFailed(
-                f"{self.chat.name} gave no answer within {self.timeout:g} s", answered=False
-            ) from None
-        if said.refused:
-            raise ExtractionFailed(f"{self.chat.name} refused the turn (content_filter)", answered=True)
-        return "".join(said.pieces)
-
-    async def _listen(self, request: ChatRequest, said: _Answer, paid: Paid | None) -> None:
-        stream = self.chat.stream(request, streaming=False)
-        bill: UsagePart | None = None
-        try:
-            async for part in stream:
-                if isinstance(part, TextPart) and part.index == 0:
-                    if said.length >= _LONGEST:
-                        break
-                    said.pieces.append(part.text[: _LONGEST - said.length])
-                    said.length += len(part.text)
-                elif isinstance(part, FinishPart) and part.index == 0:
-                    said.refused = part.reason == "content_filter"
-                elif isinstance(part, UsagePart):
-                    bill = part
-        finally:
-            close = getattr(stream, "aclose", None)
-            if close is not None:
-                await close()
-            if bill is not None:
-                self.report("extraction.tokens.input", bill.usage.input)
-                self.report("extraction.tokens.output", bill.usage.output)
-                if paid is not None:
-                    await paid(bill)
-
-
-@define
-class _Answer:
-    pieces: list[str] = field(factory=list)
-    length: int = 0
-    refused: bool = False
+    async def _ask(self, plan: PromptPlan, before_call: BeforeCall, paid: Paid) -> str:
+        answer = await self.call.ask(plan, before_call=before_call, paid=paid, schema=("changes", answer_schema()))
+        return answer.text[:LONGEST]
 
 
 def read_answer(text: str) -> StateReading:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from attrs import frozen
 
-from saga_core.model.entities import Kind
-from saga_core.model.world_state import WorldState
-from saga_core.prompt.plan import Block, PromptPlan, Stability
+from saga_core.language import mentions
+from saga_core.messages import PromptPlan, asked_again, question
+from saga_core.model import Kind, WorldState
+from saga_core.model_calls import Count, cut_middle, without_injected
 from saga_core.state_block import instruction
-from saga_core.text.korean import mentions
 
 LIMIT = 1_500
 """Tokens of the whole question, at most."""
@@ -23,10 +22,6 @@ _STATE = 300
 _WORDS = 250
 _NAMES = 40
 _REASON = 60
-_CUT = " […] "
-_INJECTED = re.compile(r"\[SAGA:[^\]\n]*\].*?(?:\[/SAGA\]|(?=\n\s*\n)|\Z)", re.DOTALL | re.IGNORECASE)
-
-Count = Callable[[str], int]
 
 
 @frozen
@@ -115,49 +110,24 @@ def ask(
         lines += ["", words.words, said]
     lines += ["", words.reply]
     lines.append(_quoted(reply, left - count("\n".join(lines)), count))
-    return PromptPlan(
-        (
-            Block("system", system, Stability.STABLE),
-            Block("user", "\n".join(lines), Stability.VOLATILE),
-        )
-    )
+    return question(system, "\n".join(lines))
 
 
 def ask_again(plan: PromptPlan, reason: str, language: str) -> PromptPlan:
     """The same question, told that the last answer could not be used and why; still within the limit."""
     words = _language(language)
     text = " ".join(reason.split())[:_REASON]
-    return PromptPlan((*plan.blocks, Block("user", words.again.format(reason=text), Stability.VOLATILE)))
+    return asked_again(plan, words.again.format(reason=text))
 
 
 def _again_tokens(words: _Language, count: Count) -> int:
     return count(words.again) + _REASON
 
 
-def without_injected(text: str) -> str:
-    """A text without blocks of SAGA's own context that a client or a reply repeated: what was told is no news."""
-    return _INJECTED.sub("", text).strip() if "[SAGA" in text.upper() else text
-
-
 def form(language: str) -> str:
     """The state block's form, as the narrator is shown it."""
     told = instruction("ko" if language == "ko" else "en")
     return told[told.index("```") :]
-
-
-def cut_middle(text: str, limit: int, count: Count) -> str:
-    """``text``, or its beginning and its end with a mark between them, in at most ``limit`` tokens."""
-    cost = count(text)
-    if cost <= limit:
-        return text
-    keep = len(text) * max(0, limit) // cost
-    while keep > 1:
-        shown = f"{text[: keep // 2].rstrip()}{_CUT}{text[len(text) - keep // 2 :].lstrip()}"
-        cost = count(shown)
-        if cost <= limit:
-            return shown
-        keep = min(keep - 1, keep * limit // cost)
-    return ""
 
 
 def _quoted(text: str, limit: int, count: Count) -> str:

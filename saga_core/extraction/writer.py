@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from saga_core.extraction.names import Names
-from saga_core.model import deltas
-from saga_core.model.deltas import Delta, Event, Source, Status
-from saga_core.model.entities import ALIVE, DEAD, Kind
-from saga_core.model.world_state import WorldState
+from saga_core.language import fold_name
+from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas
+from saga_core.naming import Names
 from saga_core.state_block import BlockFields, StateReading
-from saga_core.text.normal import fold_name
 
 _STATUS = {"ok": Status.OK, "partial": Status.PARTIAL, "fallback": Status.FALLBACK}
 

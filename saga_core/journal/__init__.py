@@ -1,1 +1,20 @@
-"""The journal: the append-only record of turns, their tree, and how a transcript finds its place in it."""
+"""The journal: the append-only record of turns, its keys and its ledger."""
+
+from __future__ import annotations
+
+from saga_core.journal import keys as keys
+from saga_core.journal.journal import Entry, Journal, Wanted, make_root
+from saga_core.journal.keys import PROBE_KEY
+from saga_core.journal.ledger import Ledger
+from saga_core.journal.removal import Removal
+
+__all__ = [
+    "PROBE_KEY",
+    "Entry",
+    "Journal",
+    "Ledger",
+    "Removal",
+    "Wanted",
+    "keys",
+    "make_root",
+]

@@ -10,17 +10,24 @@ from typing import Any
 from attrs import define, evolve, frozen
 
 from saga_core import codec
-from saga_core.curation.review import Review
 from saga_core.errors import Conflict, NewerSchema, NotFound, StoreCorrupt
 from saga_core.journal import keys
-from saga_core.journal.timelines import Timeline
-from saga_core.journal.transcript import identity, identity_key, prefix_keys
-from saga_core.journal.tree import Node, Tree, node_of, read_nodes
-from saga_core.model.deltas import Delta
-from saga_core.model.turn import Session, Turn, TurnKind
-from saga_core.model.world_state import WorldState
-from saga_core.stores.state_kv import Batch, Key, StateKV
-from saga_core.world.model import World
+from saga_core.model import (
+    Delta,
+    Node,
+    Review,
+    Session,
+    Timeline,
+    Tree,
+    Turn,
+    TurnKind,
+    WorldState,
+    node_of,
+    read_nodes,
+)
+from saga_core.stores import Batch, Key, StateKV
+from saga_core.transcript import identity, identity_key, prefix_keys
+from saga_core.world import World
 
 _PAGE = 2_000
 _READ = 256

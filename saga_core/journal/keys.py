@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.stores.state_kv import Key
+from saga_core.stores import Key
 
 FORMAT = 1
 FORMAT_KEY: Key = ("meta", "format")
@@ -123,10 +123,10 @@ def view_mark(scope: str) -> Key:
     return ("viewmark", scope)
 
 
-LEAVING: Key = ("leaving",)
-"""What begins the keys of ``leaving``."""
+PENDING_FORGET: Key = ("leaving",)
+"""What begins the keys of ``pending_forget``."""
 
 
-def leaving(curator: str, session_id: str) -> Key:
+def pending_forget(curator: str, session_id: str) -> Key:
     """A session that a curator is still to forget."""
-    return (*LEAVING, curator, session_id)
+    return (*PENDING_FORGET, curator, session_id)

@@ -15,12 +15,10 @@ from saga_core import codec
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
 from saga_core.journal.journal import root_node
-from saga_core.journal.timelines import Timeline
-from saga_core.journal.transcript import identity, prefix_keys
-from saga_core.journal.tree import Node, Tree
-from saga_core.model.turn import BLANK, Session, Turn
-from saga_core.prompt.memory import Kept, only
-from saga_core.stores.state_kv import Batch, Key, StateKV
+from saga_core.model import BLANK, Node, Session, Timeline, Tree, Turn
+from saga_core.prompt import Kept, only
+from saga_core.stores import Batch, Key, StateKV
+from saga_core.transcript import identity, prefix_keys
 
 _TURNS = 200
 _PAGE = 2_000

@@ -1,1 +1,96 @@
 """What a story's world is made of, what changes it, and the state that follows."""
+
+from __future__ import annotations
+
+from saga_core.model import deltas as deltas
+from saga_core.model.curated import CHAPTER, LEVELS, SCENE
+from saga_core.model.deltas import (
+    Delta,
+    Event,
+    Forgotten,
+    Introduced,
+    Mentioned,
+    Remembered,
+    Renamed,
+    Source,
+    Status,
+    Unremembered,
+    undoings,
+)
+from saga_core.model.entities import (
+    ALIVE,
+    DEAD,
+    Entity,
+    Happening,
+    Kind,
+    Placement,
+    Relation,
+    Scheduled,
+    Stack,
+    StoryPart,
+)
+from saga_core.model.folding import fold
+from saga_core.model.memories import MemoryRecord, newest
+from saga_core.model.namespaces import ACTOR, LOCAL, SESSION, STRATEGY, checked, crosses, filled, segments, within
+from saga_core.model.relations import SCHEMA
+from saga_core.model.review import Review
+from saga_core.model.structure_sharing import sharing
+from saga_core.model.timeline import Timeline, follow
+from saga_core.model.tree import Node, Tree, node_of, read_nodes
+from saga_core.model.turn import BLANK, Session, Turn, TurnKind
+from saga_core.model.world_state import MAX_STORY_CHARS, WorldState
+
+__all__ = [
+    "ACTOR",
+    "ALIVE",
+    "BLANK",
+    "CHAPTER",
+    "DEAD",
+    "LEVELS",
+    "LOCAL",
+    "MAX_STORY_CHARS",
+    "SCENE",
+    "SCHEMA",
+    "SESSION",
+    "STRATEGY",
+    "Delta",
+    "Entity",
+    "Event",
+    "Forgotten",
+    "Happening",
+    "Introduced",
+    "Kind",
+    "MemoryRecord",
+    "Mentioned",
+    "Node",
+    "Placement",
+    "Relation",
+    "Remembered",
+    "Renamed",
+    "Review",
+    "Scheduled",
+    "Session",
+    "Source",
+    "Stack",
+    "Status",
+    "StoryPart",
+    "Timeline",
+    "Tree",
+    "Turn",
+    "TurnKind",
+    "Unremembered",
+    "WorldState",
+    "checked",
+    "crosses",
+    "deltas",
+    "filled",
+    "fold",
+    "follow",
+    "newest",
+    "node_of",
+    "read_nodes",
+    "segments",
+    "sharing",
+    "undoings",
+    "within",
+]

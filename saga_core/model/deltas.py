@@ -9,7 +9,7 @@ from attrs import evolve, field, frozen
 
 from saga_core.model.entities import Kind
 from saga_core.model.memories import MemoryRecord
-from saga_core.stores.graph import Value
+from saga_core.values import Value
 
 
 @frozen

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
-from saga_core.stores.graph import Value
+from saga_core.values import Value
 
 
 class Kind(StrEnum):

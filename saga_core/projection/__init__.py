@@ -1,1 +1,40 @@
 """Projections: what stores show of a state. Rendered purely, moved by the smallest difference, never the truth."""
+
+from __future__ import annotations
+
+from saga_core.projection.compare import Difference, compare_states, difference_words
+from saga_core.projection.describe import describe_state, graph_words
+from saga_core.projection.episodes import render_episode, render_utterance, spoken_day, witnesses
+from saga_core.projection.graph_image import GraphImage, difference, portions, render_graph
+from saga_core.projection.kv import render_kv
+from saga_core.projection.lore_graph import LoreGraph
+from saga_core.projection.pages import render_pages, render_prefix, render_world
+from saga_core.projection.story import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
+
+__all__ = [
+    "BOND",
+    "DEATH",
+    "EVENT",
+    "MEETING",
+    "THING",
+    "Difference",
+    "GraphImage",
+    "LoreGraph",
+    "clauses",
+    "compare_states",
+    "describe_state",
+    "difference",
+    "difference_words",
+    "graph_words",
+    "portions",
+    "render_episode",
+    "render_graph",
+    "render_kv",
+    "render_pages",
+    "render_prefix",
+    "render_utterance",
+    "render_world",
+    "spoken_day",
+    "weight",
+    "witnesses",
+]

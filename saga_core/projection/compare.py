@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from saga_core.model.world_state import WorldState
+from saga_core.model import WorldState
 
 K = TypeVar("K")
 

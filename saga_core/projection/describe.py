@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from saga_core.model.entities import Entity, Kind
-from saga_core.model.turn import Session
-from saga_core.model.world_state import WorldState
+from saga_core.model import Entity, Kind, Session, WorldState
 from saga_core.projection.graph_image import GraphImage
 from saga_core.projection.kv import render_kv
-from saga_core.stores.graph import Value
+from saga_core.stores import Value
 
 
 def describe_state(state: WorldState, session: Session) -> dict[str, Any]:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
 
-from saga_core.model import deltas
-from saga_core.model.deltas import Delta
-from saga_core.model.world_state import WorldState
+from saga_core.model import Delta, WorldState, deltas
 
 _USER_CHARS = 240
 _REPLY_CHARS = {"ko": 800, "en": 1_600}
 """By language: of Korean, that is about as much to tell and as many bytes."""
 
-_DAY = re.compile(
-    r"(?P<rest>\d{1,2} [A-Z][a-z]+) (?P<year>\d+)|(?P<ko_year>\d+)년 (?P<ko_rest>\d{1,2}월 \d{1,2}일)", re.ASCII
-)
-_STAMP = re.compile(r"(?:Turn|턴) \d+(?: \| |$)")
 _MONTHS = "January February March April May June July August September October November December".split()
 
 _WORDS = {
@@ -66,28 +59,6 @@ def spoken_day(day: date, language: str) -> str:
     if language == "ko":
         return f"{day.year}년 {day.month}월 {day.day}일"
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
-
-
-def year_of(day: str) -> tuple[str, str]:
-    """The year of a day that ``spoken_day`` gave, and the day without it; twice "" for any other text."""
-    found = _DAY.fullmatch(day)
-    if found is None:
-        return "", ""
-    return found["year"] or found["ko_year"], found["rest"] or found["ko_rest"]
-
-
-PASSAGES = 2
-"""The form of what ``passage_of`` gives: goes up whenever that is another text of the same episode. Vectors of two
-forms say nothing of each other, so that those of an older one are made anew, as after a change of the embedder."""
-
-
-def passage_of(episode: str) -> str:
-    """What an embedder is given of an episode: all but the turn's number and the day. They are alike in texts that have
-    nothing else in common, and weigh most where turns are short. Who changes this counts ``PASSAGES`` up."""
-    facts, _, said = episode.partition("\n")
-    stamp = _STAMP.match(facts)
-    facts = facts[stamp.end() :] if stamp is not None else "" if _DAY.fullmatch(facts) else facts
-    return "\n".join(filter(None, (facts, said))) or episode
 
 
 def _cut(text: str, limit: int) -> str:

@@ -7,12 +7,11 @@ from types import MappingProxyType
 
 from attrs import define, evolve, field, frozen
 
-from saga_core.model.entities import Entity, Kind, Placement, Relation, Stack
-from saga_core.model.world_state import WorldState
+from saga_core.language import fold_name
+from saga_core.model import Entity, Kind, Placement, Relation, Stack, WorldState
 from saga_core.projection.lore_graph import Identity, LoreGraph, lore_id, touching
-from saga_core.stores.graph import Direction, Edge, EdgeKey, Mutation, Node, Value
-from saga_core.text.normal import fold_name
-from saga_core.world.model import World
+from saga_core.stores import Direction, Edge, EdgeKey, Mutation, Node, Value
+from saga_core.world import World
 
 LABELS = {Kind.CHARACTER: "Character", Kind.LOCATION: "Location", Kind.ITEM: "Item", Kind.EVENT: "Event"}
 

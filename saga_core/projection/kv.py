@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.model.world_state import WorldState
+from saga_core.model import WorldState
 
 
 def render_kv(state: WorldState) -> dict[str, str]:

@@ -8,10 +8,10 @@ from types import MappingProxyType
 from attrs import frozen
 
 from saga_core.ids import entity_id
-from saga_core.model.entities import Kind
-from saga_core.stores.graph import Edge, EdgeKey, Node, Value
-from saga_core.text.normal import fold_name
-from saga_core.world.model import World
+from saga_core.language import fold_name
+from saga_core.model import Kind
+from saga_core.stores import Edge, EdgeKey, Node, Value
+from saga_core.world import World
 
 _NONE: Mapping[str, Value] = MappingProxyType({})
 

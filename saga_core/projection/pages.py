@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from saga_core.curation.story import story_lines, story_within
-from saga_core.model.entities import Kind
-from saga_core.model.turn import Turn
-from saga_core.model.world_state import WorldState
-from saga_core.stores.md_cache import PAGE_NAMES, Pages
-from saga_core.world.model import EMPTY_WORLD, World
+from saga_core.model import Kind, Turn, WorldState
+from saga_core.projection.story import story_lines, story_within
+from saga_core.stores import Pages
+from saga_core.values import PAGE_NAMES
+from saga_core.world import EMPTY_WORLD, World
 
 _STORY_TURNS = 20
 _STORY_SHARE = 0.4

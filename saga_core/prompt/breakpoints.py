@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from saga_core.messages import CacheLifetime
 from saga_core.prompt.cache_book import CacheBook
 from saga_core.prompt.measure import Measured
 from saga_core.prompt.pace import chance_between
-from saga_core.prompt.plan import Ttl
-from saga_core.upstream.facts import SECONDS, ModelFacts
+from saga_core.upstream import SECONDS, ModelFacts
 
 _FAR = 40
 """Parts from the end beyond which one more long entry is kept alive."""
@@ -41,7 +41,7 @@ def place_breakpoints(
     scale: float = 1.0,
     landmarks: Sequence[int] = (),
     carries: Callable[[int], bool] = lambda at: True,
-) -> dict[int, Ttl]:
+) -> dict[int, CacheLifetime]:
     """Position -> lifetime, in order; empty where nothing may or need be marked.
 
     ``end``: the last position that the next request will repeat. ``fixed``: the last position of text that never
@@ -87,7 +87,7 @@ def _carrying(at: int, carries: Callable[[int], bool]) -> int:
 
 def _lifetime(
     measured: Measured, facts: ModelFacts, moments: Sequence[float], *, end: int, hit: int, anchor: int
-) -> Ttl:
+) -> CacheLifetime:
     """The lifetime that the entry at the end should have."""
     by_length = sorted(facts.writes, key=lambda ttl: SECONDS[ttl])
     short, long = by_length[0], by_length[-1]
@@ -101,10 +101,10 @@ def _lifetime(
     return long if gain >= 2 * (facts.writes[long] - facts.writes[short]) * new**2 else short
 
 
-def _ordered(marks: Mapping[int, Ttl]) -> dict[int, Ttl]:
+def _ordered(marks: Mapping[int, CacheLifetime]) -> dict[int, CacheLifetime]:
     """In order, no longer lifetime behind a shorter one: a provider refuses that. Who stands in front lives longer."""
-    found: dict[int, Ttl] = {}
-    least: Ttl | None = None
+    found: dict[int, CacheLifetime] = {}
+    least: CacheLifetime | None = None
     for at in sorted(marks, reverse=True):
         ttl = marks[at]
         if least is None or SECONDS[ttl] > SECONDS[least]:

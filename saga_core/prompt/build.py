@@ -7,87 +7,81 @@ in front of its text. A system message in mid-history is left where the client p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
-from saga_core.prompt.plan import Block, PromptPlan, Stability
+from attrs import evolve
+
+from saga_core.messages import SYSTEM_ROLES, Block, Origin, PromptPlan
 from saga_core.state_block import hide
 
-_SYSTEM = ("system", "developer")
-_CARRIED, _CARRIED_END = "[System prompt, for this reply]", "[/System prompt]"
+ORDER = tuple(Origin)
+"""The order of a prompt. To move a block, move its origin: the client's blocks keep their order among themselves."""
+_RANK = {origin: rank for rank, origin in enumerate(ORDER)}
+_RELOCATED, _RELOCATED_END = "[System prompt, for this reply]", "[/System prompt]"
+
+
+def client_blocks(messages: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
+    """A request's messages as blocks, each with its origin."""
+    lead = next((i for i, message in enumerate(messages) if message.get("role") not in SYSTEM_ROLES), len(messages))
+    words = max((i for i, message in enumerate(messages) if message.get("role") == "user"), default=len(messages))
+
+    def origin(index: int) -> Origin:
+        if index < lead:
+            return Origin.CLIENT
+        if index < words:
+            return Origin.HISTORY
+        return Origin.WORDS if index == words else Origin.TAIL
+
+    return tuple(_block(message, origin(index)) for index, message in enumerate(messages))
 
 
 def build_plan(
-    messages: Sequence[Mapping[str, Any]],
+    client: Sequence[Block],
     *,
     rules: str = "",
     world: str = "",
     pages: str = "",
     context: str = "",
-    carried: str = "",
+    relocated: str = "",
 ) -> PromptPlan:
-    """The plan for a request. Without anything but ``messages`` it is the client's prompt.
+    """The plan for a request. Without anything but the ``client``'s blocks it is the client's prompt.
 
-    ``carried``: text of the client's own system messages that goes in front of the context.
+    ``relocated``: text of the client's own system messages that goes in front of the context.
     """
-    if carried:
-        frame = f"{_CARRIED}\n{carried}\n{_CARRIED_END}"
+    if relocated:
+        frame = f"{_RELOCATED}\n{relocated}\n{_RELOCATED_END}"
         context = f"{frame}\n\n{context}" if context else frame
-    lead = next((i for i, message in enumerate(messages) if message.get("role") not in _SYSTEM), len(messages))
-    last_user = max((i for i, message in enumerate(messages) if message.get("role") == "user"), default=None)
-    blocks: list[Block] = []
-    for index, message in enumerate(messages):
-        if index == lead:
-            blocks += _prefix(rules, world, pages)
-        if index < lead:
-            stability = Stability.STABLE
-        elif last_user is not None and index >= last_user:
-            stability = Stability.VOLATILE
-        else:
-            stability = Stability.HISTORY
-        blocks.append(_block(message, stability, context if index == last_user else ""))
-    if lead == len(messages):
-        blocks += _prefix(rules, world, pages)
-    if last_user is None and context:
+    own = {Origin.RULES: rules, Origin.WORLD: world, Origin.PAGES: pages}
+    blocks = [Block("system", text, origin) for origin, text in own.items() if text]
+    blocks += [_led(block, context) if block.origin is Origin.WORDS and context else block for block in client]
+    blocks.sort(key=lambda block: _RANK[block.origin])
+    if context and not any(block.origin is Origin.WORDS for block in client):
         # The client has the whole chat in other roles. An unfinished reply stays the last message.
         end = len(blocks) - (blocks[-1].role == "assistant")
-        blocks.insert(end, Block("system", context, Stability.VOLATILE))
+        blocks.insert(end, Block("system", context, Origin.CONTEXT))
     return PromptPlan(tuple(blocks))
 
 
-def _prefix(*texts: str) -> list[Block]:
-    return [Block("system", text, Stability.STABLE) for text in texts if text]
+def _led(block: Block, context: str) -> Block:
+    extra = {key: value for key, value in block.extra.items() if key != "content"}
+    return evolve(block, lead=context, extra=extra)
 
 
-def _block(message: Mapping[str, Any], stability: Stability, lead: str) -> Block:
+def _block(message: Mapping[str, Any], origin: Origin) -> Block:
     extra = {key: value for key, value in message.items() if key not in ("role", "content")}
-    content = message.get("content")
-    role = str(message["role"])
+    content, role = message.get("content"), str(message["role"])
     if content is None:
         # A tool call's message has no text; the field itself is part of what the client sent.
-        return Block(role, "", stability, {**extra, "content": None} if not lead else extra, lead)
+        return Block(role, "", origin, {**extra, "content": None})
     if isinstance(content, str):
-        return Block(role, _clean(content) if role == "assistant" else content, stability, extra, lead)
+        return Block(role, _clean(content) if role == "assistant" else content, origin, extra)
     parts = tuple(
         {**part, "text": _clean(part["text"])} if role == "assistant" and part.get("type") == "text" else part
         for part in content
     )
-    return Block(role, parts, stability, extra, lead)
+    return Block(role, parts, origin, extra)
 
 
 def _clean(text: str) -> str:
     """An earlier reply without the state block that a client may have kept: old state must not be read as new."""
     return hide(text).visible if "`" in text or "~" in text else text
-
-
-_TOLD_BY = 16_000
-"""Characters that tell a text's language."""
-
-
-def language_of(text: str, default: str = "en") -> Literal["ko", "en"]:
-    """``ko`` when a text is written in Hangul for the most part, ``en`` when in Latin letters, else ``default``."""
-    text = text[:_TOLD_BY]
-    hangul = sum("가" <= char <= "힣" for char in text)
-    latin = sum(char.isascii() and char.isalpha() for char in text)
-    if hangul * 2 > latin:
-        return "ko"
-    return "en" if latin or default != "ko" else "ko"

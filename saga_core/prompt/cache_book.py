@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from attrs import define, field, frozen
 
+from saga_core.messages import CacheLifetime
 from saga_core.prompt.measure import Measured
-from saga_core.prompt.plan import Ttl
-from saga_core.upstream.facts import SECONDS, ModelFacts
+from saga_core.upstream import SECONDS, ModelFacts
 
 _ENTRIES = 4_096
 _EARLY = 5.0
@@ -24,7 +24,7 @@ _EARLY = 5.0
 class Entry:
     """A prefix in the provider's cache."""
 
-    ttl: Ttl
+    ttl: CacheLifetime
     expires: float
 
 
@@ -60,7 +60,7 @@ class CacheBook:
         """The positions of a prompt that end a living entry, in order."""
         return [at for at, link in enumerate(chain) if self.alive(link, now) is not None]
 
-    def send(self, measured: Measured, marks: Mapping[int, Ttl], facts: ModelFacts, now: float) -> Outlook:
+    def send(self, measured: Measured, marks: Mapping[int, CacheLifetime], facts: ModelFacts, now: float) -> Outlook:
         """Take note of a request that goes out now with breakpoints at ``marks``."""
         found = -1
         for at in marks:

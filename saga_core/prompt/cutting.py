@@ -7,16 +7,14 @@ words of the player, and where that can be had no later than the story that the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from attrs import define, field, frozen
 
-from saga_core.journal.tree import Tree
+from saga_core.messages import Block, Origin
+from saga_core.model import Tree
 from saga_core.prompt.fingerprint import fingerprint
-from saga_core.prompt.plan import flatten
 
-_SYSTEM = ("system", "developer")
 _LEFT = 0.6
 """The part of the room for history that a cut leaves filled."""
 _LEFT_OF_WINDOW = 0.7
@@ -59,7 +57,7 @@ class Cuts:
 
     def place(
         self,
-        messages: Sequence[Mapping[str, Any]],
+        blocks: Sequence[Block],
         tree: Tree,
         parent: str,
         *,
@@ -73,10 +71,10 @@ class Cuts:
         ``room``: tokens that the history may have. ``told``: the depth up to which the story is told elsewhere.
         ``ours``: the history is the server's own, and moves in steps by itself.
         """
-        lead = next((at for at, m in enumerate(messages) if m.get("role") not in _SYSTEM), len(messages))
-        if lead >= len(messages) - _LEAST:
+        lead = next((at for at, block in enumerate(blocks) if block.origin is not Origin.CLIENT), len(blocks))
+        if lead >= len(blocks) - _LEAST:
             return Cut(lead)
-        keys, sizes = self._measured(messages[lead:], count)
+        keys, sizes = self._measured(blocks[lead:], count)
         old = next((self._begins[n.id] for n in tree.upwards(parent) if n.id in self._begins), None)
         at = keys.index(old.start) if old is not None and old.start in keys else 0
         slid = not ours and old is not None and old.first not in keys and at == 0 and len(keys) > 2 * _LEAST
@@ -84,26 +82,23 @@ class Cuts:
         fresh = left > room or slid
         if fresh:
             target = min(room * _LEFT, left * _LEFT_OF_WINDOW if slid else left)
-            at = _start(messages[lead:], sizes, at, target, room, tree.get(parent).depth, told)
+            at = _start(blocks[lead:], sizes, at, target, room, tree.get(parent).depth, told)
         start = keys[at] if at else None
         self.decide(parent, Begin(keys[0], start))
         return Cut(lead + at, fresh and at > 0)
 
-    def _measured(
-        self, messages: Sequence[Mapping[str, Any]], count: Callable[[str], int]
-    ) -> tuple[list[int], list[int]]:
+    def _measured(self, blocks: Sequence[Block], count: Callable[[str], int]) -> tuple[list[int], list[int]]:
         """The identity of each message, and its tokens."""
         keys: list[int] = []
         sizes: list[int] = []
         seen: dict[int, tuple[int, int]] = {}
-        for message in messages:
-            content = message.get("content")
-            if isinstance(content, str):
-                mark = hash((message.get("role"), content))
-                found = self._known.get(mark) or (_identity(message), _size(message, count))
+        for block in blocks:
+            if isinstance(block.content, str):
+                mark = hash((block.role, block.content))
+                found = self._known.get(mark) or (_identity(block), _size(block, count))
                 seen[mark] = found
             else:
-                found = (_identity(message), _size(message, count))
+                found = (_identity(block), _size(block, count))
             keys.append(found[0])
             sizes.append(found[1])
         self._known = dict(list(seen.items())[-_KNOWN:])
@@ -122,7 +117,7 @@ class Cuts:
 
 
 def _start(
-    messages: Sequence[Mapping[str, Any]],
+    blocks: Sequence[Block],
     sizes: Sequence[int],
     first: int,
     target: float,
@@ -131,14 +126,14 @@ def _start(
     told: int,
 ) -> int:
     """The player's words from which on at most ``target`` tokens are left, or earlier ones up to which all is told."""
-    users = [at for at, m in enumerate(messages) if m.get("role") == "user" and first < at < len(messages) - _LEAST]
+    users = [at for at, block in enumerate(blocks) if block.role == "user" and first < at < len(blocks) - _LEAST]
     left = {at: sum(sizes[at:]) for at in users}
     wanted = next((at for at in users if left[at] <= target), users[-1] if users else first)
-    turns = sum(1 for m in messages if m.get("role") == "user")
+    turns = sum(1 for block in blocks if block.role == "user")
     seen = 0
     best = 0
-    for at, message in enumerate(messages):
-        if message.get("role") != "user":
+    for at, block in enumerate(blocks):
+        if block.role != "user":
             continue
         before = depth - (turns - 1 - seen)  # the turn before these words
         seen += 1
@@ -147,11 +142,11 @@ def _start(
     return best or wanted
 
 
-def _identity(message: Mapping[str, Any]) -> int:
-    return fingerprint(str(message.get("role")), flatten(message.get("content") or ""))
+def _identity(block: Block) -> int:
+    return fingerprint(block.role, block.text)
 
 
-def _size(message: Mapping[str, Any], count: Callable[[str], int]) -> int:
-    content = message.get("content") or ""
+def _size(block: Block, count: Callable[[str], int]) -> int:
+    content = block.content
     pictures = 0 if isinstance(content, str) else sum(part.get("type") != "text" for part in content)
-    return count(flatten(content)) + pictures * _PART + 4
+    return count(block.text) + pictures * _PART + 4

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
+from saga_core.messages import Block
 from saga_core.prompt.fingerprint import fingerprint
-from saga_core.prompt.plan import Block
 
 _PER_MESSAGE = 4
 """Tokens by which a message is set apart from its neighbours."""

@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 
 from attrs import define, evolve, field, frozen
 
+from saga_core.messages import CacheLifetime
 from saga_core.prompt.cache_book import CacheBook, Entry
 from saga_core.prompt.cutting import Begin, Cuts
 from saga_core.prompt.fingerprint import pack, unpack
-from saga_core.prompt.floating import Floating, Known, Note
-from saga_core.prompt.pinning import Pin, Pins, Rent
-from saga_core.prompt.plan import Ttl
+from saga_core.prompt.pinning import AccruedCost, PagePins, Pin
 from saga_core.prompt.planner import Request, SessionPrompts
+from saga_core.prompt.volatile_text import Known, Note, VolatileText
 
 _DECISIONS = 64
 _ENTRIES = 128
@@ -31,9 +31,9 @@ class PromptMemory:
     """What is remembered of one session's prompts."""
 
     prompts: SessionPrompts = field(factory=SessionPrompts)
-    pins: Pins = field(factory=Pins)
+    pins: PagePins = field(factory=PagePins)
     cuts: Cuts = field(factory=Cuts)
-    floating: Floating = field(factory=Floating)
+    volatile: VolatileText = field(factory=VolatileText)
 
 
 @frozen
@@ -43,7 +43,7 @@ class KeptBook:
     provider: str
     model: str
     links: str = ""
-    ttls: tuple[Ttl, ...] = ()
+    ttls: tuple[CacheLifetime, ...] = ()
     expires: tuple[float, ...] = ()
     scale: float = 0.0
     """Tokens of the model for one as counted here; 0 where no bill has told."""
@@ -96,36 +96,36 @@ class KeptPrompt:
 
 
 @frozen
-class KeptFloating:
+class KeptVolatile:
     """What is known of the client's system prompts: it changes seldom, and is stored when it does."""
 
     prompts: tuple[KeptPrompt, ...] = ()
 
 
-def keep(memory: PromptMemory, scales: Mapping[tuple[str, str], float]) -> tuple[Kept, KeptFloating]:
+def keep(memory: PromptMemory, scales: Mapping[tuple[str, str], float]) -> tuple[Kept, KeptVolatile]:
     """``memory`` as it is stored. ``scales``: provider and model to tokens of it for one as counted here."""
-    prompts, floating = memory.prompts, memory.floating
+    prompts, volatile = memory.prompts, memory.volatile
     now = prompts.moments[-1] if prompts.moments else 0.0
     decided, cut = memory.pins.latest(_DECISIONS), memory.cuts.latest(_DECISIONS)
     pins, begins = list(dict.fromkeys(pin for _, pin in decided)), list(dict.fromkeys(begin for _, begin in cut))
     last = prompts.requests[-1] if prompts.requests else None
-    rents = [(at, memory.pins.rent(pin)) for at, pin in enumerate(pins)]
+    costs = [(at, memory.pins.accrued(pin)) for at, pin in enumerate(pins)]
     kept = Kept(
         tuple(round(each, 3) for each in prompts.moments),
         tuple(_book(key, book, now, scales.get(key, 0.0)) for key, book in prompts.books.items()),
         None if last is None else _request(last),
         tuple(pins),
         tuple((turn, pins.index(pin)) for turn, pin in decided),
-        tuple((at, rent.tokens, rent.full) for at, rent in rents if rent != Rent()),
+        tuple((at, cost.tokens, cost.full) for at, cost in costs if cost != AccruedCost()),
         tuple((each.first, each.start) for each in begins),
         tuple((turn, begins.index(begin)) for turn, begin in cut),
-        tuple(floating.notes[-_NOTES:]),
-        pack(floating.moving),
-        tuple(sorted(floating.depths)),
-        floating.talked,
+        tuple(volatile.notes[-_NOTES:]),
+        pack(volatile.moving),
+        tuple(sorted(volatile.depths)),
+        volatile.talked,
     )
-    known = tuple(_prompt(each) for each in floating.prompts if len(each.units) <= _UNITS)
-    return kept, KeptFloating(known)
+    known = tuple(_prompt(each) for each in volatile.prompts if len(each.units) <= _UNITS)
+    return kept, KeptVolatile(known)
 
 
 def _book(key: tuple[str, str], book: CacheBook, now: float, scale: float) -> KeptBook:
@@ -152,7 +152,7 @@ def _prompt(known: Known) -> KeptPrompt:
     return KeptPrompt(pack(known.units), known.size, known.whole, ages)
 
 
-def recall(kept: Kept, known: KeptFloating) -> tuple[PromptMemory, dict[tuple[str, str], float]]:
+def recall(kept: Kept, known: KeptVolatile) -> tuple[PromptMemory, dict[tuple[str, str], float]]:
     """The memory that ``keep`` stored, and the scales. Raises ``ValueError`` and ``IndexError`` for what is damaged."""
     memory, scales = PromptMemory(), dict[tuple[str, str], float]()
     memory.prompts.moments.extend(kept.moments)
@@ -170,11 +170,11 @@ def recall(kept: Kept, known: KeptFloating) -> tuple[PromptMemory, dict[tuple[st
     for turn, at in kept.pinned:
         memory.pins.decide(turn, kept.pins[at])
     for at, tokens, full in kept.rents:
-        memory.pins.restore(kept.pins[at], Rent(tokens, full))
+        memory.pins.restore(kept.pins[at], AccruedCost(tokens, full))
     for turn, at in kept.begun:
         memory.cuts.decide(turn, Begin(*kept.begins[at]))
-    floating = memory.floating
-    floating.prompts += [
+    volatile = memory.volatile
+    volatile.prompts += [
         Known(
             tuple(unpack(each.units)),
             each.size,
@@ -184,10 +184,10 @@ def recall(kept: Kept, known: KeptFloating) -> tuple[PromptMemory, dict[tuple[st
         )
         for each in known.prompts
     ]
-    floating.notes += kept.notes
-    floating.moving.update(dict.fromkeys(unpack(kept.moving)))
-    floating.depths.update(kept.depths)
-    floating.talked = kept.talked
+    volatile.notes += kept.notes
+    volatile.moving.update(dict.fromkeys(unpack(kept.moving)))
+    volatile.depths.update(kept.depths)
+    volatile.talked = kept.talked
     return memory, scales
 
 

@@ -2,12 +2,13 @@
 
 New pages change the prefix, so that the whole history behind them is written to the cache again. They are pinned anew
 
-- ``cold``: when nothing of the history is in the cache any more, so that it is written again anyway
+- ``expired``: when the cache of the history has expired, so that it is written again anyway
 - ``cut``: when the history is cut, so that what fell out stands in the story that the pages tell
 - ``curation``: when the story was told anew since, and now tells turns that the history does not show and the pages
   do not tell. As long as the history itself shows everything, a new story page is not worth the history's price
-- ``dear``: when what was spent on telling the changes behind the history has come to what a rewrite costs. Who rents
-  until the rent has reached the price, and buys then, never pays more than twice what the best foresight would.
+- ``cost``: when telling the changes behind the history has cost as much as a rewrite would. Renting until the rent
+  has come to the price, and buying then, never costs more than twice what perfect foresight would pay (the ski rental
+  problem: Karlin et al., Competitive snoopy caching, 1988)
 - ``full``: when the changes no longer fit behind the history, and the history does not show the turns that made them
 
 ``first`` is the first prompt of a story, and ``turns`` the rule for models whose cache is not known: the path's last
@@ -20,11 +21,17 @@ from typing import Literal
 
 from attrs import define, field, frozen
 
-from saga_core.journal.tree import Tree
-from saga_core.upstream.facts import SECONDS, ModelFacts
+from saga_core.model import Tree
+from saga_core.upstream import SECONDS, ModelFacts
 
-Reason = Literal["first", "cold", "cut", "curation", "dear", "full", "turns"]
+Reason = Literal["first", "expired", "cut", "curation", "cost", "full", "turns"]
+_FORMER = {"cold": "expired", "dear": "cost"}
+"""What reasons were called in data of version 0.1."""
 _DECISIONS = 4_096
+
+
+def _present(reason: str) -> str:
+    return _FORMER.get(reason, reason)
 
 
 @frozen
@@ -35,13 +42,14 @@ class Pin:
     """The pages show the state after it."""
     since: str
     """The turn that the first prompt with these pages continued."""
-    reason: Reason
+    reason: str = field(converter=_present)
+    """A ``Reason``."""
     language: str = ""
     """Of the rules and pages: a player who says one thing in another language does not change it."""
 
 
 @define
-class Rent:
+class AccruedCost:
     """What telling the changes has cost since a pin."""
 
     tokens: int = 0
@@ -49,12 +57,12 @@ class Rent:
 
 
 @define
-class Pins:
+class PagePins:
     """The pins of one session. A path goes on with that of its nearest turn that has one."""
 
     _decided: dict[str, Pin] = field(factory=dict)
     """Turn that a prompt continued -> its pin."""
-    _rents: dict[str, Rent] = field(factory=dict)
+    _costs: dict[str, AccruedCost] = field(factory=dict)
 
     def inherited(self, tree: Tree, parent: str) -> Pin | None:
         """The pin in force where a prompt continues ``parent``."""
@@ -79,26 +87,26 @@ class Pins:
         made = [(turn, pin) for turn, pin in since.items() if self._decided.get(turn) in (None, pin)]
         return [*made[-count:], *list(self._decided.items())[-count:]]
 
-    def rent(self, pin: Pin) -> Rent:
+    def accrued(self, pin: Pin) -> AccruedCost:
         """What telling the changes since ``pin`` has cost."""
-        return self._rents.setdefault(pin.since, Rent())
+        return self._costs.setdefault(pin.since, AccruedCost())
 
-    def restore(self, pin: Pin, rent: Rent) -> None:
+    def restore(self, pin: Pin, cost: AccruedCost) -> None:
         """What telling the changes since ``pin`` had cost before."""
-        self._rents[pin.since] = rent
+        self._costs[pin.since] = cost
 
-    def told(self, pin: Pin, tokens: int, *, full: bool) -> None:
+    def note_changes(self, pin: Pin, tokens: int, *, full: bool) -> None:
         """A prompt told the changes since ``pin`` in so many tokens; ``full``: they did not all fit."""
-        rent = self.rent(pin)
-        rent.tokens += tokens
-        rent.full = rent.full or full
+        cost = self.accrued(pin)
+        cost.tokens += tokens
+        cost.full = cost.full or full
 
 
-def rewrite_pays(rent: Rent, behind: int, facts: ModelFacts) -> bool:
-    """Whether the rent has come to the price of writing the ``behind`` tokens after the pages again.
+def rewrite_pays(cost: AccruedCost, behind: int, facts: ModelFacts) -> bool:
+    """Whether the accrued cost has come to the price of writing the ``behind`` tokens after the pages again.
 
     In input prices: a token told behind the history costs 1 where it would be read for ``read``; one that is written
     again costs the write where it would be read for ``read``.
     """
     write = min(facts.writes.items(), key=lambda pair: SECONDS[pair[0]])[1] if facts.writes else 1.0
-    return rent.tokens * (1.0 - facts.read) >= behind * (write - facts.read) > 0
+    return cost.tokens * (1.0 - facts.read) >= behind * (write - facts.read) > 0

@@ -11,17 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import define, evolve, field, frozen
 
+from saga_core.messages import FIXED, Block, CacheLifetime, Origin, PromptPlan, Stability
 from saga_core.prompt.breakpoints import place_breakpoints
 from saga_core.prompt.cache_book import CacheBook, Outlook
 from saga_core.prompt.measure import Measured, common_prefix, measure
-from saga_core.prompt.plan import Block, PromptPlan, Stability, Ttl
-from saga_core.upstream.facts import ModelFacts
+from saga_core.upstream import ModelFacts
 
 _BOOKS = 4
 """Models of one session whose caches are remembered."""
 _REQUESTS = 8
 _MOMENTS = 48
-_SYSTEM = ("system", "developer")
 _LABEL = 60
 _TOLD = 16
 """System blocks whose texts are at hand until the next request."""
@@ -77,7 +76,7 @@ class Planned:
         if shared > self.before.end or shared >= len(self.plan.blocks):
             return ""
         block, old = self.plan.blocks[shared], self.texts.get(shared)
-        if old is not None and isinstance(block.content, str) and block.role in _SYSTEM:
+        if old is not None and isinstance(block.content, str) and block.is_system:
             at = next((at for at, pair in enumerate(zip(old, block.content, strict=False)) if pair[0] != pair[1]), -1)
             at = at if at >= 0 else min(len(old), len(block.content))
             return f"block {shared} was {_label(block, old, at)}, is {_label(block, block.content, at)}"
@@ -107,7 +106,7 @@ class SessionPrompts:
             self.books.popitem(last=False)
         return found
 
-    def came(self, now: float) -> None:
+    def record_request(self, now: float) -> None:
         """A request came."""
         self.moments.append(now)
         del self.moments[:-_MOMENTS]
@@ -125,22 +124,19 @@ class SessionPrompts:
         model: str,
         count: Callable[[str], int],
         *,
-        fixed: int,
-        own: int = 0,
         scale: float = 1.0,
         turn: str = "",
         reading: bool = False,
     ) -> Planned:
         """``plan`` with breakpoints for a request that goes out now (``came`` was called for it).
 
-        ``fixed``: how many blocks at the beginning never change. ``own``: how many of them the client sent.
         ``reading``: mark only what can be read, for a side request that nothing follows.
         """
         now = self.moments[-1]
         measured = measure(plan.blocks, count)
         book = self.book(facts, model)
         end = self._end(plan.blocks, measured)
-        marks: dict[int, Ttl] = {}
+        marks: dict[int, CacheLifetime] = {}
         if reading:
             living = book.living(measured.chain[: end + 1], now) if facts.cache == "explicit" else []
             entry = book.alive(measured.chain[living[-1]], now) if living else None
@@ -153,15 +149,15 @@ class SessionPrompts:
                 book,
                 self.moments,
                 end=end,
-                fixed=fixed - 1,
+                fixed=sum(block.origin in FIXED for block in plan.blocks) - 1,
                 scale=scale,
-                landmarks=_landmarks(measured, own),
+                landmarks=_landmarks(measured, plan.blocks),
                 carries=lambda at: bool(plan.blocks[at].content) and facts.can_mark(plan.blocks[at].role),
             )
         last = self.requests[-1] if self.requests else None
         before = max(self.requests, key=lambda each: common_prefix(each.chain, measured.chain), default=None)
         outlook = book.send(measured, marks, facts, now)
-        labels = {at: _label(block) for at, block in enumerate(plan.blocks) if block.role in _SYSTEM}
+        labels = {at: _label(block) for at, block in enumerate(plan.blocks) if block.is_system}
         texts, self.texts = self.texts, self.texts if reading else _texts(plan.blocks)
         request = Request(now, measured.chain, measured.total, labels, end, turn, outlook)
         if not reading:
@@ -180,7 +176,7 @@ class SessionPrompts:
         for at, block in enumerate(blocks):
             if block.stability is Stability.VOLATILE:
                 return at - 1
-            if block.role not in _SYSTEM:
+            if not block.is_system:
                 talking = True
             elif talking and not self._stood(at, measured.chain[at]):
                 return at - 1
@@ -190,7 +186,7 @@ class SessionPrompts:
         return any(len(each.chain) > at and each.chain[at] == link for each in self.requests)
 
 
-def _marked(plan: PromptPlan, marks: Mapping[int, Ttl]) -> PromptPlan:
+def _marked(plan: PromptPlan, marks: Mapping[int, CacheLifetime]) -> PromptPlan:
     if not marks:
         return plan
     blocks = list(plan.blocks)
@@ -213,12 +209,13 @@ def _label(block: Block, content: str | None = None, at: int = 0) -> str:
 
 
 def _texts(blocks: Sequence[Block]) -> dict[int, str]:
-    found = ((at, block.content) for at, block in enumerate(blocks) if block.role in _SYSTEM)
+    found = ((at, block.content) for at, block in enumerate(blocks) if block.is_system)
     return {at: content for at, content in list(found)[:_TOLD] if isinstance(content, str)}
 
 
-def _landmarks(measured: Measured, own: int) -> list[int]:
+def _landmarks(measured: Measured, blocks: Sequence[Block]) -> list[int]:
     """The end of the client's own system prompt, and that of its largest piece."""
+    own = sum(block.origin is Origin.CLIENT for block in blocks)
     if own < 1:
         return []
     sizes = [measured.tokens[at] - (measured.tokens[at - 1] if at else 0) for at in range(own)]

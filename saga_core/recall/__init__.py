@@ -1,1 +1,54 @@
 """Recall: finding what matters now, without a model: lexical index, fusion, graph walk, the lorebook's rules."""
+
+from __future__ import annotations
+
+from saga_core.recall.close_words import REACH, closeness
+from saga_core.recall.episodes import Episodes, PathEpisodes
+from saga_core.recall.excerpts import excerpt
+from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
+from saga_core.recall.graph_walk import Neighbors, Walk, walk, weight_of
+from saga_core.recall.lexical import LexicalIndex
+from saga_core.recall.looking_back import looks_back
+from saga_core.recall.lore_index import LoreIndex
+from saga_core.recall.lorebook import LoreSituation, ScoredLore, rank_lore
+from saga_core.recall.mentions import NameIndex, Passage
+from saga_core.recall.passages import passage_of, year_of
+from saga_core.recall.segments import SIZE, Segment, mark_of, unpack
+from saga_core.recall.time_words import time_meant, turns_meant
+from saga_core.recall.vector_scopes import episodes_scope, lore_scope, spec_of
+
+__all__ = [
+    "REACH",
+    "SIZE",
+    "Episodes",
+    "Fused",
+    "LexicalIndex",
+    "LoreIndex",
+    "LoreSituation",
+    "NameIndex",
+    "Neighbors",
+    "Passage",
+    "PathEpisodes",
+    "Ranking",
+    "ScoredLore",
+    "Segment",
+    "Walk",
+    "closeness",
+    "episodes_scope",
+    "excerpt",
+    "fuse",
+    "lift",
+    "looks_back",
+    "lore_scope",
+    "mark_of",
+    "passage_of",
+    "rank_lore",
+    "smooth",
+    "spec_of",
+    "time_meant",
+    "turns_meant",
+    "unpack",
+    "walk",
+    "weight_of",
+    "year_of",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Protocol
 
-from saga_core.journal.tree import Tree
+from saga_core.model import Tree
 from saga_core.recall.lexical import LexicalIndex
 
 

@@ -9,8 +9,8 @@ from typing import Protocol
 from attrs import field, frozen
 
 from saga_core.errors import BadInput
-from saga_core.model.relations import SCHEMA
-from saga_core.stores.graph import Direction, Edge
+from saga_core.model import SCHEMA
+from saga_core.stores import Direction, Edge
 
 _WEIGHTS = {edge.type: edge.weight for edge in SCHEMA.edges}
 _UNKNOWN_WEIGHT = 0.3

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log
 from typing import TypeAlias
 
+from saga_core.language import FUNCTION_WORDS, KOREAN_ENDINGS, terms
 from saga_core.recall.segments import Segment, mark_of, pack
-from saga_core.recall.tokens import FUNCTION_WORDS, KOREAN_ENDINGS, terms
 
 POSTINGS = 1_000
 """Postings read for one query, at most."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from saga_core.ids import entity_id
+from saga_core.language import fold_name
 from saga_core.recall.mentions import NameIndex, Passage
-from saga_core.text.normal import fold_name
-from saga_core.world.model import LoreEntry
+from saga_core.world import LoreEntry
 
 _fold = lru_cache(maxsize=16_384)(fold_name)
 

@@ -25,9 +25,9 @@ from math import fsum
 
 from attrs import field, frozen
 
-from saga_core.config.model import LorebookConfig
+from saga_core.config import LorebookConfig
 from saga_core.recall.lore_index import LoreIndex
-from saga_core.world.model import LoreEntry
+from saga_core.world import LoreEntry
 
 SIMILAR = 30
 """How many of the nearest entries are candidates."""

@@ -1,4 +1,4 @@
-"""Finding many names in a text in one pass: what ``saga_core.text.korean.mentions`` says of each, for all at once."""
+"""Finding many names in a text in one pass: what ``mentions`` says of each, for all at once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Generic, TypeVar
 
 from attrs import frozen
 
-from saga_core.text.korean import PARTICLES, is_hangul, mentions_folded
-from saga_core.text.normal import nfc
+from saga_core.language import PARTICLES, is_hangul, mentions_folded, nfc
 
 _WORD = re.compile(r"[^\W_]+")
 

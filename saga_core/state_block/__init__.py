@@ -4,36 +4,51 @@
 ``instruction`` asks for it and ``render_block`` writes it. ``syntax`` says what opens and closes one.
 """
 
-from saga_core.state_block.fields import BlockFields, ItemAmount, ItemTransfer, RelationChange, StatusChange
-from saga_core.state_block.filter import BlockFilter, Hidden, RawBlock, hide
-from saga_core.state_block.instruction import instruction, render_block
-from saga_core.state_block.parser import (
-    BlockStatus,
-    ParsedBlock,
-    StateReading,
-    parse_block,
-    read_hidden,
-    read_reply,
+from __future__ import annotations
+
+from saga_core.state_block.fields import (
+    FIELDS,
+    RECORD_KEYS_OF,
+    BlockFields,
+    ItemAmount,
+    ItemTransfer,
+    Kind,
+    RelationChange,
+    StatusChange,
+    squash,
 )
+from saga_core.state_block.filter import BlockFilter, Hidden, RawBlock, hide
+from saga_core.state_block.flow import Scalar
+from saga_core.state_block.instructions import instruction, render_block
+from saga_core.state_block.parser import BlockStatus, ParsedBlock, StateReading, parse_block, read_hidden, read_reply
+from saga_core.state_block.syntax import THINK_END
 from saga_core.state_block.thoughts import without_thoughts
+from saga_core.state_block.values import is_nothing
 
 __all__ = [
+    "FIELDS",
+    "RECORD_KEYS_OF",
+    "THINK_END",
     "BlockFields",
     "BlockFilter",
     "BlockStatus",
     "Hidden",
     "ItemAmount",
     "ItemTransfer",
+    "Kind",
     "ParsedBlock",
     "RawBlock",
     "RelationChange",
+    "Scalar",
     "StateReading",
     "StatusChange",
     "hide",
     "instruction",
+    "is_nothing",
     "parse_block",
     "read_hidden",
     "read_reply",
     "render_block",
+    "squash",
     "without_thoughts",
 ]

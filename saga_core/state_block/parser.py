@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import Factory, define, frozen
 
+from saga_core.language import nfc
 from saga_core.state_block import flow, lines
 from saga_core.state_block.dress import undressed
 from saga_core.state_block.fields import BlockFields, Field, Kind, field_of, is_header, names_level
@@ -23,7 +24,6 @@ from saga_core.state_block.records import (
     read_transfers,
 )
 from saga_core.state_block.values import Unreadable, read_change, read_flag, read_text
-from saga_core.text.normal import nfc
 
 MAX_BODY = 65_536
 _MAX_PROBLEMS = 50

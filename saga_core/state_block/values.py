@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from saga_core.language import clean_name
 from saga_core.state_block.fields import squash
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq, unquote
-from saga_core.text.normal import clean_name
 
 MAX_NAME = 200
 MAX_TEXT = 2_000

@@ -2,20 +2,61 @@
 
 from __future__ import annotations
 
-from saga_core.stores.curator import CurationView, Curator, Proposal
-from saga_core.stores.graph import Edge, EdgeKey, GraphStore, Mutation, Node
+from saga_core.stores.curator import CurationView, Curator
+from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Predicate, Within, predicate
+from saga_core.stores.graph import (
+    Direction,
+    Edge,
+    EdgeKey,
+    GraphStore,
+    Mutation,
+    NativeExpand,
+    Node,
+    RawQuery,
+    Scalar,
+    Value,
+)
 from saga_core.stores.lifecycle import Health, Limits, Store, StoreInfo
-from saga_core.stores.md_cache import PAGE_NAMES, MdCache, Pages
+from saga_core.stores.md_cache import MdCache, Pages
 from saga_core.stores.state_kv import Batch, Key, StateKV
-from saga_core.stores.vector import Hit, ScopeSpec, VectorItem, VectorStore
+from saga_core.stores.validate import (
+    as_float32,
+    check_batch,
+    check_delete,
+    check_dimension,
+    check_endpoints,
+    check_expand,
+    check_item_scan,
+    check_items,
+    check_keys,
+    check_limit,
+    check_mutation,
+    check_names,
+    check_neighbors,
+    check_node_scan,
+    check_pages,
+    check_query,
+    check_scan,
+    check_scope,
+    check_spec,
+    check_where,
+    endpoints,
+    shown,
+)
+from saga_core.stores.vector import SCORE_DECIMALS, Hit, ScopeSpec, Vector, VectorItem, VectorStore, cosine
 
 __all__ = [
-    "PAGE_NAMES",
+    "SCORE_DECIMALS",
+    "And",
     "Batch",
+    "Compare",
     "CurationView",
     "Curator",
+    "Direction",
     "Edge",
     "EdgeKey",
+    "Exists",
+    "Filter",
     "GraphStore",
     "Health",
     "Hit",
@@ -23,13 +64,45 @@ __all__ = [
     "Limits",
     "MdCache",
     "Mutation",
+    "NativeExpand",
     "Node",
+    "Not",
+    "Or",
     "Pages",
-    "Proposal",
+    "Predicate",
+    "RawQuery",
+    "Scalar",
     "ScopeSpec",
     "StateKV",
     "Store",
     "StoreInfo",
+    "Value",
+    "Vector",
     "VectorItem",
     "VectorStore",
+    "Within",
+    "as_float32",
+    "check_batch",
+    "check_delete",
+    "check_dimension",
+    "check_endpoints",
+    "check_expand",
+    "check_item_scan",
+    "check_items",
+    "check_keys",
+    "check_limit",
+    "check_mutation",
+    "check_names",
+    "check_neighbors",
+    "check_node_scan",
+    "check_pages",
+    "check_query",
+    "check_scan",
+    "check_scope",
+    "check_spec",
+    "check_where",
+    "cosine",
+    "endpoints",
+    "predicate",
+    "shown",
 ]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from attrs import field, frozen
+from attrs import frozen
 
 from saga_core.stores.lifecycle import Store
+from saga_core.values import Proposal as Proposal
 
 if TYPE_CHECKING:
-    from saga_core.model.memories import MemoryRecord
-    from saga_core.model.turn import Turn
-    from saga_core.model.world_state import WorldState
+    from saga_core.model import MemoryRecord, Turn, WorldState
 
 
 @frozen
@@ -31,20 +29,6 @@ class CurationView:
     """The language of the world: ``ko`` or ``en``."""
     memories: tuple[MemoryRecord, ...] = ()
     """What was learned in other sessions of the same owner and is told in this one."""
-
-
-@frozen
-class Proposal:
-    """A finding or a change, as data. The core validates it, journals it, and records who spoke."""
-
-    kind: str
-    """``contradiction``, ``compress``, ``event``, ``lore``, ``memory`` or ``remember``."""
-    summary: str
-    turns: tuple[str, ...] = ()
-    """Ids of the turns that prove it."""
-    entities: tuple[str, ...] = ()
-    data: Mapping[str, str] = field(factory=dict)
-    """What the kind needs, as texts: see ``saga_core.curation.rulings``."""
 
 
 class Curator(Store, Protocol):

@@ -8,12 +8,8 @@ from typing import Literal, Protocol
 from attrs import field, frozen
 
 from saga_core.stores.lifecycle import Store
-
-Scalar = str | int | float | bool | None
-"""A property value. Integers fit 64 bits, floats are finite, texts hold no NUL and no lone surrogate, and types come
-back as they went in: subclasses, such as those of ``StrEnum``, are refused."""
-
-Value = Scalar | tuple[Scalar, ...]
+from saga_core.values import Scalar as Scalar
+from saga_core.values import Value as Value
 
 Direction = Literal["out", "in", "both"]
 

@@ -9,8 +9,7 @@ from attrs import field, frozen
 
 from saga_core.errors import BadInput
 from saga_core.stores.lifecycle import Store
-
-PAGE_NAMES: tuple[str, ...] = ("state.md", "relations.md", "story.md", "lore.md")
+from saga_core.values import PAGE_NAMES as PAGE_NAMES
 
 
 def _all_four(_instance: object, _attribute: object, files: Mapping[str, str]) -> None:

@@ -54,7 +54,7 @@ def check_text(where: str, value: object, *, nul: bool = False) -> int:
     except UnicodeEncodeError:
         raise BadInput(
             f"{where}: {shown(value)} holds a lone surrogate, which UTF-8 cannot store; bring text through "
-            "saga_core.text.normal.nfc"
+            "saga_core.language.normal_forms.nfc"
         ) from None
 
 

@@ -1,1 +1,41 @@
 """Memory strategies: what is learned from play besides the state, each a plugin, off unless configured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from saga_core.lazy_face import lazy_face
+
+if TYPE_CHECKING:
+    from saga_core.strategies.consolidation import Skipped, consolidate, nearest
+    from saga_core.strategies.learner import PREFIX, Learner, Terms
+    from saga_core.strategies.strategy import Detail, Learned, RecordKind, Strategy
+
+__all__ = [
+    "PREFIX",
+    "Detail",
+    "Learned",
+    "Learner",
+    "RecordKind",
+    "Skipped",
+    "Strategy",
+    "Terms",
+    "consolidate",
+    "nearest",
+]
+
+# Imported when they are first asked for: a start does without them.
+__getattr__ = lazy_face(
+    {
+        "Skipped": "saga_core.strategies.consolidation:Skipped",
+        "consolidate": "saga_core.strategies.consolidation:consolidate",
+        "nearest": "saga_core.strategies.consolidation:nearest",
+        "Learner": "saga_core.strategies.learner:Learner",
+        "PREFIX": "saga_core.strategies.learner:PREFIX",
+        "Terms": "saga_core.strategies.learner:Terms",
+        "Detail": "saga_core.strategies.strategy:Detail",
+        "Learned": "saga_core.strategies.strategy:Learned",
+        "RecordKind": "saga_core.strategies.strategy:RecordKind",
+        "Strategy": "saga_core.strategies.strategy:Strategy",
+    }
+)

@@ -15,12 +15,9 @@ from math import inf, isfinite
 
 from saga_core.errors import BadInput
 from saga_core.ids import digest
-from saga_core.model.deltas import Event, Remembered, Unremembered
-from saga_core.model.memories import MemoryRecord
-from saga_core.recall.tokens import content_words, terms
-from saga_core.strategies.namespaces import segments
+from saga_core.language import content_words, nfc, terms
+from saga_core.model import Event, MemoryRecord, Remembered, Unremembered, segments
 from saga_core.strategies.strategy import MAX_TEXT
-from saga_core.text.normal import nfc
 
 KEPT_TURNS = 12
 """Turns that a record names, the newest."""

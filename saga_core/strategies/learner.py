@@ -14,17 +14,15 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from saga_core.curation.answers import Unusable, read_object
-from saga_core.curation.asked import Asking, CurationFailed
 from saga_core.errors import QUOTES, Closed
-from saga_core.extraction.question import without_injected
-from saga_core.model.memories import MemoryRecord, newest
+from saga_core.model import MemoryRecord, newest
+from saga_core.model_calls import Asking, ModelCallFailed, Unusable, read_object, without_injected
 from saga_core.ports import Clock
-from saga_core.stores.curator import CurationView, Proposal
-from saga_core.stores.lifecycle import Health, StoreInfo
+from saga_core.stores import CurationView, Health, StoreInfo
 from saga_core.strategies import question
 from saga_core.strategies.consolidation import nearest
 from saga_core.strategies.strategy import MAX_TEXT, Learned, RecordKind, Strategy
+from saga_core.values import Proposal
 
 PREFIX = "memory."
 """What a learner is called: this, and the strategy's name in the configuration."""
@@ -72,7 +70,7 @@ class Learner:
         self._closed = True
 
     async def review(self, view: CurationView) -> tuple[Proposal, ...]:
-        """What the turns teach. Raises ``CurationFailed`` when neither answer can be read, and ``UpstreamError``."""
+        """What the turns teach. Raises ``ModelCallFailed`` when neither answer can be read, and ``UpstreamError``."""
         if self._closed:
             raise Closed(f"the strategy {self.terms.name!r} is closed")
         if not view.turns:
@@ -102,7 +100,7 @@ class Learner:
             return _records(said.text)
         except Unusable as problem:
             begins = " ".join(said.text.split())[:_SAID]
-            raise CurationFailed(f"the answer cannot be used: {problem}{QUOTES}{begins!r}") from None
+            raise ModelCallFailed(f"the answer cannot be used: {problem}{QUOTES}{begins!r}") from None
 
     def _proposal(
         self,

@@ -12,10 +12,10 @@ from typing import Any
 
 from attrs import frozen
 
-from saga_core.extraction.question import cut_middle, without_injected
-from saga_core.model.memories import MemoryRecord
-from saga_core.prompt.plan import Block, PromptPlan, Stability
-from saga_core.stores.curator import CurationView
+from saga_core.messages import PromptPlan, asked_again, question
+from saga_core.model import MemoryRecord
+from saga_core.model_calls import cut_middle, without_injected
+from saga_core.stores import CurationView
 from saga_core.strategies.strategy import RecordKind, Strategy, in_language
 
 LIMIT = 4_000
@@ -110,16 +110,14 @@ def ask(
         whole = "\n".join(_quoted_again(cut_middle(whole, room, count).splitlines()))
         room -= 20
     lines.append(whole)
-    return PromptPlan(
-        (Block("system", task, Stability.STABLE), Block("user", "\n".join(lines), Stability.VOLATILE)),
-    )
+    return question(task, "\n".join(lines))
 
 
 def ask_again(plan: PromptPlan, language: str, reason: str) -> PromptPlan:
     """The same question, told that the last answer could not be used and why."""
     words = _KO if language == "ko" else _EN
     text = words.again.format(reason=" ".join(reason.split())[:_REASON])
-    return PromptPlan((*plan.blocks, Block("user", text, Stability.VOLATILE)))
+    return asked_again(plan, text)
 
 
 def schema(strategy: Strategy) -> dict[str, Any]:

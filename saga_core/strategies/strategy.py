@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from attrs import field, frozen
 
 from saga_core.errors import BadInput
-from saga_core.strategies.namespaces import checked
+from saga_core.model import checked
 
 MAX_TEXT = 300
 """Characters of a record's text, and of each of its details."""
@@ -48,7 +48,7 @@ class RecordKind:
     told: Mapping[str, str]
     """What it is and what it is not, for the model; by language, ``en`` at least."""
     namespace: str
-    """Where its records lie when the configuration does not say; see ``saga_core.strategies.namespaces``."""
+    """Where its records lie when the configuration does not say; see ``saga_core.model.namespaces``."""
     details: tuple[Detail, ...] = ()
     shown: float = 3.0
     """What it is worth in the narrator's context, from 1 to 8; more when the words of the scene touch on it."""

@@ -15,12 +15,12 @@ from typing import Any, Literal, get_args
 from attrs import evolve, field, fields_dict, frozen
 
 from saga_core.errors import BadInput
-from saga_core.prompt.plan import Ttl
+from saga_core.messages import CacheLifetime
 
 CacheKind = Literal["explicit", "automatic", "none"]
 Mark = Literal["", "cache_control", "prompt_cache_breakpoint"]
 
-SECONDS: Mapping[Ttl, int] = {"5m": 300, "30m": 1_800, "1h": 3_600}
+SECONDS: Mapping[CacheLifetime, int] = {"5m": 300, "30m": 1_800, "1h": 3_600}
 """How long a cache entry of each kind lives after its last use."""
 
 _WHOLE = ("cache_minimum", "lookback", "breakpoints", "cache_step", "long_from", "window")
@@ -49,7 +49,7 @@ class ModelFacts:
     """Automatic: hits come in multiples of so many tokens beyond the minimum."""
     cache_seconds: float = 0.0
     """Automatic: how long an unused entry can be relied on."""
-    writes: Mapping[Ttl, float] = field(factory=dict)
+    writes: Mapping[CacheLifetime, float] = field(factory=dict)
     """Lifetimes that may be asked for -> price of a written token, as a multiple of ``input``."""
     read: float = 1.0
     """Price of a token read from the cache, as a multiple of ``input``."""
@@ -100,7 +100,7 @@ def override(facts: ModelFacts, given: Mapping[str, Any], where: str) -> ModelFa
     """``facts`` with fields as a person writes them. Raises ``BadInput`` that begins with ``where``."""
     known = fields_dict(ModelFacts)
     changes: dict[str, Any] = {}
-    writes: dict[Ttl, float] = dict(facts.writes)
+    writes: dict[CacheLifetime, float] = dict(facts.writes)
     lifetimes = {f"write_{ttl}": ttl for ttl in SECONDS}
     for name, value in given.items():
         if name in lifetimes:

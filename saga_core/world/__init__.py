@@ -1,5 +1,7 @@
 """Authored worlds: the values, the markdown format read and written, and the library of world folders."""
 
+from __future__ import annotations
+
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
 from saga_core.world.library import WorldLibrary, default_roots
 from saga_core.world.model import (
@@ -12,6 +14,7 @@ from saga_core.world.model import (
     SheetRelation,
     World,
 )
+from saga_core.world.opening import opening_state
 from saga_core.world.parse import parse_world
 from saga_core.world.render import render_world
 
@@ -29,6 +32,7 @@ __all__ = [
     "WorldLibrary",
     "WorldProblem",
     "default_roots",
+    "opening_state",
     "parse_world",
     "render_world",
 ]

@@ -23,7 +23,7 @@ import re
 
 from attrs import frozen
 
-from saga_core.text.normal import fold_name
+from saga_core.language import fold_name
 
 WORLD_FILE = "WORLD.md"
 CHARACTERS_FILE = "CHARACTERS.md"

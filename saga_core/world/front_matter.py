@@ -1,24 +1,26 @@
-"""The front matter of WORLD.md: a small, strict part of YAML, read and written without a YAML library.
+"""The front matter of WORLD.md: YAML between two fences, with texts and lists of texts as values.
 
-Known are ``key: value``, ``key: [a, b]`` and ``key:`` with ``- item`` lines below it, plain or quoted text, and
-comments. All values are text. Anything else that YAML has is refused with its line, never guessed at.
+All values are text, as in YAML's failsafe schema: ``yes`` is no boolean and ``007`` no number. What YAML has beyond
+texts and lists of them (mappings inside mappings, anchors, tags) is refused with its line.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
+import yaml
 from attrs import frozen
 
 FENCE = "---"
 
-_KEY = re.compile(r"([^\s:#\[\]{}\"'&*!|>%@`,-][^:#]*?)[ \t]*:(?:[ \t]+(.*))?$")
-_ITEM = re.compile(r"[ \t]*-(?:[ \t]+(.*))?$")
-_COMMENT = re.compile(r"(?:^|[ \t])#.*$")
 _BARE = re.compile(r"[^\W\d_](?:[\w -]*\w)?")
 _YAML_WORDS = frozenset("true false yes no on off null y n".split())
-_ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
-_ONE_LINE = "write the value on one line, in double quotes, with \\n for a new line"
+_ONE_VALUE = "give a text or a list of texts, in double quotes where a sign means something to YAML"
+_UNREAD = "a value is neither a text nor a list of texts"
+_FIRST_LINE = 2
+"""Of the file: the fence is line 1, and YAML counts from 0."""
+_QUOTE = "put the value into double quotes"
 
 
 @frozen
@@ -32,7 +34,7 @@ class FrontField:
 
 @frozen
 class FrontFault:
-    """Something that this reader refuses."""
+    """Something that cannot be read."""
 
     line: int
     message: str
@@ -48,14 +50,8 @@ class FrontMatter:
     faults: tuple[FrontFault, ...]
 
 
-class _Refused(Exception):
-    def __init__(self, message: str, remedy: str) -> None:
-        self.message, self.remedy = message, remedy
-        super().__init__(message)
-
-
 def read_front_matter(text: str) -> FrontMatter:
-    """Split ``text`` (line ends as ``\\n``) into front matter and body."""
+    """Split ``text`` (line ends as ``\\n``) into front matter and body. Behind what is no YAML nothing more is read."""
     lines = text.split("\n")
     if lines[0].rstrip() != FENCE:
         return FrontMatter((), text, ())
@@ -65,129 +61,89 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter((), "", (fault,))
     fields: list[FrontField] = []
     faults: list[FrontFault] = []
-    at = 1
-    while at < end:
-        line = at + 1
-        try:
-            field, at = _read_field(lines, at, end)
-            if field is not None:
-                if any(field.key == other.key for other in fields):
-                    raise _Refused(f'key "{field.key}" stands twice', "keep one of them")
-                fields.append(field)
-        except _Refused as refused:
-            faults.append(FrontFault(line, refused.message, refused.remedy))
-            at = max(at, line)
-            while at < end and not _KEY.match(lines[at]):
-                at += 1
+    for found in _read("\n".join(lines[1:end])):
+        if isinstance(found, FrontFault):
+            faults.append(found)
+        elif any(found.key == other.key for other in fields):
+            faults.append(FrontFault(found.line, f'key "{found.key}" stands twice', "keep one of them"))
+        else:
+            fields.append(found)
     return FrontMatter(tuple(fields), "\n".join(lines[end + 1 :]), tuple(faults))
 
 
-def write_front_matter(fields: list[tuple[str, str | tuple[str, ...]]]) -> str:
+def write_front_matter(fields: Sequence[tuple[str, str | tuple[str, ...]]]) -> str:
     """The front matter with its fences, each field on one line. What it gives, ``read_front_matter`` reads."""
     rows = [FENCE]
     for key, value in fields:
-        shown = _quote(value) if isinstance(value, str) else f"[{', '.join(_quote(item) for item in value)}]"
-        rows.append(f"{key}: {shown}")
+        shown = _quoted(value) if isinstance(value, str) else f"[{', '.join(_quoted(item) for item in value)}]"
+        rows.append(f"{_quoted(key)}: {shown}")
     return "\n".join([*rows, FENCE])
 
 
-def _read_field(lines: list[str], at: int, end: int) -> tuple[FrontField | None, int]:
-    """The field that starts at index ``at`` (None for a blank or a comment) and the index after it."""
-    row = lines[at]
-    if not row.strip() or row.lstrip().startswith("#"):
-        return None, at + 1
-    match = _KEY.match(row)
-    if match is None:
-        if row[0] in " \t-":
-            raise _Refused("this line belongs to no key, or continues a value", _ONE_LINE)
-        raise _Refused(f'"{row.strip()}" is not "key: value"', "write key: value, or end the front matter")
-    key, rest = match.group(1), (match.group(2) or "").strip()
-    if _COMMENT.sub("", rest):
-        value: str | tuple[str, ...] = _list(rest) if rest.startswith("[") else _scalar(rest)
-        return FrontField(key, at + 1, value), at + 1
-    items: list[str] = []
-    below = at + 1
-    listed = False
-    while below < end:
-        row = lines[below]
-        item = _ITEM.match(row)
-        if item is not None:
-            items.append(_scalar((item.group(1) or "").strip()))
-            listed = True
-        elif row.strip() and not row.lstrip().startswith("#"):
-            break
-        below += 1
-    return (FrontField(key, at + 1, tuple(items)), below) if listed else (FrontField(key, at + 1, ""), at + 1)
-
-
-def _scalar(text: str) -> str:
-    """The value of a whole plain or quoted scalar, with a comment allowed behind it."""
-    value, rest = _take(text, stops="")
-    if _COMMENT.sub("", rest).strip():
-        raise _Refused(f'text "{rest.strip()}" stands after a closing quote', "put all of it into the quotes")
-    return value
-
-
-def _list(text: str) -> tuple[str, ...]:
-    """The items of an inline list, with a comment allowed behind it."""
-    items: list[str] = []
-    rest = text[1:].lstrip()
-    while not rest.startswith("]"):
-        value, rest = _take(rest, stops=",]")
-        items.append(value)
-        rest = rest.lstrip()
-        if rest.startswith(","):
-            rest = rest[1:].lstrip()
-        elif not rest.startswith("]"):
-            raise _Refused("a list has no closing bracket", "write the list on one line: [one, two]")
-    if _COMMENT.sub("", rest[1:]).strip():
-        raise _Refused(f'text "{rest[1:].strip()}" stands after a list', "put the whole list into the brackets")
-    return tuple(items)
-
-
-def _take(text: str, stops: str) -> tuple[str, str]:
-    """One scalar from the start of ``text``, and what follows it."""
-    if text.startswith('"'):
-        return _double_quoted(text)
-    if text.startswith("'"):
-        match = re.match(r"'((?:[^']|'')*)'", text)
-        if match is None:
-            raise _Refused("a quote is not closed", _ONE_LINE)
-        return match.group(1).replace("''", "'"), text[match.end() :]
-    if text[:1] in tuple("|>&*!{[%@`}]") or text[:2] in ("- ", "? ", ": "):
-        raise _Refused(f'"{text[:1]}" starts a kind of YAML value that is not read here', _ONE_LINE)
-    stop = min((at for at in (text.find(char) for char in stops) if at >= 0), default=len(text))
-    value, rest = text[:stop], text[stop:]
-    plain = _COMMENT.sub("", value).strip()
-    if stops and (not plain or plain != value.strip()):
-        raise _Refused("a list has an empty item, or a comment inside it", "write the list on one line: [one, two]")
-    value = plain
-    if ": " in value or value.endswith(":"):
-        raise _Refused(f'the value "{value}" has a colon in it', "put the value into double quotes")
-    return value, rest
-
-
-def _double_quoted(text: str) -> tuple[str, str]:
-    value: list[str] = []
-    at = 1
-    while at < len(text):
-        char = text[at]
-        if char == '"':
-            return "".join(value), text[at + 1 :]
-        if char == "\\":
-            at += 1
-            escaped = text[at : at + 1]
-            if escaped not in _ESCAPES:
-                raise _Refused(f'"\\{escaped}" is not read here', 'use \\n, \\t, \\" or \\\\')
-            char = _ESCAPES[escaped]
-        value.append(char)
-        at += 1
-    raise _Refused("a quote is not closed", _ONE_LINE)
-
-
-def _quote(value: str) -> str:
+def _quoted(value: str) -> str:
     if _BARE.fullmatch(value) and value.casefold() not in _YAML_WORDS:
         return value
-    for char, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t")):
-        value = value.replace(char, escaped)
-    return f'"{value}"'
+    dumped: str = yaml.safe_dump(value, default_style='"', allow_unicode=True, width=float("inf"))
+    return dumped.rstrip("\n")
+
+
+def _read(text: str) -> Iterator[FrontField | FrontFault]:
+    """The fields of a mapping, from YAML's events: they know their lines, and nest without recursion."""
+    try:
+        yield from _fields(yaml.parse(text, Loader=yaml.BaseLoader))
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + _FIRST_LINE
+        yield FrontFault(line, f"sign U+{error.character:04X} is not read here", _QUOTE)
+    except yaml.MarkedYAMLError as error:
+        # A quote that is not closed is at fault where it opens. What is missing at the end is so above the fence.
+        mark = error.context_mark if "quoted scalar" in (error.context or "") else error.problem_mark
+        line = min(mark.line, text.count("\n")) + _FIRST_LINE if mark else _FIRST_LINE
+        words = ", ".join(part for part in (error.context, error.problem) if part)
+        yield FrontFault(line, f"this is no YAML: {words}", _QUOTE)
+
+
+def _fields(events: Iterator[yaml.Event]) -> Iterator[FrontField | FrontFault]:
+    frame = yaml.StreamStartEvent | yaml.StreamEndEvent | yaml.DocumentStartEvent | yaml.DocumentEndEvent
+    first = next((event for event in events if not isinstance(event, frame)), None)
+    if first is None or (isinstance(first, yaml.ScalarEvent) and not first.value):
+        return  # nothing but comments
+    if not isinstance(first, yaml.MappingStartEvent) or first.anchor or first.tag:
+        yield FrontFault(_line(first), 'this is not "key: value"', "write key: value, or end the front matter")
+        return
+    for event in events:
+        if isinstance(event, yaml.MappingEndEvent):
+            break
+        key, value = _value(event, events), _value(next(events), events)
+        if isinstance(key, str) and value is not None:
+            yield FrontField(key, _line(event), value)
+        else:
+            yield FrontFault(_line(event), _UNREAD, _ONE_VALUE)
+    for event in events:
+        if isinstance(event, yaml.DocumentStartEvent):
+            yield FrontFault(_line(event), "the front matter is more than one YAML document", f'end it with "{FENCE}"')
+            return
+
+
+def _value(event: yaml.Event, events: Iterator[yaml.Event]) -> str | tuple[str, ...] | None:
+    """The text or list of texts that begins with ``event``; None for anything else. Its events are consumed."""
+    if isinstance(event, yaml.ScalarEvent):
+        return None if event.anchor or event.tag else str(event.value)
+    if not isinstance(event, yaml.CollectionStartEvent):
+        return None
+    readable = isinstance(event, yaml.SequenceStartEvent) and not event.anchor and not event.tag
+    items: list[str] = []
+    depth = 1
+    for inner in events:
+        depth += isinstance(inner, yaml.CollectionStartEvent) - isinstance(inner, yaml.CollectionEndEvent)
+        if not depth:
+            break
+        if isinstance(inner, yaml.ScalarEvent) and not inner.anchor and not inner.tag:
+            items.append(str(inner.value))
+        else:
+            readable = False
+    return tuple(items) if readable else None
+
+
+def _line(event: yaml.Event) -> int:
+    assert event.start_mark is not None
+    return int(event.start_mark.line) + _FIRST_LINE

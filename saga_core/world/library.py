@@ -10,8 +10,7 @@ from pathlib import Path
 from attrs import define, field, frozen
 
 from saga_core.errors import BadInput
-from saga_core.text.korean import mentions
-from saga_core.text.normal import fold_name, nfc
+from saga_core.language import fold_name, mentions, nfc
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
 from saga_core.world.format import FILES
 from saga_core.world.model import EMPTY_WORLD, World

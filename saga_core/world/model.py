@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from attrs import NOTHING, Attribute, field, fields, frozen
 
 from saga_core.errors import BadInput
-from saga_core.text.normal import clean_name, fold_name, nfc
+from saga_core.language import clean_name, fold_name, nfc
 
 LORE_TYPES: tuple[str, ...] = ("location", "item", "character", "faction", "event", "concept")
 LAYERS: tuple[str, ...] = ("A1", "A2", "A3", "A4")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from saga_core.ids import entity_id
-from saga_core.model.entities import Entity, Kind, Placement, Relation, Stack
-from saga_core.model.world_state import WorldState
-from saga_core.stores.graph import Value
-from saga_core.text.normal import fold_name
+from saga_core.language import fold_name
+from saga_core.model import Entity, Kind, Placement, Relation, Stack, WorldState
+from saga_core.values import Value
 from saga_core.world.model import CharacterSheet, World
 
 DEFAULT_HP = 100

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from attrs import define
 
 from saga_core.errors import BadInput
-from saga_core.text.normal import fold_name, nfc
+from saga_core.language import fold_name, nfc
 from saga_core.world.findings import Findings, meant
 from saga_core.world.format import (
     CHARACTER_FIELDS,
@@ -26,7 +26,6 @@ from saga_core.world.format import (
     fold_key,
     split_list,
 )
-from saga_core.world.front_matter import read_front_matter
 from saga_core.world.model import (
     LAYERS,
     LORE_TYPES,
@@ -85,6 +84,8 @@ def _clean(text: str) -> str:
 
 def _front(text: str, all_text: str, name: str, findings: Findings) -> dict[str, Any]:
     """The keyword arguments of ``World`` that come from WORLD.md."""
+    from saga_core.world.front_matter import read_front_matter  # with PyYAML, imported when it is needed
+
     matter = read_front_matter(text)
     for fault in matter.faults:
         findings.problem(WORLD_FILE, fault.line, fault.message, fault.remedy)

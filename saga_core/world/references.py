@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from saga_core.text.normal import fold_name
+from saga_core.language import fold_name
 from saga_core.world.findings import Findings
 from saga_core.world.format import CHARACTERS_FILE, LOREBOOK_FILE
 from saga_core.world.model import LoreEntry, World

@@ -18,7 +18,6 @@ from saga_core.world.format import (
     escape_body,
     join_list,
 )
-from saga_core.world.front_matter import write_front_matter
 from saga_core.world.model import CharacterSheet, LoreEntry, World
 from saga_core.world.notation import write_relation, write_stack
 from saga_core.world.parse import parse_world
@@ -46,6 +45,8 @@ def render_world(world: World) -> dict[str, str]:
 
 
 def _world_file(world: World) -> str:
+    from saga_core.world.front_matter import write_front_matter  # with PyYAML, imported when it is needed
+
     rows: list[tuple[str, str | tuple[str, ...]]] = []
     for spec in FRONT_FIELDS:
         value = getattr(world, spec.attribute)

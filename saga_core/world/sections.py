@@ -7,7 +7,7 @@ from collections.abc import Container
 
 from attrs import define, field, frozen
 
-from saga_core.text.normal import clean_name
+from saga_core.language import clean_name
 from saga_core.world.findings import Findings
 from saga_core.world.format import fold_key, unescape_body
 

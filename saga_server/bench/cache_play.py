@@ -15,9 +15,9 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from saga_backends.tokens.estimate import EstimateCounter
-from saga_core.engine.saga import Saga
-from saga_core.prompt.plan import PromptPlan, Stability, flatten
-from saga_core.upstream.facts import facts_of
+from saga_core import Saga
+from saga_core.messages import PromptPlan, Stability, flatten
+from saga_core.upstream import facts_of
 from saga_server.bench.cache_cases import PACES, Case
 from saga_server.bench.cache_ideal import Wish, ideal_cost
 from saga_server.bench.cache_rules import AutomaticCache, Charge, MarkedCache, Piece, Rates
@@ -195,8 +195,8 @@ async def play(case: Case, folder: Path) -> Result:
                 clock.at += PACES[case.pace](number)
                 again = evolve(teller.again(), words=told.words)
                 await biller.turn(chat, again, number, clock, swipe=True)
-            await saga.lanes.drain(60)
-        bills = next(iter((await saga.costs()).values())).by_purpose if small is not None else {}
+            await saga.background.drain_views(60)
+        bills = next(iter((await saga.sessions.costs()).values())).by_purpose if small is not None else {}
         behind = [bills[purpose].dollars if bills else 0.0 for purpose in ("extraction", "curation")]
         return biller.result(*behind)
 

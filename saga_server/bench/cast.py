@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from saga_core.text.korean import josa
-from saga_core.world.model import CharacterSheet, ItemStack, LoreEntry, SheetRelation, World
+from saga_core.language import josa
+from saga_core.world import CharacterSheet, ItemStack, LoreEntry, SheetRelation, World
 from saga_server.bench.vocabulary import VOCABULARIES, Vocabulary
 
 NAME = "bench"

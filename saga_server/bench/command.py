@@ -182,8 +182,7 @@ def _embedder(settings: Path | None, name: str | None, options: tuple[str, ...])
     """The configuration whose embedder is meant: a file's, another by name, with options over its own."""
     from attrs import evolve
 
-    from saga_core.config import load_config
-    from saga_core.config.environment import scalar
+    from saga_core.config import load_config, scalar
 
     config = load_config(settings)
     given: dict[str, Any] = dict(config.recall.options) if name in (None, config.recall.embedder) else {}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from attrs import asdict, define, evolve, field, frozen
 
 from saga_core.state_block import ItemAmount
-from saga_core.world.render import render_world
+from saga_core.world import render_world
 from saga_server.bench.cast import make_cast, make_world
 from saga_server.bench.storyteller import Storyteller, Told
 

@@ -10,13 +10,11 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from saga_core.engine.saga import Saga
-from saga_core.journal import transcript as reading
-from saga_core.journal.journal import Entry
-from saga_core.journal.matching import Match, words_key
-from saga_core.journal.transcript import identity_key, read_transcript
-from saga_core.journal.tree import node_of
-from saga_core.model.turn import Session, Turn
+from saga_core import Saga
+from saga_core.journal import Entry
+from saga_core.model import Session, Turn, node_of
+from saga_core.transcript import Match, identity_key, read_transcript, words_key
+from saga_core.transcript import identities as identity
 from saga_server.bench.cast import make_cast
 from saga_server.bench.meters import Samples, Stopwatch, calibrate, percentile
 from saga_server.bench.play import PlayOptions, prepare
@@ -52,7 +50,7 @@ async def write_shelf(folder: Path, shelf: Shelf) -> None:
         for number in range(shelf.sessions):
             # The long one stands among the others.
             turns = shelf.turns if number == shelf.sessions // 2 else _AROUND
-            session = await saga.create_session(label=str(number))
+            session = await saga.sessions.create(label=str(number))
             teller = Storyteller(cast, shelf.lang, turns, shelf.seed + number)
             chat, last = await _write(saga, session, teller, turns)
             if turns == shelf.turns:
@@ -61,22 +59,22 @@ async def write_shelf(folder: Path, shelf: Shelf) -> None:
 
 
 async def _write(saga: Saga, session: Session, teller: Storyteller, turns: int) -> tuple[list[tuple[str, str]], str]:
-    tree = (await saga.live.get(session.id)).tree
+    tree = (await saga.parts.live.get(session.id)).tree
     parent, chat, entries = tree.root, [], []
     for number in range(turns):
         told = teller.next()
         user_key = words_key(read_transcript([{"role": "user", "content": told.words}]).words)
         depth, episode = tree.get(parent).depth + 1, f"{told.words}\n{told.reply}"
-        turn = Turn(saga.ids.new("t"), session.id, parent, depth, saga.clock.now(), told.words, told.reply)
+        turn = Turn(saga.parts.ids.new("t"), session.id, parent, depth, saga.parts.clock.now(), told.words, told.reply)
         turn = evolve(turn, jump=tree.jump_for(parent))
         tree.add(node_of(turn, user_key=user_key, reply_key=identity_key(turn.reply), episode=episode))
         entries.append(Entry(turn, user_key, episode, settled=True))
         chat.append((told.words, told.reply))
         parent = turn.id
         if len(entries) == _BATCH or number == turns - 1:
-            session = await saga.journal.append(session, entries, head=parent)
+            session = await saga.parts.journal.append(session, entries, head=parent)
             entries.clear()
-    saga.live.forget(session.id)
+    saga.parts.live.forget(session.id)
     return chat, parent
 
 
@@ -105,8 +103,8 @@ async def measure_matching(folder: Path, repeats: int = REPEATS) -> dict[str, An
 
 def _forget() -> None:
     """Let go of the identities of known texts."""
-    reading._KEYS.young.clear()
-    reading._KEYS.old.clear()
+    identity._KEYS.young.clear()
+    identity._KEYS.old.clear()
 
 
 @frozen
@@ -151,7 +149,7 @@ class _Bench:
         with Stopwatch() as read:
             transcript = read_transcript(messages)
         with Stopwatch() as match:
-            found = await saga.matcher.match(transcript, owner="")
+            found = await saga.parts.matcher.match(transcript, owner="")
         self._check(found, how)
         return _Taken(read, match)
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from saga_core.journal.journal import Journal
-from saga_core.model.turn import Session
+from saga_core.journal import Journal
+from saga_core.model import Session
 from saga_core.ports import Embedder, Mode
 
 _FEW, _PART = 5, 0.1

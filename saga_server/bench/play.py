@@ -14,19 +14,15 @@ from typing import Any
 from attrs import asdict, define, evolve, field, frozen
 from cattrs import structure
 
-from saga_core.engine.live import LiveSession
-from saga_core.engine.saga import Saga
-from saga_core.extraction.writer import mention_event, read_delta
-from saga_core.journal.journal import Entry
-from saga_core.journal.matching import opening_key, words_key
-from saga_core.journal.transcript import identity_key, read_transcript
-from saga_core.journal.tree import node_of
-from saga_core.model.deltas import Delta
-from saga_core.model.fold import fold
-from saga_core.model.turn import Turn
-from saga_core.projection.episodes import render_episode
+from saga_core import Saga
+from saga_core.extraction import mention_event, read_delta
+from saga_core.journal import Entry
+from saga_core.model import Delta, Turn, fold, node_of
+from saga_core.projection import render_episode
+from saga_core.sessions import LiveSession
 from saga_core.state_block import read_reply
-from saga_core.world.render import render_world
+from saga_core.transcript import identity_key, opening_key, read_transcript, words_key
+from saga_core.world import render_world
 from saga_server.bench.cast import NAME, Cast, make_cast, make_world
 from saga_server.bench.storyteller import Storyteller, Told
 
@@ -147,9 +143,9 @@ async def write_play(folder: Path, options: PlayOptions) -> Play:
     clock = _Ticking()
     teller = Storyteller(_cast(options), options.lang, options.turns, options.seed)
     async with Saga.open(folder / CONFIG, clock=clock, entropy=_Counting()) as saga:
-        session = await saga.create_session(label=NAME)
-        live = await saga.live.get(session.id)
-        saga.projector.slots = 1  # batches are far apart, and yet one timeline
+        session = await saga.sessions.create(label=NAME)
+        live = await saga.parts.live.get(session.id)
+        saga.parts.projector.slots = 1  # batches are far apart, and yet one timeline
         writer = _Writer(saga, live, clock)
         chat: list[tuple[str, str]] = []
         for number in range(1, options.turns + 1):
@@ -219,7 +215,7 @@ class _Writer:
         named = live.lore.mentioned_in(f"{words}\n{told.reply}")
         delta: Delta = evolve(read, events=read.events + mention_event(named))
         turn = Turn(
-            self.saga.ids.new("t"),
+            self.saga.parts.ids.new("t"),
             live.session.id,
             parent,
             tree.get(parent).depth + 1,
@@ -245,9 +241,9 @@ class _Writer:
             return
         live = self.live
         live.session = await live.journal.append(live.session, entries, head=self._head, opening=self._opening)
-        await self.saga.projector.project(live, [entry.turn.id for entry in entries])
+        await self.saga.parts.projector.project(live, [entry.turn.id for entry in entries])
         # What a curator had to say came while the play went on, not all at once when it is measured.
-        self.saga.curations.kick(live.session.id)
+        self.saga.background.reviews.kick(live.session.id)
         report = await self.saga.drain(_REVIEWING)
         if report.waiting:
             raise RuntimeError(f"background work did not end: {report.waiting}")

@@ -15,15 +15,25 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from saga_backends.tokens.estimate import EstimateCounter
-from saga_core.config.model import Config, TokenBudget
-from saga_core.context.model import Piece, Section, TurnContext
-from saga_core.context.reader import USEFUL_HOPS, ContextReader, default_reader
-from saga_core.context.scene import Scene
-from saga_core.context.sources import Connections, ContextSource, Lorebook, Recollection
-from saga_core.context.sources.source import NOTHING_GIVEN, Given
-from saga_core.engine.open_models import open_embedder
+from saga_core.config import Config, TokenBudget
+from saga_core.context import (
+    NOTHING_GIVEN,
+    USEFUL_HOPS,
+    Connections,
+    ContextReader,
+    ContextSource,
+    Given,
+    Lorebook,
+    Piece,
+    Recollection,
+    Scene,
+    Section,
+    TurnContext,
+    default_reader,
+)
 from saga_core.ports import Embedder
-from saga_core.recall.fusion import Ranking
+from saga_core.recall import Ranking
+from saga_core.storage import open_embedder
 from saga_server.bench.recall_chats import make_chats
 from saga_server.bench.recall_plays import stage_play
 from saga_server.bench.recall_set import Dialogue

@@ -12,20 +12,15 @@ from attrs import define, field, frozen
 
 from saga_backends.memory.vector import MemoryVector
 from saga_backends.resident.vectors import ResidentVectors
-from saga_core.context.model import Language, ReadRequest
+from saga_core.context import ReadRequest
 from saga_core.ids import entity_id
-from saga_core.journal.tree import Node, Tree
-from saga_core.model.entities import Entity, Kind
-from saga_core.model.turn import TurnKind
-from saga_core.model.world_state import WorldState
+from saga_core.language import Language
+from saga_core.model import Entity, Kind, Node, Tree, TurnKind, WorldState
 from saga_core.ports import Embedder
-from saga_core.projection.episodes import passage_of, render_utterance, spoken_day
-from saga_core.projection.vector_scopes import episodes_scope, lore_scope, spec_of
-from saga_core.recall.episodes import PathEpisodes
-from saga_core.recall.lexical import LexicalIndex
-from saga_core.recall.lore_index import LoreIndex
-from saga_core.stores.vector import VectorItem
-from saga_core.world.model import World
+from saga_core.projection import render_utterance, spoken_day
+from saga_core.recall import LexicalIndex, LoreIndex, PathEpisodes, episodes_scope, lore_scope, passage_of, spec_of
+from saga_core.stores import VectorItem
+from saga_core.world import World
 from saga_server.bench.recall_set import Dialogue
 
 _MEMORY = 512 * 2**20

@@ -10,15 +10,15 @@ from typing import cast
 
 from attrs import evolve, frozen
 
-from saga_core.context.model import Language, ReadRequest
-from saga_core.extraction.writer import mention_event, read_delta
-from saga_core.model.fold import fold
+from saga_core.context import ReadRequest
+from saga_core.extraction import mention_event, read_delta
+from saga_core.language import Language
+from saga_core.model import fold
 from saga_core.ports import Embedder
-from saga_core.projection.episodes import render_episode
-from saga_core.recall.episodes import PathEpisodes
-from saga_core.recall.lore_index import LoreIndex
+from saga_core.projection import render_episode
+from saga_core.recall import LoreIndex, PathEpisodes
 from saga_core.state_block import read_reply
-from saga_core.world.opening import opening_state
+from saga_core.world import opening_state
 from saga_server.bench.cast import make_cast, make_world
 from saga_server.bench.recall_chats import filled
 from saga_server.bench.recall_stage import Case, Evidence, Stage

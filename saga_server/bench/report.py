@@ -135,7 +135,7 @@ SECTIONS = (
             Row("cold load of the session: CPU", "ms", _of("cold", "load", "cpu"), 150.0),
             Row("cold load of the session: wall", "ms", _of("cold", "load", "wall")),
             Row("import saga_core: CPU", "s", _imported("saga_core"), 0.3),
-            Row("import saga_core.engine.saga: CPU", "s", _imported("saga_core.engine.saga")),
+            Row("import saga_core.saga: CPU", "s", _imported("saga_core.saga")),
             Row("server ready: wall", "s", _of("server", "ready", scale=0.001), 1.5),
             Row("server ready: CPU", "s", _of("server", "ready_cpu", scale=0.001)),
             Row("server with the session: RSS", "MB", _of("server", "rss", scale=2.0**-20), 110.0),

@@ -47,7 +47,7 @@ def run_bench(
         "machine": machine(),
         "options": {name: value for name, value in asdict(options).items() if name != "turns"},
         "measured": {"reads": reads, "turns": turns, "repeats": repeats},
-        "imports": {module: import_cpu(module, repeats) for module in ("saga_core", "saga_core.engine.saga")},
+        "imports": {module: import_cpu(module, repeats) for module in ("saga_core", "saga_core.saga")},
         "plays": plays,
     }
 

@@ -19,10 +19,9 @@ from attrs import define, field
 
 from saga_core import registry
 from saga_core.capabilities import Capability
-from saga_core.recall.graph_walk import walk
+from saga_core.recall import walk
 from saga_core.registry import OpenOptions
-from saga_core.stores.filters import Compare
-from saga_core.stores.vector import ScopeSpec
+from saga_core.stores import Compare, ScopeSpec
 from saga_server.bench.meters import Samples, Stopwatch, full_speed, probe
 from saga_server.bench.processes import bytes_on_disk, resident_bytes
 from saga_server.bench.stores_data import (

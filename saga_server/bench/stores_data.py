@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from attrs import define, field
 
-from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node, Value
-from saga_core.stores.vector import VectorItem
+from saga_core.stores import Edge, EdgeKey, Mutation, Node, Value, VectorItem
 
 SCOPE = "bench"
 DIMENSION = 256

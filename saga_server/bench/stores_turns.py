@@ -16,9 +16,9 @@ from typing import Any
 
 from attrs import define, field
 
+from saga_core import Saga
 from saga_core.context import default_reader
-from saga_core.engine.begun import BegunTurn
-from saga_core.engine.saga import Saga
+from saga_core.play import PendingTurn
 from saga_server.bench.meters import MeteredEmbedder, Samples, Stopwatch, Taken, full_speed, probe
 from saga_server.bench.play import Play, read_play
 from saga_server.bench.processes import bytes_on_disk, resident_bytes
@@ -76,7 +76,7 @@ class _Turns:
         in_stores = sum(store.take() for store in self.stores)
         self.samples.setdefault(f"{name}.stores", Samples()).add(Taken(in_stores, in_stores), speed)
 
-    async def begin(self, chat: list[tuple[str, str]], words: str) -> tuple[BegunTurn, Stopwatch]:
+    async def begin(self, chat: list[tuple[str, str]], words: str) -> tuple[PendingTurn, Stopwatch]:
         """Read a turn."""
         messages = self.play.messages(chat, words)
         with Stopwatch() as watch:
@@ -135,19 +135,19 @@ async def measure_turns(folder: Path, reads: int, turns: int) -> dict[str, Any]:
         if missing:
             raise RuntimeError(f"the engines are not there: {missing}")
         with Stopwatch() as filling:
-            await saga.rebuild(play.session)
+            await saga.maintenance.rebuild(play.session)
         settle()
-        projector, stores = saga.projector, saga.stores
+        projector, stores = saga.parts.projector, saga.stores
         metered = MeteredStore(stores.graph), MeteredStore(stores.vector)
         projector.graph, projector.vectors = metered
         projector.embedder = embedder = MeteredEmbedder(stores.embedder)
-        saga.reader = default_reader(
-            saga.config, stores.counter, clock=saga.clock, vectors=projector.vectors, embedder=embedder
+        saga.play.reading.reader = default_reader(
+            saga.config, stores.counter, clock=saga.parts.clock, vectors=projector.vectors, embedder=embedder
         )
         bench = _Turns(saga, play, embedder, metered)
         await bench.read(reads)
         await bench.go_on(turns)
-        differences = await saga.verify(play.session)
+        differences = await saga.maintenance.differences(play.session)
         if differences:
             raise RuntimeError(f"the stores differ from the journal: {differences}")
         memory = resident_bytes(os.getpid())

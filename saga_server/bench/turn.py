@@ -11,9 +11,9 @@ from typing import Any
 
 from attrs import define, field
 
+from saga_core import Saga
 from saga_core.context import default_reader
-from saga_core.engine.begun import BegunTurn
-from saga_core.engine.saga import Saga
+from saga_core.play import PendingTurn
 from saga_server.bench.meters import (
     MeteredEmbedder,
     MeteredJournal,
@@ -84,14 +84,14 @@ def _meter(saga: Saga) -> MeteredEmbedder:
     """Put a meter before the embedder of ``saga``."""
     stores = saga.stores
     embedder = MeteredEmbedder(stores.embedder)
-    saga.projector.embedder = embedder
-    saga.reader = default_reader(
-        saga.config, stores.counter, clock=saga.clock, vectors=stores.vector, embedder=embedder
+    saga.parts.projector.embedder = embedder
+    saga.play.reading.reader = default_reader(
+        saga.config, stores.counter, clock=saga.parts.clock, vectors=stores.vector, embedder=embedder
     )
     return embedder
 
 
-def _expect(begun: BegunTurn, play: Play, depth: int) -> None:
+def _expect(begun: PendingTurn, play: Play, depth: int) -> None:
     """A benchmark of something else than a turn would be worth nothing."""
     if begun.session.id != play.session or begun.parent.depth != depth:
         raise RuntimeError(f"the play was not found again: turn {begun.parent.depth} of {begun.session.id}")
@@ -119,7 +119,7 @@ class _Bench:
     def __attrs_post_init__(self) -> None:
         self._chat = list(self.play.chat)
         self._depth = self.play.options.turns
-        self._journal = self.saga.journal = MeteredJournal(self.saga.journal.kv)
+        self._journal = self.saga.play.recorder.journal = MeteredJournal(self.saga.parts.journal.kv)
 
     async def warm_up(self) -> None:
         """Load the session and what is imported late."""
@@ -192,14 +192,14 @@ class _Bench:
 
     async def _index(self) -> None:
         """What indexing the last turn took, by doing it once more under another name."""
-        live = await self.saga.live.get(self.play.session)
+        live = await self.saga.parts.live.get(self.play.session)
         index, text = live.episodes, live.tree.get(live.head).episode
         with Stopwatch() as indexing:
             index.add("", text)
         self._take("index", indexing)
         index.remove("", text)
 
-    async def _begin(self, chat: Sequence[tuple[str, str]], words: str, name: str, depth: int) -> BegunTurn:
+    async def _begin(self, chat: Sequence[tuple[str, str]], words: str, name: str, depth: int) -> PendingTurn:
         messages = self.play.messages(chat, words)
         with Stopwatch() as reading:
             begun = await self.saga.begin(messages)

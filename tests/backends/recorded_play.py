@@ -8,8 +8,8 @@ from typing import Any
 
 from attrs import define, field
 
-from saga_core.engine.begun import BegunTurn
-from saga_core.engine.saga import Saga
+from saga_core import Saga
+from saga_core.play.pending_turn import PendingTurn
 from saga_server.bench.cast import make_cast
 from saga_server.bench.play import PlayOptions, prepare
 from saga_server.bench.storyteller import Storyteller, Told
@@ -74,7 +74,7 @@ class Chat:
         return [{"role": "system", "content": self.system}, *history, {"role": "user", "content": words}]
 
 
-async def play(saga: Saga, chat: Chat, note: Callable[[list[dict[str, Any]], BegunTurn], None]) -> None:
+async def play(saga: Saga, chat: Chat, note: Callable[[list[dict[str, Any]], PendingTurn], None]) -> None:
     """Play all turns; ``note`` is given every request and what came of it."""
 
     async def turn(lines: list[tuple[str, str]], told: Told) -> None:

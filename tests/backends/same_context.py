@@ -1,8 +1,8 @@
 """What the model is told over several stores: ``python -m tests.backends.same_context FOLDER GRAPH …``.
 
-Every play is played through every combination of the graph engines that are named and all vector engines; then the
-journal that the first combination left is shown by each of them anew, without a layer in memory, and read at its end
-and on the way. Prints JSON: combination -> play -> digests of what was told.
+Every combination of the named graph engines with all vector engines plays once, in alternating languages; the first
+combination plays in both. Then each combination rebuilds its stores from the journal that the first one left, without a
+layer in memory, and is read at the end and on the way. Prints JSON: combination -> play -> digests of what was told.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any
 from attrs import evolve
 
 from saga_backends.embedder.ngram import NgramEmbedder
+from saga_core import Saga
 from saga_core.config import Config, load_config
 from saga_core.config.model import StoreConfig
-from saga_core.engine.begun import BegunTurn
-from saga_core.engine.saga import Saga
+from saga_core.play.pending_turn import PendingTurn
 from tests.backends.recorded_play import Chat, Counting, Ticking, made, play
 
 TURNS = 20
@@ -38,7 +38,7 @@ def configured(file: Path, graph: str, vector: str, resident_mb: int) -> Config:
     return evolve(config, storage=evolve(config.storage, **stores))
 
 
-def told(begun: BegunTurn) -> list[Any]:
+def told(begun: PendingTurn) -> list[Any]:
     """The text, for a person who looks for the difference; who said it; and the bytes of all that goes upstream."""
     assert not begun.context.late
     assert begun.context.pieces
@@ -52,7 +52,7 @@ async def played(file: Path, lang: str, graph: str, vector: str) -> tuple[list[A
     requests: list[Any] = []
     heard: list[Any] = []
 
-    def note(messages: list[dict[str, Any]], begun: BegunTurn) -> None:
+    def note(messages: list[dict[str, Any]], begun: PendingTurn) -> None:
         requests.append(messages)
         heard.append(told(begun))
 
@@ -60,8 +60,8 @@ async def played(file: Path, lang: str, graph: str, vector: str) -> tuple[list[A
     async with Saga.open(config, clock=Ticking(), entropy=Counting()) as saga:
         await play(saga, Chat(lang, TURNS), note)
         assert not saga.counters.degraded, saga.counters.degraded
-        for each in await saga.sessions():
-            assert await saga.verify(each.session.id) == []
+        for each in await saga.sessions.list():
+            assert await saga.maintenance.differences(each.session.id) == []
     return heard, requests
 
 
@@ -70,9 +70,9 @@ async def shown(file: Path, lang: str, graph: str, vector: str, requests: list[A
     heard = []
     config = configured(file, graph, vector, resident_mb=0)
     async with Saga.open(config, clock=Ticking(), entropy=Counting()) as saga:
-        (summary,) = await saga.sessions()
-        await saga.rebuild(summary.session.id)
-        assert await saga.verify(summary.session.id) == []
+        (summary,) = await saga.sessions.list()
+        await saga.maintenance.rebuild(summary.session.id)
+        assert await saga.maintenance.differences(summary.session.id) == []
         # The last first: its parent is what the stores show.
         for messages in [*requests[::-7], *requests[-3:]]:
             begun = await saga.begin(messages, session=lang)
@@ -83,11 +83,12 @@ async def shown(file: Path, lang: str, graph: str, vector: str, requests: list[A
 
 def combinations(folder: Path, graphs: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for lang in LANGUAGES:
+    pairs = [(graph, vector) for graph in graphs for vector in VECTORS]
+    for turn, lang in enumerate(LANGUAGES):
         journal: Path | None = None
         requests: list[Any] = []
-        for graph in graphs:
-            for vector in VECTORS:
+        for at, (graph, vector) in enumerate(pairs):
+            if at == 0 or at % len(LANGUAGES) == turn:
                 file = made(folder / f"{lang}-{graph}-{vector}", lang, TURNS)
                 heard, requests = asyncio.run(played(file, lang, graph, vector))
                 journal = journal or file.parent / "data" / "state.db"

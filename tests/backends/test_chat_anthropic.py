@@ -9,8 +9,8 @@ import pytest
 
 from saga_backends.chat.anthropic import BACKEND, AnthropicChat
 from saga_core.errors import BadInput, UpstreamError
+from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, ExtraPart, FinishPart, TextPart, Usage, UsagePart
-from saga_core.prompt.plan import Block, PromptPlan, Stability
 from saga_core.registry import OpenOptions
 from saga_server.bench.protocols.anthropic import AnthropicMessages, Refuses
 from saga_server.bench.protocols.steps import calls, errors, fails, hangs, page, raw, resets, says, truncates
@@ -24,7 +24,7 @@ def blocks(*said: tuple[str, Any], **marks: Any) -> PromptPlan:
     """Messages by role and content; ``at3="5m"`` puts a breakpoint behind the fourth."""
     return PromptPlan(
         tuple(
-            Block(role, content, Stability.HISTORY, breakpoint=marks.get(f"at{at}"))
+            Block(role, content, Origin.HISTORY, breakpoint=marks.get(f"at{at}"))
             for at, (role, content) in enumerate(said)
         )
     )
@@ -272,7 +272,7 @@ class TestMessages:
         assert ("cache_control" in first, "cache_control" in second) == (True, False)
 
     async def test_the_context_stands_before_the_words(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
-        plan = PromptPlan((Block("user", "말", Stability.VOLATILE, lead="문맥"),))
+        plan = PromptPlan((Block("user", "말", Origin.WORDS, lead="문맥"),))
         await parts(model, ChatRequest(plan, NEW))
         assert upstream.requests[0].body["messages"][0]["content"] == [{"type": "text", "text": "문맥\n\n말"}]
 
@@ -291,9 +291,9 @@ class TestMessages:
     async def test_names_are_said(self, upstream: AnthropicMessages, model: AnthropicChat) -> None:
         plan = PromptPlan(
             (
-                Block("user", "안녕", Stability.HISTORY, {"name": "아리아"}),
-                Block("assistant", "크룩: 왔군.", Stability.HISTORY, {"name": "크룩"}),
-                Block("user", "응", Stability.VOLATILE),
+                Block("user", "안녕", Origin.HISTORY, {"name": "아리아"}),
+                Block("assistant", "크룩: 왔군.", Origin.HISTORY, {"name": "크룩"}),
+                Block("user", "응", Origin.WORDS),
             )
         )
         found = await self.sent(upstream, model, ChatRequest(plan, NEW))
@@ -303,10 +303,10 @@ class TestMessages:
         call = {"id": "c1", "type": "function", "function": {"name": "roll", "arguments": '{"dice": 2}'}}
         plan = PromptPlan(
             (
-                Block("user", "굴려", Stability.HISTORY),
-                Block("assistant", "", Stability.HISTORY, {"tool_calls": [call], "content": None}),
-                Block("tool", "7", Stability.HISTORY, {"tool_call_id": "c1"}),
-                Block("user", "그래서?", Stability.VOLATILE),
+                Block("user", "굴려", Origin.HISTORY),
+                Block("assistant", "", Origin.HISTORY, {"tool_calls": [call], "content": None}),
+                Block("tool", "7", Origin.HISTORY, {"tool_call_id": "c1"}),
+                Block("user", "그래서?", Origin.WORDS),
             )
         )
         await parts(model, ChatRequest(plan, NEW))
@@ -319,11 +319,9 @@ class TestMessages:
         self, upstream: AnthropicMessages, model: AnthropicChat
     ) -> None:
         call = {"id": "c1", "type": "function", "function": {"name": "roll", "arguments": "{"}}
-        lone_result = Block("tool", "7", Stability.HISTORY, {"tool_call_id": "c0"})
-        lone_call = Block("assistant", "", Stability.HISTORY, {"tool_calls": [call]})
-        await parts(
-            model, ChatRequest(PromptPlan((lone_result, lone_call, Block("user", "a", Stability.VOLATILE))), NEW)
-        )
+        lone_result = Block("tool", "7", Origin.HISTORY, {"tool_call_id": "c0"})
+        lone_call = Block("assistant", "", Origin.HISTORY, {"tool_calls": [call]})
+        await parts(model, ChatRequest(PromptPlan((lone_result, lone_call, Block("user", "a", Origin.WORDS))), NEW))
         assert upstream.refusals == []
 
 

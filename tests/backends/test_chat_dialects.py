@@ -20,8 +20,8 @@ from saga_backends.chat.openai_reply import ReplyReader
 from saga_backends.chat.prefill import Unrepeated
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
+from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart
-from saga_core.prompt.plan import Block, PromptPlan, Stability
 from saga_core.registry import OpenOptions
 from saga_core.upstream.parameters import ParameterRules
 from saga_server.bench.protocols.openai import Dialect, OpenAIChatServer
@@ -30,9 +30,9 @@ from saga_server.bench.protocols.steps import fails, says
 
 PLAN = PromptPlan(
     (
-        Block("system", "Narrate.", Stability.STABLE, breakpoint="30m"),
-        Block("assistant", "어서 와.", Stability.HISTORY, {"reasoning": "x"}, breakpoint="1h"),
-        Block("user", "나는 문을 연다.", Stability.VOLATILE, {"name": "aria"}, lead="문맥"),
+        Block("system", "Narrate.", Origin.CLIENT, breakpoint="30m"),
+        Block("assistant", "어서 와.", Origin.HISTORY, {"reasoning": "x"}, breakpoint="1h"),
+        Block("user", "나는 문을 연다.", Origin.WORDS, {"name": "aria"}, lead="문맥"),
     )
 )
 
@@ -144,7 +144,7 @@ class TestParameters:
 
     async def test_google_teaches_too(self) -> None:
         async with stage("google", "any") as (server, model):
-            plain = PromptPlan((Block("user", "a", Stability.VOLATILE),))
+            plain = PromptPlan((Block("user", "a", Origin.WORDS),))
             assert sorted(changed(await parts(model, "g", plain, frequency_penalty=0.3, seed=3))) == [
                 "frequency_penalty",
                 "seed",
@@ -189,7 +189,7 @@ async def test_a_template_that_wants_voices_in_turns(status: int) -> None:
         return await good(wire)
 
     said = [("system", "s1"), ("system", "s2"), ("assistant", "어서 와."), ("user", "a"), ("system", "note")]
-    plan = PromptPlan(tuple(Block(role, content, Stability.HISTORY) for role, content in [*said, ("assistant", "")]))
+    plan = PromptPlan(tuple(Block(role, content, Origin.HISTORY) for role, content in [*said, ("assistant", "")]))
     async with stage("local") as (server, model):
         server.otherwise = template
         for _ in range(2):

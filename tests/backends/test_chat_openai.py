@@ -18,8 +18,8 @@ from saga_backends.chat.openai import BACKEND, OpenAIChat
 from saga_backends.chat.openai_reply import ReplyReader
 from saga_backends.provider_error import Blame
 from saga_core.errors import BadInput, UpstreamError
+from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import ChatPart, ChatRequest, ExtraPart, FinishPart, TextPart, Usage, UsagePart
-from saga_core.prompt.plan import Block, PromptPlan, Stability
 from saga_core.registry import OpenOptions
 from tests.server.upstream import (
     Upstream,
@@ -38,7 +38,7 @@ KEY = "sk-geheim-geheim-1"
 
 
 def ask(words: str = "나는 문을 연다.", *, key: str | None = None, **params: Any) -> ChatRequest:
-    plan = PromptPlan((Block("system", "Narrate.", Stability.STABLE), Block("user", words, Stability.VOLATILE)))
+    plan = PromptPlan((Block("system", "Narrate.", Origin.CLIENT), Block("user", words, Origin.WORDS)))
     return ChatRequest(plan, "narrator-1", params, key)
 
 

@@ -16,13 +16,14 @@ from conformance import Harness
 from conformance.runner import run
 from conformance.samples import empty_view, view
 from saga_core.capabilities import Capability
-from saga_core.curation.asked import CurationFailed
-from saga_core.curation.rulings import BLOCK_CHARS
 from saga_core.curation.steps import MOST_CALLS
+from saga_core.curation.validation import BLOCK_CHARS
 from saga_core.errors import BadInput, Closed, UpstreamError
 from saga_core.model.entities import MemoryBlock as Block
+from saga_core.model_calls.failure import ModelCallFailed
 from saga_core.registry import OpenOptions, load
-from saga_core.stores.curator import CurationView, Proposal
+from saga_core.stores.curator import CurationView
+from saga_core.values import Proposal
 from tests.backends.letta import VERSION, Agent, LettaFake, calls, text
 
 MODEL = "openai/gpt-5-mini"
@@ -162,7 +163,7 @@ async def test_a_server_without_client_tools_is_understood_by_json(letta: LettaF
 async def test_prose_is_asked_for_once_more_and_then_given_up(letta: LettaFake) -> None:
     curator = await opened(letta)
     letta.then(text("좋은 이야기였습니다."), text("정말로요."))
-    with pytest.raises(CurationFailed, match="calls no tool"):
+    with pytest.raises(ModelCallFailed, match="calls no tool"):
         await curator.review(view())
     assert len(letta.thoughts) == 2
     await curator.aclose()
@@ -200,7 +201,7 @@ async def test_failures_and_nonsense_are_told(letta: LettaFake) -> None:
     curator = await opened(letta)
     for said in FAILURES:
         letta.then(said)
-        with pytest.raises((CurationFailed, UpstreamError), match="Letta"):
+        with pytest.raises((ModelCallFailed, UpstreamError), match="Letta"):
             await curator.review(view())
         letta.then(calls(LORE), said)
         assert kinds(await curator.review(view())) == ["lore"], "what was sound before is kept"
@@ -212,7 +213,7 @@ async def test_nonsense_instead_of_agents_is_told(letta: LettaFake) -> None:
     bodies: tuple[Any, ...] = ("<html>", {"a": 1}, [{"id": 7}], [{}], None, 5)
     for body in bodies:
         letta.broken["GET", "/v1/agents/"] = letta.broken["POST", "/v1/agents/"] = {"status": 200, "body": body}
-        with pytest.raises((CurationFailed, UpstreamError), match="Letta"):
+        with pytest.raises((ModelCallFailed, UpstreamError), match="Letta"):
             await curator.review(view())
     await curator.aclose()
 
@@ -220,7 +221,7 @@ async def test_nonsense_instead_of_agents_is_told(letta: LettaFake) -> None:
 async def test_a_slow_server_and_one_that_is_away(letta: LettaFake) -> None:
     curator = await opened(letta, timeout=0.05)
     letta.then({"status": 0, "body": ""})
-    with pytest.raises(CurationFailed, match=r"no answer within 0\.05 s"):
+    with pytest.raises(ModelCallFailed, match=r"no answer within 0\.05 s"):
         await curator.review(view())
     letta.broken["GET", "/v1/"] = {"status": 0, "body": ""}
     assert "no answer" in (await curator.check()).detail

@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.samples import empty_view, view
-from saga_core.curation.answers import Unusable, read_answer, read_object
-from saga_core.curation.asked import CurationFailed
-from saga_core.curation.asking import LIMIT, ask_once, ask_step
-from saga_core.curation.rulings import BLOCK_CHARS, rule
+from saga_core.curation.parse import read_answer
+from saga_core.curation.prompt import LIMIT, ask_once, ask_step
 from saga_core.curation.steps import Call, Desk, read_calls
+from saga_core.curation.validation import BLOCK_CHARS, rule
 from saga_core.errors import BadInput, Closed, UpstreamError
+from saga_core.model_calls.failure import ModelCallFailed
+from saga_core.model_calls.json_answer import Unusable, read_object
 from saga_core.ports import ChatPart, ChatRequest, ExtraPart, FinishPart, TextPart
 from saga_core.registry import OpenOptions, load, names
 
@@ -98,7 +99,7 @@ async def test_a_model_that_never_answers_is_given_up() -> None:
             yield TextPart("")
 
     for name in ASKING:
-        with pytest.raises(CurationFailed, match="no answer within"):
+        with pytest.raises(ModelCallFailed, match="no answer within"):
             await (await opened(name, chat=Hangs(), timeout=0.01)).review(view())
 
 

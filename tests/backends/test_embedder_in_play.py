@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from saga_core import Saga
 from saga_core.config import Config, load_config
-from saga_core.engine.saga import Saga
-from saga_core.projection.vector_scopes import episodes_scope
+from saga_core.recall.vector_scopes import episodes_scope
 from tests.backends.embeddings_server import EmbeddingsServer, fails, waits
-from tests.core.engine.play import Frontend
+from tests.core.frontend import Frontend
 
 KEY = "sk-geheim-geheim-2"
 
@@ -59,7 +59,7 @@ async def test_turns_are_embedded_behind_the_reply_and_asked_in_the_next(
         made = await saga.stores.vector.describe(episodes_scope(session))
         assert made is not None and made.embedder.split()[0] == "box/my-model/16/1"
         assert [batch for batch in server.batches if batch == ["2번 문을 연다."]], "the question, once"
-        assert await saga.verify(session) == []
+        assert await saga.maintenance.differences(session) == []
         assert (await saga.status())["vectors"]["dimension"] == 16
 
 
@@ -99,7 +99,7 @@ async def test_another_model_is_another_embedder(tmp_path: Path, server: Embeddi
         await played(saga, 2)
     async with Saga.open(config(tmp_path, server, "other-model")) as saga:
         await saga.drain(10)
-        (session,) = await saga.journal.sessions()
+        (session,) = await saga.parts.journal.sessions()
         made = await saga.stores.vector.describe(episodes_scope(session.id))
         assert made is not None and made.embedder.split()[0] == "box/other-model/16/1"
         assert await saga.stores.vector.count(episodes_scope(session.id)) == 2

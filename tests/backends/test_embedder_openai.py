@@ -14,6 +14,7 @@ import pytest
 from saga_backends.embedder.known_models import facts_of_model
 from saga_backends.embedder.openai import BACKEND, OpenAIEmbedder
 from saga_backends.embedder.strangers import PASSAGES, QUESTIONS
+from saga_core.background import Retry
 from saga_core.errors import BadInput, Closed, StoreUnavailable, UpstreamError
 from saga_core.registry import OpenOptions
 from saga_core.stores.vector import cosine
@@ -55,7 +56,7 @@ async def server() -> AsyncIterator[EmbeddingsServer]:
 @pytest.fixture
 async def embedder(server: EmbeddingsServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[OpenAIEmbedder]:
     # The first pause after a failure, in seconds: nothing here waits for long.
-    monkeypatch.setattr("saga_backends.embedder.openai._FIRST_PAUSE", 0.001)
+    monkeypatch.setattr("saga_backends.embedder.openai._RETRY", Retry(first=0.001))
     found = await opened(server)
     yield found
     await found.aclose()

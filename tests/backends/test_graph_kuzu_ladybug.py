@@ -1,4 +1,6 @@
-"""What is tested of one engine in this process holds of the other as well: in a process of its own."""
+"""What is tested of one engine in this process holds of the other as well: in a process of its own.
+
+Its random runs are those of the conformance suite (``tests/conformance/test_separate_engines.py``)."""
 
 from __future__ import annotations
 
@@ -12,7 +14,6 @@ from tests.backends.store_openers import ENGINE
 HERE = Path(__file__).resolve().parent
 FILES = (
     "test_graph_contract.py",
-    "test_graph_machine.py",
     "test_graph_kuzu.py",
     "test_graph_cypher.py",
 )

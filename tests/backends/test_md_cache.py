@@ -15,7 +15,8 @@ from saga_backends.memory import CACHE
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores.md_cache import PAGE_NAMES, MdCache, Pages
+from saga_core.stores.md_cache import MdCache, Pages
+from saga_core.values import PAGE_NAMES
 
 HOSTILE = ["../../etc/passwd", "/etc", ".", "..", "C:\\x", "\n", "con", "가" * 256]
 SCOPES = ["s1", "아리아의 모험", "a/b", "A/B", "a b", "😀", *HOSTILE]

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from saga_backends.md_cache.files import BACKEND, FilesCache, folder_name
 from saga_core.errors import BadInput, NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
 from saga_core.registry import OpenOptions
-from saga_core.stores.md_cache import PAGE_NAMES, Pages
+from saga_core.stores.md_cache import Pages
+from saga_core.values import PAGE_NAMES
 
 SCOPE = "아리아의 모험"
 

@@ -13,10 +13,10 @@ from saga_backends import memory
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, NotSupported
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores.curator import Proposal
 from saga_core.stores.graph import Edge, Mutation, Node
 from saga_core.stores.lifecycle import Limits
 from saga_core.stores.vector import ScopeSpec, VectorItem
+from saga_core.values import Proposal
 
 BACKENDS = (memory.STATE, memory.GRAPH, memory.VECTOR, memory.CACHE, memory.CURATOR)
 VIEW: Any = object()

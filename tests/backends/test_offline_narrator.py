@@ -13,8 +13,8 @@ from saga_backends.chat.offline import MODEL, OfflineNarrator
 from saga_backends.chat.offline.narrator import estimate
 from saga_core import registry
 from saga_core.errors import BadInput, UpstreamError
+from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import ChatRequest, FinishPart, TextPart, UsagePart
-from saga_core.prompt.plan import Block, PromptPlan, Stability
 from saga_core.state_block import (
     BlockFields,
     BlockStatus,
@@ -47,15 +47,15 @@ def request(
     **params: Any,
 ) -> ChatRequest:
     """What a frontend sends, as SAGA hands it on; ``history`` ends with a reply, ``words`` None continues it."""
-    blocks = [Block("system", "너는 이야기꾼이다.", Stability.STABLE)]
+    blocks = [Block("system", "너는 이야기꾼이다.", Origin.CLIENT)]
     if asks:
-        blocks.append(Block("system", instruction("ko"), Stability.STABLE))
+        blocks.append(Block("system", instruction("ko"), Origin.CLIENT))
     for index, text in enumerate(history):
         role = "assistant" if (len(history) - index) % 2 else "user"
-        blocks.append(Block(role, text, Stability.HISTORY))
+        blocks.append(Block(role, text, Origin.HISTORY))
     if words is not None:
-        blocks.append(Block("user", words, Stability.VOLATILE, {}, context))
-    blocks.append(Block("system", "짧게 쓴다.", Stability.VOLATILE))
+        blocks.append(Block("user", words, Origin.WORDS, {}, context))
+    blocks.append(Block("system", "짧게 쓴다.", Origin.WORDS))
     return ChatRequest(PromptPlan(tuple(blocks)), MODEL, params)
 
 

@@ -12,7 +12,7 @@ from attrs import define, field
 from saga_backends.chat.offline import MODEL, OfflineNarrator
 from saga_backends.chat.offline.request import hear_request
 from saga_backends.chat.offline.scene import Scene
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_core.ports import ChatRequest, TextPart
 
 
@@ -117,7 +117,7 @@ async def test_a_secret_is_told_by_those_who_know_it(chats: Any) -> None:
 async def test_bought_goods_leave_the_seller(chats: Any) -> None:
     chat = await chats("ersia")
     await chat.say("은화 여섯 닢을 주고 에르겐에게서 치유 물약 한 병을 산다.")
-    graph = await chat.saga.graph((await chat.saga.sessions())[0].session.id)
+    graph = await chat.saga.views.graph((await chat.saga.sessions.list())[0].session.id)
     assert "에르겐 -OWNS (quantity 3)-> 치유 물약" in graph["words"]
     assert "에르겐 -OWNS (quantity 6)-> 은화" in graph["words"]
     assert "아리아 -OWNS (quantity 1)-> 치유 물약" in graph["words"]

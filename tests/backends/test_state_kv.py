@@ -311,7 +311,7 @@ KEYS = st.lists(SEGMENTS, min_size=1, max_size=3).map(tuple)
 VALUES = st.binary(max_size=6)
 
 
-class Life(RuleBasedStateMachine):
+class StoreMachine(RuleBasedStateMachine):
     """Whatever is done to the store is done to a dict, and both answer alike."""
 
     backend: Backend = STATE
@@ -390,11 +390,11 @@ class Life(RuleBasedStateMachine):
             assert self.runner.run(self.store.scan((), limit=10_000)) == sorted(self.model.items())
 
 
-class SqliteLife(Life):
+class SqliteLife(StoreMachine):
     backend = SQLITE
 
 
-TestMemoryLife = Life.TestCase
+TestMemoryLife = StoreMachine.TestCase
 TestMemoryLife.settings = settings(max_examples=max(20, settings().max_examples // 2), stateful_step_count=30)
 TestSqliteLife = SqliteLife.TestCase
 TestSqliteLife.settings = settings(max_examples=max(20, settings().max_examples // 4), stateful_step_count=30)

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from saga_core import registry
-from saga_core.engine.open_stores import PROFILES
 from saga_core.errors import BadInput
 from saga_core.recall.graph_walk import walk
 from saga_core.registry import OpenOptions
+from saga_core.storage.opening import PROFILES
 from saga_server.bench.command import bench
 from saga_server.bench.stores import GRAPHS, TOGETHER, VECTORS, StoreOptions, check_engines, run_stores
 from saga_server.bench.stores_child import Task, measure_growth

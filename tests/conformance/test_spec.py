@@ -10,9 +10,9 @@ import pytest
 
 import conformance.spec
 from conformance.check import Check, registered
-from conformance.machines.life import _about
-from conformance.plans import PLANS
+from conformance.machines.store_machine import _about
 from conformance.spec import KINDS, PAGES, clauses
+from conformance.strategies import STRATEGIES
 
 EXAMPLES = [check for check in registered() if not check.search]
 
@@ -71,4 +71,4 @@ def test_checks_are_data() -> None:
 def test_searches_speak_of_clauses_of_their_kind(kind: str) -> None:
     letters = {clause.id[0] for clause in clauses().values() if clause.page == kind}
     assert {name[0] for name in _about(kind)} == letters
-    assert set(PLANS[kind].about) >= {*PLANS[kind].writes, *PLANS[kind].reads}
+    assert set(STRATEGIES[kind].about) >= {*STRATEGIES[kind].writes, *STRATEGIES[kind].reads}

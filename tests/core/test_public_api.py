@@ -28,7 +28,7 @@ def loaded_by(statement: str) -> set[str]:
     return set(json.loads(done.stdout))
 
 
-@pytest.mark.parametrize("statement", ["import saga_core", "import saga_core.engine.saga", "import saga_core.stores"])
+@pytest.mark.parametrize("statement", ["import saga_core", "import saga_core.saga", "import saga_core.stores"])
 def test_importing_the_core_loads_no_engine_and_no_network(statement: str) -> None:
     assert loaded_by(statement) & set(HEAVY) == set()
 

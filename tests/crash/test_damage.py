@@ -19,15 +19,14 @@ from typing import Any
 import pytest
 from attrs import define, field
 
+from saga_core import Saga
 from saga_core.config import load_config
-from saga_core.custody.verify import verify
-from saga_core.engine.guarded import DAMAGED
-from saga_core.engine.saga import Saga
 from saga_core.errors import NewerSchema, StoreCorrupt, StoreError
 from saga_core.journal import keys
+from saga_core.storage.journal_guard import DAMAGED
 from saga_core.stores.state_kv import Batch
 from saga_server.wiring import Server
-from tests.core.engine.play import Frontend
+from tests.core.frontend import Frontend
 from tests.crash.read_only import read_only
 from tests.server.client import Client, words
 
@@ -100,7 +99,7 @@ async def comes_back(data: Path, story: Story, **storage: Any) -> Saga:
     await saga.drain(30)
     assert (await saga.describe(story.session))["hp"] == story.known["hp"] - 1
     for _ in range(3):  # damage that only reading finds is mended when it is found
-        verdict = await verify(saga)
+        verdict = await saga.maintenance.verify()
         if verdict.equal:
             break
         await saga.drain(30)
@@ -159,7 +158,7 @@ class TestPages:
         (file,) = below(tmp_path / "pages", name)
         harm(file)
         saga = await comes_back(tmp_path, story)
-        pages, _ = await saga.pages(story.session)
+        pages, _ = await saga.views.pages(story.session)
         assert pages is not None and len(pages.files) == 4
         await saga.aclose()
 
@@ -188,7 +187,7 @@ class TestJournal:
         with pytest.raises(StoreCorrupt):
             async with Saga.open(config(tmp_path)) as saga:
                 await saga.drain(1)
-                await saga.sessions()
+                await saga.sessions.list()
         notice, degraded = await self.told(tmp_path, story)
         assert "journal" in notice
         assert "saga restore FILE --force" in degraded and str(file) in degraded
@@ -208,10 +207,10 @@ class TestJournal:
             with monkeypatch.context() as patch:
                 patch.setattr(inner._inner, "scan", broken)
                 with pytest.raises(StoreCorrupt):
-                    await saga.journal.jobs()
+                    await saga.parts.journal.jobs()
             with pytest.raises(StoreCorrupt, match="nothing more is written"):
                 await saga.stores.state.commit(Batch({("x",): b""}))
-            assert await saga.session(story.session), "what can be read is read"
+            assert await saga.sessions.get(story.session), "what can be read is read"
             assert "saga restore" in saga.counters.degraded[DAMAGED]
             assert not (await saga.stores.state.check()).ok
         assert len(below(tmp_path, "state.db.damaged-*")) == 1
@@ -230,7 +229,7 @@ class TestJournal:
             assert "begins anew" in saga.counters.degraded["journal.new"]
             story.chat.saga = saga
             turn = await story.chat.say("들리나?", "들린다. 바람뿐이다.")
-            assert len(await saga.turns(turn.session.id)) == 4, "the chat's own history is taken up again"
+            assert len(await saga.views.turns(turn.session.id)) == 4, "the chat's own history is taken up again"
 
     async def test_of_a_newer_version(self, tmp_path: Path) -> None:
         await played(tmp_path, 2)
@@ -280,7 +279,7 @@ class TestDisk:
 
         async def afterwards() -> None:
             saga = await Saga.open(config(tmp_path))
-            assert (await verify(saga)).findings == ()
+            assert (await saga.maintenance.verify()).findings == ()
             assert (await saga.describe(story.session))["hp"] >= story.known["hp"] - 8
             await saga.aclose()
 
@@ -292,6 +291,7 @@ async def play_on_a_full_disk(data: Path) -> None:
     logging.disable(logging.CRITICAL)
     async with Client.of(config(data), {}) as client:
         largest = max(path.stat().st_size for path in below(data, "*") if path.is_file())
+        sys.dont_write_bytecode = True  # Python would keep half of a module's bytecode
         resource.setrlimit(resource.RLIMIT_FSIZE, (min(largest, 4096), resource.RLIM_INFINITY))
         history, notices = ["시작한다."], []
         for number in range(8):
@@ -337,10 +337,10 @@ async def test_a_clock_that_jumps(tmp_path: Path, jump: float) -> None:
             chat.saga = saga
             turn = await chat.say(f"계속 {by}.", f"이어진다. 물이 흐른다 {by}.", hp_change=-1)
             await saga.drain(10)
-            assert (await verify(saga)).findings == ()
+            assert (await saga.maintenance.verify()).findings == ()
     async with Saga.open(config(tmp_path)) as saga:
         told = await saga.describe(turn.session.id)
-        assert (told["turn"], told["hp"], len(await saga.sessions())) == (5, 95, 1)
+        assert (told["turn"], told["hp"], len(await saga.sessions.list())) == (5, 95, 1)
 
 
 async def test_views_that_cannot_be_put_aside_are_kept_in_memory(
@@ -353,7 +353,7 @@ async def test_views_that_cannot_be_put_aside_are_kept_in_memory(
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr("saga_core.engine.mending.put_aside", refused)
+        patch.setattr("saga_core.storage.self_healing.put_aside", refused)
         with pytest.raises(StoreError, match="cannot be put aside"):
             await Saga.open(config(tmp_path))
         saga = await comes_back(tmp_path, story)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import resource
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -14,12 +15,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from saga_core.custody.verify import verify
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_core.journal import keys
 from saga_server import custody
 from saga_server.cli import main
-from tests.core.engine.play import Frontend
+from tests.core.frontend import Frontend
 from tests.crash.test_damage import config, played
 from tests.server.client import Client, words
 
@@ -31,11 +31,13 @@ EVERY = 4
 def full(room: int = 1_024) -> Iterator[None]:
     """No file grows beyond ``room`` bytes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # Python would keep half of a module's bytecode
     resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        sys.dont_write_bytecode = writes
 
 
 def files(folder: Path) -> dict[str, int]:
@@ -69,7 +71,7 @@ async def test_views_and_checkpoints(tmp_path: Path) -> None:
         assert (await client.post("/api/drain")).json["settled"]
         key = keys.checkpoint(begun.session.id, begun.id)
         assert key in await saga.stores.state.get([key])
-        assert [str(each) for each in (await verify(saga)).findings] == []
+        assert [str(each) for each in (await saga.maintenance.verify()).findings] == []
         last = await client.chat(
             words(*said, "끝까지 간다.", "길이 끝난다. 바다가 보인다.", "쉰다.", told.text, "간다.")
         )
@@ -149,4 +151,4 @@ async def test_a_start(tmp_path: Path) -> None:
         chat = Frontend(saga, history=[*story.chat.history])
         assert (await chat.say("들리나?", "들린다. 바람이다.")).session.id == story.session
         await saga.drain(20)
-        assert (await verify(saga)).findings == ()
+        assert (await saga.maintenance.verify()).findings == ()

@@ -6,9 +6,8 @@ import random
 import shutil
 from pathlib import Path
 
-from saga_core.custody.verify import verify
-from saga_core.engine.saga import Saga
-from tests.core.engine.play import Frontend
+from saga_core import Saga
+from tests.core.frontend import Frontend
 from tests.crash.test_damage import config
 
 TURNS = 5
@@ -36,7 +35,7 @@ async def test_any_beginning_of_the_log_is_a_story_without_a_gap(tmp_path: Path)
         with (data / "state.db-wal").open("r+b") as log:
             log.truncate(cut)
         async with Saga.open(config(data), tolerant=True) as saga:
-            turns = (await saga.turns(session))[1:]
+            turns = (await saga.views.turns(session))[1:]
             safe = sum(size <= cut for size in acknowledged)
             assert len(turns) >= safe, "no turn is lost whose reply ended"
             assert [turn.user for turn in turns] == [f"{number}. 간다." for number in range(len(turns))]
@@ -48,5 +47,5 @@ async def test_any_beginning_of_the_log_is_a_story_without_a_gap(tmp_path: Path)
             assert (await chat.say("돌아왔다.", "반갑다.", hp_change=-1)).session.id == session
             await saga.drain(20)
             assert (await saga.describe(session))["turn"] == len(turns) + 1
-            assert [str(each) for each in (await verify(saga)).findings] == []
+            assert [str(each) for each in (await saga.maintenance.verify()).findings] == []
     assert len(seen) == TURNS, "every length was seen"

@@ -5,21 +5,28 @@ from __future__ import annotations
 import inspect
 import re
 
+from saga_core.background import foreground
 from saga_core.config import Config
 from saga_core.context.model import Section
 from saga_core.context.order import PATIENCE
 from saga_core.context.reader import default_reader
 from saga_core.context.sources.memories import Memories
-from saga_core.engine import adoption, extracting, lanes, live, projector, quiet
 from saga_core.extraction import question
-from saga_core.journal import keys, matching, transcript
+from saga_core.jobs import extraction
+from saga_core.jobs.views import ViewsJob
+from saga_core.journal import keys
 from saga_core.model import world_state
 from saga_core.model.deltas import Status
 from saga_core.model.entities import Entity, Kind, Placement
 from saga_core.model.relations import SCHEMA
 from saga_core.model.world_state import WorldState
+from saga_core.play import adoption
 from saga_core.projection.kv import render_kv
 from saga_core.recall import fusion
+from saga_core.sessions import live_session, live_sessions
+from saga_core.transcript import identities as identity
+from saga_core.transcript import matching
+from saga_core.views import projector
 from tests.docs.pages import ROOT, page
 
 ARCHITECTURE = page("docs/architecture.md")
@@ -58,11 +65,11 @@ def _first(function: object) -> str:
 
 def test_the_numbers_are_those_of_the_code() -> None:
     config = Config()
-    assert ", ".join(map(str, transcript.LADDER[:-1])) + f" or {transcript.LADDER[-1]} characters" in PROSE
+    assert ", ".join(map(str, identity.LADDER[:-1])) + f" or {identity.LADDER[-1]} characters" in PROSE
     assert f"A reply of {matching.SHORT} characters or more" in PROSE
     assert f"at least {adoption.INHERIT:.0%} alike".replace("%", " %") in PROSE
-    assert f"The {live.LiveSessions.__attrs_attrs__.limit.default} sessions used last" in PROSE
-    assert f"its last {live._STATES} turns" in PROSE
+    assert f"The {live_sessions.LiveSessions.__attrs_attrs__.limit.default} sessions used last" in PROSE
+    assert f"its last {live_session._STATES} turns" in PROSE
     assert f"at most {projector._NEAR} turns away" in PROSE
     assert f"(`session.live_timelines`, {config.session.live_timelines})" in PROSE
     assert f"Every {config.session.checkpoint_every}nd turn (`session.checkpoint_every`)" in PROSE
@@ -71,12 +78,12 @@ def test_the_numbers_are_those_of_the_code() -> None:
     most = (world_state.MAX_HAPPENINGS, world_state.MAX_NOTES, world_state.MAX_PROBLEMS)
     assert "the latest {} events, {} notes and {} problems".format(*most) in PROSE
     assert f"the format's version, {keys.FORMAT};" in PROSE
-    assert (lanes.FIRST_PAUSE, lanes.LONGEST_PAUSE) == (0.5, 60.0), "half a second, a minute"
+    assert (ViewsJob.retry.first, ViewsJob.retry.longest) == (0.5, 60.0), "half a second, a minute"
     assert PATIENCE == 0.8, "four fifths"
     assert f"At most {question.LIMIT:,} tokens" in PROSE
-    assert f"{extracting.TRIES} times for a turn" in PROSE
-    assert f"{quiet.PATIENCE:g} seconds after those that ran at first" in PROSE
-    assert (extracting.AT_ONCE, extracting.NEAR) == (2, 1), "two at once in all, the turn behind it"
+    assert f"{extraction.TRIES} times for a turn" in PROSE
+    assert f"{foreground.NARRATION_PATIENCE:g} seconds after those that ran at first" in PROSE
+    assert (extraction.AT_ONCE, extraction.NEAR) == (2, 1), "two at once in all, the turn behind it"
     assert fusion.REACH == 2, "two turns to each side"
     assert (len(SCHEMA.nodes), len(SCHEMA.edges)) == (5, 10), "five node labels, ten edge types"
 

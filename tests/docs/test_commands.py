@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_server.cli import main
-from tests.core.engine.play import Frontend
+from tests.core.frontend import Frontend
 from tests.docs.pages import page
 from tests.server.client import Client
 

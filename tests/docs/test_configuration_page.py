@@ -156,7 +156,7 @@ def test_the_message_that_is_shown_is_the_message() -> None:
 
 
 def test_the_profiles_are_those_that_can_be_opened() -> None:
-    from saga_core.engine.open_stores import PROFILES
+    from saga_core.storage.opening import PROFILES
 
     table = next(row for row in CONFIGURATION.rows if row[:2] == ["store", "what it keeps"])
     assert [cell.strip("`") for cell in table[2:]] == list(PROFILES) == list(get_args(Profile))
@@ -190,7 +190,7 @@ def test_no_included_store_has_an_address() -> None:
 
 
 def test_the_engines_with_a_language_of_their_own_are_named() -> None:
-    from saga_core.engine.open_stores import _ASKED_BY_OPTION
+    from saga_core.storage.opening import _ASKED_BY_OPTION
 
     declaring = {
         path.stem

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TypeGuard, get_type_hints
 
 import click
 import pytest
 
 from saga_core import Saga
-from saga_core.engine.begun import BegunTurn
+from saga_core.play.pending_turn import PendingTurn
 from saga_server.cli import main as saga
 from tests.docs.pages import ROOT, Page, page, pages
 
@@ -91,12 +92,22 @@ def test_the_readmes_show_the_same() -> None:
     assert {link for link in english.links if "/" in link} == {link for link in korean.links if "/" in link}
 
 
+def _is_part(found: object) -> TypeGuard[property]:
+    return isinstance(found, property)
+
+
+def _has(owner: type, name: str) -> bool:
+    return hasattr(owner, name) or (owner is Saga and hasattr(PendingTurn, name))
+
+
 def test_what_embed_names_is_there() -> None:
     embed = page("docs/embed.md")
-    methods = {name for row in embed.rows if len(row) == 2 for name in re.findall(r"`(\w+)\(", row[0])}
+    methods = {name for row in embed.rows if len(row) == 2 for name in re.findall(r"`([\w.]+)\(", row[0])}
     attributes = {name for row in embed.rows if len(row) == 2 for name in re.findall(r"`(\w+)`", row[0])}
     arguments = {"session", "owner", "world", "choices", "model"}
-    annotations = {name for cls in BegunTurn.__mro__ for name in getattr(cls, "__annotations__", {})}
-    missing = {name for name in methods if not (hasattr(Saga, name) or hasattr(BegunTurn, name))}
+    annotations = {name for cls in PendingTurn.__mro__ for name in getattr(cls, "__annotations__", {})}
+    parts = {name: get_type_hints(found.fget)["return"] for name, found in vars(Saga).items() if _is_part(found)}
+    owners = {name: parts.get(name.partition(".")[0], Saga) for name in methods}
+    missing = {name for name, owner in owners.items() if not _has(owner, name.rpartition(".")[2])}
     missing |= {name for name in attributes - arguments - {"argument", "attribute"} if name not in annotations}
     assert missing == set()

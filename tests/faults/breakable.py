@@ -11,8 +11,8 @@ from typing import Any, Literal
 import pytest
 from attrs import define, evolve, field
 
-from saga_core.engine import open_stores
 from saga_core.errors import StoreUnavailable
+from saga_core.storage import opening as open_stores
 
 Mode = Literal["well", "slow", "before", "after", "hang"]
 MODES: tuple[Mode, ...] = ("slow", "before", "after", "hang")

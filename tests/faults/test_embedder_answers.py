@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from saga_backends.embedder.ngram import NgramEmbedder
-from saga_core.custody.jobs import STUCK
+from saga_core.jobs.background import STUCK
 from saga_core.ports import Mode
 from tests.faults.test_stores import Player, caught_up, settle
 from tests.server.client import Client

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from saga_core.engine import saga as engine
+from saga_core.play import play as engine
 from tests.faults.breakable import breakable
 from tests.faults.test_stores import Player, caught_up, settle
 from tests.server.client import CHAT, Client, words
@@ -36,7 +36,7 @@ async def test_while_the_journal_is_read(stream: bool, upstream: Upstream, monke
             await settle(client)
             asked, exchanges = len(upstream.requests), client.server.open_requests
             # Its session is not in memory, so that it has to be read.
-            client.server.saga.live.forget(player.replies[-1].session)
+            client.server.saga.parts.live.forget(player.replies[-1].session)
             parts["state"].breaks("hang", "get", "scan")
             task = leaving(client, player, "귀를 기울인다.", stream=stream)
             while not parts["state"].struck:

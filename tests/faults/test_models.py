@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from saga_core.custody.verify import verify
-from saga_core.engine import curators
+from saga_core.assembly import curators
 from tests.faults.breakable import MODES, Breakable, Mode
 from tests.server.client import CHAT, Client, Reply, words
 from tests.server.upstream import Received, Step, Upstream, closed_port, errors, fails, hangs, resets, says, truncates
@@ -22,7 +21,7 @@ TOLD = "```state\nhp_change: -30\n```"
 async def known(client: Client, session: str) -> list[str]:
     """What is known of a session, in order, when all work is done; every view is right."""
     turns = await client.turns(session)
-    assert [str(each) for each in (await verify(client.server.saga)).findings] == []
+    assert [str(each) for each in (await client.server.saga.maintenance.verify()).findings] == []
     return [text for turn in turns for text in (turn["user"], turn["reply"])]
 
 
@@ -177,7 +176,7 @@ class TestCurator:
                 chat += [f"{number}. 숲으로 간다.", reply.text]
             await client.post("/api/drain?timeout=1")
             assert opened[0].struck, "it was asked"
-            assert len(client.server.saga.curations.waiting()) <= 5
+            assert len(client.server.saga.background.reviews.waiting({})) <= 5
             opened[0].recovers()
             for _ in range(3):
                 await client.post("/api/drain")

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from saga_core.custody.verify import verify
 from saga_server import wiring
 from saga_server.logs import formatter
 from tests.server.client import Client, words
@@ -74,7 +73,7 @@ async def test_a_monstrous_answer(
     turns = await client.turns(session)
     assert [text for turn in turns for text in (turn["user"], turn["reply"])] == said
     assert (await client.get(f"/api/sessions/{session}/state")).json["hp"] == 100 - 3 * 3
-    assert [str(each) for each in (await verify(client.server.saga)).findings] == []
+    assert [str(each) for each in (await client.server.saga.maintenance.verify()).findings] == []
 
 
 async def test_no_answer_before_the_server_ends(

@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 from attrs import define, field
 
-from saga_core.custody.jobs import list_jobs, retry
-from saga_core.custody.verify import verify
-from saga_core.engine import saga as engine
+from saga_core.play import play as engine
 from saga_server import exchange
 from tests.faults.breakable import KINDS, MODES, Breakable, Mode, breakable
 from tests.server.client import Client, Reply, words
@@ -43,11 +41,11 @@ async def settle(client: Client) -> None:
     """Everything that waits is tried again until it is done."""
     saga = client.server.saga
     for _ in range(5):
-        await retry(saga)
+        await saga.background.retry()
         await client.post("/api/drain")
-        if not await list_jobs(saga):
+        if not await saga.background.jobs():
             return
-    raise AssertionError(f"still waiting: {await list_jobs(saga)}")
+    raise AssertionError(f"still waiting: {await saga.background.jobs()}")
 
 
 async def caught_up(player: Player) -> None:
@@ -57,7 +55,7 @@ async def caught_up(player: Player) -> None:
     await settle(player.client)
     turns = await player.client.turns(last.session)
     assert [text for turn in turns for text in (turn["user"], turn["reply"])] == player.chat
-    verdict = await verify(player.client.server.saga)
+    verdict = await player.client.server.saga.maintenance.verify()
     assert [str(each) for each in verdict.findings] == []
     listed = (await player.client.get("/api/sessions")).json["sessions"]
     assert [each["id"] for each in listed] == [last.session], "it is one session"
@@ -70,7 +68,7 @@ def impatient(client: Client, mode: Mode, monkeypatch: pytest.MonkeyPatch) -> It
         if mode == "hang":
             patch.setattr(engine, "READ_SECONDS", 0.5)
             patch.setattr(exchange, "COMMIT_SECONDS", 0.3)
-            patch.setattr(client.server.saga.lanes, "patience", 0.3)
+            patch.setattr(client.server.saga.background.views, "patience", 0.3)
         yield
 
 
@@ -97,7 +95,7 @@ async def test_the_story_goes_on(kind: str, mode: Mode, monkeypatch: pytest.Monk
                 for number in range(4):
                     await player.says(f"{number}. 귀를 기울인다.")
                     assert SEEN.get((kind, mode), "") in player.told
-                    assert client.server.saga.lanes.depth() <= len(player.replies) + 1, "a turn waits once"
+                    assert client.server.saga.background.views.depth() <= len(player.replies) + 1, "a turn waits once"
             assert part.struck, "it was asked"
             part.recovers()
             await caught_up(player)

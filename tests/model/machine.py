@@ -12,9 +12,9 @@ from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from saga_core.engine.begun import BegunTurn
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_core.model.turn import TurnKind
+from saga_core.play.pending_turn import PendingTurn
 from saga_core.state_block import BlockFields, ItemAmount, render_block
 from tests.model.story import Beat, Change, Chat, Line, settle, truth
 
@@ -106,7 +106,7 @@ class ChatMachine(RuleBasedStateMachine):
         self.items |= {item} - {""}
         return Change(hurt, item, somewhere)
 
-    def expect(self, turn: BegunTurn, beat: Beat | None) -> None:
+    def expect(self, turn: PendingTurn, beat: Beat | None) -> None:
         """The turn was begun on what is true after ``beat``, and its prompt tells nothing of other paths."""
         wanted = truth(beat)
         assert turn.session.id, "a request that goes on with a chat belongs to a session"
@@ -122,10 +122,10 @@ class ChatMachine(RuleBasedStateMachine):
 
     def request(
         self, words: str | None, reply: str, change: Change, *, stop: int | None = None, skip: int = 0, note_: str = ""
-    ) -> BegunTurn:
+    ) -> PendingTurn:
         """Send the chat with ``words``; the model answers ``reply`` and reports ``change``."""
 
-        async def play() -> BegunTurn:
+        async def play() -> PendingTurn:
             turn = await self.saga.begin(self.chat.messages(words, skip, note_))
             fields = BlockFields(
                 hp_change=-change.damage if change.damage else None,
@@ -302,8 +302,8 @@ class ChatMachine(RuleBasedStateMachine):
         async def check() -> list[str]:
             await self.saga.drain(10)
             found: list[str] = []
-            for summary in await self.saga.sessions():
-                found += await self.saga.verify(summary.session.id)
+            for summary in await self.saga.sessions.list():
+                found += await self.saga.maintenance.differences(summary.session.id)
             return found
 
         differences = self.runner.run(check())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from saga_core.engine.begun import BegunTurn
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_core.errors import UpstreamError
+from saga_core.play.pending_turn import PendingTurn
 from saga_core.ports import ChatRequest
 from saga_core.state_block import ItemAmount
 from tests.core.extraction.scripted import NOTHING, Scripted, changes
@@ -63,7 +63,7 @@ class SilentMachine(ChatMachine):
 
     def request(
         self, words: str | None, reply: str, change: Change, *, stop: int | None = None, skip: int = 0, note_: str = ""
-    ) -> BegunTurn:
+    ) -> PendingTurn:
         """Every other reply has no block, where its text is its own."""
         if stop is not None or reply in (*SHORT, *CANNED) or self.fresh() % 2:
             return super().request(words, reply, change, stop=stop, skip=skip, note_=note_)
@@ -74,7 +74,7 @@ class SilentMachine(ChatMachine):
             whole = Change(before.beat.change.damage + change.damage, before.beat.change.item, before.beat.change.place)
             self.told[bare(before.text + reply)] = whole
 
-        async def play() -> BegunTurn:
+        async def play() -> PendingTurn:
             turn = await self.saga.begin(self.chat.messages(words, skip, note_))
             turn.replies[0].feed(reply)
             await turn.commit()
@@ -82,6 +82,6 @@ class SilentMachine(ChatMachine):
 
         return self.runner.run(play())
 
-    def expect(self, turn: BegunTurn, beat: Beat | None) -> None:
+    def expect(self, turn: PendingTurn, beat: Beat | None) -> None:
         self.runner.run(self.saga.drain(20))
         super().expect(turn, beat)

@@ -8,10 +8,10 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from saga_core.engine.saga import Saga
-from saga_core.journal.matching import Match, Matcher, _Candidate
-from saga_core.journal.transcript import Transcript, Utterance
+from saga_core import Saga
 from saga_core.model.turn import Session, TurnKind
+from saga_core.transcript.dialogue import Transcript, Utterance
+from saga_core.transcript.matching import Match, Matcher, _Candidate
 
 
 @define
@@ -22,10 +22,10 @@ class BySystemPrompt(Matcher):
 
     async def match(self, transcript: Transcript, **_: Any) -> Match:
         key = hashlib.md5(transcript.system_text.encode(), usedforsecurity=False).hexdigest()[:8]
-        found = await self.journal.sessions()
+        found = await self.known.sessions()
         if not found:
             return Match(None)
-        session = await self.journal.session(self.sessions.setdefault(key, found[0].id))
+        session = await self.known.session(self.sessions.setdefault(key, found[0].id))
         return Match(session.id, session.head or session.root)
 
 
@@ -34,7 +34,7 @@ class ByTurnCounter(Matcher):
     """The parent stands as deep on the newest path as the history has replies."""
 
     async def match(self, transcript: Transcript, **_: Any) -> Match:
-        found = await self.journal.sessions()
+        found = await self.known.sessions()
         if not found:
             return Match(None)
         tree = await self.tree(found[-1].id)
@@ -47,7 +47,7 @@ class FirstInsteadOfLongest(Matcher):
     """The oldest reply with that text is taken, however little of the history agrees with it."""
 
     async def _at(self, past: Sequence[Utterance], position: int, owner: str, only: Session | None) -> Any:
-        for session_id, turn_id in await self.journal.replies(owner, past[position].key):
+        for session_id, turn_id in await self.known.replies(owner, past[position].key):
             tree = await self.tree(session_id)
             return _Candidate(tree, tree.get(turn_id), position, "reply")
         return await Matcher._at(self, past, position, owner, only)
@@ -75,7 +75,7 @@ class NoSuffixRule(Matcher):
 
 def _with(kind: type[Matcher]) -> Callable[[Saga], None]:
     def break_it(saga: Saga) -> None:
-        saga.matcher = kind(saga.journal, saga.live.tree)
+        saga.play.places.matcher = kind(saga.parts.journal, saga.parts.live.tree)
 
     return break_it
 

@@ -13,8 +13,9 @@ from attrs import evolve
 from saga_backends.memory import MemoryCache, MemoryCurator
 from saga_core.errors import BadInput
 from saga_core.ids import digest
-from saga_core.stores.curator import CurationView, Proposal
-from saga_core.stores.md_cache import PAGE_NAMES, Pages
+from saga_core.stores.curator import CurationView
+from saga_core.stores.md_cache import Pages
+from saga_core.values import PAGE_NAMES, Proposal
 from tests.mutants.stores_registry import breaks, renaming
 
 NOTHING = dict.fromkeys(PAGE_NAMES, "")

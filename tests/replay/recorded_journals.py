@@ -16,10 +16,10 @@ from typing import Any
 
 from attrs import define, field
 
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_core.journal import keys
 from saga_core.journal.journal import Wanted
-from tests.core.engine.play import Frontend
+from tests.core.frontend import Frontend
 
 FOLDER = Path(__file__).parent / "journals"
 
@@ -58,13 +58,13 @@ def unpack(number: int, data: Path) -> dict[str, Any]:
 async def known(saga: Saga) -> dict[str, Any]:
     """What is known at every turn of every session, in the words of the admin API."""
     found: dict[str, Any] = {}
-    for summary in await saga.sessions():
+    for summary in await saga.sessions.list():
         session = summary.session
-        tree = await saga.journal.tree(session.id)
+        tree = await saga.parts.journal.tree(session.id)
         found[session.id] = {
             "label": session.label,
             "head": session.head,
-            "timelines": sorted(each["name"] for each in await saga.timelines(session.id) if each["name"]),
+            "timelines": sorted(each["name"] for each in await saga.timelines.list(session.id) if each["name"]),
             "turns": {turn: await _told(saga, session.id, turn) for turn in sorted(tree.nodes)},
         }
     return found
@@ -73,7 +73,7 @@ async def known(saga: Saga) -> dict[str, Any]:
 async def _told(saga: Saga, session: str, turn: str) -> dict[str, Any]:
     told = await saga.describe(session, turn)
     names = ("turn", "player", "location", "hp", "mood", "inventory", "npcs_present", "npcs_met", "relationships")
-    (*_, last) = await saga.turns(session, head=turn)
+    (*_, last) = await saga.views.turns(session, head=turn)
     return {"reply": last.reply, "user": last.user, **{name: told[name] for name in names}}
 
 
@@ -88,8 +88,8 @@ async def record() -> None:
                 await korean.say(f"{number}. 숲으로 간다.", f"{number}번째 길이 열린다. 바람이 분다.", hp_change=-1)
             await korean.swipe("크룩이 나타난다. 낮게 웃는다.", npc_met=("크룩",), location="어둠의 숲")
             turn = await korean.say("“누구냐?”", "대답이 없다. 나뭇잎만 구른다.", mood="tense")
-            await saga.fork(turn.session.id, None, "어두운 끝")
-            await saga.correct(turn.session.id, "note", {"text": "크룩은 거짓말을 했다"})
+            await saga.timelines.fork(turn.session.id, None, "어두운 끝")
+            await saga.memory.correct(turn.session.id, "note", {"text": "크룩은 거짓말을 했다"})
             del korean.history[-6:]
             await korean.say("돌아선다.", "마을이 보인다. 연기가 오른다.", location="마을 광장")
             english = Frontend(saga, greeting="Rain.", system="You narrate.", note="")
@@ -97,7 +97,7 @@ async def record() -> None:
             waits = await english.say("I wait.", "Nobody comes. The rain goes on.")
             await saga.drain(30)
             wanted = Wanted(True, 2, "ExtractionFailed: it answered nonsense")
-            await saga.journal.change_jobs(waits.session.id, (), {waits.id: wanted})
+            await saga.parts.journal.change_jobs(waits.session.id, (), {waits.id: wanted})
             told = await known(saga)
         FOLDER.mkdir(exist_ok=True)
         packed = gzip.compress(Path(place, "state.db").read_bytes(), mtime=0)  # noqa: ASYNC240 - nobody else runs

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from attrs import define, frozen
 
-from saga_core.engine.begun import BegunTurn
-from saga_core.engine.saga import Saga
+from saga_core import Saga
+from saga_core.messages import flatten
 from saga_core.model.turn import TurnKind
-from saga_core.prompt.plan import flatten
+from saga_core.play.pending_turn import PendingTurn
 from saga_core.state_block import BlockFields, render_block
 
 Messages = list[dict[str, Any]]
@@ -319,12 +319,12 @@ class Story:
 
     saga: Saga
     tale: Tale
-    turns: list[BegunTurn]
+    turns: list[PendingTurn]
 
-    async def send(self, messages: Messages, **options: Any) -> BegunTurn:
+    async def send(self, messages: Messages, **options: Any) -> PendingTurn:
         return await self.saga.begin(messages, **options)
 
-    def parent(self, turn: BegunTurn) -> int:
+    def parent(self, turn: PendingTurn) -> int:
         """Which turn it continues: 0 the beginning, OUTSIDE none of any story."""
         if not turn.session.id:
             return OUTSIDE
@@ -332,13 +332,13 @@ class Story:
         return 0 if turn.parent.kind is TurnKind.ROOT else [each.id for each in self.turns].index(turn.parent.id) + 1
 
 
-async def answer(turn: BegunTurn, reply: str, **fields: Any) -> None:
+async def answer(turn: PendingTurn, reply: str, **fields: Any) -> None:
     """The model says ``reply``, and reports ``fields``."""
     turn.replies[0].feed(reply + (f"\n\n{render_block(BlockFields(**fields))}" if fields else ""))
     await turn.commit()
 
 
-async def hit_points(saga: Saga, turn: BegunTurn) -> int:
+async def hit_points(saga: Saga, turn: PendingTurn) -> int:
     """The player's hit points at the turn that ``turn`` continues."""
     found: int = (await saga.describe(turn.session.id, turn.parent.id))["hp"]
     return found
@@ -376,7 +376,7 @@ async def test_a_shape_finds_its_parent(story: Story, case: Case) -> None:
         assert turn.context.text and any(turn.context.text in text for text in texts)
         assert await hit_points(story.saga, turn) == 100 - 10 * case.parent
     await answer(turn, "Whatever is answered here. 여기에 무엇이라고 답하든 그렇다.")
-    assert len(await story.saga.sessions()) == 1
+    assert len(await story.saga.sessions.list()) == 1
 
 
 @pytest.mark.parametrize("form", [by_role, lambda _: wrap], ids=["by role", "wrapped"])
@@ -391,7 +391,7 @@ async def test_a_chat_sent_as_one_message_from_the_beginning(saga: Saga, form: A
     await answer(second, KO.lines[1][1], hp_change=-10)
     third = await saga.begin(one(2, KO.next))
     assert [second.parent.id, third.parent.id] == [first.id, second.id]
-    assert (await saga.session(first.session.id)).id == third.session.id
+    assert (await saga.sessions.get(first.session.id)).id == third.session.id
     assert second.parent.user == KO.lines[0][0]
     again = await saga.begin(one(0, KO.lines[0][0]))
     assert again.parent.kind is TurnKind.ROOT and again.session.id == first.session.id
@@ -468,7 +468,7 @@ class TestGroups:
     TWO = "Ysolde shakes her head. It has been quiet since the salt ships stopped coming in."
     ASKED = "Good evening, both of you."
 
-    async def played(self, saga: Saga) -> tuple[BegunTurn, BegunTurn]:
+    async def played(self, saga: Saga) -> tuple[PendingTurn, PendingTurn]:
         first = await saga.begin([*self.chat(), system("[Write the next reply only as Tamsin.]")])
         await answer(first, self.ONE, hp_change=-10)
         second = await saga.begin([*self.chat(self.ONE), system("[Write the next reply only as Ysolde.]")])
@@ -499,7 +499,7 @@ class TestGroups:
         turn = await saga.begin([*self.chat(self.ONE, self.TWO)[1:], user(words)])
         assert (turn.parent.id, turn.kind) == (second.id, NARRATION)
         await answer(turn, "Nobody has gone down there since the flood, Tamsin says at last.")
-        assert (await saga.turns(turn.session.id))[-1].user == "And the archive?"
+        assert (await saga.views.turns(turn.session.id))[-1].user == "And the archive?"
 
     async def test_replies_of_others_in_the_role_of_the_user(self, saga: Saga) -> None:
         asked, one = user(wrap("Unknown", self.ASKED)), user(wrap("Tamsin", self.ONE))
@@ -623,7 +623,7 @@ class TestAsides:
         turn = await story.send([user("Summarize: nothing.")], session=session)
         await answer(turn, "Nothing at all happened, as far as anybody can tell.")
         assert turn.kind is SIDE
-        assert len((await story.saga.tree(session))["nodes"]) == 3
+        assert len((await story.saga.views.tree(session))["nodes"]) == 3
 
 
 async def test_a_short_reply_that_many_chats_know_loads_few_of_them(saga: Saga) -> None:
@@ -636,8 +636,8 @@ async def test_a_short_reply_that_many_chats_know_loads_few_of_them(saga: Saga) 
         turns.append(await saga.begin(chat(number)))
         await answer(turns[-1], "Yes.", hp_change=-number)
     await saga.drain(10)
-    for session in await saga.sessions():
-        saga.live.forget(session.session.id)
+    for session in await saga.sessions.list():
+        saga.parts.live.forget(session.session.id)
     loaded = saga.counters.counts["sessions.loaded"]
     late = await saga.begin([*chat(11, "Yes."), user("Then I go.")])
     assert late.parent.id == turns[11].id

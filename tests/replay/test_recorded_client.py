@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_core.model.turn import TurnKind
 
 RECORDINGS = Path(__file__).resolve().parents[3] / "shared" / "fixtures" / "sillytavern"
@@ -95,5 +95,5 @@ async def test_every_recorded_request_finds_its_parent() -> None:
                 seen.append(case["case"])
                 assert found == EXPECTED[case["case"]], case["case"]
         assert sorted(seen) == sorted(EXPECTED)
-        sessions = await saga.sessions()
+        sessions = await saga.sessions.list()
         assert len(sessions) == 5, "two chats share a session only where greeting and first words are the same"

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from saga_core.custody.verify import repair, verify
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_core.journal import keys
-from tests.core.engine.play import Frontend
+from tests.core.frontend import Frontend
 from tests.replay.recorded_journals import formats, known, unpack
 
 
@@ -23,9 +22,9 @@ async def test_it_is_what_it_was(tmp_path: Path, number: int) -> None:
     async with Saga.open({"storage": {"path": str(tmp_path)}}) as saga:
         await saga.drain(30)
         assert await known(saga) == told
-        verdict = await verify(saga)
+        verdict = await saga.maintenance.verify()
         assert [finding for finding in verdict.findings if finding.mend is None] == [], "nothing is lost"
-        assert (await repair(saga, verdict)).findings == ()
+        assert (await saga.maintenance.repair(verdict)).findings == ()
         assert await known(saga) == told
 
 
@@ -36,7 +35,7 @@ async def test_it_is_played_on(tmp_path: Path, number: int) -> None:
     turns = about["turns"]
     head = turns[about["head"]]
     async with Saga.open({"storage": {"path": str(tmp_path)}}) as saga:
-        path = (await saga.turns(session))[1:]
+        path = (await saga.views.turns(session))[1:]
         chat = Frontend(saga, owner="k1")
         for turn in path:
             chat.history += [{"role": "user", "content": turn.user}, {"role": "assistant", "content": turn.reply}]
@@ -44,4 +43,4 @@ async def test_it_is_played_on(tmp_path: Path, number: int) -> None:
         assert (begun.session.id, begun.parent.id) == (session, about["head"])
         await saga.drain(30)
         assert (await saga.describe(session))["hp"] == head["hp"] - 1
-        assert (await verify(saga)).findings == ()
+        assert (await saga.maintenance.verify()).findings == ()

@@ -13,9 +13,9 @@ from typing import Any
 
 from click.testing import CliRunner
 
+from saga_core import Saga
 from saga_core.config import Config, load_config
-from saga_core.engine.saga import Saga
-from saga_core.engine.shown_by import KINDS
+from saga_core.storage.engine_fingerprint import KINDS
 from saga_server.cli import main
 from saga_server.cli_rebuild import towards
 
@@ -28,7 +28,9 @@ async def shown(config: Config) -> dict[str, Any]:
         stores = saga.stores
         found: dict[str, Any] = {"degraded": dict(saga.counters.degraded)}
         found["engines"] = [f"{kind} {stores.all()[kind].info.name}" for kind in KINDS]
-        found["problems"] = [each for one in await saga.sessions() for each in await saga.verify(one.session.id)]
+        found["problems"] = [
+            each for one in await saga.sessions.list() for each in await saga.maintenance.differences(one.session.id)
+        ]
         found["graph"] = {scope: await _graph(stores.graph, scope) for scope in await stores.graph.scopes()}
         found["vectors"] = {scope: await _vectors(stores.vector, scope) for scope in await stores.vector.scopes()}
         assert stores.cache is not None

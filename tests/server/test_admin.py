@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from saga_core.engine.lanes import DrainReport, Waiting
+from saga_core.background import DrainReport, Waiting
 from saga_server.admin import drain_json
 from tests.server.client import BLOCK, Client, Reply, words
 from tests.server.conftest import Serve

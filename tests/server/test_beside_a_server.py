@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_core.ports import SystemClock
 from saga_server.announce import READY
 from saga_server.running import address_of
-from tests.core.engine.play import Frontend
+from tests.core.frontend import Frontend
 
 SAGA = [sys.executable, "-m", "saga_server"]
 
@@ -35,7 +35,7 @@ def here(tmp_path: Path) -> Path:
         async with Saga.open({"storage": {"path": str(tmp_path / "data")}}, clock=LastMonth()) as saga:
             chat = Frontend(saga, session="나의 모험/1")
             await chat.say("간다.", "길이 열린다. 바람이 분다.")
-            await saga.fork("나의 모험/1", None, "끝")
+            await saga.timelines.fork("나의 모험/1", None, "끝")
             await chat.say("더 간다.", "길이 끝난다. 바다가 보인다.", hp_change=-10)
             await Frontend(saga, greeting="비가 온다.").say("본다.", "창밖이 흐리다. 조용하다.")
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_server.announce import READY
 from saga_server.cli import main
-from tests.core.engine.play import Frontend
+from tests.core.frontend import Frontend
 
 SAGA = [sys.executable, "-m", "saga_server"]
 
@@ -81,8 +81,8 @@ def test_jobs(here: Path) -> None:
 
     async def owe() -> None:
         async with Saga.open({"storage": {"path": "data"}}, resume=False) as opened:
-            (each,) = await opened.sessions()
-            await opened.journal.add_jobs(each.session.id, [each.session.head])
+            (each,) = await opened.sessions.list()
+            await opened.parts.journal.add_jobs(each.session.id, [each.session.head])
 
     asyncio.run(owe())
     waiting = saga("jobs", "나의 모험")

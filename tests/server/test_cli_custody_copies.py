@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_server.announce import READY
 from saga_server.cli import main
-from tests.core.custody.test_forget import traces
-from tests.core.engine.play import Frontend
+from tests.core.frontend import Frontend
+from tests.core.maintenance.test_forget import traces
 
 SAGA = [sys.executable, "-m", "saga_server"]
 

@@ -16,10 +16,10 @@ import pytest
 from attrs import define
 from click.testing import CliRunner, Result
 
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_core.journal.journal import Journal
 from saga_server.cli import main
-from tests.core.engine.play import Frontend
+from tests.core.frontend import Frontend
 
 WEEK = 7 * 86_400.0
 
@@ -58,7 +58,7 @@ def played(here: Path) -> dict[str, str]:
         async with Saga.open(config, clock=Earlier()) as saga:
             chat = Frontend(saga, session="나의 모험")
             first = await chat.say("간다.", "길이 열린다. 바람이 분다.")
-            await saga.fork("나의 모험", None, "끝")
+            await saga.timelines.fork("나의 모험", None, "끝")
             second = await chat.say("더 간다.", "길이 끝난다. 바다가 보인다.", hp_change=-10)
             left = await Frontend(saga, greeting="비가 온다.").say("본다.", "창밖이 흐리다. 조용하다.")
             await saga.drain(10)
@@ -104,7 +104,7 @@ class TestSessions:
         async def owed(add: bool) -> list[Any]:
             config = {"storage": {"path": str(here / "자료")}}
             async with Saga.open(config, resume=False) as opened:
-                journal: Journal = opened.journal
+                journal: Journal = opened.parts.journal
                 if add:
                     await journal.add_jobs(played["session"], [played["first"]])
                 return await journal.jobs()

@@ -139,11 +139,11 @@ async def test_no_model_is_asked_before_the_reply_nor_for_what_is_swiped_away(
     reviewing: Client, upstream: Upstream, small: Upstream
 ) -> None:
     session, said = await play(reviewing, upstream, INTERVAL)
-    await reviewing.server.saga.lanes.drain(5)
+    await reviewing.server.saga.background.drain_views(5)
     assert small.requests == [], "the last turn is not proved yet"
     upstream.then(says("다른 골목이다."))
     await reviewing.chat(words(*said[:-1]))
-    await reviewing.server.saga.lanes.drain(5)
+    await reviewing.server.saga.background.drain_views(5)
     assert small.requests == []
     await curation(reviewing, session)
     assert len(small.requests) == 1

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from saga_backends.embedder.ngram import NgramEmbedder
+from saga_core import Saga
 from saga_core.config import load_config
-from saga_core.engine.saga import Saga
 from saga_core.errors import StoreUnavailable
 from saga_core.ports import Mode
 from saga_server import doctor_recall

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from saga_core.engine.counters import Counters
+from saga_core.counters import Counters
 from saga_server import events
 from saga_server.events import EVENTS, KEPT, Events, Listening
 from tests.server.client import Client, words
@@ -96,6 +96,6 @@ async def test_a_stream_does_not_keep_the_server_from_stopping(offline: Client) 
 def test_nobody_listening_costs_nothing() -> None:
     counters = Counters()
     listeners = Events(counters)
-    counters.tell("recorded", session="s", turn="t")
+    counters.emit("recorded", session="s", turn="t")
     assert len(listeners) == 0
     assert EVENTS is not None

@@ -125,7 +125,7 @@ async def test_reading_waits_while_its_upstream_narrates(upstream: Upstream, ser
         other = asyncio.create_task(client.chat(words("Who is there?", "Nobody answers the call.", "I wait.")))
         await arrived.wait()
         await client.chat(words(*FIRST, SECOND[0]))
-        await client.server.saga.lanes.drain(5)
+        await client.server.saga.background.drain_views(5)
         assert [request.body["model"] for request in upstream.requests] == ["narrator-1"] * 3
         upstream.otherwise = says(TOLD)
         gate.set()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from saga_core.config import load_config
-from saga_core.subject import concern, subject
+from saga_core.log_context import set_log_context, subject
 from saga_server.logs import Redactor, formatter, secrets_of, set_up_logging
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
@@ -75,10 +75,10 @@ async def test_background_work_is_told_with_its_session_and_no_request(
         raise OSError("no room")
 
     lines.begin()
-    monkeypatch.setattr(client.server.saga.lanes, "work", fails)
+    monkeypatch.setattr(client.server.saga.parts.projector, "render", fails)
     reply = await client.chat(words("hello"))
     await client.post("/api/drain")
-    failed = [line for line in lines() if line["logger"] == "saga.lanes"]
+    failed = [line for line in lines() if line["logger"] == "saga.background"]
     assert {line["session"] for line in failed} == {reply.session}
     assert failed[-1]["turn"] == reply.turn
     assert not any("request" in line for line in failed)
@@ -119,7 +119,7 @@ async def test_an_unexpected_failure_of_a_handler_keeps_its_traceback(
         async def broken(*_: Any) -> None:
             raise RuntimeError("broken")
 
-        monkeypatch.setattr(type(client.server.saga), "sessions", broken)
+        monkeypatch.setattr(type(client.server.saga.sessions), "list", broken)
         answer = await client.get("/api/sessions")
     assert answer.status == 500
     (line,) = lines()
@@ -129,11 +129,11 @@ async def test_an_unexpected_failure_of_a_handler_keeps_its_traceback(
 
 def test_a_text_line_for_people(lines: Any) -> None:
     lines.begin("debug", "text")
-    logging.getLogger("saga.lanes").warning("하나 %s", "둘")
+    logging.getLogger("saga.background").warning("하나 %s", "둘")
     logging.getLogger("saga.said").debug("geheim", extra={"private": True})
     logging.getLogger("httpx").info("not ours")
     first, second = lines.text().splitlines()
-    assert first.endswith("WARNING saga.lanes: 하나 둘")
+    assert first.endswith("WARNING saga.background: 하나 둘")
     assert second.endswith("DEBUG   saga.said: [private] geheim")
 
 
@@ -180,10 +180,10 @@ def test_json_lines_are_lines_of_json() -> None:
 
 
 def test_a_subject_changes_as_a_whole() -> None:
-    concern(request="r", session="s")
-    concern(turn="t")
+    set_log_context(request="r", session="s")
+    set_log_context(turn="t")
     assert (subject().request, subject().session, subject().turn) == ("r", "s", "t")
-    concern(session="other")
+    set_log_context(session="other")
     assert (subject().request, subject().session, subject().turn) == ("r", "other", "")
-    concern(request="")
+    set_log_context(request="")
     assert (subject().request, subject().session, subject().turn) == ("", "", "")

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_server.cli import main
-from tests.core.engine.play import Frontend
-from tests.core.memory_strategies.stage import answer, model, wish
-from tests.core.memory_strategies.stage import play as played
+from tests.core.frontend import Frontend
+from tests.core.strategies.stage import answer, model, wish
+from tests.core.strategies.stage import play as played
 from tests.server.conftest import Serve
 from tests.server.test_cli_sessions import here as here
 from tests.server.test_curation import play

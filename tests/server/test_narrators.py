@@ -6,8 +6,8 @@ import pytest
 
 from saga_core.config import load_config
 from saga_core.errors import ConfigError
+from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import ChatRequest, TextPart
-from saga_core.prompt.plan import Block, PromptPlan, Stability
 from saga_server.errors import RequestError
 from saga_server.narrators import Narrators
 from tests.server.client import Client, words
@@ -253,7 +253,7 @@ class TestExtraction:
         model = narrators.extraction("cheap/tiny-1")
         assert model is not None
         assert (model.name, await model.models()) == ("cheap", ["tiny-1"])
-        plan = PromptPlan((Block("user", "What changed?", Stability.VOLATILE),))
+        plan = PromptPlan((Block("user", "What changed?", Origin.WORDS),))
         parts = [part async for part in model.stream(ChatRequest(plan, "other", {"max_tokens": 5}), streaming=False)]
         assert "".join(part.text for part in parts if isinstance(part, TextPart)) == "The rain stops."
         assert (upstream.requests[-1].body["model"], upstream.requests[-1].body["max_tokens"]) == ("tiny-1", 5)

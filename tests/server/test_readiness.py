@@ -12,8 +12,8 @@ import pytest
 from aiohttp import ClientSession
 
 from saga_core.config import load_config
-from saga_core.engine.opening import Opening
 from saga_core.errors import StoreCorrupt, StoreError, StoreUnavailable
+from saga_core.saga import Opening
 from saga_server import readiness
 from saga_server.wiring import Server
 from tests.faults.breakable import breakable

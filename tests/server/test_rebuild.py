@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.config.model import StoreConfig
-from saga_core.engine.saga import Saga
 from saga_core.errors import BadInput
 from saga_server.cli import main
 from saga_server.cli_rebuild import towards
 from tests.backends.recorded_play import Chat, play
-from tests.core.engine.play import Frontend
+from tests.core.frontend import Frontend
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -60,7 +60,7 @@ async def _long_play(folder: Path) -> None:
     async with Saga.open(config) as saga:
         for lang in ("ko", "en"):
             await play(saga, Chat(lang, 12), lambda _messages, _begun: None)
-        assert len(await saga.sessions()) == 2
+        assert len(await saga.sessions.list()) == 2
 
 
 _MOVES = (("full", "full-lance", "lite", "full"), ("graph=kuzu", "lite"))
@@ -71,8 +71,8 @@ async def test_a_played_directory_moves_to_other_engines_and_back(tmp_path: Path
     await _long_play(tmp_path)
     config = load_config(tmp_path / "saga.yaml", environ={})
     async with Saga.open(config) as saga:  # a rebuild shows the timeline of the head alone
-        for each in await saga.sessions():
-            await saga.rebuild(each.session.id)
+        for each in await saga.sessions.list():
+            await saga.maintenance.rebuild(each.session.id)
     found: dict[str, dict[str, Any]] = {}
     for moves in _MOVES:
         command = [sys.executable, "-m", "tests.server.projections", str(tmp_path), *moves]

@@ -464,7 +464,7 @@ class TestStories:
             "session": {"default_world": "trap"},
         }
         config.write_text(json.dumps(tree), encoding="utf-8")
-        from saga_core.engine.saga import Saga
+        from saga_core import Saga
 
         async with Saga.open(load_config(config, environ={})) as saga:
             begun = await saga.begin(words("What about the rain?"))

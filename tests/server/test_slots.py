@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import ChatModel, ChatPart, ChatRequest, FinishPart, TextPart
-from saga_core.prompt.plan import Block, PromptPlan, Stability
 from saga_server.background import Background
 from saga_server.route import Provider, Route
 from saga_server.slots import Slots
 
-ASK = ChatRequest(PromptPlan((Block("user", "a", Stability.VOLATILE),)), "any")
+ASK = ChatRequest(PromptPlan((Block("user", "a", Origin.WORDS),)), "any")
 
 
 class Line:

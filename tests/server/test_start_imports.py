@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from saga_core import registry
+from saga_core.assembly.warm_up import warm_up_steps
 from saga_core.config import load_config
-from saga_core.engine import late
 from saga_server import wiring
 from saga_server.wiring import Server
 
@@ -49,12 +49,13 @@ HEAVY = (
     "anthropic chromadb kuzu ladybug lancedb networkx openai onnxruntime rich sqlite_utils tokenizers yaml"
 ).split()
 LATER = (
-    "saga_core.curation.corrections saga_core.curation.rules saga_core.curation.rulings saga_core.custody "
-    "saga_core.extraction.extractor saga_core.strategies.consolidation saga_core.strategies.learner "
-    "saga_server.backing_up saga_server.bench saga_server.cli_backup saga_server.cli_custody saga_server.cli_explain "
-    "saga_server.cli_memories saga_server.cli_rebuild saga_server.cli_sessions saga_server.cli_transfer "
-    "saga_server.cli_verify saga_server.conformance_command saga_server.custody saga_server.demo "
-    "saga_server.description saga_server.doctor saga_server.operations saga_server.top"
+    "saga_core.curation.corrections saga_core.curation.rules saga_core.curation.validation "
+    "saga_core.maintenance.verify saga_core.extraction.extractor saga_core.strategies.consolidation "
+    "saga_core.strategies.learner saga_server.backing_up saga_server.bench saga_server.cli_backup "
+    "saga_server.cli_custody saga_server.cli_explain saga_server.cli_memories saga_server.cli_rebuild "
+    "saga_server.cli_sessions saga_server.cli_transfer saga_server.cli_verify saga_server.conformance_command "
+    "saga_server.custody saga_server.demo saga_server.description saga_server.doctor saga_server.operations "
+    "saga_server.top"
 ).split()
 
 
@@ -71,7 +72,7 @@ def test_what_starting_does_without(modules: list[set[str]]) -> None:
     ready, warm, _ = modules
     assert ready & {*HEAVY, *LATER} == set()
     assert "aiohttp" in ready
-    assert warm >= {"networkx", "saga_core.curation.rules", "saga_core.curation.rulings"}
+    assert warm >= {"networkx", "saga_core.curation.rules", "saga_core.curation.validation"}
 
 
 def test_every_name_is_one_of_a_module() -> None:
@@ -96,7 +97,7 @@ async def test_chats_that_came_meanwhile_go_first(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(wiring, "_LOOK_SECONDS", 0.0)
     monkeypatch.setattr(Server, "open_requests", property(looked))
-    monkeypatch.setattr(late, "steps", lambda: (partial(happened.append, each) for each in ("one", "two")))
+    monkeypatch.setattr(wiring, "warm_up_steps", lambda: (partial(happened.append, each) for each in ("one", "two")))
     tree = {"storage": {"profile": "memory"}, "server": {"port": 0}}
     async with Server(load_config(tree, environ={}), {}) as server:
         assert server._warming is not None
@@ -109,7 +110,7 @@ async def test_chats_that_never_end_are_not_waited_for(monkeypatch: pytest.Monke
     monkeypatch.setattr(wiring, "_LOOK_SECONDS", 0.0)
     monkeypatch.setattr(wiring, "_LOOKS", 3)
     monkeypatch.setattr(Server, "open_requests", property(lambda _: 1))
-    monkeypatch.setattr(late, "steps", lambda: iter([partial(done.append, "one")]))
+    monkeypatch.setattr(wiring, "warm_up_steps", lambda: iter([partial(done.append, "one")]))
     tree = {"storage": {"profile": "memory"}, "server": {"port": 0}}
     async with Server(load_config(tree, environ={}), {}) as server:
         assert server._warming is not None
@@ -120,7 +121,7 @@ async def test_chats_that_never_end_are_not_waited_for(monkeypatch: pytest.Monke
 def test_what_is_not_there_is_said_and_met_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(registry, "late", lambda: ("no_such_library",))
-    for step in late.steps():
+    monkeypatch.setattr(registry, "warm_up", lambda: ("no_such_library",))
+    for step in warm_up_steps():
         step()
     assert "no_such_library cannot be imported" in caplog.text

@@ -197,8 +197,8 @@ class TestFleeting:
     async def test_they_are_listed_apart(self, offline: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         one = await offline.chat(words("I look around."))
         two = await offline.chat(words("I sit down."), headers={"X-SAGA-Session": "방"})
-        clock = type(offline.server.saga.clock)
-        now = offline.server.saga.clock.now()
+        clock = type(offline.server.saga.parts.clock)
+        now = offline.server.saga.parts.clock.now()
         monkeypatch.setattr(clock, "now", lambda _: now + 8 * 86_400)
         listed = await ok(offline, "GET", "/api/sessions")
         assert ([each["id"] for each in listed["sessions"]], listed["fleeting"]) == ([two.session], 1)
@@ -252,6 +252,6 @@ async def test_what_is_removed_is_gone_for_good(serve: Serve, tmp_path: Any) -> 
         await client.chat(history, path="/s/방/v1/chat/completions")
         assert (await ok(client, "POST", "/api/sessions/방/prune", json={"turn": inside.turn}))["shortened"] == ["끝"]
         assert (await client.post("/api/drain")).json["settled"]
-        assert await client.server.saga.verify("방") == []
+        assert await client.server.saga.maintenance.differences("방") == []
         await ok(client, "DELETE", "/api/sessions/방")
         assert (await ok(client, "GET", "/api/sessions")) == {"sessions": [], "fleeting": 0}

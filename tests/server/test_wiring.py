@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 
+from saga_core.background import DrainReport, Waiting
 from saga_core.config import Config, load_config
-from saga_core.engine.lanes import DrainReport, Waiting
 from saga_core.errors import ConfigError, StoreError
 from saga_server.announce import announce, farewell, leaving
 from saga_server.wiring import CannotListen, Server

@@ -8,7 +8,7 @@ from saga_backends.chat.offline.intent import Act, Amount, Intent
 from saga_backends.chat.offline.people import find
 from saga_backends.chat.offline.scene import resolve
 from saga_backends.chat.offline.telling import Telling, shortened
-from saga_core.text.korean import mentions
+from saga_core.language import mentions
 
 _QUOTE = re.compile(r"[\"“”「]([^\"“”「」]+)[\"”“」]")
 

@@ -13,12 +13,12 @@ word would therefore be wrong after a swipe, and visibly so.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from hashlib import blake2b
 from typing import Any
 
 from attrs import define, field
+from cachetools import LRUCache
 
 from saga_backends.chat.offline.intent import Act, Intent
 from saga_backends.chat.offline.request import Heard, hear_request
@@ -46,7 +46,7 @@ class OfflineNarrator:
     seed: int = 0
     malformed: float = 0.0
     chunk: int = 7
-    _asked: OrderedDict[bytes, int] = field(factory=OrderedDict, init=False)
+    _asked: LRUCache[bytes, int] = field(factory=lambda: LRUCache(_REMEMBERED), init=False)
 
     def __attrs_post_init__(self) -> None:
         if not 0.0 <= self.malformed <= 1.0:
@@ -88,10 +88,8 @@ class OfflineNarrator:
 
     def _turns(self, digest: bytes, choices: int) -> int:
         """Which variant is next for this dialogue; the most recent dialogues are remembered."""
-        turn = self._asked.pop(digest, self.seed)
+        turn = self._asked.get(digest, self.seed)
         self._asked[digest] = turn + choices
-        if len(self._asked) > _REMEMBERED:
-            self._asked.popitem(last=False)
         return turn
 
     def _reply(self, heard: Heard, variant: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saga_backends.chat.offline.scene import resolve
 from saga_backends.chat.offline.telling import Telling
-from saga_core.text.korean import mentions
+from saga_core.language import mentions
 
 
 def find(telling: Telling, person: str) -> str:

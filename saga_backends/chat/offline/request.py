@@ -8,8 +8,8 @@ from hashlib import blake2b
 from attrs import frozen
 
 from saga_backends.chat.offline.scene import Scene, read_scene, without_block
-from saga_core.prompt.plan import PromptPlan, flatten
-from saga_core.text.normal import nfc
+from saga_core.language import nfc
+from saga_core.messages import PromptPlan, flatten
 
 _INSTRUCTION = re.compile(r"(?:`{3}|~{3})[ \t]{0,8}(?:state|상태)\b", re.IGNORECASE)
 _HEARD = 2_000

@@ -10,8 +10,7 @@ from collections.abc import Iterable
 
 from attrs import field, frozen
 
-from saga_core.text.korean import is_hangul, mentions
-from saga_core.text.normal import fold_name
+from saga_core.language import fold_name, is_hangul, mentions
 
 _BLOCK = re.compile(
     r"^\[SAGA: (?:what is true now|지금 사실인 것)\]$(.*?)^\[/SAGA\]$", re.DOTALL | re.MULTILINE | re.IGNORECASE

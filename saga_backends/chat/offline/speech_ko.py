@@ -15,7 +15,7 @@ from saga_backends.chat.offline.scene import Scene, named_in, resolve
 from saga_backends.chat.offline.sentences import QUOTED, quote, sentences, unquoted
 from saga_backends.chat.offline.verbs import spoken
 from saga_backends.chat.offline.verbs_ko import USING, VERBS
-from saga_core.text.korean import has_final, is_hangul, josa
+from saga_core.language import has_final, is_hangul, josa
 
 _NEGATED = re.compile(r"\S*지\s*(?:않|못|말)")
 _NEGATION = re.compile(r"(?:^|\s)(?:안|못)\s*$")

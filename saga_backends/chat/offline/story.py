@@ -13,9 +13,8 @@ from saga_backends.chat.offline.people import find
 from saga_backends.chat.offline.scene import Scene, resolve
 from saga_backends.chat.offline.telling import Telling, shortened
 from saga_backends.chat.offline.voice import Voice
+from saga_core.language import fold_name, mentions
 from saga_core.state_block import BlockFields
-from saga_core.text.korean import mentions
-from saga_core.text.normal import fold_name
 
 WOUNDS = (15, 30, 5, 20)
 """Hit points that a fight costs, by variant: a swipe hurts otherwise."""

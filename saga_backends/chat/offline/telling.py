@@ -9,9 +9,8 @@ from attrs import define, evolve, field
 from saga_backends.chat.offline.intent import Amount
 from saga_backends.chat.offline.scene import Scene, resolve
 from saga_backends.chat.offline.voice import Voice
+from saga_core.language import fold_name, mentions
 from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange, StatusChange
-from saga_core.text.korean import mentions
-from saga_core.text.normal import fold_name
 
 _HOSTILE = re.compile(r"hostile|적대", re.IGNORECASE)
 _OWNS = re.compile(r"\s*\((?:가진 것|has)\)$")

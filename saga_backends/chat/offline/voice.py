@@ -10,7 +10,7 @@ from attrs import frozen
 from saga_backends.chat.offline import prose_en, prose_ko, speech_en, speech_ko
 from saga_backends.chat.offline.intent import Amount, Intent
 from saga_backends.chat.offline.scene import Scene
-from saga_core.text.korean import has_final, is_hangul, josa
+from saga_core.language import has_final, is_hangul, josa
 
 
 class _Korean(str):

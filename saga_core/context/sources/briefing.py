@@ -19,8 +19,7 @@ from saga_core.context.model import (
 from saga_core.context.render import one_field
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
-from saga_core.model.entities import Entity, Kind
-from saga_core.model.world_state import WorldState
+from saga_core.model import Entity, Kind, WorldState
 
 _ITEMS = 24
 _NAMES = 12

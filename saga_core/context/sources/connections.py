@@ -12,8 +12,8 @@ from saga_core.context.model import Piece, Section
 from saga_core.context.render import one_field
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
-from saga_core.recall.graph_walk import Walk, weight_of
-from saga_core.stores.graph import Edge
+from saga_core.recall import Walk, weight_of
+from saga_core.stores import Edge
 
 _MOST = 8
 _EDGES = 48

@@ -11,7 +11,7 @@ from saga_core.context.model import MUST_DEAD, Piece, Section, Slot
 from saga_core.context.render import one_field
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
-from saga_core.model.entities import Entity
+from saga_core.model import Entity
 
 _MOST = 12
 

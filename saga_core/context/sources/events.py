@@ -11,7 +11,7 @@ from saga_core.context.model import CHANGED, Piece, Section
 from saga_core.context.render import one_line
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
-from saga_core.model.entities import Happening
+from saga_core.model import Happening
 
 _RECENT = 8
 _BASE = 1.0

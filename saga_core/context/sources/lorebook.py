@@ -7,15 +7,14 @@ from weakref import WeakKeyDictionary
 
 from attrs import field, frozen
 
-from saga_core.config.model import LorebookConfig
+from saga_core.config import LorebookConfig
 from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, Section
 from saga_core.context.render import one_line
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
-from saga_core.recall.lore_index import LoreIndex
-from saga_core.recall.lorebook import LoreSituation, ScoredLore, rank_lore
-from saga_core.world.model import LoreEntry
+from saga_core.recall import LoreIndex, LoreSituation, ScoredLore, rank_lore
+from saga_core.world import LoreEntry
 
 _MOST = 20
 _FAINT, _FAINT_NEAR = 0.25, 0.15

@@ -11,8 +11,8 @@ from saga_core.context.model import Piece, Section
 from saga_core.context.render import one_line
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
-from saga_core.model.memories import MemoryRecord
-from saga_core.recall.tokens import content_words
+from saga_core.language import content_words
+from saga_core.model import MemoryRecord
 
 _TOUCH = 2.0
 """What it adds that the words of the scene touch on all of a record."""

@@ -12,15 +12,21 @@ from saga_core.context.model import Piece, ReadRequest, Section
 from saga_core.context.render import one_field, one_line
 from saga_core.context.scene import EPISODE_HITS, Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
-from saga_core.projection.episodes import year_of
-from saga_core.recall.closeness import REACH as CLOSE
-from saga_core.recall.closeness import closeness
-from saga_core.recall.episodes import Episodes
-from saga_core.recall.excerpt import excerpt
-from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
-from saga_core.recall.time_words import time_meant, turns_meant
-from saga_core.recall.tokens import content_words
-from saga_core.text.korean import mentions_folded
+from saga_core.language import content_words, mentions_folded
+from saga_core.recall import REACH as CLOSE
+from saga_core.recall import (
+    Episodes,
+    Fused,
+    Ranking,
+    closeness,
+    excerpt,
+    fuse,
+    lift,
+    smooth,
+    time_meant,
+    turns_meant,
+    year_of,
+)
 
 _CANDIDATES, _FEW = 64, 24
 _NEIGHBOURING, _NEIGHBOURING_HITS = 128, 200

@@ -10,15 +10,15 @@ from typing import Any
 from saga_core.context.model import ReadRequest
 from saga_core.context.scene import EntityNames, Scene
 from saga_core.ids import entity_id
-from saga_core.journal.tree import Node as TreeNode
-from saga_core.journal.tree import Tree
 from saga_core.model.entities import Entity, Happening, Kind, Placement, Relation, Stack
+from saga_core.model.tree import Node as TreeNode
+from saga_core.model.tree import Tree
 from saga_core.model.turn import TurnKind
 from saga_core.model.world_state import WorldState
-from saga_core.projection.vector_scopes import spec_of
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.lore_index import LoreIndex
+from saga_core.recall.vector_scopes import spec_of
 from saga_core.stores.filters import Filter, matches
 from saga_core.stores.graph import Direction, Edge
 from saga_core.stores.vector import Hit, ScopeSpec, Vector

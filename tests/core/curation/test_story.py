@@ -8,17 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.curation.facts import BOND, Fact, clauses, condensed, lost, weight
-from saga_core.curation.rulings import rule
+from saga_core.curation.facts import BOND, Fact, condensed, lost
 from saga_core.curation.schedule import due, due_lines
-from saga_core.curation.story import condense, story_lines
+from saga_core.curation.story import condense
+from saga_core.curation.validation import rule
 from saga_core.model import deltas
 from saga_core.model.deltas import Delta
 from saga_core.model.entities import Kind
-from saga_core.model.fold import fold
+from saga_core.model.folding import fold
 from saga_core.model.world_state import MAX_STORY, MAX_STORY_CHARS, WorldState
 from saga_core.projection.pages import render_bodies, render_prefix
-from saga_core.stores.curator import Proposal
+from saga_core.projection.story import clauses, story_lines, weight
+from saga_core.values import Proposal
 from tests.core.curation.stage import Stage, Told, world
 
 KEY = {
@@ -41,9 +42,9 @@ def play(turns: int, *, key: bool = True) -> Stage:
         stage.tell(Told("간다.", "간다.", block))
         if number % 10 == 0:
             view = stage.view(since=number - 10)
-            rulings = rule(view, condense(view, 50), ())
-            assert all(each.accepted for each in rulings), rulings
-            events = tuple(event for each in rulings for event in each.events)
+            verdicts = rule(view, condense(view, 50), ())
+            assert all(each.accepted for each in verdicts), verdicts
+            events = tuple(event for each in verdicts for event in each.events)
             stage.states[-1] = fold(stage.state, Delta(events), turn=stage.state.turn, depth=stage.state.depth)
     return stage
 
@@ -95,14 +96,14 @@ def test_what_a_summary_loses_is_put_back() -> None:
     stage.tell(Told("찌른다.", "쓰러진다.", "status_changes: [{name: 크룩, status: dead}]"))
     stage.tell(Told("말한다.", "그는 듣는다.", "notes: 마렌에게 칼을 돌려주겠다고 약속했다"))
     data = {"level": "scene", "first": "1", "last": "2", "text": "숲에서 싸움이 있었다."}
-    (ruling,) = rule(stage.view(), (Proposal("compress", "scene", (), (), data),), ())
-    (told,) = ruling.events
+    (verdict,) = rule(stage.view(), (Proposal("compress", "scene", (), (), data),), ())
+    (told,) = verdict.events
     assert isinstance(told, deltas.StoryTold)
     assert told.text.startswith("숲에서 싸움이 있었다.")
     assert "크룩" in told.text and "약속" in told.text
     whole = {**data, "text": "고블린왕 크룩이 죽었고, 마렌에게 칼을 돌려주겠다고 약속했다."}
-    (ruling,) = rule(stage.view(), (Proposal("compress", "scene", (), (), whole),), ())
-    assert ruling.events == (deltas.StoryTold("scene", 1, 2, whole["text"]),)
+    (verdict,) = rule(stage.view(), (Proposal("compress", "scene", (), (), whole),), ())
+    assert verdict.events == (deltas.StoryTold("scene", 1, 2, whole["text"]),)
 
 
 def test_a_chapter_keeps_what_the_scenes_told_that_it_replaces() -> None:
@@ -118,8 +119,8 @@ def test_a_chapter_keeps_what_the_scenes_told_that_it_replaces() -> None:
             stage.states[-1] = fold(stage.state, Delta(events), turn=stage.state.turn, depth=number)
     assert len(stage.state.story) == 4
     data = {"level": "chapter", "first": "1", "last": "40", "text": "그들은 오래 걸었다."}
-    (ruling,) = rule(stage.view(since=30), (Proposal("compress", "chapter", (), (), data),), ())
-    (told,) = ruling.events
+    (verdict,) = rule(stage.view(since=30), (Proposal("compress", "chapter", (), (), data),), ())
+    (told,) = verdict.events
     assert isinstance(told, deltas.StoryTold)
     assert [mark for mark in marks if mark not in told.text] == [], "though only the last ten turns were shown"
 
@@ -132,8 +133,8 @@ def test_ten_promises_in_ten_turns_outlive_a_summary_of_none() -> None:
     for mark in marks:
         stage.tell(Told("I go.", "I go.", f"notes: {mark}"))
     data = {"level": "scene", "first": "1", "last": "10", "text": "They walked. " * 20}
-    (ruling,) = rule(stage.view(), (Proposal("compress", "scene", (), (), data),), ())
-    (told,) = ruling.events
+    (verdict,) = rule(stage.view(), (Proposal("compress", "scene", (), (), data),), ())
+    (told,) = verdict.events
     assert isinstance(told, deltas.StoryTold)
     assert len(told.text) <= MAX_STORY_CHARS
     assert [mark for mark in marks if mark not in told.text] == []
@@ -153,15 +154,15 @@ def test_ten_promises_in_ten_turns_outlive_a_summary_of_none() -> None:
 def test_an_unsound_part_is_refused(data: dict[str, str], reason: str) -> None:
     stage = play(4)
     given = {"level": "scene", "first": "1", "last": "2", "text": "간다.", **data}
-    (ruling,) = rule(stage.view(), (Proposal("compress", "scene", (), (), given),), ())
-    assert not ruling.accepted and reason in ruling.reason and ruling.events == ()
+    (verdict,) = rule(stage.view(), (Proposal("compress", "scene", (), (), given),), ())
+    assert not verdict.accepted and reason in verdict.reason and verdict.events == ()
 
 
 def test_a_part_that_cuts_through_another_is_refused() -> None:
     stage = play(30)
     given = {"level": "scene", "first": "5", "last": "15", "text": "간다."}
-    (ruling,) = rule(stage.view(since=20), (Proposal("compress", "scene", (), (), given),), ())
-    assert "cuts through" in ruling.reason
+    (verdict,) = rule(stage.view(since=20), (Proposal("compress", "scene", (), (), given),), ())
+    assert "cuts through" in verdict.reason
 
 
 @given(st.lists(st.tuples(st.text("가나다 ab.;", min_size=1, max_size=30), st.integers(1, 6)), max_size=20))

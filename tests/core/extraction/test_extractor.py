@@ -15,13 +15,14 @@ from saga_backends.tokens.estimate import BACKEND
 from saga_core.errors import UpstreamError
 from saga_core.extraction.answer_schema import answer_schema
 from saga_core.extraction.extractor import Extractor, read_answer
-from saga_core.extraction.failure import ExtractionFailed
-from saga_core.extraction.question import LIMIT, ask, ask_again, cut_middle
+from saga_core.extraction.question import LIMIT, ask, ask_again
 from saga_core.extraction.writer import read_delta
 from saga_core.model.deltas import Source, Status
 from saga_core.model.entities import Entity, Kind, Placement, Stack
-from saga_core.model.fold import fold
+from saga_core.model.folding import fold
 from saga_core.model.world_state import WorldState
+from saga_core.model_calls.failure import ModelCallFailed
+from saga_core.model_calls.quoting import cut_middle
 from saga_core.ports import TokenCounter
 from saga_core.registry import OpenOptions
 from saga_core.state_block import BlockFields, BlockStatus, ItemAmount
@@ -235,7 +236,7 @@ async def test_prose_is_asked_for_again_once(counter: TokenCounter) -> None:
 
 async def test_two_answers_without_a_block_are_a_failure_with_a_reason(counter: TokenCounter) -> None:
     asker, chat, _ = extractor(counter, "I cannot.", "I still cannot read such a story.", changes(hp_change=-5))
-    with pytest.raises(ExtractionFailed, match=r"no state block.*I still cannot read"):
+    with pytest.raises(ModelCallFailed, match=r"no state block.*I still cannot read"):
         await asker.extract("", REPLY, STATE, "en")
     assert len(chat.asked) == 2
 
@@ -243,8 +244,8 @@ async def test_two_answers_without_a_block_are_a_failure_with_a_reason(counter: 
 async def test_a_model_that_hangs_is_given_up(counter: TokenCounter) -> None:
     asker, chat, _ = extractor(counter)
     chat.gate = asyncio.Event()
-    asker.timeout = 0.01
-    with pytest.raises(ExtractionFailed, match=r"small gave no answer within 0\.01 s"):
+    asker.call.timeout = 0.01
+    with pytest.raises(ModelCallFailed, match=r"small gave no answer within 0\.01 s"):
         await asker.extract("", REPLY, STATE, "ko")
     assert chat.closed == 1
 
@@ -252,7 +253,7 @@ async def test_a_model_that_hangs_is_given_up(counter: TokenCounter) -> None:
 async def test_a_refusal_of_the_provider_is_a_failure(counter: TokenCounter) -> None:
     asker, chat, _ = extractor(counter, changes(hp_change=-5))
     chat.finish = "content_filter"
-    with pytest.raises(ExtractionFailed, match="refused"):
+    with pytest.raises(ModelCallFailed, match="refused"):
         await asker.extract("", REPLY, STATE, "ko")
     asker, chat, _ = extractor(counter, UpstreamError("small answered 503", status=503))
     with pytest.raises(UpstreamError, match="503"):
@@ -313,7 +314,7 @@ def test_what_saga_told_the_narrator_is_not_in_the_question(counter: TokenCounte
 
 async def test_an_endless_answer_is_cut(counter: TokenCounter) -> None:
     asker, chat, _ = extractor(counter, "a" * 50_000, "b" * 50_000)
-    with pytest.raises(ExtractionFailed):
+    with pytest.raises(ModelCallFailed):
         await asker.extract("", REPLY, STATE, "ko")
     assert chat.closed == 2
 

@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 
 from saga_backends.graph.networkx import BACKEND
 from saga_backends.memory.graph import MemoryGraph
-from saga_core.engine import open_stores, projector
-from saga_core.engine.saga import Saga
+from saga_core import Saga
 from saga_core.errors import BadInput
 from saga_core.projection.graph_image import GraphImage, portions
 from saga_core.registry import OpenOptions
+from saga_core.storage import opening as open_stores
 from saga_core.stores.graph import Edge, EdgeKey, Node
 from saga_core.stores.lifecycle import Limits
-from tests.core.engine.play import Frontend
+from saga_core.views import projector
+from tests.core.frontend import Frontend
 
 
 def image(nodes: int, edges: int) -> GraphImage:
@@ -63,7 +64,7 @@ async def test_a_graph_of_many_portions_is_what_the_journal_says(monkeypatch: py
         turn = await chat.say("숲으로 간다.", "숲은 어둡다.")
         await chat.say("돌아간다.", "마을이 보인다.")
         await saga.drain(10)
-        assert await saga.verify(turn.session.id) == []
+        assert await saga.maintenance.differences(turn.session.id) == []
 
 
 async def test_a_graph_beyond_what_a_store_takes_at_once_is_read_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,9 +77,9 @@ async def test_a_graph_beyond_what_a_store_takes_at_once_is_read_in_portions(mon
     async with Saga.open({"storage": {"profile": "memory"}, "session": {"default_world": "ersia"}}) as saga:
         turn = await Frontend(saga).say("숲으로 간다.", "숲은 어둡다.")
         await saga.drain(10)
-        live = await saga.live.get(turn.session.id)
+        live = await saga.parts.live.get(turn.session.id)
         nodes = (await live.image(turn.id)).nodes
         assert len(nodes) > 2 * 16
         with pytest.raises(BadInput):
             await saga.stores.graph.neighbors(f"{turn.session.id}.0", sorted(nodes))
-        assert await saga.verify(turn.session.id) == []
+        assert await saga.maintenance.differences(turn.session.id) == []

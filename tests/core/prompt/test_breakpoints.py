@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_backends.chat.openai_request import openai_body
+from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import ChatRequest
 from saga_core.prompt.breakpoints import place_breakpoints
 from saga_core.prompt.cache_book import CacheBook
 from saga_core.prompt.measure import Measured, common_prefix, measure
 from saga_core.prompt.pace import chance_between
-from saga_core.prompt.plan import Block, PromptPlan, Stability
 from saga_core.prompt.planner import SessionPrompts
 from saga_core.upstream.facts import SECONDS, ModelFacts, facts_of
 from saga_core.upstream.parameters import ParameterRules
@@ -115,7 +115,7 @@ def test_what_a_provider_accepts(history: tuple[list[int], list[float], int], fa
 
 @given(st.lists(st.integers(0, 2), max_size=12), st.lists(st.integers(0, 2), max_size=12))
 def test_chains_agree_as_far_as_blocks_do(one: list[int], other: list[int]) -> None:
-    blocks = [[Block("user", str(n), Stability.HISTORY) for n in each] for each in (one, other)]
+    blocks = [[Block("user", str(n), Origin.HISTORY) for n in each] for each in (one, other)]
     chains = [measure(each, len).chain for each in blocks]
     same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     assert common_prefix(*chains) == same
@@ -132,14 +132,14 @@ def test_what_the_planner_marks_is_what_is_sent() -> None:
     """The renderer moves no breakpoint: the book then knows where entries really end."""
     talk = [("user", "What now? " * 30), ("assistant", "The rain stops. " * 60)] * 6
     blocks = [
-        Block("system", "Narrate. " * 900, Stability.STABLE),
-        *(Block(role, text, Stability.HISTORY) for role, text in talk),
-        Block("assistant", "", Stability.HISTORY),
-        Block("user", "On.", Stability.VOLATILE, lead="It is night."),
+        Block("system", "Narrate. " * 900, Origin.CLIENT),
+        *(Block(role, text, Origin.HISTORY) for role, text in talk),
+        Block("assistant", "", Origin.HISTORY),
+        Block("user", "On.", Origin.WORDS, lead="It is night."),
     ]
     prompts = SessionPrompts()
-    prompts.came(1_000.0)
-    planned = prompts.mark(PromptPlan(tuple(blocks)), GPT, "gpt-5.6-terra", len, fixed=1)
+    prompts.record_request(1_000.0)
+    planned = prompts.mark(PromptPlan(tuple(blocks)), GPT, "gpt-5.6-terra", len)
     marked = [at for at, block in enumerate(planned.plan.blocks) if block.breakpoint]
     assert marked and planned.plan.blocks[marked[-1]].role == "user" and marked[-1] == 11
     request = ChatRequest(planned.plan, "gpt-5.6-terra")

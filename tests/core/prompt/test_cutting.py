@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
-from saga_core.journal.tree import Node, Tree
+from saga_core.messages import Block
+from saga_core.model.tree import Node, Tree
 from saga_core.model.turn import TurnKind
+from saga_core.prompt.build import client_blocks
 from saga_core.prompt.cutting import Cuts
 
 
@@ -15,13 +16,14 @@ def tree(depth: int) -> Tree:
     return found
 
 
-def request(turns: int, first: int = 0) -> list[dict[str, Any]]:
+def request(turns: int, first: int = 0) -> tuple[Block, ...]:
     dialogue = [
         {"role": role, "content": f"{role} {turn} " + "x" * 84}
         for turn in range(first, turns)
         for role in ("user", "assistant")
     ]
-    return [{"role": "system", "content": "rules"}, *dialogue, {"role": "user", "content": "and now?"}]
+    messages = [{"role": "system", "content": "rules"}, *dialogue, {"role": "user", "content": "and now?"}]
+    return client_blocks(messages)
 
 
 def play(lengths: range, *, room: int, told: int = 0, window: int = 0) -> list[tuple[int, bool]]:
@@ -29,10 +31,10 @@ def play(lengths: range, *, room: int, told: int = 0, window: int = 0) -> list[t
     cuts, nodes = Cuts(), tree(lengths[-1])
     found = []
     for turns in lengths:
-        messages = request(turns, max(0, turns - window) if window else 0)
-        cut = cuts.place(messages, nodes, f"t{turns}", room=room, told=told, count=len)
-        assert messages[cut.start]["role"] == "user"
-        found.append((int(messages[cut.start]["content"].split()[1]), cut.fresh))
+        blocks = request(turns, max(0, turns - window) if window else 0)
+        cut = cuts.place(blocks, nodes, f"t{turns}", room=room, told=told, count=len)
+        assert blocks[cut.start].role == "user"
+        found.append((int(blocks[cut.start].text.split()[1]), cut.fresh))
     return found
 
 

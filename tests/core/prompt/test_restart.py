@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from attrs import define, evolve, field
 
+from saga_core import Saga
 from saga_core.config import load_config
-from saga_core.engine.saga import Saga
 from saga_core.errors import StoreUnavailable
+from saga_core.messages import Block
 from saga_core.ports import Usage
-from saga_core.prompt.plan import Block
 from saga_core.state_block import BlockFields, ItemAmount, render_block
 from saga_core.stores.state_kv import Batch
 from saga_server.bench.cache_play import PlayClock
@@ -79,7 +79,7 @@ class Play:
         begun.billed(Usage(begun.planned.request.total * 11 // 10, 300), model=MODEL, provider="anthropic")
         await begun.commit()
         self.said += [("user", words), ("assistant", begun.replies[0].text)]
-        await self.saga.lanes.drain(5)
+        await self.saga.background.drain_views(5)
 
 
 async def played(play: Play, turns: int, *, restarts: set[int], pauses: dict[int, float]) -> list[tuple[Block, ...]]:
@@ -119,7 +119,7 @@ async def test_a_restart_changes_nothing(tmp_path: Path, window: int, floats: bo
         assert before_the_last_breakpoint(one), f"request {at} has a breakpoint"
         assert before_the_last_breakpoint(other) == before_the_last_breakpoint(one), f"request {at}"
         assert [block.breakpoint for block in other] == [block.breakpoint for block in one], f"request {at}"
-        assert [block.lead for block in other] == [block.lead for block in one], f"what is carried in request {at}"
+        assert [block.lead for block in other] == [block.lead for block in one], f"what is relocated in request {at}"
     if window < 10_000:
         assert len(straight[-1]) < max(len(blocks) for blocks in straight), "the history was cut"
 
@@ -131,7 +131,7 @@ async def test_what_is_stored_is_small_and_holds_no_text(tmp_path: Path) -> None
         play.clock.at += 20
         await play.turn(number)
     assert play.saga is not None
-    session = (await play.saga.sessions())[0].session.id
+    session = (await play.saga.sessions.list())[0].session.id
     rows = await play.saga.stores.state.scan(("prompt", session))
     sizes = {key[2:]: len(raw) for key, raw in rows}
     assert sizes["memory",] < 16_000 and sizes["floating",] < 8_000
@@ -150,7 +150,7 @@ async def test_a_memory_that_is_lost_or_damaged_costs_a_write_and_no_turn(tmp_pa
     for number in range(1, 4):
         await play.turn(number)
     assert play.saga is not None
-    session = (await play.saga.sessions())[0].session.id
+    session = (await play.saga.sessions.list())[0].session.id
     await play.saga.stores.state.commit(Batch({("prompt", session, "memory"): damage}))
     await play.stop()
     await play.start()
@@ -196,15 +196,15 @@ async def test_pages_stay_as_they_were_pinned_when_their_turn_is_amended(tmp_pat
     play.clock.at += 40_000
     await play.turn(4)  # the cache is cold: the pages are pinned anew, at turn 3
     assert play.saga is not None
-    (pinned,) = {bill.pin for bill in (await play.saga.cost("play"))[-1:]}
-    assert (await play.saga.turns("play"))[3].id == pinned
-    await play.saga.correct("play", "hp", {"hp": "41"}, turn=pinned)
-    await play.saga.lanes.drain(5)
+    (pinned,) = {bill.pin for bill in (await play.saga.sessions.cost("play"))[-1:]}
+    assert (await play.saga.views.turns("play"))[3].id == pinned
+    await play.saga.memory.correct("play", "hp", {"hp": "41"}, turn=pinned)
+    await play.saga.background.drain_views(5)
     if restarting:
         await play.stop()
         await play.start()
     else:
-        play.saga.prompting.texts._rendered.clear()  # as when many others were rendered since
+        play.saga.parts.prompting.prefixes.texts._rendered.clear()  # as when many others were rendered since
     play.clock.at += 20
     await play.turn(5)
     pages = [[b.content for b in blocks if str(b.content).startswith("## ")] for blocks in play.sent]
@@ -221,13 +221,13 @@ async def test_pruned_turns_leave_the_memory_too(tmp_path: Path) -> None:
         play.clock.at += 20
         await play.turn(number)
     assert play.saga is not None
-    branch = (await play.saga.turns("play"))[2].id
+    branch = (await play.saga.views.turns("play"))[2].id
     play.clock.at += 40_000
     await play.turn(4)  # pinned anew, at turn 3
     del play.said[2:]
     await play.turn(5)
-    await play.saga.prune("play", branch)
-    session = (await play.saga.sessions())[0].session.id
+    await play.saga.timelines.prune("play", branch)
+    session = (await play.saga.sessions.list())[0].session.id
     gone = {key[3] for key, _ in await play.saga.stores.state.scan(("prompt", session, "page"))}
     assert branch not in gone
     await play.turn(6)

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.journal.tree import Node, Tree
+from saga_core.model.tree import Node, Tree
 from saga_core.model.turn import TurnKind
-from saga_core.projection.episodes import passage_of, spoken_day, year_of
+from saga_core.projection.episodes import spoken_day
 from saga_core.recall.episodes import PathEpisodes
-from saga_core.recall.excerpt import excerpt
+from saga_core.recall.excerpts import excerpt
 from saga_core.recall.lexical import LexicalIndex
+from saga_core.recall.passages import passage_of, year_of
 
 
 def grow(parents: dict[str, str | None], episodes: dict[str, str]) -> tuple[Tree, LexicalIndex]:

@@ -7,8 +7,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
+from saga_core.language.korean import is_hangul, mentions
 from saga_core.recall.mentions import NameIndex, Passage, fold_text
-from saga_core.text.korean import is_hangul, mentions
 
 PIECES = [*"성 여성 숲 어둠 의 에서 은 이 크룩 문 King king the Goblin . , ' _ - 『 』 \n 3".split(" "), " ", "  "]
 texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)

@@ -53,6 +53,7 @@ FUSION = "core/recall/test_fusion.py"
 LEXICAL = "core/recall/test_lexical.py"
 MENTIONS = "core/recall/test_mentions.py"
 READER = "core/context/test_reader.py"
+LORE_GRAPH = "core/projection/test_lore_graph.py"
 SOURCES = "core/context/test_sources.py"
 BUDGET = "core/context/test_budget.py"
 RENDER = "core/context/test_render.py"
@@ -134,7 +135,7 @@ CLAUSES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "a burned village's entry is superseded (a delta, path-dependent), not just damped": (
         (SOURCES, "test_lore_that_play_has_overtaken_tells_what_is_so_now"),
-        ("core/engine/test_changed_lore.py", "test_a_burned_place_is_told_as_burned_on_its_path_and_whole_on_another"),
+        (LORE_GRAPH, "test_a_burned_place_is_told_as_burned_on_its_path_and_whole_on_another"),
     ),
     # -- what must never change a score
     "adding an unrelated entry changes no score": (
@@ -185,10 +186,10 @@ CLAUSES: dict[str, tuple[tuple[str, str], ...]] = {
         (SPEC, "test_the_walk_begins_at_player_place_present_and_named"),
     ),
     "the heaviest edges": (("core/recall/test_graph_walk.py", "test_the_heaviest_edges_are_kept"),),
-    "an episode records who was present": (("core/engine/test_witnesses.py", "test_a_turn_notes_who_was_there"),),
+    "an episode records who was present": (("core/play/test_witnesses.py", "test_a_turn_notes_who_was_there"),),
     "a secret says who knows it": ((SOURCES, "test_a_secret_says_who_knows_it"),),
     "the narrator is told": (
-        ("core/engine/test_witnesses.py", "test_the_narrator_is_told_who_was_not_there"),
+        ("core/play/test_witnesses.py", "test_the_narrator_is_told_who_was_not_there"),
         (SOURCES, "test_who_was_not_there_does_not_know"),
     ),
     # -- malformed lore

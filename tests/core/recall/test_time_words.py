@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 from saga_core.context.sources import Recollection
-from saga_core.journal.tree import Node, Tree
+from saga_core.model.tree import Node, Tree
 from saga_core.model.turn import TurnKind
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.lexical import LexicalIndex

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from saga_core.language.normal_forms import clean_name
 from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange, StatusChange, render_block
-from saga_core.text.normal import clean_name
 
 _WORDS = (
     *(

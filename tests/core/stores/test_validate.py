@@ -13,14 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.errors import BadInput, ScopeMismatch
+from saga_core.language.normal_forms import nfc
 from saga_core.stores import validate
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within
 from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
 from saga_core.stores.lifecycle import Limits
-from saga_core.stores.md_cache import PAGE_NAMES, Pages
+from saga_core.stores.md_cache import Pages
 from saga_core.stores.state_kv import Batch
 from saga_core.stores.vector import ScopeSpec, VectorItem
-from saga_core.text.normal import nfc
+from saga_core.values import PAGE_NAMES
 from tests.naming import named
 
 

@@ -1,0 +1,17 @@
+"""Assembling the engine: from a configuration to parts that know each other."""
+
+from __future__ import annotations
+
+from saga_core.assembly.curators import ASKING, RULES
+from saga_core.assembly.engine import assemble
+from saga_core.assembly.parts import Given, Parts
+from saga_core.assembly.warm_up import warm_up_steps
+
+__all__ = [
+    "ASKING",
+    "RULES",
+    "Given",
+    "Parts",
+    "assemble",
+    "warm_up_steps",
+]

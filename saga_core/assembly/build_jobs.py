@@ -1,0 +1,104 @@
+"""The jobs, as configured."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from attrs import field, frozen
+
+from saga_core.assembly.curators import Reviewers
+from saga_core.assembly.foundations import Foundations
+from saga_core.context import ContextReader, ContextSource, default_reader, open_plugin_source, own_sources
+from saga_core.jobs import BackgroundBills, ExtractionJob, ForgettingJob, Pace, ReviewsJob
+from saga_core.stores import Curator
+
+log = logging.getLogger("saga")
+
+
+@frozen
+class Learning:
+    """What memory strategies bring; nothing without any."""
+
+    learners: Sequence[Curator] = ()
+    paces: Mapping[str, Pace] = field(factory=dict)
+    sources: Sequence[ContextSource] = ()
+
+
+def build_extraction(base: Foundations, bills: BackgroundBills) -> ExtractionJob:
+    """Reading of unreported turns."""
+    chat, config = base.given.extractor, base.settings.config
+    extractor = None
+    if chat is not None:
+        from saga_core.extraction import Extractor  # for whoever has a model for it
+
+        extractor = Extractor(
+            chat, config.models.extraction or chat.name, base.stores.counter, report=base.counters.add
+        )
+    return ExtractionJob(
+        extractor=extractor,
+        live=base.live,
+        journal=base.journal,
+        views=base.views,
+        supervisor=base.supervisor,
+        foreground=base.foreground,
+        ids=base.ids,
+        counters=base.counters,
+        bills=bills,
+    )
+
+
+def build_reviews(
+    base: Foundations, reviewers: Reviewers, learning: Learning, extraction: ExtractionJob, forgetting: ForgettingJob
+) -> ReviewsJob:
+    """Reviews, by curators and memory strategies."""
+    config = base.settings.config
+    return ReviewsJob(
+        curators=(*reviewers.curators, *learning.learners),
+        live=base.live,
+        views=base.views,
+        extraction=extraction,
+        supervisor=base.supervisor,
+        foreground=base.foreground,
+        ids=base.ids,
+        clock=base.given.clock,
+        counters=base.counters,
+        interval=config.curator.interval,
+        blocks=config.curator.memory_block_schema,
+        stand_ins=reviewers.stand_ins,
+        remote=forgetting,
+        paces=learning.paces,
+        shared=base.shared,
+        count=base.stores.counter.count,
+    )
+
+
+async def build_reader(base: Foundations, more: Sequence[ContextSource]) -> ContextReader:
+    """The reader with ``more`` sources, and those that other packages bring, which are closed with the stores."""
+    config = base.settings.config
+    taken, guests = {source.name for source in (*own_sources(config), *more)}, [*more]
+    for name in config.recall.sources:
+        guest = await open_plugin_source(name, config, taken)
+        guests.append(guest)
+        base.stores.keep(guest)
+    return default_reader(
+        config,
+        base.stores.counter,
+        clock=base.given.clock,
+        vectors=base.stores.vector,
+        embedder=base.stores.embedder,
+        guests=guests,
+    )
+
+
+async def build_learning(base: Foundations, bills: BackgroundBills) -> Learning:
+    """What memory strategies bring, where any is configured."""
+    config = base.settings.config
+    if not config.memory_strategies:
+        return Learning()
+    from saga_core.assembly.learners import Models, make_learners, open_strategies, paces_of, source_of  # if wanted
+
+    strategies = await open_strategies(config)
+    models = Models(config, base.given.curator, base.given.extractor)
+    learners = make_learners(strategies, models, base.stores, base.counters, base.foreground, bills, base.given.clock)
+    return Learning(learners, paces_of(config), source_of(strategies))

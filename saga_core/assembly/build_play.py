@@ -1,0 +1,116 @@
+"""Play, and the prompts that it makes."""
+
+from __future__ import annotations
+
+import logging
+
+from saga_core.assembly.foundations import Foundations
+from saga_core.context import ContextReader, RecentContexts
+from saga_core.jobs import ExtractionJob, TurnWork
+from saga_core.play import (
+    ContextReading,
+    KnownModels,
+    Layouts,
+    Places,
+    Play,
+    Prefixes,
+    PrefixTexts,
+    Prompting,
+    PromptMemories,
+    Recorder,
+    TurnBills,
+)
+from saga_core.transcript import Matcher
+from saga_core.world import WorldLibrary
+
+log = logging.getLogger("saga")
+
+
+def build_prompting(base: Foundations) -> tuple[Prompting, TurnBills]:
+    """What makes the prompts of turns, and what makes their bills."""
+    counter, clock = base.stores.counter, base.given.clock
+    memories = PromptMemories(base.stores.state, base.counters)
+    models = KnownModels(base.settings, memories)
+    prompting = Prompting(
+        settings=base.settings,
+        models=models,
+        memories=memories,
+        layouts=Layouts(settings=base.settings, models=models, memories=memories, clock=clock, counter=counter),
+        prefixes=Prefixes(
+            settings=base.settings,
+            memories=memories,
+            texts=PrefixTexts(base.settings.config.token_budget, counter, memories),
+            ledger=base.ledger,
+            counter=counter,
+            counters=base.counters,
+        ),
+        clock=clock,
+        counter=counter,
+    )
+    bills = TurnBills(
+        models=models,
+        memories=memories,
+        ledger=base.ledger,
+        counter=counter,
+        clock=clock,
+        counters=base.counters,
+    )
+    return prompting, bills
+
+
+def build_play(
+    base: Foundations,
+    worlds: WorldLibrary,
+    matcher: Matcher,
+    reader: ContextReader,
+    prompting: Prompting,
+    bills: TurnBills,
+    contexts: RecentContexts,
+    extraction: ExtractionJob,
+) -> Play:
+    """What begins turns."""
+    clock, counters, work = base.given.clock, base.counters, TurnWork(base.views, extraction)
+    return Play(
+        settings=base.settings,
+        worlds=worlds,
+        places=Places(
+            settings=base.settings,
+            directory=base.directory,
+            live=base.live,
+            journal=base.journal,
+            locks=base.locks,
+            matcher=matcher,
+            ids=base.ids,
+            clock=clock,
+            counters=counters,
+        ),
+        reading=ContextReading(
+            settings=base.settings,
+            reader=reader,
+            graph=base.stores.graph,
+            projector=base.projector,
+            supervisor=base.supervisor,
+            shared=base.shared,
+            clock=clock,
+            counters=counters,
+        ),
+        prompting=prompting,
+        recorder=Recorder(
+            live=base.live,
+            journal=base.journal,
+            locks=base.locks,
+            prompting=prompting,
+            bills=bills,
+            work=work,
+            ids=base.ids,
+            clock=clock,
+            counters=counters,
+        ),
+        contexts=contexts,
+        work=work,
+        foreground=base.foreground,
+        locks=base.locks,
+        ids=base.ids,
+        clock=clock,
+        counters=counters,
+    )

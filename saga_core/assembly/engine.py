@@ -1,0 +1,241 @@
+"""Assembling the engine: from a configuration to parts that know each other, and the work that waits taken up."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import AsyncExitStack
+
+from saga_core.assembly.build_jobs import build_extraction, build_learning, build_reader, build_reviews
+from saga_core.assembly.build_play import build_play, build_prompting
+from saga_core.assembly.curators import open_curators
+from saga_core.assembly.foundations import Foundations
+from saga_core.assembly.parts import Given, Parts
+from saga_core.capabilities import Capability
+from saga_core.catalog import Memory, Sessions, Timelines
+from saga_core.config import Config, Settings
+from saga_core.context import RecentContexts
+from saga_core.counters import Counters
+from saga_core.errors import NewerSchema, StoreCorrupt, StoreError
+from saga_core.jobs import Background, BackgroundBills, CollectionJob, ForgettingJob, ReviewsJob, VectorsJob
+from saga_core.journal import Journal
+from saga_core.maintenance import Maintenance, Tools
+from saga_core.play import Prompting
+from saga_core.storage import SelfHealingStore, Stores, notice_change, open_stores
+from saga_core.stores import GraphStore, VectorStore
+from saga_core.transcript import Matcher
+from saga_core.views import Views
+from saga_core.world import WorldLibrary, default_roots
+
+log = logging.getLogger("saga")
+
+
+async def assemble(config: Config, given: Given) -> Parts:
+    """Open what ``config`` names and put it together. Raises ``StoreError`` and ``BadInput``; then all is closed."""
+    counters = Counters()
+    async with AsyncExitStack() as stack:
+        stores = await open_stores(config, counters, mend=given.resume, tolerant=given.tolerant)
+        stack.push_async_callback(stores.aclose)
+        journal, whole = await _open_journal(config, stores, counters, given)
+        base = Foundations(Settings(config), given, stores, journal, counters)
+        parts = await _build(base)
+        stack.push_async_callback(parts.supervisor.aclose, 0.0)
+        if given.resume and whole:
+            await _take_up(parts)
+        stack.pop_all()
+        return parts
+    raise AssertionError("unreachable")  # the exit stack swallows nothing; for the type checker
+
+
+async def _open_journal(config: Config, stores: Stores, counters: Counters, given: Given) -> tuple[Journal, bool]:
+    """The journal, and whether it can be read and written."""
+    try:
+        journal = Journal(stores.state)
+        await journal.open()
+        await notice_change(stores, counters, config.data_dir, act=given.resume)
+    except StoreError as error:
+        if not given.tolerant or isinstance(error, NewerSchema):
+            raise
+        return Journal(stores.state), False
+    return journal, True
+
+
+async def _build(base: Foundations) -> Parts:
+    """Everything."""
+    config, clock, counters = base.settings.config, base.given.clock, base.counters
+    worlds, contexts = WorldLibrary(default_roots(config.base)), RecentContexts()
+    bills = BackgroundBills(base.settings, base.ledger, base.live, base.locks, base.ids, clock, counters)
+    reviewers = await open_curators(config, base.stores, counters, base.given.curator, base.foreground, bills)
+    learning = await build_learning(base, bills)
+    reader = await build_reader(base, learning.sources)
+    extraction = build_extraction(base, bills)
+    forgetting = ForgettingJob(reviewers.curators, base.stores.state, counters)
+    reviews = build_reviews(base, reviewers, learning, extraction, forgetting)
+    vectors = VectorsJob(
+        projector=base.projector, journal=base.journal, live=base.live, locks=base.locks, counters=counters
+    )
+    matcher = Matcher(base.journal, base.live.tree)
+    prompting, turn_bills = build_prompting(base)
+    sessions = Sessions(
+        settings=base.settings,
+        worlds=worlds,
+        directory=base.directory,
+        live=base.live,
+        journal=base.journal,
+        ledger=base.ledger,
+        projector=base.projector,
+        supervisor=base.supervisor,
+        letting_go=reviews.letting_go,
+        ids=base.ids,
+        clock=clock,
+        counters=counters,
+    )
+    collection = CollectionJob(sessions.collect, base.settings, clock, counters)
+    # In the order in which they build on each other.
+    for job in (base.views, extraction, reviews, forgetting, vectors, collection):
+        base.supervisor.add(job)
+    base.views.followers += [extraction, reviews, vectors]
+    return Parts(
+        settings=base.settings,
+        stores=base.stores,
+        worlds=worlds,
+        journal=base.journal,
+        counters=counters,
+        live=base.live,
+        reader=reader,
+        prompting=prompting,
+        matcher=matcher,
+        supervisor=base.supervisor,
+        projector=base.projector,
+        clock=clock,
+        ids=base.ids,
+        play=build_play(base, worlds, matcher, reader, prompting, turn_bills, contexts, extraction),
+        sessions=sessions,
+        timelines=Timelines(
+            sessions=sessions,
+            directory=base.directory,
+            live=base.live,
+            journal=base.journal,
+            projector=base.projector,
+            locks=base.locks,
+            letting_go=reviews.letting_go,
+            contexts=contexts,
+            clock=clock,
+            counters=counters,
+        ),
+        views=Views(
+            directory=base.directory,
+            live=base.live,
+            journal=base.journal,
+            graph_store=base.stores.graph,
+            cache=base.stores.cache,
+            projector=base.projector,
+            supervisor=base.supervisor,
+            reader=reader,
+            contexts=contexts,
+            shared=base.shared,
+        ),
+        memory=Memory(
+            directory=base.directory,
+            live=base.live,
+            shared=base.shared,
+            supervisor=base.supervisor,
+            ids=base.ids,
+            clock=clock,
+            counters=counters,
+        ),
+        maintenance=_maintenance(base, sessions, reviews, vectors, prompting, contexts),
+        background=Background(
+            supervisor=base.supervisor,
+            foreground=base.foreground,
+            directory=base.directory,
+            journal=base.journal,
+            views=base.views,
+            extraction=extraction,
+            reviews=reviews,
+            vectors=vectors,
+            forgetting=forgetting,
+        ),
+    )
+
+
+def _maintenance(
+    base: Foundations,
+    sessions: Sessions,
+    reviews: ReviewsJob,
+    vectors: VectorsJob,
+    prompting: Prompting,
+    contexts: RecentContexts,
+) -> Maintenance:
+    def forget_at_hand() -> None:
+        contexts.clear()
+        prompting.forget()
+
+    async def finish_views(seconds: float) -> None:
+        await base.supervisor.drain(seconds, base.views, vectors)
+
+    return Maintenance(
+        Tools(
+            settings=base.settings,
+            stores=base.stores,
+            journal=base.journal,
+            directory=base.directory,
+            live=base.live,
+            projector=base.projector,
+            supervisor=base.supervisor,
+            ids=base.ids,
+            clock=base.given.clock,
+            counters=base.counters,
+            queued=base.views.queued,
+            finish_views=finish_views,
+            delete=sessions.delete,
+            letting_go=reviews.letting_go,
+            forget_at_hand=forget_at_hand,
+        )
+    )
+
+
+async def _take_up(parts: Parts) -> None:
+    """Go on with the work that waits, and have views made anew where they are gone."""
+    stores, journal = parts.stores, parts.journal
+    healing = [store for store in stores.all().values() if isinstance(store, SelfHealingStore)]
+
+    async def render_all() -> None:
+        parts.projector.forget_lore()
+        for session in await journal.sessions():
+            await journal.add_jobs(session.id, [session.head or session.root])
+            parts.background.views.submit(session.id, [session.head or session.root])
+
+    for store in healing:
+        store.renewed = render_all
+    if any(store.fresh for store in healing) or await _lost(stores, parts.counters, journal):
+        await render_all()
+    await parts.supervisor.resume()
+
+
+async def _lost(stores: Stores, counters: Counters, journal: Journal) -> bool:
+    """Whether a store that keeps views on disk has none, though there are sessions: its files were taken away."""
+    for kind in ("graph", "vector"):
+        store: GraphStore | VectorStore = stores.graph if kind == "graph" else stores.vector
+        if Capability.DURABLE not in store.info.capabilities or f"{kind}.changed" in counters.degraded:
+            continue
+        if kind == "vector" and not await _vectors_due(stores, journal):
+            continue
+        try:
+            empty = not await store.scopes()
+        except StoreCorrupt:
+            continue  # it was mended just now, which has everything rendered anyway
+        if empty and await journal.sessions():
+            log.warning("%s store: it is empty; its views are made anew from the journal", kind)
+            return True
+    return False
+
+
+async def _vectors_due(stores: Stores, journal: Journal) -> bool:
+    """Whether vectors must be there that nobody else misses: those of lore, for an embedder that sees spelling.
+
+    For one that sees more, what is missing is looked for anyway.
+    """
+    if stores.embedder.semantic:
+        return False
+    digests = {session.digest for session in await journal.sessions()}
+    return any([(await journal.world(digest)).lore for digest in digests])

@@ -1,0 +1,122 @@
+"""Which memory strategies learn: those of the configuration, each with the model that it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import define
+
+from saga_core import registry
+from saga_core.background import Foreground
+from saga_core.config import Config, StrategyConfig
+from saga_core.context import Memories
+from saga_core.counters import Counters
+from saga_core.errors import BadInput
+from saga_core.jobs import BackgroundBills, Pace
+from saga_core.model import STRATEGY, checked
+from saga_core.model_calls import Asking
+from saga_core.ports import ChatModel, Clock, UsagePart
+from saga_core.registry import OpenOptions
+from saga_core.storage import Stores
+from saga_core.strategies import PREFIX, Learner, Strategy, Terms
+
+KIND = "strategy"
+
+
+@define
+class Models:
+    """Whom a strategy may ask: the curator's model, or else that of extraction."""
+
+    config: Config
+    curator: ChatModel | None
+    extractor: ChatModel | None
+
+    def choose(self) -> tuple[ChatModel, str] | None:
+        """The model, and its name for the provider."""
+        names = self.config.models
+        for chat, name in ((self.curator, names.curator), (self.extractor, names.extraction)):
+            if chat is not None:
+                return chat, name or chat.name
+        return None
+
+
+async def open_strategies(config: Config) -> dict[str, Strategy]:
+    """The strategies of ``memory_strategies``, by the names that they have there.
+
+    Raises ``BadInput``, naming the setting, for one that nobody registered, for options that it refuses, for what is
+    no ``Strategy``, and for a namespace that could show a player what is another's.
+    """
+    found = {}
+    for name, settings in config.memory_strategies.items():
+        where = f"memory_strategies.{name}"
+        wanted = settings.use or name
+        known = registry.names(KIND)
+        if wanted not in known:
+            raise BadInput(
+                f"{where}.use: there is no strategy {wanted!r}; there are: {', '.join(known) or 'none'}. A strategy of"
+                " another name says in 'use' which of them it is"
+            )
+        try:
+            opened = await registry.load(KIND, wanted).open(OpenOptions(options=settings.options))
+            checked(settings.namespace or opened.kinds[0].namespace)
+        except BadInput as error:
+            raise BadInput(f"{where}.{error}") from error
+        if not isinstance(opened, Strategy):
+            raise BadInput(f"{where}: {wanted!r} opens to a {type(opened).__name__}; it has to be a Strategy")
+        found[name] = opened
+    return found
+
+
+def make_learners(
+    strategies: dict[str, Strategy],
+    models: Models,
+    stores: Stores,
+    counters: Counters,
+    foreground: Foreground,
+    bills: BackgroundBills,
+    clock: Clock,
+) -> tuple[Learner, ...]:
+    """A learner for each strategy. Without a model there is none, which shows as a degraded mode."""
+    chosen = models.choose()
+    if chosen is None:
+        for name in strategies:
+            counters.degrade(
+                f"curation.{PREFIX}{name}",
+                "no model: set models.curator or models.extraction, and a provider for it; nothing is learned",
+            )
+        return ()
+    chat, model = chosen
+
+    async def paid(part: UsagePart, session: str, turn: str) -> None:
+        await bills.enter("curation", session, turn, part, model)
+
+    asked = Asking(chat, model, counters.add, lambda: foreground.wait_until_free(chat.name), paid=paid)
+    settings = models.config.memory_strategies
+    return tuple(
+        Learner(strategy, _terms(name, strategy, settings[name]), asked, stores.counter.count, clock)
+        for name, strategy in strategies.items()
+    )
+
+
+def _terms(name: str, strategy: Strategy, settings: StrategyConfig) -> Terms:
+    places = {kind.name: kind.namespace for kind in strategy.kinds}
+    if settings.namespace is not None:
+        places[strategy.kinds[0].name] = settings.namespace
+    own = {kind: checked(place).replace(f"{{{STRATEGY}}}", name) for kind, place in places.items()}
+    return Terms(name, own, settings.most, settings.expires_days)
+
+
+def paces_of(config: Config) -> dict[str, Pace]:
+    """How often each strategy runs, by the name of its learner."""
+    return {
+        PREFIX + name: Pace(settings.every, settings.tokens, whole=True)
+        for name, settings in config.memory_strategies.items()
+    }
+
+
+def source_of(strategies: dict[str, Strategy]) -> Sequence[Memories]:
+    """The source of context that tells what was learned; none without strategies."""
+    worth = {
+        (name, kind.name): (kind.shown, kind.always) for name, strategy in strategies.items() for kind in strategy.kinds
+    }
+    return (Memories(worth),) if strategies else ()

@@ -1,0 +1,66 @@
+"""What the engine is made of, and what an embedding program gives."""
+
+from __future__ import annotations
+
+import logging
+
+from attrs import frozen
+
+from saga_core.background import Supervisor
+from saga_core.catalog import Memory, Sessions, Timelines
+from saga_core.config import Settings
+from saga_core.context import ContextReader
+from saga_core.counters import Counters
+from saga_core.ids import IdSource
+from saga_core.jobs import Background
+from saga_core.journal import Journal
+from saga_core.maintenance import Maintenance
+from saga_core.play import Play, Prompting
+from saga_core.ports import ChatModel, Clock, Entropy
+from saga_core.sessions import LiveSessions
+from saga_core.storage import Stores
+from saga_core.transcript import Matcher
+from saga_core.views import Projector, Views
+from saga_core.world import WorldLibrary
+
+log = logging.getLogger("saga")
+
+
+@frozen(kw_only=True)
+class Given:
+    """What an embedding program gives."""
+
+    extractor: ChatModel | None
+    curator: ChatModel | None
+    clock: Clock
+    entropy: Entropy
+    resume: bool = True
+    """Whether the work that waits is taken up, and what is damaged put aside."""
+    tolerant: bool = False
+    """Whether a damaged journal is gone without, as far as that is possible."""
+
+
+@frozen(eq=False, kw_only=True)
+class Parts:
+    """The engine, in parts."""
+
+    settings: Settings
+    stores: Stores
+    worlds: WorldLibrary
+    journal: Journal
+    counters: Counters
+    live: LiveSessions
+    reader: ContextReader
+    prompting: Prompting
+    matcher: Matcher
+    supervisor: Supervisor
+    projector: Projector
+    clock: Clock
+    ids: IdSource
+    play: Play
+    sessions: Sessions
+    timelines: Timelines
+    views: Views
+    memory: Memory
+    maintenance: Maintenance
+    background: Background

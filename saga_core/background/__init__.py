@@ -1,0 +1,22 @@
+"""Work behind the replies: one supervisor, the jobs' base, session locks, and the priority of players."""
+
+from __future__ import annotations
+
+from saga_core.background.foreground import Foreground
+from saga_core.background.job import DONE, InSections, Job, Step, Waiting
+from saga_core.background.locks import SessionLocks
+from saga_core.background.retry import Retry
+from saga_core.background.supervisor import DrainReport, Supervisor
+
+__all__ = [
+    "DONE",
+    "DrainReport",
+    "Foreground",
+    "InSections",
+    "Job",
+    "Retry",
+    "SessionLocks",
+    "Step",
+    "Supervisor",
+    "Waiting",
+]

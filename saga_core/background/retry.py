@@ -1,0 +1,21 @@
+"""When failed work is tried again: after pauses that double up to a longest one."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+_DOUBLINGS = 16
+
+
+@frozen
+class Retry:
+    """Exponential backoff. ``first`` and ``longest`` are seconds."""
+
+    first: float = 0.5
+    longest: float = 60.0
+
+    def pause(self, failures: int, asked: float = 0.0) -> float:
+        """Seconds to rest after so many failures in a row; at least as long as a provider ``asked`` for, within
+        ``longest``."""
+        doubled = self.first * 2.0 ** min(max(failures, 1) - 1, _DOUBLINGS)
+        return min(self.longest, max(doubled, asked))

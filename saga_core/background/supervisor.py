@@ -1,0 +1,405 @@
+"""The supervisor: runs all work behind the replies.
+
+A job is asked for a session, and does its work in steps, one at a time for each session. A step that fails is tried
+again after a pause that grows. What changes a session as a whole takes an exclusive section, in which jobs that render
+its views rest. Jobs are kept in the order in which they build on each other: that is the order in which they are
+drained.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from attrs import define, field, frozen
+
+from saga_core.background.job import InSections, Job, Waiting
+from saga_core.background.locks import SessionLocks
+from saga_core.counters import Counters
+from saga_core.log_context import set_log_context
+
+log = logging.getLogger("saga.background")
+
+
+@frozen
+class DrainReport:
+    """What draining came to."""
+
+    done: int
+    waiting: tuple[Waiting, ...] = ()
+
+
+@define(eq=False)
+class _SessionWork:
+    """The work of one job in one session."""
+
+    session: str
+    asked: bool = True
+    """Whether a step was asked for since the last one began."""
+    task: asyncio.Task[None] | None = None
+    failures: int = 0
+    """Steps in a row that failed."""
+    reason: str = ""
+    """Why the last one failed."""
+    rest: asyncio.TimerHandle | None = None
+    """While it pauses after a failure, or until its next step is due."""
+    retries: bool = False
+    """Whether the pause is one after a failure."""
+    settled: asyncio.Event = field(factory=asyncio.Event)
+    """Set when the step under way is over."""
+
+
+@define(eq=False)
+class _Queue:
+    """One job, and its work in each session."""
+
+    job: Job
+    sessions: OrderedDict[str, _SessionWork] = field(factory=OrderedDict)
+    failures: int = 0
+    """Steps in a row that failed, over all sessions."""
+    rest: asyncio.TimerHandle | None = None
+    """While a job that rests as one pauses."""
+    done: int = 0
+    closed: bool = False
+
+    def running(self) -> int:
+        return sum(work.task is not None for work in self.sessions.values())
+
+    def is_full(self) -> bool:
+        return self.job.at_once is not None and self.running() >= self.job.at_once
+
+    def rests(self, work: _SessionWork) -> bool:
+        return work.rest is not None or self.rest is not None
+
+
+@define(eq=False)
+class Supervisor:
+    """Owns every background task. ``jobs`` stand in the order in which they build on each other."""
+
+    counters: Counters
+    locks: SessionLocks = field(factory=SessionLocks)
+    _queues: dict[str, _Queue] = field(factory=dict)
+    _changed: asyncio.Event = field(factory=asyncio.Event)
+    _closed: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        self.locks.on_release(self._dispatch_all)
+
+    def add(self, job: Job) -> None:
+        """Take in a job; those that it builds on were added before."""
+        self._queues[job.kind] = _Queue(job)
+        job.scheduler = self
+
+    @property
+    def jobs(self) -> Sequence[Job]:
+        """The jobs, in their order."""
+        return [queue.job for queue in self._queues.values()]
+
+    async def resume(self) -> None:
+        """Let every job take up what the process before left."""
+        for job in self.jobs:
+            await job.resume()
+
+    def ask(self, job: Job, session: str, *, first: bool | None = None, after: float = 0.0) -> None:
+        """There is work of ``job`` in a session. ``first``: it goes before that of other sessions, or behind it.
+        ``after``: so many seconds from now, unless there is other work before.
+
+        A pause after a failure is not cut short.
+        """
+        queue = self._queues[job.kind]
+        if self._closed or queue.closed:
+            return
+        work = queue.sessions.get(session)
+        if work is None:
+            work = queue.sessions[session] = _SessionWork(session)
+            if after:
+                self._rest(queue, work, after, retries=False)
+        else:
+            work.asked = True
+            if work.rest is not None and not work.retries:
+                self._end_rest(work)
+        if first is not None:
+            queue.sessions.move_to_end(session, last=not first)
+        self._dispatch(queue)
+
+    def retry_now(self, job: Job, session: str | None = None) -> None:
+        """End the pauses of a job, or of its work in one session."""
+        queue = self._queues[job.kind]
+        if queue.rest is not None:
+            queue.rest.cancel()
+            queue.rest = None
+        for work in queue.sessions.values():
+            if session in (None, work.session) and work.rest is not None:
+                self._end_rest(work)
+        self._dispatch(queue)
+
+    # -- what others ask ---------------------------------------------------------------------------------------
+
+    def busy(self, session: str) -> bool:
+        """Whether a session must stay in memory: it is being written, or work of it is under way."""
+        if session in self.locks:
+            return True
+        for queue in self._queues.values():
+            work = queue.sessions.get(session)
+            if work is not None and (
+                queue.job.keeps_queued_loaded or (work.task is not None and queue.job.keeps_loaded)
+            ):
+                return True
+        return False
+
+    def is_rendering(self, session: str) -> bool:
+        """Whether the views of a session are about to change, or may."""
+        awaited = (each for each in self._queues.values() if each.job.in_sections is InSections.AWAITED)
+        return session in self.locks or any(session in queue.sessions for queue in awaited)
+
+    def is_running(self, job: Job, session: str) -> bool:
+        """Whether a step of the job is under way in a session."""
+        work = self._queues[job.kind].sessions.get(session)
+        return work is not None and work.task is not None
+
+    def failures(self, job: Job) -> dict[str, tuple[int, str]]:
+        """The sessions in which the job failed when it was last tried: how often in a row, and why."""
+        sessions = self._queues[job.kind].sessions.values()
+        return {work.session: (work.failures, work.reason) for work in sessions if work.failures}
+
+    def pauses(self, job: Job) -> dict[str, float]:
+        """The sessions in which the job rests, and the seconds until it is tried again by itself."""
+        now = asyncio.get_running_loop().time()
+        sessions = self._queues[job.kind].sessions.values()
+        return {work.session: work.rest.when() - now for work in sessions if work.rest is not None}
+
+    def waiting(self) -> tuple[Waiting, ...]:
+        """What is not done, and why as far as it is known."""
+        found: list[Waiting] = []
+        for queue in self._queues.values():
+            found += queue.job.waiting({work.session: work.reason for work in queue.sessions.values()})
+        return tuple(found)
+
+    def depth(self) -> int:
+        """Turns whose work is not done."""
+        return sum(job.depth() for job in self.jobs)
+
+    @asynccontextmanager
+    async def exclusive(self, session: str, *, journal: bool = False, stop: bool = False) -> AsyncIterator[None]:
+        """A section in which the work on a session's views rests; what is queued goes on afterwards. One at a time.
+
+        It begins when the step under way is over. ``journal``: nothing is recorded in the session either, and requests
+        that land in it wait. ``stop``: do not wait for that step, give it up and forget what was queued.
+        """
+        async with self.locks.holding(session), AsyncExitStack() as stack:
+            if not stop:
+                for work in self._session_work(session, InSections.AWAITED):
+                    if work.task is not None:
+                        await work.settled.wait()
+            if journal:
+                await stack.enter_async_context(self.locks.closing(session))
+            if stop:
+                for queue in self._queues.values():
+                    if queue.job.in_sections is InSections.AWAITED:
+                        await self.give_up(queue.job, session)
+            yield
+
+    async def give_up(self, job: Job, session: str) -> None:
+        """End a job's work in a session, and forget it: the session, or a part of it, is about to go."""
+        queue = self._queues[job.kind]
+        job.forget(session)
+        work = queue.sessions.pop(session, None)
+        if work is None:
+            return
+        if work.rest is not None:
+            work.rest.cancel()
+        if work.task is not None:
+            work.task.cancel()
+            await asyncio.gather(work.task, return_exceptions=True)
+        self._changed.set()
+        self._dispatch(queue)
+
+    # -- running -----------------------------------------------------------------------------------------------
+
+    def _session_work(self, session: str, behaviour: InSections) -> Iterator[_SessionWork]:
+        for queue in self._queues.values():
+            if queue.job.in_sections is behaviour and session in queue.sessions:
+                yield queue.sessions[session]
+
+    def _dispatch_all(self) -> None:
+        for queue in self._queues.values():
+            self._dispatch(queue)
+
+    def _dispatch(self, queue: _Queue) -> None:
+        """Begin what can begin now."""
+        if self._closed or queue.closed or queue.rest is not None:
+            return
+        for work in list(queue.sessions.values()):
+            if queue.is_full():
+                return
+            if work.task is None and work.rest is None and self._may_begin(queue, work):
+                work.settled.clear()
+                name = f"saga-{queue.job.kind}-{work.session}"
+                work.task = asyncio.create_task(self._run(queue, work), name=name)
+
+    def _may_begin(self, queue: _Queue, work: _SessionWork) -> bool:
+        return queue.job.in_sections is InSections.GOES_ON or not self.locks.held(work.session)
+
+    async def _run(self, queue: _Queue, work: _SessionWork) -> None:
+        """Steps of one session's work, as long as it has something to do and nobody else has to be let in."""
+        set_log_context(request="", session=work.session)
+        again = True
+        try:
+            while again and not queue.rests(work) and self._may_begin(queue, work):
+                again = await self._step(queue, work)
+                if queue.job.at_once is not None:
+                    break
+        finally:
+            work.task = None
+            work.settled.set()
+            if queue.sessions.get(work.session) is work and not again and work.rest is None:
+                del queue.sessions[work.session]
+            elif again and queue.job.at_once is not None and not queue.job.in_order and work.session in queue.sessions:
+                queue.sessions.move_to_end(work.session)
+            self._recover(queue)
+            self._changed.set()
+            self._dispatch(queue)
+
+    async def _step(self, queue: _Queue, work: _SessionWork) -> bool:
+        """One step; whether another is to follow."""
+        job = queue.job
+        work.asked = False
+        try:
+            async with asyncio.timeout(job.patience) as limit:
+                step = await job.step(work.session)
+        except Exception as error:  # noqa: BLE001 - whatever a step raises is told, and tried again
+            late = isinstance(error, TimeoutError) and limit.expired()
+            self._failed(queue, work, error, f"a store did not answer within {job.patience:g} s" if late else "")
+            return True
+        work.failures, work.reason = 0, ""
+        queue.failures = 0
+        queue.done += step.done
+        self._changed.set()
+        if step.again_in is not None:
+            self._rest(queue, work, step.again_in, retries=False)
+        return step.more or work.asked
+
+    def _failed(self, queue: _Queue, work: _SessionWork, error: Exception, reason: str) -> None:
+        job = queue.job
+        work.failures += 1
+        queue.failures += 1
+        work.reason = reason or job.reason(error)
+        self.counters.add(f"{job.counter}.failures")
+        self.counters.degrade(job.mode, job.degraded(work.session, work.reason))
+        log.warning(
+            "session %s: %s failed, will be tried again: %s",
+            work.session,
+            job.kind,
+            work.reason,
+            exc_info=None if job.is_expected(error) else error,
+        )
+        asked = getattr(error, "retry_after", None) or 0.0
+        if job.rests_as_one:
+            pause = job.retry.pause(queue.failures, asked)
+            queue.rest = asyncio.get_running_loop().call_later(pause, self._all_rested, queue)
+            queue.sessions.move_to_end(work.session)  # one that cannot be done must not hold up the others
+        else:
+            self._rest(queue, work, job.retry.pause(work.failures, asked), retries=True)
+
+    def _rest(self, queue: _Queue, work: _SessionWork, seconds: float, *, retries: bool) -> None:
+        work.rest = asyncio.get_running_loop().call_later(seconds, self._rested, queue, work)
+        work.retries = retries
+
+    def _rested(self, queue: _Queue, work: _SessionWork) -> None:
+        if work.retries:
+            self.counters.add(f"{queue.job.counter}.retries")
+        work.rest = None
+        self._dispatch(queue)
+
+    def _all_rested(self, queue: _Queue) -> None:
+        self.counters.add(f"{queue.job.counter}.retries")
+        queue.rest = None
+        self._dispatch(queue)
+
+    def _end_rest(self, work: _SessionWork) -> None:
+        if work.rest is not None:
+            work.rest.cancel()
+            work.rest = None
+
+    def _recover(self, queue: _Queue) -> None:
+        failing = queue.failures if queue.job.rests_as_one else any(each.failures for each in queue.sessions.values())
+        if not failing:
+            self.counters.recover(queue.job.mode)
+
+    # -- ending ------------------------------------------------------------------------------------------------
+
+    async def drain(self, timeout: float, *jobs: Job) -> DrainReport:
+        """Do all that is due, work that rests after a failure included (once), for at most ``timeout`` seconds.
+
+        With ``jobs`` only theirs. What still waits is in the report.
+        """
+        queues = [queue for queue in self._queues.values() if not jobs or queue.job in jobs]
+        before, retried = sum(queue.done for queue in queues), set[tuple[str, str]]()
+        try:
+            async with asyncio.timeout(timeout):
+                for at, queue in enumerate(queues):
+                    while True:
+                        done = queue.done
+                        await queue.job.before_drain()
+                        await self._settle(queues[: at + 1], retried)
+                        if queue.done == done:
+                            break
+        except TimeoutError:
+            log.info("draining did not finish within %.1f s; %d turns wait in the journal", timeout, self.depth())
+        return DrainReport(sum(queue.done for queue in queues) - before, self.waiting())
+
+    async def _settle(self, queues: Sequence[_Queue], retried: set[tuple[str, str]]) -> None:
+        """Wait until everything in ``queues`` is done, or rests after it was tried once more."""
+        while True:
+            self._changed.clear()
+            for queue in queues:
+                self._retry_once(queue, retried)
+            if not any(self._is_due(queue, work) for queue in queues for work in queue.sessions.values()):
+                return
+            await self._changed.wait()
+
+    def _retry_once(self, queue: _Queue, retried: set[tuple[str, str]]) -> None:
+        kind = queue.job.kind
+        if queue.rest is not None and (kind, "") not in retried:
+            retried.add((kind, ""))
+            self.retry_now(queue.job)
+        for work in list(queue.sessions.values()):
+            if work.rest is not None and work.retries and (kind, work.session) not in retried:
+                retried.add((kind, work.session))
+                self.retry_now(queue.job, work.session)
+
+    def _is_due(self, queue: _Queue, work: _SessionWork) -> bool:
+        return work.task is not None or not queue.rests(work)
+
+    async def aclose(self, timeout: float) -> DrainReport:
+        """Give up what closing does not wait for, finish the rest within ``timeout`` seconds, and stop."""
+        finishing = [queue for queue in self._queues.values() if queue.job.finishes_at_close]
+        before = sum(queue.done for queue in finishing)
+        for queue in self._queues.values():
+            if queue not in finishing:
+                await self._close(queue)
+        if finishing:
+            await self.drain(timeout, *(queue.job for queue in finishing))
+        report = DrainReport(sum(queue.done for queue in finishing) - before, self.waiting())
+        self._closed = True
+        for queue in self._queues.values():
+            await self._close(queue)
+        for job in self.jobs:
+            await job.aclose()
+        return report
+
+    async def _close(self, queue: _Queue) -> None:
+        queue.closed = True
+        if queue.rest is not None:
+            queue.rest.cancel()
+        tasks: list[asyncio.Task[None]] = []
+        for work in queue.sessions.values():
+            if work.rest is not None:
+                work.rest.cancel()
+            if work.task is not None:
+                work.task.cancel()
+                tasks.append(work.task)
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,249 @@
+"""Memory: what is known besides the story itself, to list, to correct and to undo.
+
+Everything stands on the path on which it was learned: what curators and people changed, what memory strategies learned,
+and what was reviewed. A correction is a later delta of the turn that it corrects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import asdict, define, evolve
+
+from saga_core.background import Supervisor
+from saga_core.codec import to_plain
+from saga_core.counters import Counters
+from saga_core.errors import BadInput, NotFound
+from saga_core.ids import IdSource
+from saga_core.model import (
+    ACTOR,
+    LOCAL,
+    SESSION,
+    STRATEGY,
+    Delta,
+    Kind,
+    MemoryRecord,
+    Session,
+    Source,
+    WorldState,
+    checked,
+    filled,
+    newest,
+    undoings,
+    within,
+)
+from saga_core.ports import Clock
+from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SharedMemories, amend
+
+BY_HAND = "/own/{actor}/{session}"
+"""Where lies what a person adds without saying where."""
+_SUMMARY = 200
+
+
+@define(eq=False, kw_only=True)
+class Memory:
+    """What was learned, changed and reviewed, and correcting it."""
+
+    directory: SessionDirectory
+    live: LiveSessions
+    shared: SharedMemories
+    supervisor: Supervisor
+    ids: IdSource
+    clock: Clock
+    counters: Counters
+
+    async def records(
+        self, session_id: str, *, turn: str | None = None, namespace: str = "/", query: str = ""
+    ) -> dict[str, Any]:
+        """The records at a turn (the active head) within a namespace, nearest to ``query`` first. JSON-able.
+
+        Expired ones and those of strategies that are switched off are among them, and say so. Raises ``BadInput`` for
+        what is no namespace, and ``NotFound``.
+        """
+        live = await self.directory.load(session_id)
+        state = await live.state(turn or live.head)
+        known = newest(await self.shared.of(live.session), state.memories.values())
+        prefix = _place(namespace, live.session)
+        chosen = [each for each in known.values() if within(_place(each.namespace, live.session, each), prefix)]
+        if query:
+            from saga_core.strategies import nearest  # starting does without it
+
+            chosen = nearest(query, chosen, len(chosen))
+        told = {each.id for each in await self.shared.told(live, state)}
+        return {
+            "session": live.session.id,
+            "turn": state.depth,
+            "turn_id": state.turn,
+            "memories": [await self._shown(live, state, each, each.id in told) for each in chosen],
+        }
+
+    async def _shown(self, live: LiveSession, state: WorldState, record: MemoryRecord, told: bool) -> dict[str, Any]:
+        own = state.memories.get(record.id) == record
+        return {
+            "id": record.id,
+            "strategy": record.strategy or None,
+            "kind": record.kind,
+            "namespace": _place(record.namespace, live.session, record),
+            "text": record.text,
+            "details": dict(record.details),
+            "session": live.session.id if own else await self.shared.holder(live.session, record.id),
+            "turns": [_turn(live, turn) if own else {"turn": None, "turn_id": turn} for turn in record.turns],
+            "sources": list(record.sources),
+            "version": record.version,
+            "at": record.at,
+            "expires": record.expires,
+            "told": told,
+        }
+
+    async def _prepared(
+        self, session_id: str, kind: str, fields: Mapping[str, str], turn: str | None
+    ) -> Mapping[str, str]:
+        if not self.shared.strategies:
+            raise BadInput(f"kind: {kind!r} needs memory strategies, and none is configured; set memory_strategies")
+        live = await self.directory.load(session_id)
+        record = fields.get("record", "").strip()
+        if record:
+            if record not in (await live.state(turn or live.head)).memories:
+                holder = await self.shared.holder(live.session, record)
+                if holder is not None:
+                    raise BadInput(f"record: {record!r} was learned in session {holder}; correct it there")
+            return fields
+        return {**fields, "namespace": checked(fields.get("namespace", "").strip() or BY_HAND)}
+
+    async def changes(self, session_id: str) -> list[dict[str, Any]]:
+        """What curators and people changed on the active path, oldest first, and what of it was undone. JSON-able."""
+        live = await self.directory.load(session_id)
+        found = []
+        for node in live.tree.path(live.head):
+            later = live.amendments.get(node.id, ())
+            gone = undoings(later)
+            proposed = {
+                change: (review.curator, proposal.summary)
+                for review in live.reviews.get(node.id, ())
+                for change, proposal in zip(review.changes, review.accepted, strict=True)
+            }
+            for delta in later:
+                if not delta.id or delta.undoes:
+                    continue
+                by, summary = proposed.get(delta.id, (delta.source.value, ""))
+                found.append(
+                    {
+                        "id": delta.id,
+                        "turn": node.depth,
+                        "turn_id": node.id,
+                        "by": by,
+                        "undone": gone.get(delta.id),
+                        "summary": summary,
+                        "events": to_plain(Delta(delta.events)).get("events", []),
+                    }
+                )
+        return found
+
+    async def reviews(self, session_id: str) -> list[dict[str, Any]]:
+        """The reviews of the active path, oldest first: of which turns, what was accepted and refused. JSON-able."""
+        live = await self.directory.load(session_id)
+        return [
+            {
+                "curator": review.curator,
+                "turn": review.depth,
+                "turn_id": review.turn,
+                "since": review.since,
+                "at": review.at,
+                "accepted": [
+                    {**to_plain(each), "change": change}
+                    for each, change in zip(review.accepted, review.changes, strict=True)
+                ],
+                "refused": [{"summary": summary[:_SUMMARY], "reason": reason} for summary, reason in review.refused],
+                "notice": review.notice,
+            }
+            for node in live.tree.path(live.head)
+            for review in live.reviews.get(node.id, ())
+        ]
+
+    async def curated(self, session_id: str) -> dict[str, Any]:
+        """What curators know at the active head: findings, told story, schedule, learned lore, memory blocks."""
+        live = await self.directory.load(session_id)
+        state = await live.state(live.head)
+        return {
+            "session": live.session.id,
+            "turn": state.depth,
+            "findings": [{**asdict(each), "verdict": each.verdict or None} for each in state.findings],
+            "story": [asdict(part) for part in state.story],
+            "schedule": [
+                {
+                    **asdict(each),
+                    "place": state.name(each.place) if each.place else None,
+                    "who": state.name(each.who) if each.who else None,
+                }
+                for each in state.schedule.values()
+            ],
+            "lore": dict(state.learned),
+            "blocks": {name: asdict(block) for name, block in state.blocks.items()},
+            "reviews": await self.reviews(session_id),
+        }
+
+    async def entities(self, session_id: str) -> list[dict[str, Any]]:
+        """Everybody and everything that the story knows at the active head, with all names. JSON-able."""
+        live = await self.directory.load(session_id)
+        state = await live.state(live.head)
+        return [
+            {
+                "id": each.id,
+                "kind": each.kind.value,
+                "name": each.name,
+                "aliases": list(each.aliases),
+                "player": each.id == state.player,
+                "status": each.get("status") if each.kind is Kind.CHARACTER else None,
+            }
+            for each in state.entities.values()
+        ]
+
+    async def correct(self, session_id: str, kind: str, fields: Mapping[str, str], turn: str | None = None) -> str:
+        """Correct what is known at ``turn`` (the active head); the id under which it can be undone.
+
+        Durable when this returns; the views follow. A record that was learned in another session is corrected
+        there. Raises ``BadInput``, naming the field, and ``NotFound``.
+        """
+        from saga_core.curation import correct  # starting does without it
+
+        if kind in ("remember", "unremember"):
+            fields = await self._prepared(session_id, kind, fields, turn)
+        session = await self.directory.find(session_id)
+        async with self.supervisor.exclusive(session.id, journal=True):
+            live = await self.live.get(session.id)
+            node = live.tree.get(turn or live.head)
+            events = correct(await live.state(node.id), kind, fields, self.clock.now())
+            return await self._amend(live, node.id, Delta(events, Source.EDIT))
+
+    async def undo(self, session_id: str, change: str) -> tuple[str, str]:
+        """Undo a change, or an undoing: the id of this undoing, and of the turn. ``NotFound``, ``BadInput``."""
+        session = await self.directory.find(session_id)
+        async with self.supervisor.exclusive(session.id, journal=True):
+            live = await self.live.get(session.id)
+            for turn, later in live.amendments.items():
+                if not any(delta.id == change for delta in later):
+                    continue
+                by = undoings(later).get(change)
+                if by is not None:
+                    raise BadInput(f"change: {change!r} is undone already; undo {by!r} to have it again")
+                return await self._amend(live, turn, Delta((), Source.EDIT, undoes=change)), turn
+        raise NotFound(f"session {session.id} has no change {change!r}")
+
+    async def _amend(self, live: LiveSession, turn: str, delta: Delta) -> str:
+        number = self.ids.new("a")
+        await amend(live, turn, evolve(delta, id=number), number)
+        self.directory.render(live.session.id, [turn])
+        self.counters.add("changes.undone" if delta.undoes else "changes.made")
+        return number
+
+
+def _place(namespace: str, session: Session, record: MemoryRecord | None = None) -> str:
+    """A namespace with the names of a session filled in."""
+    strategy = record.strategy if record is not None else ""
+    return filled(namespace, {ACTOR: session.owner or LOCAL, SESSION: session.id, STRATEGY: strategy or "own"})
+
+
+def _turn(live: LiveSession, turn: str) -> dict[str, Any]:
+    node = live.tree.nodes.get(turn)
+    return {"turn": node.depth if node is not None else None, "turn_id": turn}

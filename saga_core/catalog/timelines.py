@@ -1,0 +1,272 @@
+"""Timelines: the tree of a session as something to fork, to name, to compare and to prune."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from attrs import define, evolve, field, frozen
+
+from saga_core.background import SessionLocks
+from saga_core.catalog.sessions import LettingGo, Sessions
+from saga_core.context import RecentContexts
+from saga_core.counters import Counters
+from saga_core.errors import BadInput, Conflict
+from saga_core.journal import Journal, Removal, keys
+from saga_core.language import Language, clean_name
+from saga_core.model import Timeline
+from saga_core.ports import Clock
+from saga_core.projection import Difference, compare_states, difference_words
+from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, parts_with, timeline_named, turn_named
+from saga_core.views import Projector
+
+LONGEST_NAME = 200
+_EXCERPT = 80
+
+
+@frozen
+class Side:
+    """One of two turns that are compared."""
+
+    name: str
+    """What it is called: its timeline's name, or its turn in words."""
+    turn: str
+    depth: int
+    since: tuple[str, ...]
+    """The turns behind the common ancestor, by depth."""
+
+
+@frozen
+class Comparison:
+    """Two places in a session's tree, and what differs between them."""
+
+    session: str
+    ancestor: str
+    """The deepest turn on both paths."""
+    depth: int
+    """Its depth."""
+    one: Side
+    other: Side
+    differences: tuple[Difference, ...]
+    language: Language
+    words: tuple[str, ...]
+    """The differences, a line each, in ``language``."""
+
+
+@frozen
+class Pruned:
+    """What pruning removed."""
+
+    turns: int
+    forgotten: tuple[str, ...] = field(default=())
+    """The named timelines that were forked inside and are no more."""
+    shortened: tuple[str, ...] = field(default=())
+    """Those that were forked above, and stand now where the removed part began."""
+
+
+@define(eq=False, kw_only=True)
+class Timelines:
+    """What can be done with a session's tree."""
+
+    sessions: Sessions
+    directory: SessionDirectory
+    live: LiveSessions
+    journal: Journal
+    projector: Projector
+    locks: SessionLocks
+    letting_go: LettingGo
+    contexts: RecentContexts
+    clock: Clock
+    counters: Counters
+
+    async def __call__(self, *args: Any, **chosen: Any) -> Sequence[Any]:
+        """The old name of ``list``."""
+        warnings.warn("Saga.timelines is Saga.timelines.list now", DeprecationWarning, stacklevel=2)
+        return await self.list(*args, **chosen)
+
+    async def list(self, session_id: str) -> Sequence[dict[str, Any]]:
+        """The named timelines and the ends of all other paths, newest first.
+
+        Each has ``name`` and ``fork`` (None without a name), ``head``, ``depth``, ``updated``, whether it is the
+        ``active`` one, and whether its views are rendered right now (``live``).
+        """
+        live = await self.directory.load(session_id)
+        shown = await self.projector.shown(live.session.id)
+        named = list(live.timelines.values())
+        heads = {timeline.head for timeline in named}
+        rows: list[tuple[str, str | None, str | None]] = [(each.head, each.name, each.fork) for each in named]
+        rows += [(node.id, None, None) for node in live.tree.leaves() if node.id not in heads]
+        rows.sort(key=lambda row: row[1] or "")
+        rows.sort(key=lambda row: row[0], reverse=True)
+        return [
+            {
+                "name": name,
+                "fork": fork,
+                "head": head,
+                "depth": live.tree.get(head).depth,
+                "updated": live.tree.get(head).at,
+                "active": head == live.head,
+                "live": head in shown,
+            }
+            for head, name, fork in rows
+        ]
+
+    async def fork(self, session_id: str, turn: str | None, name: str) -> Timeline:
+        """Name a timeline that goes on from ``turn``: a turn's id, another timeline's name, None for the active head.
+
+        A request that names ``session@name`` and whose history proves nothing goes on at its head. Raises ``NotFound``,
+        ``BadInput`` for what cannot be a name, ``Conflict`` when the name is taken.
+        """
+        name = _checked(name)
+        session = await self.directory.find(session_id)
+        async with self.locks.writing(session.id):
+            live = await self.live.get(session.id)
+            at = turn_named(live, turn) if turn is not None else live.head
+            _check_free(live, name)
+            made = Timeline(name, at, at, self.clock.now())
+            await self.journal.change_timelines(session.id, [made], fresh=name)
+            live.timelines[name] = made
+        self.counters.add("timelines.forked")
+        return made
+
+    async def rename(self, session_id: str, name: str, new: str) -> Timeline:
+        """Give a named timeline another name. Raises as ``fork`` does."""
+        new = _checked(new)
+        session = await self.directory.find(session_id)
+        async with self.locks.writing(session.id):
+            live = await self.live.get(session.id)
+            old = timeline_named(live, name)
+            if new == old.name:
+                return old
+            _check_free(live, new)
+            renamed = evolve(old, name=new)
+            await self.journal.change_timelines(session.id, [renamed], gone=[old.name], fresh=new)
+            del live.timelines[old.name]
+            live.timelines[new] = renamed
+        return renamed
+
+    async def forget(self, session_id: str, name: str) -> None:
+        """Forget a timeline's name. Its turns stay; ``prune`` removes turns. ``NotFound``."""
+        session = await self.directory.find(session_id)
+        async with self.locks.writing(session.id):
+            live = await self.live.get(session.id)
+            known = timeline_named(live, name)
+            await self.journal.change_timelines(session.id, gone=[known.name])
+            del live.timelines[known.name]
+
+    async def path(self, session_id: str, turn: str | None = None) -> Sequence[dict[str, Any]]:
+        """The turns from the root to ``turn`` (an id, a timeline's name, None for the active head), slim, by depth."""
+        live = await self.directory.load(session_id)
+        at = turn_named(live, turn) if turn is not None else live.head
+        turns = await self.journal.turns(live.session.id, [node.id for node in live.tree.path(at)])
+        return [
+            {
+                "id": each.id,
+                "depth": each.depth,
+                "kind": each.kind.value,
+                "at": each.at,
+                "user": each.user[:_EXCERPT],
+                "reply": each.reply[:_EXCERPT],
+            }
+            for each in turns
+        ]
+
+    async def compare(self, session_id: str, one: str, other: str, *, language: str | None = None) -> Comparison:
+        """What differs between two turns or named timelines, and where they parted.
+
+        ``language`` of the words: ``ko`` or ``en``; the world's own without one. Raises ``NotFound``, ``BadInput``.
+        """
+        live = await self.directory.load(session_id)
+        left, right = live.tree.get(turn_named(live, one)), live.tree.get(turn_named(live, other))
+        spoken = _language(language, live.world.language)
+        meet = live.tree.common_ancestor(left.id, right.id)
+        found = compare_states(await live.state(left.id), await live.state(right.id), since=meet.depth)
+        names = [
+            name if name in live.timelines else _in_words(node.depth, spoken)
+            for name, node in ((clean_name(one), left), (clean_name(other), right))
+        ]
+        if names[0] == names[1]:
+            names = [f"{name} ({node.id})" for name, node in zip(names, (left, right), strict=True)]
+        sides = [
+            Side(name, node.id, node.depth, tuple(each.id for each in live.tree.path(node.id)[meet.depth + 1 :]))
+            for name, node in zip(names, (left, right), strict=True)
+        ]
+        words = tuple(difference_words(each, sides[0].name, sides[1].name, spoken) for each in found)
+        return Comparison(live.session.id, meet.id, meet.depth, sides[0], sides[1], found, spoken, words)
+
+    async def prune(self, session_id: str, turn: str) -> Pruned:
+        """Remove a turn with everything below it from the journal and from every store.
+
+        Timelines that were forked inside are forgotten. Raises ``NotFound``, and ``BadInput`` for the root and for a
+        part that holds the active head. After a crash midway a smaller tree is left; prune once more.
+        """
+        async with self.sessions.changing(session_id, stop=False) as live:
+            doomed = _below(live, turn)
+            above = live.tree.get(turn).parent
+            inside = frozenset(doomed)
+            assert above is not None
+            forgotten = sorted(each.name for each in live.timelines.values() if each.fork in inside)
+            shortened = [
+                evolve(each, head=above)
+                for each in live.timelines.values()
+                if each.head in inside and each.fork not in inside
+            ]
+            remembered = [node.id for node in map(live.tree.get, doomed) if node.episode]
+            try:
+                # Noted first: what a crash leaves of them is shown again at the next start.
+                await self.journal.add_jobs(live.session.id, remembered)
+                await self.projector.remove(live, doomed)
+                parts = await parts_with(live, inside)
+                async with self.letting_go(live.session.id):
+                    await Removal(self.journal.kv, live.session, live.tree).prune(doomed, shortened, forgotten, parts)
+            except BaseException:
+                self.live.forget(live.session.id)
+                self.directory.render(live.session.id, remembered)
+                raise
+        self.contexts.forget(doomed)
+        self.counters.add("turns.pruned", len(doomed))
+        return Pruned(len(doomed), tuple(forgotten), tuple(sorted(each.name for each in shortened)))
+
+
+def _checked(name: str) -> str:
+    clean = clean_name(name)
+    if not clean or len(clean) > LONGEST_NAME or not clean.isprintable() or "@" in clean:
+        raise BadInput(
+            f"name: {name[:80]!r} cannot name a timeline; give 1 to {LONGEST_NAME} printable characters without '@'"
+        )
+    return clean
+
+
+def _check_free(live: LiveSession, name: str) -> None:
+    if name in live.timelines:
+        raise Conflict(
+            keys.timeline(live.session.id, name),
+            f"session {live.session.id} has a timeline {name!r} already; choose another name, or forget that one",
+        )
+
+
+def _below(live: LiveSession, turn: str) -> list[str]:
+    """A turn and everything below it. ``BadInput`` for what must not go."""
+    node = live.tree.get(turn)
+    if node.parent is None:
+        raise BadInput(f"turn: {turn!r} is the session's root; reset the session to begin anew, or delete it")
+    if live.tree.is_ancestor(turn, live.head):
+        raise BadInput(
+            f"turn: {turn!r} is, or leads to, the active head {live.head!r}; play a turn on another path first, or"
+            " prune a part that the active path does not run through"
+        )
+    found = [turn]
+    for each in found:
+        found += live.tree.children.get(each, ())
+    return found
+
+
+def _language(given: str | None, own: str) -> Language:
+    if given not in (None, "ko", "en"):
+        raise BadInput(f"language: {given!r} is not known; use ko or en")
+    return "ko" if (given or own) == "ko" else "en"
+
+
+def _in_words(depth: int, language: Language) -> str:
+    return f"{depth}번째 턴" if language == "ko" else f"turn {depth}"

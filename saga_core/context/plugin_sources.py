@@ -1,0 +1,123 @@
+"""Guests: sources of context from other packages, found by name and switched on in ``recall.sources``."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Collection, Sequence
+from math import isfinite
+from typing import Any
+
+from attrs import field, frozen
+
+from saga_core import registry
+from saga_core.config import Config
+from saga_core.context.model import Piece, Section
+from saga_core.context.render import one_line
+from saga_core.context.scene import Scene
+from saga_core.context.sources.source import NOTHING_GIVEN, ContextSource, Given
+from saga_core.errors import BadInput, StoreUnavailable
+from saga_core.registry import OpenOptions
+
+KIND = "context"
+MOST = 64
+"""Pieces that a guest may offer for one turn."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
+
+
+@frozen
+class Guest:
+    """A source of another package. What it offers is checked, for a mistake in it must not cost the turn."""
+
+    name: str
+    needs: tuple[str, ...]
+    _inner: ContextSource = field(repr=False)
+
+    async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
+        """Its pieces, each on one line and under its name. Raises ``BadInput`` for what are no pieces."""
+        offered: Any = await self._inner.gather(scene, given)
+        if not isinstance(offered, list | tuple):
+            raise BadInput(f"gather gave a {type(offered).__name__}; give a list of pieces")
+        if len(offered) > MOST:
+            raise BadInput(f"gather gave {len(offered)} pieces; give the best {MOST} at most")
+        return [_checked(piece, self.name) for piece in offered]
+
+    async def aclose(self) -> None:
+        """Close it, if it can be closed."""
+        close = getattr(self._inner, "aclose", None)
+        if close is not None:
+            await close()
+
+
+async def open_plugin_source(name: str, config: Config, taken: Collection[str]) -> Guest:
+    """The guest that ``recall.sources`` switches on as ``name``, opened with its options.
+
+    Its files may lie in ``context.<name>`` of the data directory. Raises ``BadInput`` for a name that nobody
+    registered or that is among ``taken``, for options that it refuses, and for what is no source;
+    ``StoreUnavailable`` when it cannot be opened.
+    """
+    where = f"recall.sources.{name}"
+    if name in taken:
+        raise BadInput(f"{where}: SAGA has a source of that name itself, which is always on")
+    if not _NAME.match(name):
+        raise BadInput(f"{where}: a source is named with at most 32 small letters, digits, '-' and '_'")
+    known = registry.names(KIND)
+    if name not in known:
+        raise BadInput(
+            f"{where}: no installed package brings a source of that name; there are: {', '.join(known) or 'none'}"
+        )
+    options = OpenOptions(config.data_dir / f"{KIND}.{name}", options=config.recall.sources[name])
+    try:
+        source = await registry.load(KIND, name).open(options)
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from error
+    except Exception as error:
+        raise StoreUnavailable(f"{where}: it cannot be opened: {type(error).__name__}: {error}") from error
+    return Guest(name, _needs_of(source, name, where), source)
+
+
+def _needs_of(source: Any, name: str, where: str) -> tuple[str, ...]:
+    """What it needs. Raises ``BadInput`` when it is no ``ContextSource``."""
+    if getattr(source, "name", None) != name:
+        raise BadInput(f"{where}: what it opens is named {getattr(source, 'name', None)!r}; its name must be {name!r}")
+    if not inspect.iscoroutinefunction(getattr(source, "gather", None)):
+        raise BadInput(f"{where}: it has no 'async def gather(self, scene, given)'")
+    needs = getattr(source, "needs", None)
+    if isinstance(needs, str) or not isinstance(needs, Collection) or not all(isinstance(each, str) for each in needs):
+        raise BadInput(f"{where}: its needs are {needs!r}; give a tuple of names of sources, () for none")
+    return tuple(needs)
+
+
+def _checked(piece: Any, source: str) -> Piece:
+    if not isinstance(piece, Piece):
+        raise BadInput(f"gather gave a {type(piece).__name__} among its pieces; give saga_core.context.Piece")
+    try:
+        section = Section(piece.section)
+    except ValueError:
+        raise BadInput(f"a piece's section is {piece.section!r}; give one of {', '.join(Section)}") from None
+    if not piece.key or not isinstance(piece.key, str):
+        raise BadInput(f"a piece's key is {piece.key!r}; give a text that says what the piece is about")
+    texts: list[Any] = [piece.text, piece.under, piece.bare, piece.within, piece.brief, *piece.shorter]
+    if not all(isinstance(text, str) for text in texts) or not piece.text.strip():
+        raise BadInput(f"the piece {piece.key!r} has {piece.text!r} as text; give a line of text")
+    numbers: list[tuple[str, Any]] = [("score", piece.score), ("order", piece.order), *piece.why.items()]
+    for what, value in numbers:
+        if not isinstance(value, int | float) or not isfinite(value):
+            raise BadInput(f"the piece {piece.key!r} has {value!r} as {what}; give a number")
+    text, under, bare, within, brief, *shorter = map(one_line, texts)
+    why = {str(what): float(value) for what, value in piece.why.items()}
+    return Piece(
+        source,
+        piece.key,
+        section,
+        text,
+        float(piece.score),
+        why=why,
+        order=float(piece.order),
+        shorter=tuple(shorter),
+        under=under,
+        bare=bare,
+        within=within,
+        brief=brief,
+    )

@@ -1,1 +1,0 @@
-"""Custody: keeping what was played. Verifying, mending, moving, copying and forgetting it."""

@@ -1,0 +1,27 @@
+"""The jobs that the supervisor runs behind the replies, and what can be asked of them."""
+
+from __future__ import annotations
+
+from saga_core.jobs.background import Background
+from saga_core.jobs.background_bills import BackgroundBills
+from saga_core.jobs.collection import CollectionJob
+from saga_core.jobs.extraction import ExtractionJob
+from saga_core.jobs.remote_state import ForgettingJob
+from saga_core.jobs.review_pace import Pace
+from saga_core.jobs.reviews import ReviewsJob
+from saga_core.jobs.turn_work import TurnWork
+from saga_core.jobs.vectors import VectorsJob
+from saga_core.jobs.views import ViewsJob
+
+__all__ = [
+    "Background",
+    "BackgroundBills",
+    "CollectionJob",
+    "ExtractionJob",
+    "ForgettingJob",
+    "Pace",
+    "ReviewsJob",
+    "TurnWork",
+    "VectorsJob",
+    "ViewsJob",
+]

@@ -1,0 +1,206 @@
+"""What can be asked of the work behind the replies: what waits and why, doing it now, trying again what failed.
+
+Work is never given up: it stays in the journal. It is *stuck* when it failed so often that somebody should look, or
+when it is not tried again unless somebody asks.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from attrs import define, frozen
+
+from saga_core.background import DrainReport, Foreground, Supervisor, Waiting
+from saga_core.errors import BadInput, NotSupported
+from saga_core.jobs.extraction import ExtractionJob
+from saga_core.jobs.reading_turns import unreported
+from saga_core.jobs.remote_state import ForgettingJob
+from saga_core.jobs.reviews import ReviewsJob
+from saga_core.jobs.vectors import VectorsJob
+from saga_core.jobs.views import ViewsJob
+from saga_core.journal import Journal, Wanted
+from saga_core.model import TurnKind
+from saga_core.sessions import LiveSession, SessionDirectory
+
+STUCK = 5
+"""Failures in a row after which work on views counts as stuck. It is tried on all the same, once a minute."""
+_LISTED = 50
+
+
+@frozen
+class PendingJob:
+    """What one turn, or a session that went, still needs."""
+
+    session: str
+    turn: str
+    kind: str
+    """``views``; ``embed``, vectors that could not be made; ``extract``; ``review``, which a curator or a memory
+    strategy failed to make; or ``forget``: a session that went, and that a curator keeps elsewhere."""
+    stuck: bool
+    tries: int = 0
+    """How often it failed, since the start for views."""
+    reason: str = ""
+    """Why it failed last, in words."""
+
+    def plain(self) -> dict[str, Any]:
+        """The job as data."""
+        return {
+            "session": self.session,
+            "turn": self.turn,
+            "kind": self.kind,
+            "stuck": self.stuck,
+            "tries": self.tries,
+            "reason": self.reason or None,
+        }
+
+
+@define(eq=False, kw_only=True)
+class Background:
+    """The work behind the replies."""
+
+    supervisor: Supervisor
+    foreground: Foreground
+    directory: SessionDirectory
+    journal: Journal
+    views: ViewsJob
+    extraction: ExtractionJob
+    reviews: ReviewsJob
+    vectors: VectorsJob
+    forgetting: ForgettingJob
+
+    def narrating(self, upstream: str = "") -> AbstractAsyncContextManager[None]:
+        """``async with`` around a narration call, ``begin`` included: meanwhile no turn is read at that upstream.
+
+        ``upstream``: the name of the ``ChatModel`` that narrates; without one, extraction waits whatever it asks.
+        """
+        return self.foreground.narrating(upstream)
+
+    async def drain(self, timeout: float) -> DrainReport:
+        """Do all work that is due: resting retries, and the extraction of the active heads, included.
+
+        What still waits is in the report.
+        """
+        return await self.supervisor.drain(timeout)
+
+    async def drain_views(self, timeout: float) -> DrainReport:
+        """Render all views that are due, and nothing else."""
+        return await self.supervisor.drain(timeout, self.views)
+
+    def waiting(self) -> tuple[Waiting, ...]:
+        """What is not done, and why as far as it is known."""
+        return self.supervisor.waiting()
+
+    async def jobs(self, session: str | None = None) -> list[PendingJob]:
+        """All work that is noted in the journal, or that of one session, the stuck first. Raises ``NotFound``."""
+        leaving = await self._pending_forgets()
+        if session is not None and any(job.session == session for job in leaving):
+            chosen: str | None = session
+        else:
+            chosen = (await self.directory.find(session)).id if session is not None else None
+        failing = self.supervisor.failures(self.views)
+        others = (*leaving, *self._reviews(), *self._vectors())
+        jobs = [job for job in others if chosen in (None, job.session)]
+        for found, turn, wants in await self.journal.jobs():
+            if chosen is None or found == chosen:
+                jobs.append(_job(found, turn, wants, failing.get(found, (0, ""))))
+        return sorted(jobs, key=lambda job: not job.stuck)
+
+    async def _pending_forgets(self) -> list[PendingJob]:
+        found = await self.forgetting.pending()
+        return [PendingJob(each.session, "", "forget", each.tries > 0, each.tries, each.reason) for each in found]
+
+    def _reviews(self) -> list[PendingJob]:
+        return [
+            PendingJob(found, "", "review", tries >= STUCK, tries, f"{curator}: {reason}")
+            for found, curator, tries, reason in self.reviews.failed()
+        ]
+
+    def _vectors(self) -> list[PendingJob]:
+        return [
+            PendingJob(found, "", "embed", tries >= STUCK, tries, reason)
+            for found, (tries, reason) in self.supervisor.failures(self.vectors).items()
+        ]
+
+    async def retry(self, session: str | None = None, turn: str | None = None) -> int:
+        """Try work again, now: all, that of a session, or that of one turn; how many jobs they are.
+
+        Raises ``NotFound`` for a session that is not there.
+        """
+        asked: dict[str, list[str]] = {}
+        count = 0
+        for job in await self.jobs(session):
+            if turn is not None and job.turn != turn:
+                continue
+            count += 1
+            if job.kind == "forget":
+                await self.forgetting.forget_now(job.session)
+            elif job.kind == "review":
+                self.reviews.again(job.session)
+            elif job.kind == "embed":
+                self.vectors.submit(job.session)
+                self.supervisor.retry_now(self.vectors)
+            elif job.kind == "extract":
+                asked.setdefault(job.session, []).append(job.turn)
+            else:
+                self.views.submit(job.session, [job.turn])
+                self.supervisor.retry_now(self.views, job.session)
+        for each, turns in asked.items():
+            await self.extraction.again(each, turns)
+        return count
+
+    async def reextract(self, session_id: str, turn: str | None = None, *, below: bool = True) -> int:
+        """Ask the extraction model anew what changed in ``turn``, whoever reported it; how many turns are asked for.
+
+        With ``below`` also in the turns behind it on the active path, those that nobody or the model itself reported.
+        Without a turn: in all of the active path that nobody reported, also those that failed for good. What is known
+        stays until the answers come, in the background. Raises ``NotFound``, ``BadInput`` for a turn that is no part
+        of the story, ``NotSupported`` without an extraction model.
+        """
+        if self.extraction.extractor is None:
+            raise NotSupported(
+                "no extraction model is configured: set models.extraction and a provider for it, or give Saga.open an"
+                " extractor"
+            )
+        live = await self.directory.load(session_id)
+        chosen = _path_below(live, turn) if below else []
+        if turn is not None:
+            node = live.tree.get(turn)
+            if node.kind in (TurnKind.ROOT, TurnKind.SIDE):
+                raise BadInput(f"turn: {turn!r} is of kind {node.kind.value}: nothing happens in it; name another turn")
+            chosen = [turn, *chosen]
+        await self.extraction.again(live.session.id, chosen)
+        return len(chosen)
+
+    def status(self) -> dict[str, Any]:
+        """What waits, what failed, how far reading and reviewing are. JSON-able."""
+        return {
+            "work": {
+                "queued": self.supervisor.depth(),
+                "waiting": [
+                    {"session": each.session, "turn": each.turn, "kind": each.kind, "reason": each.reason}
+                    for each in self.waiting()[:_LISTED]
+                ],
+                "failed": self.extraction.failed()[:_LISTED],
+            },
+            "backfill": dict(list(self.extraction.progress().items())[-_LISTED:]),
+            "curation": self.reviews.describe(),
+        }
+
+
+def _job(session: str, turn: str, wants: Wanted | None, failing: tuple[int, str]) -> PendingJob:
+    if wants is None:
+        tries, reason = failing
+        return PendingJob(session, turn, "views", tries >= STUCK, tries, reason)
+    return PendingJob(session, turn, "extract", wants.failed, wants.tries, wants.reason)
+
+
+def _path_below(live: LiveSession, turn: str | None) -> list[str]:
+    """The turns behind ``turn`` on the active path (all of it without one) that may need the model's word."""
+    depth = -1
+    if turn is not None:
+        if not live.tree.is_ancestor(turn, live.head):
+            return []
+        depth = live.tree.get(turn).depth
+    nodes = [node for node in live.tree.path(live.head) if node.depth > depth]
+    return [node.id for node in nodes if unreported(node) or (turn is not None and live.extracted(node.id))]

@@ -1,0 +1,59 @@
+"""The job that collects fleeting sessions: at the start and once a day, those are deleted that nobody came back for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+from attrs import define, field
+
+from saga_core.background import Job, Step, Waiting
+from saga_core.config import Settings
+from saga_core.counters import Counters
+from saga_core.errors import StoreError
+from saga_core.ports import Clock
+
+log = logging.getLogger("saga.sessions")
+
+DAY = 86_400.0
+LOOK = 3_600.0
+"""Seconds between two looks at the clock: a machine that slept collects soon after it woke."""
+_ALL = ""
+"""In place of a session."""
+
+
+@define(eq=False, slots=False)
+class CollectionJob(Job):
+    """Calls ``collect`` now, and whenever a day has passed."""
+
+    kind = "collect"
+    counter = "sessions.collect"
+    mode = "sessions.collect"
+    keeps_loaded = False
+
+    collect: Callable[[], Awaitable[int]]
+    settings: Settings
+    clock: Clock
+    counters: Counters
+    _last: float | None = field(default=None, init=False)
+
+    async def resume(self) -> None:
+        """Begin, if sessions are collected at all."""
+        if self.settings.config.session.collect_after_days:
+            self.wake(_ALL)
+
+    async def step(self, session: str) -> Step:
+        """Collect, if a day has passed since the last time, or the clock was set back."""
+        now = self.clock.now()
+        if self._last is None or not self._last <= now < self._last + DAY:
+            self._last = now
+            try:
+                await self.collect()
+            except StoreError as error:
+                self.counters.add("sessions.collect_failed")
+                log.warning("fleeting sessions cannot be looked for, tried again in a day: %s", error)
+        return Step(again_in=LOOK)
+
+    def waiting(self, reasons: Mapping[str, str]) -> Iterable[Waiting]:
+        """Nothing that anybody waits for."""
+        return ()

@@ -1,0 +1,335 @@
+"""The job that reads unreported turns: an extraction model says what changed in turns whose changes nobody reported.
+
+What is wanted is noted in the journal as the value of the turn's job, so that it outlives the process. Of a session
+one turn is read at a time, the newest first. A turn is read once it counts: when a later request's history proved it.
+A reply that was swiped away is never paid for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from attrs import define, evolve, field
+
+from saga_core.background import DONE, Foreground, Job, Retry, Step, Supervisor, Waiting
+from saga_core.counters import Counters
+from saga_core.errors import NotFound, StoreError, UpstreamError
+from saga_core.ids import IdSource
+from saga_core.jobs.background_bills import BackgroundBills
+from saga_core.jobs.reading_turns import read_turn, unreported
+from saga_core.jobs.views import ViewsJob
+from saga_core.journal import Journal, Wanted
+from saga_core.log_context import set_log_context
+from saga_core.model import Delta, TurnKind
+from saga_core.model_calls import ModelCallFailed
+from saga_core.ports import UsagePart
+from saga_core.sessions import LiveSession, LiveSessions, amend
+
+if TYPE_CHECKING:
+    from saga_core.extraction import Extractor
+
+log = logging.getLogger("saga.extraction")
+
+TRIES = 5
+"""Times that a turn is tried while the model cannot be reached."""
+AT_ONCE = 2
+"""Turns that are read at the same time, of all sessions."""
+NEAR = 1
+"""A request waits for what is being read up to so many turns above the one that it continues."""
+_REASON = 300
+
+
+@define(eq=False)
+class _Backlog:
+    """What a session's turns want."""
+
+    session: str
+    wanted: dict[str, Wanted] = field(factory=dict)
+    proved: set[str] = field(factory=set)
+    """Turns that count though none continues them: a request's history showed them, or somebody asked."""
+    read: dict[str, Delta] = field(factory=dict)
+    """Answers that could not be recorded yet."""
+    turn: str = ""
+    """The turn that is being read."""
+    over: asyncio.Event | None = None
+    """While the model is asked: set when it was, and its answer counts."""
+    done: int = 0
+
+    def forget(self, turn: str) -> None:
+        """Want nothing of a turn any more."""
+        self.wanted.pop(turn, None)
+        self.read.pop(turn, None)
+        self.proved.discard(turn)
+
+    def is_due(self, live: LiveSession, turn: str) -> bool:
+        """Whether a turn is to be read now: it has not failed for good, and it counts."""
+        each = self.wanted[turn]
+        if each.failed or turn not in live.tree:
+            return False
+        if each.asked or turn in self.proved or live.tree.get(turn).kind is TurnKind.ADOPTED:
+            return True
+        return bool(live.tree.children.get(turn))
+
+
+@define(eq=False, kw_only=True, slots=False)
+class ExtractionJob(Job):
+    """Reads turns for all sessions. Without an ``extractor`` it only counts what it would have read."""
+
+    kind = "extract"
+    counter = "extraction"
+    mode = "extraction"
+    retry = Retry(2.0, 300.0)
+    at_once = AT_ONCE
+
+    extractor: Extractor | None
+    live: LiveSessions
+    journal: Journal
+    views: ViewsJob
+    supervisor: Supervisor
+    foreground: Foreground
+    ids: IdSource
+    counters: Counters
+    bills: BackgroundBills
+    _backlogs: dict[str, _Backlog] = field(factory=dict)
+    _looking: asyncio.Lock = field(factory=asyncio.Lock)
+
+    # -- what is wanted ----------------------------------------------------------------------------------------
+
+    async def resume(self) -> None:
+        """Take up what the journal says is wanted."""
+        found = set()
+        for session, turn, wanted in await self.journal.jobs():
+            if wanted is not None:
+                self._backlog(session).wanted[turn] = wanted
+                found.add(session)
+        for session in found:
+            self.kick(session)
+
+    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
+        """What was wanted of ``turns`` before, and which of them nobody reported."""
+        known = self._backlogs[live.session.id].wanted if live.session.id in self._backlogs else {}
+        wanted = {turn: known[turn] for turn in turns if turn in known}
+        fresh = [turn for turn in turns if turn not in known and turn in live.tree and unreported(live.tree.get(turn))]
+        if self.extractor is not None:
+            wanted.update((turn, Wanted(True)) for turn in fresh)
+        elif fresh:
+            self.counters.add("extraction.skipped", len(fresh))
+        if wanted:
+            self._backlog(live.session.id).wanted.update(wanted)
+        return wanted
+
+    def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
+        """Read what is due by now."""
+        self.kick(live.session.id)
+
+    async def again(self, session: str, turns: Sequence[str]) -> None:
+        """Ask anew for ``turns``, whatever is known of them."""
+        wanted = {turn: Wanted(True, asked=True) for turn in turns}
+        # The views of a turn that is still queued are noted as its job; what it wants is noted after them.
+        queued = self.views.queued(session)
+        await self.journal.change_jobs(session, (), {turn: each for turn, each in wanted.items() if turn not in queued})
+        backlog = self._backlog(session)
+        backlog.wanted.update(wanted)
+        for turn in turns:
+            backlog.read.pop(turn, None)
+        self.kick(session)
+        self.scheduler.retry_now(self, session)
+
+    def prove(self, session: str, turn: str) -> None:
+        """A request's history shows ``turn``: it counts. It is read when somebody next kicks."""
+        backlog = self._backlogs.get(session)
+        if backlog is not None and turn in backlog.wanted:
+            backlog.proved.add(turn)
+
+    def kick(self, session: str) -> None:
+        """Read what a session wants, if it wants anything."""
+        backlog = self._backlogs.get(session)
+        if backlog is not None and self.extractor is not None and backlog.wanted:
+            self.wake(session)
+
+    def _backlog(self, session: str) -> _Backlog:
+        return self._backlogs.setdefault(session, _Backlog(session))
+
+    # -- what others ask ---------------------------------------------------------------------------------------
+
+    @property
+    def done(self) -> int:
+        """Turns that were read since the start."""
+        return sum(backlog.done for backlog in self._backlogs.values())
+
+    async def wait(self, live: LiveSession, parent: str, seconds: float) -> str | None:
+        """Wait at most so long for what the model is reading right now, if it is ``parent`` or the turn before it.
+
+        Gives that turn when it is not known by then.
+        """
+        backlog = self._backlogs.get(live.session.id)
+        if backlog is None or backlog.over is None or not live.tree.is_ancestor(backlog.turn, parent):
+            return None
+        turn, over = backlog.turn, backlog.over
+        if live.tree.get(parent).depth - live.tree.get(turn).depth > NEAR:
+            return None
+        self.counters.add("extraction.waited")
+        try:
+            async with asyncio.timeout(seconds):
+                await over.wait()
+        except TimeoutError:
+            self.counters.add("extraction.late")
+            return turn
+        return None
+
+    def wanting(self, session: str) -> list[str]:
+        """The turns of the session that are to be read and have not failed for good."""
+        backlog = self._backlogs.get(session)
+        if backlog is None or self.extractor is None:
+            return []
+        return [turn for turn, each in backlog.wanted.items() if not each.failed]
+
+    def failed(self) -> list[dict[str, object]]:
+        """The turns that are not tried again by themselves, and why. JSON-able."""
+        return [
+            {"session": backlog.session, "turn": turn, "tries": each.tries, "reason": each.reason}
+            for backlog in self._backlogs.values()
+            for turn, each in backlog.wanted.items()
+            if each.failed
+        ]
+
+    def progress(self) -> dict[str, dict[str, int]]:
+        """How many turns of each session were read since the start, and how many wait. JSON-able."""
+        found = {}
+        for session, backlog in self._backlogs.items():
+            waiting = sum(not each.failed for each in backlog.wanted.values())
+            if waiting or backlog.done:
+                found[session] = {"done": backlog.done, "waiting": waiting}
+        return found
+
+    def waiting(self, reasons: Mapping[str, str]) -> Iterable[Waiting]:
+        """What is due and not read yet, and why as far as it is known."""
+        for backlog in self._backlogs.values():
+            live = self.live.peek(backlog.session)
+            for turn, each in backlog.wanted.items():
+                if self.extractor is not None and live is not None and backlog.is_due(live, turn):
+                    yield Waiting(backlog.session, turn, self.kind, each.reason or "queued")
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    async def step(self, session: str) -> Step:
+        """Read one turn of a session, and record what it changed."""
+        backlog = self._backlogs.get(session)
+        turn = await self._next(backlog) if backlog is not None else ""
+        if backlog is None or self.extractor is None or not turn:
+            return DONE
+        set_log_context(turn=turn)
+        backlog.turn = turn
+        try:
+            if turn not in backlog.read:
+                backlog.read[turn] = await self._read(backlog, self.extractor, turn)
+            await self._record(backlog, turn)
+        except NotFound:
+            return Step(more=True)  # the session or the turn is gone: look again
+        except Exception as error:
+            if await self._noted(backlog, turn, error):
+                raise
+            known = self.is_expected(error)
+            log.warning("session %s: turn %s: %s", session, turn, error, exc_info=None if known else error)
+            self.counters.add("extraction.failures")
+            return Step(more=True)
+        finally:
+            backlog.turn = ""
+            self._end_call(backlog)
+        return Step(True, 1)
+
+    async def _look(self, backlog: _Backlog) -> LiveSession | None:
+        """The session, and its wanted turns without those that are gone. None when it is gone itself."""
+        try:
+            async with self._looking:
+                live = await self.live.get(backlog.session)
+        except NotFound:
+            live = None
+        gone = [turn for turn in backlog.wanted if live is None or turn not in live.tree]
+        if gone:
+            for turn in gone:
+                backlog.forget(turn)
+            await self.journal.change_jobs(backlog.session, gone, {})
+        return live
+
+    async def _next(self, backlog: _Backlog) -> str:
+        """The turn to read next, "" for none: on the path of the active head first, the newest first."""
+        live = await self._look(backlog)
+        if live is None:
+            return ""
+        due = [live.tree.get(turn) for turn in backlog.wanted if backlog.is_due(live, turn)]
+        best = max(due, key=lambda node: (live.tree.is_ancestor(node.id, live.head), node.depth, node.id), default=None)
+        return best.id if best is not None else ""
+
+    async def _read(self, backlog: _Backlog, extractor: Extractor, turn: str) -> Delta:
+        async def give_way() -> None:
+            upstream = extractor.chat.name
+            if not self.foreground.is_free(upstream):
+                self._end_call(backlog)
+                await self.foreground.wait_until_free(upstream)
+            backlog.over = backlog.over or asyncio.Event()
+
+        async def paid(part: UsagePart) -> None:
+            await self.bills.enter("extraction", backlog.session, turn, part, extractor.model)
+
+        return await read_turn(await self.live.get(backlog.session), turn, extractor, give_way, paid)
+
+    def _end_call(self, backlog: _Backlog) -> None:
+        """The model is not being asked any more: nobody needs to wait for it."""
+        over, backlog.over = backlog.over, None
+        if over is not None:
+            over.set()
+
+    async def _record(self, backlog: _Backlog, turn: str) -> None:
+        async with self.supervisor.exclusive(backlog.session, journal=True):
+            live = await self.live.get(backlog.session)
+            await amend(live, turn, backlog.read[turn], self.ids.new("a"))
+            backlog.forget(turn)
+            self.views.submit(backlog.session, [turn])
+        backlog.done += 1
+        self.counters.add("extraction.done")
+        self.counters.emit("extracted", session=live.session.id, turn=turn)
+
+    async def _noted(self, backlog: _Backlog, turn: str, error: Exception) -> bool:
+        """Note a failure with its turn; whether the model could not be reached, so that the session's work rests."""
+        old = backlog.wanted.get(turn)
+        if old is None:
+            return False  # it was removed while the model was asked
+        tries = old.tries + 1
+        answered = isinstance(error, ModelCallFailed) and error.answered
+        failed = answered or tries >= TRIES
+        fresh = evolve(old, tries=tries, reason=self.reason(error), failed=failed)
+        backlog.wanted[turn] = fresh
+        if turn not in self.views.queued(backlog.session):
+            # Of one that is queued, the job says that its views are due; what it wants is noted after them.
+            try:
+                await self.journal.change_jobs(backlog.session, (), {turn: fresh})
+            except StoreError as unsaid:
+                log.warning("session %s: that turn %s failed cannot be noted", backlog.session, turn, exc_info=unsaid)
+        return not answered
+
+    def reason(self, error: Exception) -> str:
+        """Why a turn could not be read, in words."""
+        return super().reason(error)[:_REASON]
+
+    def degraded(self, session: str, reason: str) -> str:
+        """As long as the model cannot be reached."""
+        return reason
+
+    def is_expected(self, error: Exception) -> bool:
+        """What a provider or a model did says what is wrong."""
+        return isinstance(error, ModelCallFailed | UpstreamError)
+
+    async def before_drain(self) -> None:
+        """The active heads count as proved."""
+        if self.extractor is None:
+            return
+        for session, backlog in list(self._backlogs.items()):
+            if backlog.wanted:
+                live = await self._look(backlog)
+                if live is not None:
+                    self.prove(session, live.head)
+                    self.kick(session)

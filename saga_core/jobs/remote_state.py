@@ -1,0 +1,132 @@
+"""The job that has curators forget: what a curator keeps of a session on a server of its own goes with the session.
+
+It is noted in the journal before anything is removed, so that a server that is away or a crash costs time and leaves no
+trace. What cannot be removed is tried again, and listed as a job until it is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+
+from attrs import define, field, frozen
+
+from saga_core.background import Job, Step, Waiting
+from saga_core.capabilities import Capability
+from saga_core.counters import Counters
+from saga_core.errors import SagaError
+from saga_core.journal import keys
+from saga_core.stores import Batch, Curator, Key, StateKV
+
+log = logging.getLogger("saga.curation")
+
+PATIENCE = 10.0
+"""Seconds that removing a session waits for one curator."""
+AGAIN = 600.0
+"""Seconds after which a curator that failed is asked again."""
+_DEGRADED = "curation.forget"
+_MOST = 10_000
+
+
+@frozen
+class PendingForget:
+    """A session that a curator is still to forget."""
+
+    curator: str
+    session: str
+    tries: int = 0
+    reason: str = ""
+
+
+@define(eq=False, slots=False)
+class ForgettingJob(Job):
+    """Has sessions forgotten by curators that declare ``REMEMBERS``."""
+
+    kind = "forget"
+    counter = _DEGRADED
+    mode = "curation.forgetting"
+    keeps_loaded = False
+
+    curators: Sequence[Curator]
+    kv: StateKV
+    counters: Counters
+    request_patience: float = PATIENCE
+    _failed: dict[Key, tuple[int, str]] = field(factory=dict)
+
+    @property
+    def _remembering(self) -> dict[str, Curator]:
+        found = [each for each in self.curators if Capability.REMEMBERS in each.info.capabilities]
+        return {each.info.name: each for each in found}
+
+    async def note(self, session: str) -> None:
+        """Note that a session is to be forgotten. Durable when this returns. Raises ``StoreError``."""
+        wanted = {keys.pending_forget(name, session): b"" for name in self._remembering}
+        if wanted:
+            await self.kv.commit(Batch(wanted))
+
+    async def pending(self) -> list[PendingForget]:
+        """What is still to be forgotten. Raises ``StoreError``."""
+        rows = await self.kv.scan(keys.PENDING_FORGET, limit=_MOST)
+        return [PendingForget(key[1], key[2], *self._failed.get(key, (0, ""))) for key, _ in rows]
+
+    async def resume(self) -> None:
+        """Take up what is noted. Raises ``StoreError``."""
+        for session in {each.session for each in await self.pending()}:
+            self.wake(session)
+
+    async def before_drain(self) -> None:
+        """Everything that is noted is tried now."""
+        await self.resume()
+
+    async def step(self, session: str) -> Step:
+        """Do what is noted for a session."""
+        done = await self._forget_noted(session)
+        left = any(each.session == session for each in await self.pending())
+        return Step(done=done, again_in=AGAIN if left else None)
+
+    async def forget_now(self, session: str) -> int:
+        """Do what is noted for a session; how much of it is done. What fails stays noted, and is tried again.
+
+        Raises ``StoreError``.
+        """
+        done = await self._forget_noted(session)
+        if any(each.session == session for each in await self.pending()):
+            self.wake(session, after=AGAIN)
+        return done
+
+    async def _forget_noted(self, session: str) -> int:
+        done = 0
+        for each in await self.pending():
+            if each.session == session:
+                done += await self._forget(each)
+        rest = await self.pending()
+        if rest:
+            reason = next((each.reason for each in rest if each.reason), "not tried yet")
+            self.counters.degrade(_DEGRADED, f"{len(rest)} sessions are still to be forgotten elsewhere: {reason}")
+        else:
+            self.counters.recover(_DEGRADED)
+        return done
+
+    async def _forget(self, each: PendingForget) -> bool:
+        key = keys.pending_forget(each.curator, each.session)
+        curator = self._remembering.get(each.curator)
+        try:
+            if curator is None:
+                raise SagaError(f"curator.backend is not {each.curator!r} any more; set it up again to forget there")
+            async with asyncio.timeout(self.request_patience):
+                await curator.forget(each.session)  # type: ignore[attr-defined]
+        except (SagaError, TimeoutError) as error:
+            reason = str(error) or f"no answer within {self.request_patience:g} s"
+            self._failed[key] = (each.tries + 1, reason)
+            self.counters.add("curation.forget.failures")
+            log.warning("session %s: the %s curator could not forget it: %s", each.session, each.curator, reason)
+            return False
+        await self.kv.commit(Batch(deletes=frozenset({key})))
+        self._failed.pop(key, None)
+        self.counters.add("curation.forgotten")
+        return True
+
+    def waiting(self, reasons: Mapping[str, str]) -> Iterable[Waiting]:
+        """What failed, as work that waits."""
+        return [Waiting(key[2], "", self.kind, reason) for key, (_, reason) in self._failed.items()]

@@ -1,0 +1,33 @@
+"""How often a curator reviews a path: every so many turns, or sooner when they are long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from saga_core.sessions import LiveSession
+
+
+@frozen
+class Pace:
+    """How often one curator reviews."""
+
+    every: int
+    tokens: int = 0
+    """Tokens of turns behind which it reviews before ``every`` turns; 0: never."""
+    whole: bool = False
+    """Whether a path that it began is reviewed without a gap, however far it is behind."""
+
+
+async def long_enough(live: LiveSession, turn: str, since: int, tokens: int, count: Callable[[str], int]) -> bool:
+    """Whether the turns below the depth ``since``, up to ``turn``, have so many tokens. Raises ``StoreError``."""
+    found = 0
+    for node in live.tree.upwards(turn):
+        if node.depth <= since:
+            break
+        (each,) = await live.journal.turns(live.session.id, [node.id])
+        found += count(each.user) + count(each.reply)
+        if found >= tokens:
+            return True
+    return False

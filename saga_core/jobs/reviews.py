@@ -1,0 +1,356 @@
+"""The job that reviews stories: every so many turns of a path a curator looks it over.
+
+A path is reviewed once: a review is recorded beside its turn, and covers the turns since the review before it on the
+path. Curators that ask nobody look at the head at once. Those that ask a model wait until a later request's history
+proved the turn, like extraction, and give way to narration. A curator that fails costs nothing but its review, which
+is tried again some turns later. Memory strategies learn as curators with a pace of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from attrs import define, evolve, field, frozen
+
+from saga_core.background import DONE, Foreground, Job, Step, Supervisor, Waiting
+from saga_core.capabilities import Capability
+from saga_core.counters import Counters
+from saga_core.errors import NotFound
+from saga_core.ids import IdSource
+from saga_core.jobs.extraction import ExtractionJob
+from saga_core.jobs.remote_state import ForgettingJob
+from saga_core.jobs.review_pace import Pace, long_enough
+from saga_core.jobs.views import ViewsJob
+from saga_core.journal import Wanted
+from saga_core.log_context import set_log_context
+from saga_core.model import Delta, Review, Source
+from saga_core.ports import Clock
+from saga_core.sessions import LiveSession, LiveSessions, SharedMemories, amend
+from saga_core.stores import CurationView, Curator
+from saga_core.values import Proposal
+
+log = logging.getLogger("saga.curation")
+
+LONGEST = 5
+"""Intervals that one review covers at most."""
+_REASON = 300
+
+
+@frozen
+class Due:
+    """A review that is to be made: up to the turn ``turn``, of the turns below the depth ``since``."""
+
+    turn: str
+    since: int
+
+
+@frozen
+class _Failure:
+    tries: int
+    """How often in a row the curator failed."""
+    from_depth: int
+    """The depth from which it is tried again."""
+    reason: str
+
+
+@define(eq=False)
+class _Desk:
+    """What a session's reviews need."""
+
+    session: str
+    proved: set[str] = field(factory=set)
+    failed: dict[str, _Failure] = field(factory=dict)
+    """Curator -> its last failure."""
+    reviewing: str = ""
+
+    def try_again(self) -> None:
+        """Let what failed be tried once more, now."""
+        self.failed = {name: evolve(each, from_depth=0) for name, each in self.failed.items()}
+
+
+@define(eq=False, kw_only=True, slots=False)
+class ReviewsJob(Job):
+    """Reviews for all sessions."""
+
+    kind = "curate"
+    counter = "curation"
+    mode = "curation"
+
+    curators: Sequence[Curator]
+    live: LiveSessions
+    views: ViewsJob
+    extraction: ExtractionJob
+    supervisor: Supervisor
+    foreground: Foreground
+    ids: IdSource
+    clock: Clock
+    counters: Counters
+    interval: int
+    blocks: tuple[str, ...] = ()
+    """Names of the memory blocks that a curator may write."""
+    stand_ins: Mapping[str, Curator] = field(factory=dict)
+    """Name of a curator -> who reviews when it cannot."""
+    remote: ForgettingJob
+    """What curators keep of sessions outside the process."""
+    paces: Mapping[str, Pace] = field(factory=dict)
+    """Name of a curator -> how often it reviews, where that is not every ``interval`` turns."""
+    shared: SharedMemories
+    count: Callable[[str], int] = len
+    """Tokens of a text."""
+    done: int = field(default=0, init=False)
+    """Reviews since the start."""
+    _desks: dict[str, _Desk] = field(factory=dict)
+    _one: asyncio.Semaphore = field(factory=lambda: asyncio.Semaphore(1))
+
+    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
+        """Nothing: that a review is due is told from the path. What was learned is published before a crash can
+        forget it."""
+        if self.shared.strategies:
+            await self.shared.publish(live)
+        return {}
+
+    def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
+        """Look whether a review is due."""
+        self.kick(live.session.id)
+
+    def kick(self, session: str) -> None:
+        """Look whether a review of the session is due, and make it."""
+        if self.curators:
+            self._desks.setdefault(session, _Desk(session))
+            self.wake(session)
+
+    def again(self, session: str) -> None:
+        """Try what failed in a session once more, now."""
+        desk = self._desks.get(session)
+        if desk is not None:
+            desk.try_again()
+            self.kick(session)
+
+    def failed(self) -> list[tuple[str, str, int, str]]:
+        """Session, curator, tries in a row and reason of each review that failed and is to be tried again."""
+        return [
+            (desk.session, name, each.tries, each.reason)
+            for desk in self._desks.values()
+            for name, each in desk.failed.items()
+        ]
+
+    def describe(self) -> dict[str, object]:
+        """Who reviews, and what failed. JSON-able."""
+        return {
+            "curators": [curator.info.name for curator in self.curators],
+            "stand_ins": {name: curator.info.name for name, curator in self.stand_ins.items()},
+            "interval": self.interval,
+            "reviews": self.done,
+            "failed": [
+                {"session": session, "curator": name, "tries": tries, "reason": reason}
+                for session, name, tries, reason in self.failed()
+            ],
+        }
+
+    def waiting(self, reasons: Mapping[str, str]) -> Iterable[Waiting]:
+        """The reviews that are under way."""
+        return [
+            Waiting(desk.session, desk.reviewing, self.kind, "a curator is reviewing")
+            for desk in self._desks.values()
+            if desk.reviewing
+        ]
+
+    def forget(self, session: str) -> None:
+        """The session, or a part of it, is about to go."""
+        self._desks.pop(session, None)
+
+    @asynccontextmanager
+    async def letting_go(self, session: str) -> AsyncIterator[None]:
+        """Reviews of the session end, and afterwards curators forget what they keep of it elsewhere.
+
+        The session must be held by the caller. What cannot be forgotten now stays noted. Raises ``StoreError``.
+        """
+        await self.scheduler.give_up(self, session)
+        await self.remote.note(session)
+        yield
+        await self.remote.forget_now(session)
+
+    async def before_drain(self) -> None:
+        """The active heads count as proved, and what failed is tried once more."""
+        for session, desk in list(self._desks.items()):
+            live = self.live.peek(session)
+            if live is not None:
+                desk.proved.add(live.head)
+            elif not desk.failed and not self.scheduler.is_running(self, session):
+                del self._desks[session]  # it left memory, which it does when nothing is left to do
+                continue
+            desk.try_again()
+            self.kick(session)
+
+    # -- reviewing ---------------------------------------------------------------------------------------------
+
+    async def step(self, session: str) -> Step:
+        """Make every review of a session that is due."""
+        desk, before = self._desks.get(session), self.done
+        if desk is None:
+            return DONE
+        try:
+            for curator in self.curators:
+                more = True
+                while more:
+                    await self.foreground.give_way()
+                    more = await self._reviewed(desk, curator)
+        except NotFound:
+            self._desks.pop(session, None)
+        finally:
+            desk.reviewing = ""
+        return Step(done=self.done - before)
+
+    async def _reviewed(self, desk: _Desk, curator: Curator) -> bool:
+        """Make the next review of ``curator``, if one is due. Raises ``NotFound`` for a session that is gone."""
+        name = curator.info.name
+        live = await self.live.get(desk.session)
+        due = await self._due(live, desk, curator)
+        if due is None:
+            return False
+        failure = desk.failed.get(name) or _Failure(0, 0, "")
+        if live.tree.get(due.turn).depth < failure.from_depth:
+            return False
+        desk.reviewing = due.turn
+        set_log_context(turn=due.turn)
+        try:
+            whole = await self._review(desk, live, curator, due)
+        except NotFound:
+            return False  # what was reviewed went; the next turn looks again
+        except Exception as error:  # noqa: BLE001 - whatever a curator raises costs its review and nothing else
+            self._failed(desk, live, curator, due, error, failure.tries)
+            return False
+        finally:
+            desk.reviewing = ""
+        desk.failed.pop(name, None)
+        self.done += 1
+        if whole:
+            self.counters.recover(f"curation.{name}")
+        return True
+
+    def _failed(self, desk: _Desk, live: LiveSession, curator: Curator, due: Due, error: Exception, tries: int) -> None:
+        name, reason = curator.info.name, f"{type(error).__name__}: {error}"[:_REASON]
+        later = live.tree.get(due.turn).depth + min(2**tries, self._pace(curator).every)
+        desk.failed[name] = _Failure(tries + 1, later, reason)
+        self.counters.add("curation.failures")
+        asks = Capability.RESIDENT not in curator.info.capabilities and name not in self.paces
+        alone = "; the rules review alone" if asks else ""
+        self.counters.degrade(f"curation.{name}", reason + alone)
+        log.warning("session %s: the %s curator failed: %s", desk.session, name, error, exc_info=error)
+
+    def _pace(self, curator: Curator) -> Pace:
+        return self.paces.get(curator.info.name) or Pace(self.interval)
+
+    async def _due(self, live: LiveSession, desk: _Desk, curator: Curator) -> Due | None:
+        """The next review on the active path; None when none is due, or when turns of it are to be read before."""
+        tree, head = live.tree, live.tree.get(live.head)
+        free = Capability.RESIDENT in curator.info.capabilities
+        node = head if free or head.id in desk.proved or head.parent is None else tree.get(head.parent)
+        pace, begun = self._pace(curator), False
+        last, names = 0, {curator.info.name}
+        if (stand_in := self.stand_ins.get(curator.info.name)) is not None:
+            names.add(stand_in.info.name)
+        for each in tree.upwards(node.id):
+            found = [review.depth for review in live.reviews.get(each.id, ()) if review.curator in names]
+            if found:
+                last, begun = max(found), True
+                break
+        most = LONGEST * pace.every
+        if not free and not (begun and pace.whole):
+            last = max(last, node.depth - most)
+        behind = node.depth - last
+        if behind < pace.every and not (
+            pace.tokens and await long_enough(live, node.id, last, pace.tokens, self.count)
+        ):
+            return None
+        end = tree.ancestor_at(node.id, min(node.depth, last + most))
+        if any(tree.is_ancestor(turn, end.id) for turn in self.extraction.wanting(live.session.id)):
+            return None
+        return Due(end.id, last)
+
+    async def _view(self, live: LiveSession, due: Due) -> CurationView:
+        path = [node for node in live.tree.path(due.turn) if node.depth > due.since]
+        turns = await live.journal.turns(live.session.id, [node.id for node in path])
+        above = path[0].parent
+        return CurationView(
+            live.session.id,
+            await live.state(due.turn),
+            tuple(evolve(turn, delta=live.effective(turn)) for turn in turns),
+            due.since,
+            await live.state(above) if above is not None else None,
+            live.world.language,
+            await self.shared.of(live.session) if self.shared.strategies else (),
+        )
+
+    async def _review(self, desk: _Desk, live: LiveSession, curator: Curator, due: Due) -> bool:
+        """Whether ``curator`` made the review itself."""
+        view, revision = await self._view(live, due), live.revision
+        if Capability.RESIDENT in curator.info.capabilities:
+            spoke, proposals, notice = curator, await curator.review(view), ""
+        else:
+            async with self._one:
+                spoke, proposals, notice = await self._proposed(curator, view)
+        async with self.supervisor.exclusive(desk.session, journal=True):
+            fresh = await self.live.get(desk.session)
+            fresh.tree.get(due.turn)
+            if fresh is not live or fresh.revision != revision:
+                view = await self._view(fresh, due)  # what is proposed is judged on what is known by now
+            await self._record(fresh, spoke, due, view, proposals, notice)
+        return not notice
+
+    async def _proposed(self, curator: Curator, view: CurationView) -> tuple[Curator, tuple[Proposal, ...], str]:
+        """Who spoke, what is proposed, and what went otherwise than configured. Raises what the last of them raises."""
+        name, stand_in = curator.info.name, self.stand_ins.get(curator.info.name)
+        try:
+            return curator, await curator.review(view), ""
+        except Exception as error:
+            if stand_in is None:
+                raise
+            notice = f"{type(error).__name__}: {error}"[:_REASON] + f"; {stand_in.info.name} reviews instead"
+            self.counters.add("curation.stand_ins")
+            self.counters.degrade(f"curation.{name}", notice)
+            log.warning("session %s: the %s curator failed: %s", view.session, name, error, exc_info=error)
+        return stand_in, await stand_in.review(view), f"{name}: {notice}"
+
+    async def _record(
+        self,
+        live: LiveSession,
+        curator: Curator,
+        due: Due,
+        view: CurationView,
+        proposals: tuple[Proposal, ...],
+        notice: str,
+    ) -> None:
+        from saga_core.curation import rule  # starting does without it, as it does without what follows
+
+        verdicts = rule(view, proposals, self.blocks)
+        sound = [each for each in verdicts if each.accepted]
+        changes = [(number := self.ids.new("a"), Delta(each.events, Source.CURATION, id=number)) for each in sound]
+        review = Review(
+            curator.info.name,
+            due.turn,
+            self.clock.now(),
+            due.since,
+            view.state.depth,
+            tuple(each.proposal for each in sound),
+            tuple(number for number, _ in changes),
+            tuple((each.proposal.summary[:_REASON], each.reason) for each in verdicts if not each.accepted),
+            notice,
+        )
+        if changes:
+            (first, delta), *more = changes
+            await amend(live, due.turn, delta, first, *more, review=review)
+            self.views.submit(live.session.id, [due.turn])
+        else:
+            await live.journal.put_review(live.session.id, self.ids.new("a"), review)
+            live.reviewed(review)
+        self.counters.add("curation.reviews")
+        self.counters.emit("curated", session=live.session.id, turn=review.turn, curator=review.curator)
+        for each in verdicts:
+            self.counters.add(f"curation.{'accepted' if each.accepted else 'refused'}.{each.proposal.kind}")
+        found = [each for each in verdicts if each.accepted and each.proposal.kind == "contradiction"]
+        if found:
+            log.info("session %s: the %s curator found %d contradictions", live.session.id, review.curator, len(found))

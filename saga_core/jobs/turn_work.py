@@ -1,0 +1,36 @@
+"""What recording a turn asks of the jobs, and what beginning one waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from saga_core.jobs.extraction import ExtractionJob
+from saga_core.jobs.views import ViewsJob
+from saga_core.sessions import LiveSession
+
+
+@frozen
+class TurnWork:
+    """The jobs, as play sees them."""
+
+    views: ViewsJob
+    extraction: ExtractionJob
+
+    def adopted(self, session: str, turns: Sequence[str]) -> None:
+        """Turns were taken from a history."""
+        self.views.submit(session, turns)
+
+    def recorded(self, session: str, turns: Sequence[str]) -> None:
+        """Turns were recorded: those above them count from now on."""
+        self.views.submit(session, turns)
+        self.extraction.kick(session)
+
+    def proved(self, session: str, turn: str) -> None:
+        """A request's history shows ``turn``."""
+        self.extraction.prove(session, turn)
+
+    async def known(self, live: LiveSession, parent: str, seconds: float) -> str | None:
+        """Wait at most so long for what is being read of the turn to continue; that turn, if it is late."""
+        return await self.extraction.wait(live, parent, seconds)

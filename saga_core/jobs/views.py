@@ -1,0 +1,115 @@
+"""The job that renders views: of the turns that were recorded, graph, pages, key-value view and whatever follows them.
+
+What a turn needs is noted in the journal before it is queued here, and crossed off when it is done, so that a crash
+loses nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Protocol
+
+from saga_core.background import DONE, InSections, Job, Retry, Step, Waiting
+from saga_core.journal import Journal, Wanted
+from saga_core.log_context import set_log_context
+from saga_core.sessions import LiveSession, LiveSessions
+from saga_core.views import Projector
+
+log = logging.getLogger("saga.jobs")
+
+PATIENCE = 600.0
+"""Seconds that a batch may take. One that takes longer hangs in a store, and is tried again."""
+
+
+class Follower(Protocol):
+    """A job that has something to do once the views of turns are rendered."""
+
+    async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
+        """What of ``turns`` is to be noted in the journal when their views are crossed off."""
+        ...
+
+    def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
+        """The views of ``turns`` are rendered, and crossed off."""
+        ...
+
+
+class ViewsJob(Job):
+    """Renders the views of all sessions. Turns of one session that wait together are rendered together, in order."""
+
+    kind = "project"
+    counter = "lane"
+    mode = "background"
+    retry = Retry(0.5, 60.0)
+    patience: float | None = PATIENCE
+    in_sections = InSections.AWAITED
+    finishes_at_close = True
+    keeps_queued_loaded = True
+
+    def __init__(self, live: LiveSessions, projector: Projector, journal: Journal) -> None:
+        self._live = live
+        self._projector = projector
+        self._journal = journal
+        self._turns: dict[str, dict[str, None]] = {}
+        self.followers: list[Follower] = []
+        """In the order in which they are told."""
+
+    def submit(self, session: str, turns: Sequence[str]) -> None:
+        """Render what ``turns`` need."""
+        if turns:
+            self._turns.setdefault(session, {}).update(dict.fromkeys(turns))
+            self.wake(session)
+
+    async def resume(self) -> None:
+        """Take up what the journal says is to be rendered."""
+        waiting: dict[str, list[str]] = {}
+        for session, turn, wanted in await self._journal.jobs():
+            if wanted is None:
+                waiting.setdefault(session, []).append(turn)
+        for session, turns in waiting.items():
+            self.submit(session, turns)
+        if waiting:
+            log.info("resuming the work of %d turns in %d sessions", sum(map(len, waiting.values())), len(waiting))
+
+    def queued(self, session: str) -> Collection[str]:
+        """The session's turns whose views are queued or being rendered."""
+        return self._turns.get(session, ())
+
+    async def step(self, session: str) -> Step:
+        """Render everything that waits in a session."""
+        batch = list(self._turns.get(session, ()))
+        if not batch:
+            return DONE
+        set_log_context(turn=batch[-1])
+        live = await self._live.get(session)
+        await self._projector.render(live, batch, vectors=False)
+        await self._projector.let_go(self._live.evicted)
+        live.rest()
+        wanted: dict[str, Wanted] = {}
+        for follower in self.followers:
+            wanted.update(await follower.wants(live, batch))
+        await self._journal.change_jobs(session, batch, wanted)
+        for follower in self.followers:
+            follower.views_rendered(live, batch)
+        left = self._turns.get(session, {})
+        for turn in batch:
+            left.pop(turn, None)
+        if not left:
+            self._turns.pop(session, None)
+        return Step(bool(left), len(batch))
+
+    def waiting(self, reasons: Mapping[str, str]) -> Iterable[Waiting]:
+        """Every turn whose views are not rendered."""
+        return [
+            Waiting(session, turn, self.kind, reasons.get(session) or "queued")
+            for session, turns in self._turns.items()
+            for turn in turns
+        ]
+
+    def depth(self) -> int:
+        """Turns whose views are not rendered."""
+        return sum(map(len, self._turns.values()))
+
+    def forget(self, session: str) -> None:
+        """The session is about to go."""
+        self._turns.pop(session, None)

@@ -1,0 +1,53 @@
+"""The ledger: the bills of all turns, in the StateKV beside the turns."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from attrs import define
+
+from saga_core import codec
+from saga_core.billing import Bill
+from saga_core.journal import keys
+from saga_core.stores import Batch, Key, StateKV
+
+_NAME = "bill"
+_PAGE = 1_000
+
+
+@define
+class Ledger:
+    """Keeps bills under (``bill``, session, turn), so that they go with their turns; further calls behind it."""
+
+    state: StateKV
+
+    async def enter(self, session: str, bill: Bill) -> None:
+        """Keep a bill. The same call entered again changes nothing. Raises ``StoreError``."""
+        await self.state.commit(Batch({keys.bill(session, bill.turn, bill.call): codec.encode(bill)}))
+
+    async def of_turns(self, session: str, turns: Sequence[str]) -> dict[str, Bill]:
+        """The bills of the narrations that those ``turns`` are, of those that have one."""
+        found = await self.state.get([keys.bill(session, turn) for turn in turns])
+        return {key[2]: codec.decode(value, Bill) for key, value in found.items()}
+
+    async def bills(self, session: str) -> list[Bill]:
+        """A session's bills, oldest first."""
+        found = [bill async for _, bill in self._all((_NAME, session))]
+        return sorted(found, key=lambda bill: (bill.at, bill.turn, bill.call))
+
+    async def everything(self) -> dict[str, list[Bill]]:
+        """The bills of all sessions, by session."""
+        found: dict[str, list[Bill]] = {}
+        async for session, bill in self._all((_NAME,)):
+            found.setdefault(session, []).append(bill)
+        return found
+
+    async def _all(self, prefix: Key) -> AsyncIterator[tuple[str, Bill]]:
+        after: Key | None = None
+        while True:
+            page = await self.state.scan(prefix, after=after, limit=_PAGE)
+            for key, value in page:
+                yield key[1], codec.decode(value, Bill)
+            if len(page) < _PAGE:
+                return
+            after = page[-1][0]

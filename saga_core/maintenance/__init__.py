@@ -1,0 +1,50 @@
+"""Maintenance: verifying and repairing, export and import, backups, forgetting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from saga_core.lazy_face import lazy_face
+
+if TYPE_CHECKING:
+    from saga_core.maintenance.backups import Kept, add_to_index, read_index
+    from saga_core.maintenance.forget import Gone
+    from saga_core.maintenance.forgotten import Older, brought_back, note_forgotten
+    from saga_core.maintenance.maintenance import Maintenance
+    from saga_core.maintenance.remains import make_whole
+    from saga_core.maintenance.tools import Tools
+    from saga_core.maintenance.transfer import read_file
+    from saga_core.maintenance.verify import Verdict
+
+__all__ = [
+    "Gone",
+    "Kept",
+    "Maintenance",
+    "Older",
+    "Tools",
+    "Verdict",
+    "add_to_index",
+    "brought_back",
+    "make_whole",
+    "note_forgotten",
+    "read_file",
+    "read_index",
+]
+
+# Imported when they are first asked for: a start does without them.
+__getattr__ = lazy_face(
+    {
+        "Kept": "saga_core.maintenance.backups:Kept",
+        "add_to_index": "saga_core.maintenance.backups:add_to_index",
+        "read_index": "saga_core.maintenance.backups:read_index",
+        "Gone": "saga_core.maintenance.forget:Gone",
+        "Older": "saga_core.maintenance.forgotten:Older",
+        "brought_back": "saga_core.maintenance.forgotten:brought_back",
+        "note_forgotten": "saga_core.maintenance.forgotten:note_forgotten",
+        "Maintenance": "saga_core.maintenance.maintenance:Maintenance",
+        "make_whole": "saga_core.maintenance.remains:make_whole",
+        "Tools": "saga_core.maintenance.tools:Tools",
+        "read_file": "saga_core.maintenance.transfer:read_file",
+        "Verdict": "saga_core.maintenance.verify:Verdict",
+    }
+)

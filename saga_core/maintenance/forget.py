@@ -1,0 +1,213 @@
+"""Forget: a session, all sessions of an API key, or a name in a session, gone from the journal and from every store.
+
+Gone means the bytes too: files are written anew without them. What was copied elsewhere (backups, exports, the
+frontend's own history) is not reached from here.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from attrs import evolve, frozen
+
+from saga_core import codec
+from saga_core.errors import BadInput, NotFound
+from saga_core.journal import keys
+from saga_core.language import nfc
+from saga_core.maintenance.audit import entries_of
+from saga_core.maintenance.tools import Tools
+from saga_core.model import BLANK, Delta, Forgotten, Node, Session, Source, Turn
+from saga_core.recall import lore_scope
+from saga_core.sessions import amend
+from saga_core.storage import SelfHealingStore
+from saga_core.stores import Batch, Key
+
+_PAGE = 256
+_SHORTEST = 2
+
+
+@frozen
+class Gone:
+    """What forgetting came to."""
+
+    sessions: tuple[str, ...]
+    """The sessions that are gone, or in which a name is."""
+    places: int = 0
+    """Records in which the name stood."""
+
+
+async def forget_sessions(tools: Tools, sessions: Sequence[Session]) -> Gone:
+    """Delete sessions, the worlds that no other session plays in, and every byte of them. Raises ``StoreError``."""
+    for session in sessions:
+        await tools.delete(session.id)
+    used = {each.digest for each in await tools.journal.sessions()}
+    for digest in {session.digest for session in sessions} - used:
+        await tools.stores.state.commit(Batch(deletes=frozenset({keys.world(digest)})))
+        await tools.stores.vector.drop(lore_scope(digest))
+    await leave_no_trace(tools)
+    return Gone(tuple(session.id for session in sessions))
+
+
+async def sessions_of(tools: Tools, owner: str) -> list[Session]:
+    """The sessions of an API key, by its fingerprint. Raises ``NotFound`` when there is none."""
+    found = [session for session in await tools.journal.sessions() if session.owner == owner]
+    if not found:
+        raise NotFound(f"no session belongs to the key with the fingerprint {owner!r}; saga sessions --json lists them")
+    return found
+
+
+async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
+    """Take a name out of everything that a session holds, and what bears it out of the state.
+
+    What was said stays, with ``[…]`` where the name stood, and is still found when the frontend shows it: of texts
+    their fingerprints are kept. Raises ``NotFound``, ``BadInput`` for a name that is too short, stands nowhere, or is
+    the world author's.
+    """
+    name = nfc(name).strip()
+    if len(name) < _SHORTEST:
+        raise BadInput(
+            f"name: {name!r} is too short: it would be taken out of other words; give {_SHORTEST} letters or more"
+        )
+    session = await tools.directory.find(session_id)
+    if _holds(json.loads(codec.encode(await tools.journal.world(session.digest))), name):
+        raise BadInput(
+            f"name: {name!r} stands in the world {session.world!r}, which is its author's; forget the session"
+        )
+    async with tools.supervisor.exclusive(session.id, journal=True):
+        live = await tools.live.get(session.id)
+        bearers = [
+            entity.id
+            for entity in (await live.state(live.head)).entities.values()
+            if _holds([entity.name, *entity.aliases], name)
+        ]
+        if bearers:
+            delta = Delta(tuple(Forgotten(each) for each in bearers), Source.EDIT)
+            await amend(live, live.head, delta, tools.ids.new("a"))
+        async with tools.letting_go(session.id):  # blocks that a curator keeps elsewhere are written anew
+            count = await _redact(tools, session, name)
+        if not count:
+            raise BadInput(f"name: {name!r} stands nowhere in session {session.id}")
+        tools.live.forget(session.id)
+        await tools.projector.drop(await tools.live.get(session.id))
+        await tools.projector.rebuild(await tools.live.get(session.id))
+    await leave_no_trace(tools)
+    return Gone((session.id,), count)
+
+
+async def _redact(tools: Tools, session: Session, name: str) -> int:
+    """Rewrite the session's records; how many held the name."""
+    kv = tools.stores.state
+    count = 0
+    for kind in ("turn", "node", *keys.BESIDE):
+        after: Key | None = None
+        while rows := await kv.scan((kind, session.id), after=after, limit=_PAGE):
+            after = rows[-1][0]
+            if kind in ("state", "terms", "prompt"):
+                await kv.commit(Batch(deletes=frozenset(key for key, _ in rows)))
+                continue
+            puts: dict[Key, bytes] = {}
+            for key, raw in rows:
+                plain = json.loads(raw) if raw else None
+                if _holds(plain, name):
+                    puts[key] = codec.dumps(_without(plain, name))
+                    count += 1
+            await kv.commit(Batch(puts))
+    return count + await _redact_record(tools, session, name)
+
+
+async def _redact_record(tools: Tools, session: Session, name: str) -> int:
+    """The session's own name, its timelines, and the entries by which what was redacted is found from now on."""
+    kv, count = tools.stores.state, 0
+    timelines = await tools.journal.timelines(session.id)
+    held = [each for each in timelines.values() if _holds(each.name, name)]
+    for old in held:
+        fresh_name, number = _without(old.name, name), 2
+        while fresh_name in timelines:
+            fresh_name, number = f"{_without(old.name, name)} {number}", number + 1
+        timelines[fresh_name] = evolve(old, name=fresh_name)
+        await tools.journal.change_timelines(session.id, [timelines[fresh_name]], gone=[old.name], fresh=fresh_name)
+    if _holds(session.label, name):
+        fresh = evolve(session, label="")
+        await kv.commit(
+            Batch(
+                {keys.session(session.id): codec.encode(fresh)}, frozenset({keys.label(session.owner, session.label)})
+            )
+        )
+        session, count = fresh, 1
+    nodes = {node.id: node for node in (await tools.journal.tree(session.id)).nodes.values()}
+    await _find_again(tools, session, nodes)
+    return count + len(held)
+
+
+async def _find_again(tools: Tools, session: Session, nodes: dict[str, Node]) -> None:
+    ids = list(nodes)
+    for start in range(0, len(ids), _PAGE):
+        turns: list[Turn] = await tools.journal.turns(session.id, ids[start : start + _PAGE])
+        puts: dict[Key, bytes] = {}
+        for turn in turns:
+            if BLANK in turn.reply:
+                puts.update(entries_of(session, turn, nodes[turn.id]))
+        await tools.stores.state.commit(Batch(puts))
+
+
+async def leave_no_trace(tools: Tools) -> None:
+    """Write every store's files anew without what was deleted, and forget what is at hand of it.
+
+    Stores of views that cannot do that themselves are emptied, and rendered again from the journal.
+    """
+    tools.forget_at_hand()
+    for store in tools.stores.all().values():
+        compact: Callable[[], Any] | None = getattr(store, "compact", None)
+        if compact is not None:
+            await compact()
+        elif isinstance(store, SelfHealingStore) and store.kind != "cache":
+            await store.renew()
+
+
+def _holds(value: Any, name: str) -> bool:
+    if isinstance(value, str):
+        return name.casefold() in unicodedata.normalize("NFC", value).casefold()
+    if isinstance(value, list):
+        return any(_holds(each, name) for each in value)
+    if isinstance(value, dict):
+        return any(_holds(key, name) or _holds(each, name) for key, each in value.items())
+    return False
+
+
+def _without(value: Any, name: str) -> Any:
+    if isinstance(value, str):
+        return _cut(unicodedata.normalize("NFC", value), name) if _holds(value, name) else value
+    if isinstance(value, list):
+        return [_without(each, name) for each in value]
+    if isinstance(value, dict):
+        return {_without(key, name): _without(each, name) for key, each in value.items()}
+    return value
+
+
+def _cut(text: str, name: str) -> str:
+    """``text`` with the blank for every occurrence of ``name``, in whatever case."""
+    found, folded, at = [], name.casefold(), 0
+    while at < len(text):
+        end = _match(text, at, folded)
+        if end:
+            found.append(BLANK)
+            at = end
+        else:
+            found.append(text[at])
+            at += 1
+    return "".join(found)
+
+
+def _match(text: str, at: int, folded: str) -> int:
+    """Where an occurrence of ``folded`` that begins at ``at`` ends; 0 for none. Case folding may change lengths."""
+    seen = ""
+    for end in range(at, len(text)):
+        seen += text[end].casefold()
+        if not folded.startswith(seen):
+            return 0
+        if seen == folded:
+            return end + 1
+    return 0

@@ -1,0 +1,163 @@
+"""What is left of a journal that lost entries, made a whole journal again: smaller, and without a hole.
+
+A turn whose record or place is lost is gone, and so is everything below it: without it nobody knows what was true
+there. A session that lost its record, its opening or its world is gone as a whole. The frontend's own history still
+has what was said, and is adopted like any chat that began without SAGA.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterable
+
+from attrs import define, evolve, field, frozen
+
+from saga_core import codec
+from saga_core.errors import StoreCorrupt
+from saga_core.journal import keys
+from saga_core.model import Node, Session, Turn
+from saga_core.stores import Batch, Key, StateKV
+from saga_core.world import World
+
+_PAGE = 500
+_BY_TURN = ("reply", "begin", "said")
+"""Entries that lead from a text to a turn, named last in the key."""
+_OF_THE_TREE = ("terms", "prompt", "known")
+"""What follows from a session's tree, and is made anew."""
+_VIEWS = ("view", "viewmark")
+
+
+@frozen
+class Remains:
+    """What became of it."""
+
+    sessions: int
+    """Those that are left."""
+    gone: tuple[str, ...]
+    """The sessions of which nothing could be kept, by id."""
+    turns: int
+    """The turns that are gone from those that are left."""
+
+
+async def make_whole(kv: StateKV, worlds: Iterable[World] = ()) -> Remains:
+    """Take out of the journal in ``kv`` whatever leads into a hole. Nobody else may have it open.
+
+    A world that was lost, and is among ``worlds`` as it was, is put back.
+    """
+    found = _Found(at_hand={world.digest: world for world in worlds})
+    async for key, raw in _all(kv):
+        found.take(key, raw)
+    found.sort_out()
+    doomed: list[Key] = []
+    async for key, raw in _all(kv):
+        if found.leads_nowhere(key, raw):
+            doomed.append(key)
+    for start in range(0, len(doomed), _PAGE):
+        await kv.commit(Batch(deletes=frozenset(doomed[start : start + _PAGE])))
+    puts = {keys.session(each.id): codec.encode(each) for each in found.rested}
+    puts.update({keys.world(each): codec.encode(found.at_hand[each]) for each in found.back})
+    await kv.commit(Batch(puts))
+    return Remains(len(found.whole), tuple(sorted(found.seen - set(found.whole))), found.lost)
+
+
+async def _all(kv: StateKV) -> AsyncIterator[tuple[Key, bytes]]:
+    after: Key | None = None
+    while rows := await kv.scan((), after=after, limit=_PAGE):
+        for row in rows:
+            yield row
+        after = rows[-1][0]
+
+
+@define
+class _Found:
+    """What there is, and what of it hangs together."""
+
+    at_hand: dict[str, World]
+    """Digest to a world that can be put back."""
+    back: set[str] = field(factory=set)
+    """The digests of those that are."""
+    sessions: dict[str, Session] = field(factory=dict)
+    worlds: set[str] = field(factory=set)
+    nodes: dict[str, dict[str, Node]] = field(factory=dict)
+    turns: dict[str, set[str]] = field(factory=dict)
+    seen: set[str] = field(factory=set)
+    """Every session of which there is anything."""
+    whole: dict[str, set[str]] = field(factory=dict)
+    """Session to its turns that lead up to its opening."""
+    rested: list[Session] = field(factory=list)
+    """Sessions whose head is gone, with another."""
+    lost: int = 0
+    _kept: set[str] = field(factory=set)
+    """All of those turns."""
+    _torn: set[str] = field(factory=set)
+    """Sessions that lost a turn."""
+
+    def take(self, key: Key, raw: bytes) -> None:
+        """Note an entry; one that cannot be read is none."""
+        try:
+            if key[0] == "session":
+                self.seen.add(key[1])
+                self.sessions[key[1]] = codec.decode(raw, Session)
+            elif key[0] == "world":
+                self.worlds.add(key[1])
+            elif key[0] == "node":
+                self.seen.add(key[1])
+                self.nodes.setdefault(key[1], {})[key[2]] = codec.decode(raw, Node)
+            elif key[0] == "turn":
+                self.seen.add(key[1])
+                self.turns.setdefault(key[1], set()).add(codec.decode(raw, Turn).id)
+        except StoreCorrupt:
+            return
+
+    def sort_out(self) -> None:
+        """Decide what stays."""
+        for name, session in self.sessions.items():
+            nodes, turns = self.nodes.get(name, {}), self.turns.get(name, set())
+            held = _hanging_together(session.root, {each: nodes[each] for each in nodes if each in turns})
+            if not held or session.digest not in self.worlds | self.at_hand.keys():
+                continue
+            if session.digest not in self.worlds:
+                self.back.add(session.digest)
+            self.whole[name] = held
+            self._kept |= held
+            lost = len((nodes.keys() | turns) - held)
+            self.lost += lost
+            if lost or session.head not in held:
+                self._torn.add(name)
+            if session.head not in held:
+                self.rested.append(evolve(session, head=max(held, key=lambda each: (nodes[each].at, each))))
+
+    def leads_nowhere(self, key: Key, raw: bytes) -> bool:
+        """Whether an entry is of what is gone, or follows from it."""
+        kind = key[0]
+        if kind in _VIEWS:
+            return True
+        if kind in _BY_TURN:
+            return key[-1] not in self._kept
+        if kind in ("turn", "node", "session", "timeline", *keys.BESIDE):
+            return key[1] not in self.whole or self._beside_a_hole(key, raw)
+        if kind == "open":
+            return key[-1] not in self.whole or (bool(raw) and json.loads(raw) not in self._kept)
+        return kind == "label" and json.loads(raw) not in self.whole
+
+    def _beside_a_hole(self, key: Key, raw: bytes) -> bool:
+        kind, held = key[0], self.whole[key[1]]
+        if kind == "session":
+            return False
+        if kind == "timeline":
+            plain = json.loads(raw)
+            return not {plain["fork"], plain["head"]} <= held
+        if kind in _OF_THE_TREE:
+            return key[1] in self._torn
+        return key[2] not in held
+
+
+def _hanging_together(root: str, nodes: dict[str, Node]) -> set[str]:
+    """The nodes from which the root can be reached."""
+    if root not in nodes:
+        return set()
+    held = {root}
+    for node in sorted(nodes.values(), key=lambda each: each.depth):
+        if node.parent in held:
+            held.add(node.id)
+    return held

@@ -1,0 +1,44 @@
+"""What maintenance works with."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import AbstractAsyncContextManager
+
+from attrs import frozen
+
+from saga_core.background import Supervisor
+from saga_core.config import Settings
+from saga_core.counters import Counters
+from saga_core.ids import IdSource
+from saga_core.journal import Journal
+from saga_core.ports import Clock
+from saga_core.sessions import LiveSessions, SessionDirectory
+from saga_core.storage import Stores
+from saga_core.views import Projector
+
+
+@frozen(eq=False, kw_only=True)
+class Tools:
+    """The engine's parts, and a few of its doings."""
+
+    settings: Settings
+    stores: Stores
+    journal: Journal
+    directory: SessionDirectory
+    live: LiveSessions
+    projector: Projector
+    supervisor: Supervisor
+    ids: IdSource
+    clock: Clock
+    counters: Counters
+    queued: Callable[[str], Collection[str]]
+    """A session's turns whose views are queued."""
+    finish_views: Callable[[float], Awaitable[object]]
+    """Renders what is queued, vectors included, for at most so many seconds."""
+    delete: Callable[[str], Awaitable[None]]
+    """Deletes a session."""
+    letting_go: Callable[[str], AbstractAsyncContextManager[None]]
+    """Around a removal: curators forget what they keep of a session elsewhere."""
+    forget_at_hand: Callable[[], None]
+    """Forgets contexts and prompts that are kept in memory."""

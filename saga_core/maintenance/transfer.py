@@ -1,0 +1,304 @@
+"""Transfer: a session as one readable file, and back. JSON lines, the whole tree, nothing that can be made anew.
+
+::
+
+    {"saga": "session", "version": 1, "journal": 1, "exported": 1767225600.0}
+    {"session": {…}}
+    {"world": {…}}
+    {"turn": {…}, "node": {…}}              one for each turn, parents first
+    {"beside": ["amend", TURN, NUMBER], "value": {…}}
+    {"timeline": {…}}
+    {"opening": KEY, "turn": ID}            the first words of the chat, by which it is found again
+    {"end": LINES, "sha256": …}             of all bytes before this line
+
+Views, indexes and checkpoints are not in it: they are made from turns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Any, TypeVar
+
+from attrs import define, evolve, field
+
+from saga_core import codec
+from saga_core.errors import BadInput, NewerSchema, NotFound, StoreError
+from saga_core.journal import keys
+from saga_core.maintenance.audit import entries_of
+from saga_core.maintenance.tools import Tools
+from saga_core.model import Node, Session, Timeline, Tree, Turn
+from saga_core.stores import Batch, Key, StateKV
+from saga_core.world import World
+
+VERSION = 1
+_DERIVED = frozenset({"job", "state", "terms", "prompt", "known"})
+"""What stands beside a turn and is made anew."""
+_PAGE = 256
+_TEXTS = frozenset({"user", "reply", "episode"})
+"""Fields that hold what people wrote: no id is looked for in them."""
+
+T = TypeVar("T")
+
+
+async def export_session(tools: Tools, session_id: str) -> AsyncIterator[bytes]:
+    """The lines of a session's file. What is recorded meanwhile is left out. Raises ``NotFound``, ``StoreError``."""
+    session = await tools.directory.find(session_id)
+    async with tools.supervisor.exclusive(session.id):
+        session = await tools.journal.session(session.id)
+        hasher, count = hashlib.sha256(), 0
+        async for plain in _plain(tools, session):
+            line = codec.dumps(plain) + b"\n"
+            hasher.update(line)
+            count += 1
+            yield line
+        yield codec.dumps({"end": count, "sha256": hasher.hexdigest()}) + b"\n"
+
+
+async def _plain(tools: Tools, session: Session) -> AsyncIterator[dict[str, Any]]:
+    kv = tools.stores.state
+    tree = await tools.journal.tree(session.id)
+    yield {"saga": "session", "version": VERSION, "journal": keys.FORMAT, "exported": round(tools.clock.now(), 3)}
+    yield {"session": codec.to_plain(session)}
+    yield {"world": codec.to_plain(await tools.journal.world(session.digest))}
+    order = sorted(tree.nodes, key=lambda turn: (tree.get(turn).depth, turn))
+    for start in range(0, len(order), _PAGE):
+        part = order[start : start + _PAGE]
+        turns = await kv.get([keys.turn(session.id, turn) for turn in part])
+        nodes = await kv.get([keys.node(session.id, turn) for turn in part])
+        for turn in part:
+            if keys.turn(session.id, turn) not in turns:
+                raise StoreError(f"session {session.id}: turn {turn} is gone from the journal; see saga verify")
+            yield {
+                "turn": json.loads(turns[keys.turn(session.id, turn)]),
+                "node": json.loads(nodes[keys.node(session.id, turn)]),
+            }
+    for name in keys.BESIDE:
+        if name not in _DERIVED:
+            async for key, raw in _rows(kv, (name, session.id)):
+                if key[2] in tree:
+                    yield {"beside": [name, *key[2:]], "value": json.loads(raw)}
+    async for _, raw in _rows(kv, ("timeline", session.id)):
+        yield {"timeline": json.loads(raw)}
+    async for key, raw in _rows(kv, ("open", session.owner or "-")):
+        if key[-1] == session.id:
+            yield {"opening": key[2], "turn": json.loads(raw) if raw else None}
+
+
+async def _rows(kv: StateKV, prefix: Key) -> AsyncIterator[tuple[Key, bytes]]:
+    after: Key | None = None
+    while rows := await kv.scan(prefix, after=after, limit=_PAGE):
+        for row in rows:
+            yield row
+        after = rows[-1][0]
+
+
+@define
+class SessionFile:
+    """A session's file, read and found whole."""
+
+    session: Session
+    world: World
+    turns: list[tuple[Turn, Node]] = field(factory=list)
+    beside: list[tuple[tuple[str, ...], Any]] = field(factory=list)
+    timelines: list[Timeline] = field(factory=list)
+    openings: list[tuple[str, str | None]] = field(factory=list)
+
+
+def read_file(raw: bytes, *, edited: bool = False) -> SessionFile:
+    """Read the lines of a session's file. ``edited``: somebody changed them on purpose, and the digest is no more.
+
+    Raises ``BadInput``, which names the line, for what is no such file, is cut off or does not fit together, and
+    ``NewerSchema``.
+    """
+    lines = raw.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    plains = [_object(number, line) for number, line in enumerate(lines, 1)]
+    if not plains or plains[0].get("saga") != "session":
+        raise BadInput("line 1: this is no session that `saga export` wrote")
+    for name, known in (("version", VERSION), ("journal", keys.FORMAT)):
+        found = plains[0].get(name)
+        if not isinstance(found, int):
+            raise BadInput(f"line 1: {name}: {found!r} is no number")
+        if found > known:
+            raise NewerSchema(f"line 1: {name} {found} is newer than this SAGA, which knows {known}: upgrade SAGA")
+    end = plains.pop()
+    if "end" not in end:
+        raise BadInput(f"line {len(lines)}: the file is cut off; it has no end")
+    if not edited:
+        hasher = hashlib.sha256(b"".join(line + b"\n" for line in lines[:-1]))
+        if end["end"] != len(plains) or end.get("sha256") != hasher.hexdigest():
+            raise BadInput(
+                "the file is not what was exported: it was changed or cut; if somebody edited it on purpose, give "
+                "--edited (over HTTP: edited=1)"
+            )
+    return _assembled(plains)
+
+
+def _object(number: int, line: bytes) -> dict[str, Any]:
+    try:
+        plain = json.loads(line)
+    except ValueError as error:
+        raise BadInput(f"line {number}: is no JSON ({error})") from None
+    if not isinstance(plain, dict):
+        raise BadInput(f"line {number}: is no JSON object")
+    return plain
+
+
+def _assembled(plains: list[dict[str, Any]]) -> SessionFile:
+    session: Session | None = None
+    world: World | None = None
+    rest: list[tuple[int, dict[str, Any]]] = []
+    for number, plain in enumerate(plains[1:], 2):
+        if "session" in plain:
+            session = _value(number, plain["session"], Session)
+        elif "world" in plain:
+            world = _value(number, plain["world"], World)
+        else:
+            rest.append((number, plain))
+    if session is None or world is None:
+        raise BadInput(f"the file has no {'session' if session is None else 'world'}")
+    if world.digest != session.digest:
+        raise BadInput(f"the world is not the one that the session began in: {world.digest}, not {session.digest}")
+    found = SessionFile(session, world)
+    tree = Tree(session.id)
+    for number, plain in rest:
+        if "turn" in plain and "node" in plain:
+            turn, node = _value(number, plain["turn"], Turn), _value(number, plain["node"], Node)
+            _check_turn(number, session, tree, turn, node)
+            tree.add(node)
+            found.turns.append((turn, node))
+        elif "beside" in plain:
+            found.beside.append((_beside(number, plain["beside"], tree), plain.get("value")))
+        elif "timeline" in plain:
+            found.timelines.append(_value(number, plain["timeline"], Timeline))
+        elif "opening" in plain:
+            found.openings.append((str(plain["opening"]), plain.get("turn")))
+        else:
+            raise BadInput(f"line {number}: {sorted(plain)} is nothing that this SAGA knows")
+    places = [("root", session.root), ("head", session.head or session.root)]
+    for each in found.timelines:
+        places += [(f"timeline {each.name!r}, fork", each.fork), (f"timeline {each.name!r}, head", each.head)]
+    places += [("opening", opening) for _, opening in found.openings if opening is not None]
+    for name, place in places:
+        if place not in tree:
+            raise BadInput(f"{name}: {place!r} is no turn in the file")
+    return found
+
+
+def _value(number: int, plain: Any, cls: type[T]) -> T:
+    try:
+        return codec.from_plain(plain, cls)
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        raise BadInput(f"line {number}: is no {cls.__name__.lower()} ({error!r})") from None
+
+
+def _check_turn(number: int, session: Session, tree: Tree, turn: Turn, node: Node) -> None:
+    if turn.session != session.id or turn.id != node.id or turn.id in tree:
+        raise BadInput(f"line {number}: turn {turn.id!r} is of another session, another node, or there twice")
+    if (turn.parent, turn.depth) != (node.parent, node.depth):
+        raise BadInput(f"line {number}: turn {turn.id!r} and its node have different places")
+    if turn.parent is None:
+        if turn.id != session.root or turn.depth:
+            raise BadInput(f"line {number}: turn {turn.id!r} has no parent, and is not the root")
+    elif turn.parent not in tree:
+        raise BadInput(f"line {number}: turn {turn.id!r} comes before its parent {turn.parent!r}")
+    elif tree.get(turn.parent).depth + 1 != turn.depth:
+        raise BadInput(f"line {number}: turn {turn.id!r} has depth {turn.depth}, which is not that of its place")
+
+
+def _beside(number: int, key: Any, tree: Tree) -> tuple[str, ...]:
+    if not (isinstance(key, list) and len(key) >= 2 and all(isinstance(each, str) and each for each in key)):
+        raise BadInput(f"line {number}: beside: {key!r} is no list of names")
+    if key[0] not in keys.BESIDE or key[0] in _DERIVED:
+        raise BadInput(f"line {number}: beside: {key[0]!r} is nothing that this SAGA knows")
+    if key[1] not in tree:
+        raise BadInput(f"line {number}: beside: {key[1]!r} is no turn in the file")
+    return tuple(key)
+
+
+async def import_session(tools: Tools, file: SessionFile) -> Session:
+    """Record the session of a file; its views are made in the background. Gives it as it is here.
+
+    It keeps its ids when its own is free, and gets new ones else. A name that is taken gets a number. A crash midway
+    leaves nothing that is listed; ``saga verify --repair`` clears it away. Raises ``StoreError``.
+    """
+    try:
+        await tools.journal.session(file.session.id)
+    except NotFound:
+        pass
+    else:
+        file = _renamed(tools, file)
+    session = evolve(file.session, label=await _free_label(tools, file.session))
+    kv = tools.stores.state
+    puts: dict[Key, bytes] = {keys.world(session.digest): codec.encode(file.world)}
+    for turn, node in file.turns:
+        puts[keys.turn(session.id, turn.id)] = codec.encode(turn)
+        puts[keys.node(session.id, node.id)] = codec.encode(node)
+    for key, value in file.beside:
+        puts[(key[0], session.id, *key[1:])] = codec.dumps(value)
+    for timeline in file.timelines:
+        puts[keys.timeline(session.id, timeline.name)] = codec.encode(timeline)
+    await _commit(kv, puts)
+    first: dict[Key, bytes] = {keys.session(session.id): codec.encode(session)}
+    if session.label:
+        first[keys.label(session.owner, session.label)] = codec.dumps(session.id)
+    await kv.commit(Batch(first), expected=dict.fromkeys(first))
+    found: dict[Key, bytes] = {}
+    for turn, node in file.turns:
+        found.update(entries_of(session, turn, node))
+        found[keys.job(session.id, turn.id)] = b""
+    for opening, at in file.openings:
+        found[keys.opening(session.owner, opening, session.id)] = codec.dumps(at) if at is not None else b""
+    await _commit(kv, found)
+    tools.counters.add("sessions.imported")
+    tools.directory.render(session.id, [turn.id for turn, _ in file.turns])
+    return session
+
+
+async def _commit(kv: StateKV, puts: Mapping[Key, bytes]) -> None:
+    items = list(puts.items())
+    for start in range(0, len(items), _PAGE):
+        await kv.commit(Batch(dict(items[start : start + _PAGE])))
+
+
+async def _free_label(tools: Tools, session: Session) -> str:
+    label, count = session.label, 2
+    while label and await tools.journal.labelled(session.owner, label) is not None:
+        label, count = f"{session.label} ({count})", count + 1
+    return label
+
+
+def _renamed(tools: Tools, file: SessionFile) -> SessionFile:
+    """The same session under new ids, which sort as the old ones do."""
+    new = {file.session.id: tools.ids.new("s")}
+    for turn in sorted(turn.id for turn, _ in file.turns):
+        new[turn] = tools.ids.new("t")
+
+    def again(value: T, cls: type[T]) -> T:
+        return codec.from_plain(_with_ids(codec.to_plain(value), new), cls)  # type: ignore[arg-type]
+
+    return SessionFile(
+        again(file.session, Session),
+        file.world,
+        [(again(turn, Turn), again(node, Node)) for turn, node in file.turns],
+        [(_ids(key, new), _with_ids(value, new)) for key, value in file.beside],
+        [again(each, Timeline) for each in file.timelines],
+        [(opening, new[at] if at is not None else None) for opening, at in file.openings],
+    )
+
+
+def _ids(key: Iterable[str], new: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(new.get(each, each) for each in key)
+
+
+def _with_ids(value: Any, new: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return new.get(value, value)
+    if isinstance(value, list):
+        return [_with_ids(each, new) for each in value]
+    if isinstance(value, dict):
+        return {name: each if name in _TEXTS else _with_ids(each, new) for name, each in value.items()}
+    return value

@@ -1,0 +1,248 @@
+"""Verify: every session's journal, and every view in every store against what the journal gives."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
+
+from attrs import define, field, frozen
+
+from saga_core.background import Waiting
+from saga_core.errors import NotFound, StoreError
+from saga_core.journal import keys
+from saga_core.maintenance.audit import Audit
+from saga_core.maintenance.finding import Finding, Mend, mend
+from saga_core.maintenance.tools import Tools
+from saga_core.model import Session
+from saga_core.recall import episodes_scope, lore_scope, spec_of
+from saga_core.sessions import LiveSession
+from saga_core.stores import Batch, Key
+from saga_core.views import alike, passages, scope_of
+
+log = logging.getLogger("saga.custody")
+
+_PAGE = 1_000
+
+
+@frozen
+class Verdict:
+    """What verifying came to."""
+
+    sessions: int
+    """Sessions that were looked at."""
+    findings: tuple[Finding, ...]
+    waiting: tuple[Waiting, ...] = ()
+    """Work that is not done yet: views may lack it, which is no finding."""
+
+    @property
+    def equal(self) -> bool:
+        """Whether everything is as the journal says."""
+        return not self.findings
+
+    def plain(self) -> dict[str, Any]:
+        """The verdict as data."""
+        return {
+            "equal": self.equal,
+            "sessions": self.sessions,
+            "findings": [finding.plain() for finding in self.findings],
+            "waiting": len(self.waiting),
+        }
+
+
+async def verify(tools: Tools, session: str | None = None, *, patience: float = 60.0) -> Verdict:
+    """Compare one session, or all of them and what belongs to none, with the journal.
+
+    Work that waits is done first, for at most ``patience`` seconds. Players may play meanwhile. Raises ``NotFound``,
+    and ``StoreError`` when the list of sessions cannot be read.
+    """
+    await settle(tools, patience)
+    if session is not None:
+        chosen = [await tools.directory.find(session)]
+    else:
+        chosen = await tools.journal.sessions()
+    findings: list[Finding] = []
+    for each in chosen:
+        try:
+            async with tools.supervisor.exclusive(each.id):
+                findings += await _Views(tools, each).look()
+        except NotFound:
+            continue  # it was deleted since it was listed
+    if session is None:
+        findings += [found async for found in _strays(tools)]
+    return Verdict(len(chosen), tuple(findings), tools.supervisor.waiting())
+
+
+async def repair(tools: Tools, verdict: Verdict, session: str | None = None) -> Verdict:
+    """Mend what a verdict found and can be mended, and verify again."""
+    count = await mend(verdict.findings)
+    tools.counters.add("repaired", count)
+    log.info("repaired %d findings", count)
+    return await verify(tools, session)
+
+
+async def settle(tools: Tools, seconds: float) -> None:
+    """Do the work on views that waits, also when the engine was opened without taking it up."""
+    waiting: dict[str, list[str]] = {}
+    for session, turn, wants in await tools.journal.jobs():
+        if wants is None and turn not in tools.queued(session):
+            waiting.setdefault(session, []).append(turn)
+    for session, turns in waiting.items():
+        tools.directory.render(session, turns)
+    await tools.finish_views(seconds)
+
+
+@define(eq=False)
+class _Views:
+    """The views of one session."""
+
+    tools: Tools
+    session: Session
+    findings: list[Finding] = field(factory=list)
+
+    async def look(self) -> list[Finding]:
+        tools = self.tools
+        audit = Audit(tools.journal, self.session, tools.settings.config.session.checkpoint_every)
+        self.findings = await audit.run()
+        try:
+            live = await tools.live.get(self.session.id)
+        except StoreError:
+            return self.findings  # the audit says so
+        for slot in range(tools.projector.slots):
+            for store, check in (
+                ("graph", tools.projector.verify_graph),
+                ("view", tools.projector.verify_view),
+                ("pages", tools.projector.verify_pages),
+            ):
+                await self._compare(store, check(live, slot), self._render)
+        waiting = {
+            key[2] for key, raw in await tools.stores.state.scan(("job", self.session.id), limit=_PAGE) if not raw
+        }
+        await self._compare("vectors", tools.projector.verify_episodes(live, waiting), self._render)
+        await self._compare("vectors", _lore(tools, live), self._lore)
+        return self.findings
+
+    async def _compare(self, store: str, check: Coroutine[Any, Any, list[str]], mend: Mend) -> None:
+        try:
+            told = await check
+        except StoreError as error:
+            told = [f"cannot be read: {error}"]
+        # Nothing is made anew from a journal that lost something itself.
+        whole = all(finding.mend is not None for finding in self.findings if finding.store == "journal")
+        self.findings += [
+            Finding(self.session.id, store, what.removeprefix(f"{store} "), mend if whole else None) for what in told
+        ]
+
+    _render: Mend = field(init=False)
+    _lore: Mend = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        # One object each, so that what several findings need is done once.
+        async def render() -> None:
+            async with self.tools.supervisor.exclusive(self.session.id):
+                self.tools.live.forget(self.session.id)
+                await self.tools.projector.rebuild(await self.tools.live.get(self.session.id))
+
+        async def lore() -> None:
+            await self.tools.projector.renew_lore(await self.tools.live.get(self.session.id))
+
+        self._render, self._lore = render, lore
+
+
+async def _lore(tools: Tools, live: LiveSession) -> list[str]:
+    """The world's lore in its vector scope, where there is one: it is made when a session is played."""
+    embedder, scope = tools.stores.embedder, lore_scope(live.world.digest)
+    spec = await tools.stores.vector.describe(scope)
+    if spec is None or spec != spec_of(scope, embedder):
+        return []
+    stored = {item.id: item.vector for item in await tools.stores.vector.scan(scope, limit=10_000)}
+    texts = [f"{entry.name}\n{entry.text}" for entry in live.world.lore]
+    vectors = await passages(embedder, texts) if texts else []
+    wanted = {entry.name: vector for entry, vector in zip(live.world.lore, vectors, strict=True)}
+    if stored.keys() == wanted.keys() and all(alike(stored[name], wanted[name]) for name in wanted):
+        return []
+    return [f"{scope}: the vectors of {len(stored)} entries are not those of the world's {len(wanted)}"]
+
+
+async def _strays(tools: Tools) -> AsyncIterator[Finding]:
+    """Views of sessions that are not there."""
+    sessions = {session.id: session for session in await tools.journal.sessions()}
+    known = {scope_of(session, slot) for session in sessions for slot in range(tools.projector.slots)}
+    vectors = {episodes_scope(session) for session in sessions}
+    vectors |= {lore_scope(session.digest) for session in sessions.values()}
+    stores: list[tuple[str, Any, set[str]]] = [
+        ("graph", tools.stores.graph, known),
+        ("vectors", tools.stores.vector, vectors),
+        ("pages", tools.stores.cache, known),
+    ]
+    for name, store, belongs in stores:
+        if store is None:
+            continue
+        try:
+            scopes = await store.scopes()
+        except StoreError as error:
+            yield Finding("", name, f"cannot be listed: {error}")
+            continue
+        for scope in scopes:
+            if scope not in belongs:
+                yield Finding("", name, f"{scope}: belongs to no session", _dropping(store, scope))
+    marks = [key for key, _ in await _all(tools, ("viewmark",))]
+    for mark in marks:
+        if mark[1] not in known:
+            yield Finding("", "view", f"{mark[1]}: belongs to no session", _clearing(tools, mark[1]))
+    async for found in _stray_records(tools, set(sessions)):
+        yield found
+
+
+async def _stray_records(tools: Tools, sessions: set[str]) -> AsyncIterator[Finding]:
+    """Records of sessions that have no record of their own: what an import or a removal left that was cut off."""
+    for name in ("turn", "node", "timeline", *keys.BESIDE):
+        stray: dict[str, list[Key]] = {}
+        for key, _ in await _all(tools, (name,)):
+            if key[1] not in sessions:
+                stray.setdefault(key[1], []).append(key)
+        for session, found in stray.items():
+            yield Finding(
+                "", "journal", f"{len(found)} {name} records of {session}, which is no session", _gone(tools, found)
+            )
+    for name in ("reply", "begin", "said"):
+        found = [key for key, raw in await _all(tools, (name,)) if json.loads(raw) not in sessions]
+        if found:
+            yield Finding("", "journal", f"{len(found)} {name} entries lead to no session", _gone(tools, found))
+
+
+async def _all(tools: Tools, prefix: Key) -> list[tuple[Key, bytes]]:
+    """Keys and short values; the values of long ones are let go at once."""
+    found: list[tuple[Key, bytes]] = []
+    after: Key | None = None
+    while rows := await tools.stores.state.scan(prefix, after=after, limit=_PAGE):
+        found += [(key, raw if len(raw) < 64 else b"") for key, raw in rows]
+        after = rows[-1][0]
+    return found
+
+
+def _dropping(store: Any, scope: str) -> Mend:
+    async def mend() -> None:
+        await store.drop(scope)
+
+    return mend
+
+
+def _clearing(tools: Tools, scope: str) -> Callable[[], Coroutine[Any, Any, None]]:
+    async def mend() -> None:
+        after: Key | None = None
+        while rows := await tools.stores.state.scan(("view", scope), after=after, limit=_PAGE):
+            after = rows[-1][0]
+            await tools.stores.state.commit(Batch(deletes=frozenset(key for key, _ in rows)))
+        await tools.stores.state.commit(Batch(deletes=frozenset({keys.view_mark(scope)})))
+
+    return mend
+
+
+def _gone(tools: Tools, doomed: list[Key]) -> Mend:
+    async def mend() -> None:
+        for start in range(0, len(doomed), _PAGE):
+            await tools.stores.state.commit(Batch(deletes=frozenset(doomed[start : start + _PAGE])))
+
+    return mend

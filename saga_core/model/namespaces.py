@@ -1,0 +1,71 @@
+"""Namespaces: paths such as ``/facts/local/s01``, in which records lie. They are compared segment by segment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from saga_core.errors import BadInput
+from saga_core.language import nfc
+
+DEEPEST = 10
+"""Segments of a namespace, at most."""
+ACTOR, SESSION, STRATEGY = "actor", "session", "strategy"
+PLACES = (ACTOR, SESSION, STRATEGY)
+"""What may stand in braces."""
+LOCAL = "local"
+"""The actor of sessions that belong to no API key."""
+_HOLE = re.compile(r"\{([^{}]*)\}")
+
+
+def segments(path: str) -> tuple[str, ...]:
+    """The segments of a path; a slash at its end says nothing. Raises ``BadInput`` for what is no path."""
+    text = nfc(path)
+    if not text.startswith("/"):
+        raise BadInput(f"namespace: {path!r} does not begin with '/'; give a path such as /facts/{{actor}}/{{session}}")
+    body = text[1:].removesuffix("/")
+    found = tuple(body.split("/")) if body else ()
+    for each in found:
+        if not each or each != each.strip() or each in (".", "..") or not each.isprintable():
+            raise BadInput(f"namespace: {path!r} has the segment {each!r}; give names without spaces at their ends")
+    if len(found) > DEEPEST:
+        raise BadInput(f"namespace: {path!r} has {len(found)} segments; give at most {DEEPEST}")
+    return found
+
+
+def within(path: str, prefix: str) -> bool:
+    """Whether ``path`` is ``prefix`` or lies below it: ``/a/b/c`` lies within ``/a/b``, ``/a/bc`` does not."""
+    above = segments(prefix)
+    return segments(path)[: len(above)] == above
+
+
+def checked(template: str) -> str:
+    """``template`` in its one spelling. Raises ``BadInput`` for one that could show a player what is another's.
+
+    ``{actor}``, ``{session}`` and ``{strategy}`` may stand in it, and one of the first two has to.
+    """
+    found = segments(template)
+    for hole in _HOLE.findall(template):
+        if hole not in PLACES:
+            allowed = ", ".join(f"{{{name}}}" for name in PLACES)
+            raise BadInput(f"namespace: {template!r} has {{{hole}}}; these may stand there: {allowed}")
+    if re.search(r"[{}]", _HOLE.sub("", template)):
+        raise BadInput(f"namespace: {template!r} has a brace without its partner")
+    if not crosses(template) or f"{{{ACTOR}}}" in template:
+        return "/" + "/".join(found)
+    raise BadInput(f"namespace: {template!r} would mix what different players said; put {{actor}} or {{session}} in it")
+
+
+def crosses(template: str) -> bool:
+    """Whether records of a namespace are told in other sessions of the same actor: where no session stands in it."""
+    return f"{{{SESSION}}}" not in template
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """The namespace of ``template``. A value stands as one segment or a part of one: a slash in it is none."""
+    return _HOLE.sub(lambda hole: _plain(values[hole[1]]), template)
+
+
+def _plain(value: str) -> str:
+    text = "".join(char if char.isprintable() and char not in "/{}" else "_" for char in nfc(value)).strip()
+    return text if text not in ("", ".", "..") else "_"

@@ -1,0 +1,57 @@
+"""Named timelines: a name for a path that goes on from a turn, and how its head follows play."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attrs import evolve, frozen
+
+from saga_core.model.tree import Node, Tree
+from saga_core.model.turn import TurnKind
+
+
+@frozen
+class Timeline:
+    """A path of a session that has a name."""
+
+    name: str
+    fork: str
+    """The turn where it was forked. It never leaves that turn's path."""
+    head: str
+    """The turn where it stands now."""
+    created: float = 0.0
+    """Seconds since the epoch."""
+
+
+def follow(tree: Tree, timelines: Iterable[Timeline], node: Node, named: str = "") -> list[Timeline]:
+    """The timelines that ``node``, a turn that is about to be recorded, moves; as they are afterwards.
+
+    A turn of a request that names a timeline moves that one alone, wherever it stands below the fork. Any other turn
+    moves the timelines whose head it continues, or is another reply to the same words of.
+    """
+    moved = []
+    for timeline in timelines:
+        if named:
+            goes = timeline.name == named and tree.is_ancestor(timeline.fork, node.parent or "")
+        else:
+            goes = _follows(tree, timeline, node)
+        if goes:
+            moved.append(evolve(timeline, head=node.id))
+    return moved
+
+
+def _follows(tree: Tree, timeline: Timeline, node: Node) -> bool:
+    """Step from the head to ``node``, over side turns that this one shows to have been part of the story."""
+    steps = [node]
+    while steps[-1].parent is not None and tree.get(steps[-1].parent).kind is TurnKind.SIDE:
+        steps.append(tree.get(steps[-1].parent))
+    head = tree.get(timeline.head)
+    for step in reversed(steps):
+        if step.parent == head.id or (head.id != timeline.fork and is_swipe(step, head)):
+            head = step
+    return head.id == node.id
+
+
+def is_swipe(one: Node, other: Node) -> bool:
+    """Whether two turns are replies to the same words at the same place."""
+    return one.parent == other.parent and one.user_key == other.user_key

@@ -1,0 +1,43 @@
+"""The JSON object in a model's answer, whatever stands around it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from saga_core.state_block import THINK_END
+
+_LONGEST = 60_000
+_TRAILING = re.compile(r",(\s*[}\]])")
+
+
+class Unusable(ValueError):
+    """An answer in which nothing can be read; the message says why."""
+
+
+def read_object(text: str) -> dict[str, Any]:
+    """The first JSON object in a text, whatever stands around it. Raises ``Unusable``."""
+    if len(text) > _LONGEST:
+        raise Unusable(f"it has {len(text)} characters (at most {_LONGEST})")
+    ends = list(THINK_END.finditer(text))
+    body = text[ends[-1].end() :] if ends else text
+    found: dict[str, Any] | None = None
+    decoder = json.JSONDecoder()
+    cleaned = _TRAILING.sub(r"\1", body)
+    for source in (body, cleaned):
+        at = source.find("{")
+        while at >= 0 and found is None:
+            try:
+                value, _ = decoder.raw_decode(source, at)
+            except (ValueError, RecursionError):
+                at = source.find("{", at + 1)
+                continue
+            if isinstance(value, dict) and value:
+                found = value
+            at = source.find("{", at + 1)
+        if found is not None:
+            return found
+    if re.sub(r"\s|```(?:json)?", "", body) == "{}":
+        return {}
+    raise Unusable("there is no JSON object in it" if "{" not in body else "its JSON cannot be read")

@@ -1,0 +1,161 @@
+"""Adoption: the turns that a history proves and that the journal does not have become part of the tree.
+
+An edited, cut or grown reply is a sibling of the one it was. A small difference keeps the delta; a large one counts as
+a turn whose changes nobody reported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from saga_core.ids import IdSource
+from saga_core.journal import Entry
+from saga_core.model import Delta, Status, Timeline, Tree, Turn, TurnKind, fold, follow, node_of
+from saga_core.projection import render_episode, witnesses
+from saga_core.sessions import LiveSession
+from saga_core.transcript import INHERIT as INHERIT
+from saga_core.transcript import SHORT, Utterance, identity, identity_key, likeness, words_key
+
+_SIBLINGS = 32
+_SEARCHED = 1_024
+"""Turns below a known one among which an edited reply is looked for, when those between them are hidden."""
+_AT_ONCE = 32
+"""Turns that are adopted between two chances for others to run."""
+_COMMITTED = 64
+"""Turns that are recorded in one commit, about."""
+
+
+def pairs(unknown: Sequence[Utterance]) -> list[tuple[list[Utterance], Utterance]]:
+    """The player's words and the reply to them, for each reply; words without a reply are left out."""
+    found: list[tuple[list[Utterance], Utterance]] = []
+    words: list[Utterance] = []
+    for utterance in unknown:
+        if utterance.role == "user":
+            words.append(utterance)
+        else:
+            found.append((words, utterance))
+            words = []
+    return found
+
+
+async def adopt(
+    live: LiveSession,
+    parent: str,
+    unknown: Sequence[Utterance],
+    ids: IdSource,
+    at: float,
+    language: str,
+    timeline: str = "",
+) -> tuple[str, list[str]]:
+    """Record the turns of ``unknown`` below ``parent``. ``timeline``: the one that the request named.
+
+    Gives the turn that the history ends with (``parent`` if there is none) and the turns that are new. One that is
+    there already with these very texts is taken as it is. A long history is recorded in several commits, from its
+    beginning on; its episodes are indexed with its views.
+    """
+    entries: list[Entry] = []
+    fresh: list[str] = []
+    twins: list[str] = []
+    told_above = True
+    moved: dict[str, Timeline] = {}
+    told = pairs(unknown)
+    for number, (words, reply) in enumerate(told):
+        if number and number % _AT_ONCE == 0:
+            if len(entries) >= _COMMITTED:
+                fresh += await _append(live, entries, parent, moved)
+            await asyncio.sleep(0)
+        user_key = words_key(words)
+        # Where the turn before was edited too, what came after it hangs under its twin, the turn as it was.
+        children = [child for each in (parent, *twins) for child in live.tree.children.get(each, ())]
+        # The player's words may have been edited as well: the same words go first, others may still be the twin's.
+        siblings = sorted(
+            (live.tree.get(child) for child in children[-_SIBLINGS:]), key=lambda node: node.user_key != user_key
+        )
+        key = identity_key(reply.text)
+        same = [node for node in siblings if (node.reply_key, node.user_key, node.parent) == (key, user_key, parent)]
+        if same:
+            parent, twins, told_above = same[-1].id, [], True
+            continue
+        nearest = [node.id for node in siblings]
+        hidden: list[str] = []
+        answered = any(node.user_key == user_key for node in siblings)
+        if told_above or not answered:
+            # Below a reply that was written anew only the same words say that one goes on with what was.
+            only_same = answered or not told_above
+            hidden = _behind_hidden(live.tree, (parent, *twins), user_key, reply.text, same_words=only_same)
+            hidden = hidden[: _SIBLINGS - len(nearest)]
+        delta, twin = await _inherited(live, nearest, hidden, reply.text)
+        if twin in hidden and live.tree.is_ancestor(parent, twin):
+            # The turns between are hidden, and happened.
+            parent = live.tree.get(twin).parent or parent
+        told_above, twins = twin != "", [twin] if twin else nearest
+        before = await live.state(parent)
+        above = live.tree.get(parent)
+        turn = Turn(
+            ids.new("t"),
+            live.session.id,
+            parent,
+            above.depth + 1,
+            at,
+            user="\n".join(utterance.text for utterance in words),
+            reply=reply.text,
+            delta=delta,
+            kind=TurnKind.ADOPTED,
+            jump=live.tree.jump_for(parent),
+        )
+        state = fold(before, delta, turn=turn.id, depth=turn.depth)
+        episode = render_episode(delta, state, turn.user, turn.reply, language)
+        present = witnesses(before, state)
+        node = node_of(turn, user_key=user_key, reply_key=key, episode=episode, present=present)
+        live.record(turn, node, state, indexed=len(told) <= _AT_ONCE)
+        moved.update(
+            (each.name, each) for each in follow(live.tree, {**live.timelines, **moved}.values(), node, timeline)
+        )
+        entries.append(Entry(turn, user_key, episode, present))
+        parent = turn.id
+    return parent, fresh + await _append(live, entries, parent, moved)
+
+
+async def _append(live: LiveSession, entries: list[Entry], head: str, moved: dict[str, Timeline]) -> list[str]:
+    """Record ``entries`` and empty the list; the turns that are recorded."""
+    if not entries:
+        return []
+    live.session = await live.journal.append(live.session, entries, head=head, timelines=moved.values())
+    live.timelines.update(moved)
+    turns = [entry.turn.id for entry in entries]
+    entries.clear()
+    return turns
+
+
+def _behind_hidden(tree: Tree, tops: Sequence[str], user_key: str, text: str, *, same_words: bool) -> list[str]:
+    """The turns further below ``tops`` that ``text`` may be an edit of: those with the same words first, the nearest
+    first. Of a short text only they, and with ``same_words``: where a turn right below has them, little is hidden."""
+    same: list[str] = []
+    others: list[str] = []
+    level = [child for top in tops for child in tree.children.get(top, ())]
+    left = _SEARCHED
+    while level and left > 0:
+        level = [child for each in level for child in tree.children.get(each, ())][:left]
+        left -= len(level)
+        for each in level:
+            (same if tree.get(each).user_key == user_key else others).append(each)
+    return same if same_words or len(identity(text)) < SHORT else same + others
+
+
+async def _inherited(live: LiveSession, siblings: Sequence[str], hidden: Sequence[str], text: str) -> tuple[Delta, str]:
+    """The delta of the turn whose reply this is with small changes or more text around it, and that turn.
+
+    It is one of the ``siblings``, or of those that are ``hidden``. Without one: a delta that says nothing, for nobody
+    reported what the new text changed, and "".
+    """
+    best, twin, score = Delta(status=Status.FALLBACK), "", (0.0, 0)
+    now = identity(text)
+    for turn in await live.journal.turns(live.session.id, [*siblings, *hidden]):
+        known = identity(turn.reply)
+        grown = known != "" and (now.startswith(known) or now.endswith(known))
+        # An edit of a continued reply is the whole's, though the first part stands in it unchanged.
+        alike = likeness(turn.reply, text)
+        if (grown or alike >= INHERIT) and (alike, len(known)) > score:
+            best, twin, score = live.effective(turn), turn.id, (alike, len(known))
+    return best, twin

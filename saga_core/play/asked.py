@@ -1,0 +1,78 @@
+"""A request to begin a turn, and how long each step of answering it took."""
+
+from __future__ import annotations
+
+from attrs import Factory, define, evolve, field, frozen
+
+from saga_core.language import Language, language_of
+from saga_core.ports import Clock
+from saga_core.transcript import Transcript
+from saga_core.world import EMPTY_WORLD, World, WorldLibrary
+
+_HEARD = 8
+"""Messages from the end that tell the language of a chat without a world."""
+
+
+@define
+class WorldChoice:
+    """The world for a new session. It is looked for among the files when somebody asks: a known session has its own."""
+
+    worlds: WorldLibrary
+    explicit: str | None
+    transcript: Transcript
+    default: str | None
+    _world: World | None = field(default=None, init=False)
+
+    def get(self) -> World:
+        """The explicit world, or the one that the system prompt names, or the default. Raises as ``choose`` does.
+
+        An empty world speaks the language of the chat.
+        """
+        if self._world is None:
+            found = self.worlds.choose(self.explicit, self.transcript.system_text, self.default)
+            self._world = evolve(found, language=self._language(found)) if found == EMPTY_WORLD else found
+        return self._world
+
+    def _language(self, world: World) -> Language:
+        said = "\n".join(utterance.text for utterance in self.transcript.utterances[-_HEARD:])
+        return language_of(said, language_of(self.transcript.system_text, world.language))
+
+
+@define
+class Lap:
+    """Milliseconds of each step of reading."""
+
+    clock: Clock
+    started: float = field(default=Factory(lambda self: self.clock.monotonic(), takes_self=True))
+    timings: dict[str, float] = field(factory=dict)
+    _last: float = field(default=Factory(lambda self: self.started, takes_self=True))
+
+    def __call__(self, name: str) -> None:
+        """The step ``name`` is over."""
+        now = self.clock.monotonic()
+        self.timings[name] = (now - self._last) * 1_000
+        self._last = now
+
+    def again(self) -> None:
+        """Everything is done once more."""
+        self._last = self.started
+
+    def total(self) -> None:
+        """All steps are over."""
+        self.timings["total"] = (self.clock.monotonic() - self.started) * 1_000
+
+
+@frozen(kw_only=True)
+class Asked:
+    """What ``Saga.begin`` was asked."""
+
+    transcript: Transcript
+    session: str | None
+    """An explicit session, by id or by any name, with or without a named timeline behind it."""
+    owner: str
+    world: WorldChoice
+    choices: int
+    """How many replies will come."""
+    model: str
+    provider: str
+    lap: Lap

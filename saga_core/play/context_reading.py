@@ -1,0 +1,102 @@
+"""Reading the context of a turn: with the stored graph where it shows that turn, else with one made from the state."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from attrs import define, evolve
+
+from saga_core.background import Supervisor
+from saga_core.config import Settings
+from saga_core.context import ContextReader, ReadRequest, TurnContext
+from saga_core.counters import Counters
+from saga_core.curation import due_lines
+from saga_core.errors import StoreError
+from saga_core.language import Language
+from saga_core.model import WorldState
+from saga_core.ports import Clock
+from saga_core.recall import PathEpisodes
+from saga_core.sessions import LiveSession, SharedMemories
+from saga_core.stores import GraphStore
+from saga_core.transcript import Transcript
+from saga_core.views import Projector, scope_of
+
+log = logging.getLogger("saga")
+
+T = TypeVar("T")
+
+
+@define(eq=False, kw_only=True)
+class ContextReading:
+    """Reads the contexts of turns that are being begun."""
+
+    settings: Settings
+    reader: ContextReader
+    graph: GraphStore
+    projector: Projector
+    supervisor: Supervisor
+    shared: SharedMemories
+    clock: Clock
+    counters: Counters
+
+    async def read(
+        self,
+        live: LiveSession,
+        state: WorldState,
+        transcript: Transcript,
+        *,
+        shown: frozenset[str],
+        language: Language,
+        pinned: WorldState | None,
+    ) -> TurnContext:
+        """What the narrator is told for the player's words. ``shown``: turns that stand in the history; ``pinned``: the
+        state that the pages in the prefix show."""
+        request = ReadRequest(
+            session=live.session.id,
+            state=state,
+            world=live.world,
+            lore=live.lore,
+            player_words=transcript.player_words,
+            recent=tuple(utterance.text for utterance in transcript.utterances[-2:]),
+            pinned=pinned,
+            language=language,
+            episodes=PathEpisodes(live.tree, live.episodes, state.turn),
+            shown=shown,
+            now=self.clock.now(),
+            due=due_lines(state, language),
+            memories=await self.shared.told(live, state),
+        )
+        context = await self._read(live, request)
+        for name in context.late:
+            self.counters.add(f"late.{name}")
+        return context
+
+    async def _read(self, live: LiveSession, request: ReadRequest) -> TurnContext:
+        """A job may move a scope while it is read; then what was read may be of another path, and is read again."""
+        session, turn = live.session.id, request.state.turn
+        slot = None
+        if not self.supervisor.is_rendering(session):
+            slot = await self._answered(self.projector.current_slot(live, turn))
+        if slot is not None:
+            scope = scope_of(session, slot)
+            context = await self.reader.read(evolve(request, graph=self.graph, graph_scope=scope))
+            still = not self.supervisor.is_rendering(session)
+            if still and await self._answered(self.graph.watermark(scope)) == turn:
+                self.counters.add("graph.read.store")
+                return context
+            self.counters.add("graph.read.moved")
+        self.counters.add("graph.read.image")
+        return await self.reader.read(evolve(request, graph=await live.image(turn)))
+
+    async def _answered(self, asking: Awaitable[T]) -> T | None:
+        """What the graph store answers within the deadline of the sources; None when it does not, or fails."""
+        try:
+            async with asyncio.timeout(self.settings.config.recall.deadline_ms / 1_000):
+                return await asking
+        except (StoreError, TimeoutError) as error:
+            self.counters.add("graph.read.failed")
+            log.warning("the graph store does not answer, the graph is made from the state: %s", error)
+            return None

@@ -1,0 +1,163 @@
+"""A turn between its reading and its recording."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any
+
+from attrs import define, evolve, field
+
+from saga_core.billing import Bill
+from saga_core.context import TurnContext
+from saga_core.language import nfc
+from saga_core.messages import PromptPlan
+from saga_core.model import Session, Turn, TurnKind
+from saga_core.ports import Usage
+from saga_core.prompt import Planned
+from saga_core.state_block import BlockFilter, BlockStatus, Hidden, StateReading, read_hidden, without_thoughts
+
+_LIMITS = ("max_completion_tokens", "max_tokens")
+_SHORT = 2_000
+"""Tokens of a reply below which its limit is one that prose may reach."""
+_TOO_SHORT = "the reply ended at its length limit, and the block stands last: allow longer replies (max_tokens)"
+
+
+@define(eq=False)
+class Reply:
+    """One choice: takes the model's text in, gives the player's text out, keeps both."""
+
+    turn_id: str
+    finish_reason: str = "stop"
+    _raw: list[str] = field(factory=list)
+    _shown: list[str] = field(factory=list)
+    _filter: BlockFilter = field(factory=BlockFilter)
+    _finished: bool = False
+
+    def feed(self, text: str) -> str:
+        """Take a piece of the model's reply; what of it, or of what was held back, may be shown now."""
+        self._raw.append(text)
+        shown = self._filter.feed(text)
+        self._shown.append(shown)
+        return shown
+
+    def finish(self) -> str:
+        """The reply is over: what was held back and is no part of a block. A second call gives nothing."""
+        if self._finished:
+            return ""
+        self._finished = True
+        shown = self._filter.finish()
+        self._shown.append(shown)
+        return shown
+
+    @property
+    def text(self) -> str:
+        """What was shown so far."""
+        return "".join(self._shown)
+
+    @property
+    def told(self) -> str:
+        """What of that is the story, as the journal has it."""
+        return nfc(without_thoughts(self.text))
+
+    @property
+    def raw(self) -> str:
+        """What the model said so far, state block included."""
+        return "".join(self._raw)
+
+    def reading(self, finish: str) -> StateReading:
+        """What the reply reports of the state. Of one that ended by itself an open block is whole but for its fence."""
+        blocks = self._filter.raw_blocks
+        if finish == "stop":
+            blocks = tuple(evolve(block, closed=True) for block in blocks)
+        reading = read_hidden(Hidden(self.text, blocks), whole=finish == "stop")
+        if finish == "length" and reading.status is not BlockStatus.OK:
+            return evolve(reading, problems=(*reading.problems, _TOO_SHORT))
+        return reading
+
+
+Recorder = Callable[["PendingTurn", str, str], Awaitable[tuple[Turn, ...]]]
+
+
+@define(eq=False, repr=False, kw_only=True)
+class PendingTurn:
+    """What ``Saga.begin`` gives: the prompt to send, and the doors through which the reply comes in."""
+
+    id: str
+    """The id of the turn that the first choice becomes."""
+    session: Session
+    parent: Turn
+    """The turn that this one continues; the session's root for the first."""
+    plan: PromptPlan
+    context: TurnContext
+    kind: TurnKind
+    replies: tuple[Reply, ...]
+    timings: Mapping[str, float]
+    """Milliseconds of each step of reading, and ``total``."""
+    notices: tuple[str, ...]
+    """What was degraded, in words."""
+    _record: Recorder
+    planned: Planned | None = None
+    """What is expected of the provider's cache; None where nothing is known of it."""
+    usage: Usage | None = None
+    """What the provider billed; set by ``billed``."""
+    asked: tuple[str, str] = ("", "")
+    """The model and the provider that were billed."""
+    block_room: int = 0
+    """Tokens that a state block may need beside the reply; 0 where none is asked for."""
+    failed: tuple[tuple[Usage, str, str], ...] = ()
+    """Bills of calls that failed before another model was asked, with model and provider."""
+    bill: Bill | None = None
+    """What the turn cost; there when it was billed and recorded."""
+    _turns: tuple[Turn, ...] | None = None
+    _unrecorded: Callable[[PendingTurn], Awaitable[None]] | None = None
+
+    def billed(self, usage: Usage, *, model: str, provider: str) -> None:
+        """Take note of what the provider bills, before the turn is recorded. The last one counts."""
+        self.usage, self.asked = usage, (model, provider)
+
+    def allowing(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The client's parameters for the model, with ``block_room`` where they limit the reply to less than 2,000
+        tokens: the block stands last and is not the client's, and would be cut off. A longer limit has room for it,
+        and may be the model's own.
+        """
+        short = [name for name in _LIMITS if type(params.get(name)) is int and 0 < params[name] < _SHORT]
+        return {**params, **{name: params[name] + self.block_room for name in short}}
+
+    def failing(self) -> None:
+        """The model that is asked fails, and another will be: what it billed until now is kept apart."""
+        if self.usage is not None:
+            self.failed = (*self.failed, (self.usage, *self.asked))
+            self.usage = None
+
+    async def visible(self, stream: AsyncIterator[str]) -> AsyncIterator[str]:
+        """The first choice's reply as the player may see it: the model's text without state blocks."""
+        reply = self.replies[0]
+        async for text in stream:
+            shown = reply.feed(text)
+            if shown:
+                yield shown
+        rest = reply.finish()
+        if rest:
+            yield rest
+
+    async def commit(self, *, finish: str = "", model: str = "") -> tuple[Turn, ...]:
+        """Record the turn, one for each choice that has text; durable when this returns. A second call changes nothing.
+
+        ``finish`` replaces the choices' own finish reasons, such as ``aborted`` for a client that went away.
+        Raises ``StoreError`` when the journal cannot be written.
+        """
+        if self._turns is None:
+            self._turns = await self._record(self, finish, model)
+        return self._turns
+
+    async def abandon(self) -> None:
+        """Nothing came of it: record nothing but what it cost."""
+        if self._turns is None:
+            self._turns = ()
+            if self._unrecorded is not None:
+                await self._unrecorded(self)
+
+
+async def record_nothing(pending: PendingTurn, finish: str, model: str) -> tuple[Turn, ...]:
+    """For a turn that is played without memory."""
+    return ()

@@ -1,0 +1,131 @@
+"""Places: which turn of which session a request continues, begun or adopted where the journal does not have it yet."""
+
+from __future__ import annotations
+
+from attrs import define, evolve, frozen
+
+from saga_core.background import SessionLocks
+from saga_core.config import Settings
+from saga_core.counters import Counters
+from saga_core.ids import IdSource
+from saga_core.journal import Journal
+from saga_core.log_context import set_log_context
+from saga_core.model import TurnKind
+from saga_core.play.adoption import adopt
+from saga_core.play.asked import Asked
+from saga_core.play.server_history import is_thin
+from saga_core.ports import Clock
+from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, timeline_named
+from saga_core.transcript import Located, Match, Matcher, Transcript, locate, words_key
+
+
+@frozen(kw_only=True)
+class Place:
+    """Where a request stands."""
+
+    live: LiveSession
+    parent: str
+    """The turn that it continues."""
+    transcript: Transcript
+    """Its messages, as they were understood."""
+    shown: frozenset[str]
+    """Turns of the path that stand in its history."""
+    kind: TurnKind
+    timeline: str = ""
+    """The named timeline that it named."""
+    adopted: tuple[str, ...] = ()
+    """Turns that were taken from its history just now."""
+
+
+@define(eq=False, kw_only=True)
+class Places:
+    """Finds them."""
+
+    settings: Settings
+    directory: SessionDirectory
+    live: LiveSessions
+    journal: Journal
+    locks: SessionLocks
+    matcher: Matcher
+    ids: IdSource
+    clock: Clock
+    counters: Counters
+
+    async def find(self, asked: Asked) -> Place | None:
+        """The place of a request; None for a side request that shows nothing of a known story.
+
+        A session is begun where nothing is known, and what the history proves and the journal does not have is
+        recorded. Raises as ``Saga.begin`` does.
+        """
+        only, timeline = None, ""
+        if asked.session:
+            only, timeline = await self.directory.named(asked.session, asked.owner, asked.world.get)
+        found = await locate(
+            self.matcher, asked.transcript, owner=asked.owner, only=only, world=lambda: asked.world.get().name
+        )
+        self.counters.add(f"begun.{found.kind.value}")
+        if found.outside:
+            return None
+        transcript, match = found.transcript, found.match
+        if asked.world.explicit is not None and only is None and match.session is not None:
+            known = await self.journal.session(match.session)
+            if known.world != asked.world.get().name:
+                match = Match(None, unknown=transcript.past[len(transcript.greeting) :])
+        if timeline:
+            match = await self._entered(match, timeline, transcript)
+        elif only is not None and self.settings.config.session.server_history and is_thin(transcript):
+            match = Match(only.id, (await self.live.get(only.id)).head, how="session")
+        live = await self._session(evolve(found, match=match), asked)
+        set_log_context(session=live.session.id)
+        asked.lap("match")
+        place = Place(
+            live=live,
+            parent=match.parent or live.tree.root,
+            transcript=transcript,
+            shown=match.shown,
+            kind=found.kind,
+            timeline=timeline,
+        )
+        return await self._adopt(place, match) if match.unknown else place
+
+    async def _session(self, found: Located, asked: Asked) -> LiveSession:
+        """The session that was found, or a new one."""
+        match = found.match
+        if match.session is not None:
+            await self.locks.opened(match.session)
+            live = await self.live.get(match.session)
+            live.tree.get(match.parent)  # it may have been pruned while it was looked for
+            live.touched = self.clock.now()
+            return live
+        greeting = "\n\n".join(utterance.text for utterance in found.transcript.greeting)
+        return await self.directory.begin(asked.world.get(), owner=asked.owner, greeting=greeting)
+
+    async def _entered(self, match: Match, timeline: str, transcript: Transcript) -> Match:
+        """``match``, for a request that names a timeline: at its head, unless the history proves another place.
+
+        The words that were answered last, said again, ask for another reply to them.
+        """
+        if match.how != "session" or match.session is None:
+            return match
+        live = await self.live.get(match.session)
+        known = timeline_named(live, timeline)
+        head = live.tree.get(known.head)
+        if head.id != known.fork and head.parent is not None and head.user_key == words_key(transcript.words):
+            return evolve(match, parent=head.parent)
+        return evolve(match, parent=head.id)
+
+    async def _adopt(self, place: Place, match: Match) -> Place:
+        """The place behind what the history proves and the journal does not have, recorded."""
+        session = place.live.session.id
+        async with self.locks.writing(session):
+            live = await self.live.get(session)
+            live.tree.get(place.parent)
+            try:
+                parent, adopted = await adopt(
+                    live, place.parent, match.unknown, self.ids, self.clock.now(), live.world.language, place.timeline
+                )
+            except BaseException:  # cancelled too: what is in the journal by now is read from it
+                self.live.forget(session)
+                raise
+        self.counters.add("turns.adopted", len(adopted))
+        return evolve(place, live=live, parent=parent, shown=place.shown | frozenset(adopted), adopted=tuple(adopted))

@@ -1,0 +1,198 @@
+"""Play: begins a turn. Reads what it needs and builds its prompt, and hands it out to be told and recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from attrs import define
+
+from saga_core.background import Foreground, SessionLocks
+from saga_core.config import Settings
+from saga_core.context import RecentContexts, TurnContext
+from saga_core.counters import Counters
+from saga_core.errors import NotFound, StoreError
+from saga_core.ids import IdSource
+from saga_core.language import language_of
+from saga_core.log_context import set_log_context
+from saga_core.messages import PromptPlan
+from saga_core.model import Session, Turn, TurnKind
+from saga_core.play.asked import Asked, Lap, WorldChoice
+from saga_core.play.context_reading import ContextReading
+from saga_core.play.pending_turn import PendingTurn, Reply, record_nothing
+from saga_core.play.places import Place, Places
+from saga_core.play.prompting import Prompting
+from saga_core.play.recording import Recorder, ToRecord
+from saga_core.play.turn_work import TurnWork
+from saga_core.ports import Clock
+from saga_core.prompt import client_blocks
+from saga_core.sessions import LiveSession
+from saga_core.transcript import read_transcript
+from saga_core.world import WorldLibrary
+
+log = logging.getLogger("saga")
+
+READ_SECONDS = 30.0
+"""How long a request waits for stores that hang, before it is played without memory."""
+NOTHING = TurnContext("", 0)
+
+
+@define(eq=False, kw_only=True)
+class Play:
+    """Begins turns."""
+
+    settings: Settings
+    worlds: WorldLibrary
+    places: Places
+    reading: ContextReading
+    prompting: Prompting
+    recorder: Recorder
+    contexts: RecentContexts
+    work: TurnWork
+    foreground: Foreground
+    locks: SessionLocks
+    ids: IdSource
+    clock: Clock
+    counters: Counters
+
+    async def begin(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        owner: str = "",
+        world: str | None = None,
+        choices: int = 1,
+        model: str = "",
+        provider: str = "",
+    ) -> PendingTurn:
+        """See ``Saga.begin``."""
+        lap = Lap(self.clock)
+        set_log_context(session="")
+        transcript = read_transcript(messages)
+        choice = WorldChoice(self.worlds, world, transcript, self.settings.config.session.default_world)
+        if world is not None:
+            choice.get()  # an unknown name is an error also where the session has a world of its own
+        asked = Asked(
+            transcript=transcript,
+            session=session,
+            owner=owner,
+            world=choice,
+            choices=choices,
+            model=model,
+            provider=provider,
+            lap=lap,
+        )
+        while True:
+            changes = self.locks.changes
+            try:
+                async with asyncio.timeout(READ_SECONDS):
+                    with self.foreground.reading():
+                        pending = await self._begin(asked)
+                self.counters.recover("journal.read")
+                return pending
+            except TimeoutError:
+                reason = f"a store did not answer within {READ_SECONDS:g} s"
+                self.counters.degrade("journal.read", reason)
+                log.error("%s; this turn is played without memory", reason)
+                return self._alone(asked, f"journal.read: {reason}")
+            except (StoreError, NotFound) as error:
+                if await self.locks.changed(changes):
+                    lap.again()
+                    continue  # a session was reset, pruned or deleted under the reading: what is left decides
+                if isinstance(error, NotFound):
+                    raise
+                self.counters.degrade("journal.read", str(error))
+                log.error("the journal cannot be read; this turn is played without memory: %s", error)
+                return self._alone(asked, f"journal.read: {error}")
+
+    async def _begin(self, asked: Asked) -> PendingTurn:
+        place = await self.places.find(asked)
+        if place is None:
+            return self._alone(asked)
+        try:
+            return await self._tell(asked, place)
+        finally:
+            # Now, for the views of a long history are rendered piece by piece, and would come between those of reading.
+            self.work.adopted(place.live.session.id, place.adopted)
+
+    async def _tell(self, asked: Asked, place: Place) -> PendingTurn:
+        """The turn, with what the model is told."""
+        live, parent, transcript, lap = place.live, place.parent, place.transcript, asked.lap
+        language = language_of(transcript.player_words or transcript.system_text, live.world.language)
+        notices = tuple(f"{name}: {reason}" for name, reason in self.counters.degraded.items())
+        if place.kind is not TurnKind.SIDE:
+            notices += await self._await_extraction(live, parent)
+        if place.kind is not TurnKind.CONTINUATION:  # that becomes a sibling, which takes the place of the parent
+            self.work.proved(live.session.id, parent)
+        state = await live.state(parent)
+        lap("state")
+        prompting, model = self.prompting, asked.model
+        facts = prompting.models.facts(model, asked.provider)
+        await prompting.note_request(live, parent)
+        if place.kind is TurnKind.SIDE:
+            context = NOTHING
+            plan, planned = await prompting.aside(live, transcript, facts, model)
+        else:
+            layout = await prompting.layouts.of(live, parent, transcript, place.shown, facts, model)
+            prefix = await prompting.prefixes.of(live, parent, layout, language, facts, model)
+            lap("prefix")
+            context = await self.reading.read(
+                live, state, transcript, shown=layout.shown, language=language, pinned=prefix.state
+            )
+            lap("context")
+            plan, planned = await prompting.plan(live, layout, prefix, context, facts, model, parent)
+            lap("plan")
+        replies = self._replies(asked)
+        set_log_context(turn=replies[0].turn_id)
+        above = await live.turn(parent)
+        lap.total()
+        to_record = ToRecord(
+            session=live.session.id, transcript=transcript, parent=parent, model=model, timeline=place.timeline
+        )
+        pending = PendingTurn(
+            id=replies[0].turn_id,
+            session=live.session,
+            parent=above,
+            plan=plan,
+            context=context,
+            kind=place.kind,
+            replies=replies,
+            timings=lap.timings,
+            notices=notices,
+            record=partial(self.recorder.record, to_record),
+            planned=planned,
+            unrecorded=partial(self.recorder.unrecorded, to_record),
+            block_room=self.settings.config.token_budget.state_block_room if place.kind is not TurnKind.SIDE else 0,
+        )
+        self.contexts.keep(pending.id, context)
+        return pending
+
+    async def _await_extraction(self, live: LiveSession, parent: str) -> tuple[str, ...]:
+        """Wait, as long as is configured, for what is being read of the turn to continue; a notice if it is late."""
+        late = await self.work.known(live, parent, self.settings.config.recall.extraction_wait_ms / 1_000)
+        if late is None:
+            return ()
+        return (f"extraction: what changed in turn {live.tree.get(late).depth} is not known yet",)
+
+    def _replies(self, asked: Asked) -> tuple[Reply, ...]:
+        return tuple(Reply(self.ids.new("t")) for _ in range(max(1, asked.choices)))
+
+    def _alone(self, asked: Asked, *notices: str) -> PendingTurn:
+        """A turn without memory, of no session: the client's own prompt, nothing recorded."""
+        replies = self._replies(asked)
+        return PendingTurn(
+            id=replies[0].turn_id,
+            session=Session("", ""),
+            parent=Turn("", "", None, 0, self.clock.now(), kind=TurnKind.ROOT),
+            plan=PromptPlan(client_blocks(asked.transcript.messages)),
+            context=NOTHING,
+            kind=TurnKind.SIDE,
+            replies=replies,
+            timings={"total": (self.clock.monotonic() - asked.lap.started) * 1_000},
+            notices=notices,
+            record=record_nothing,
+        )

@@ -1,0 +1,150 @@
+"""The prefix of a prompt: the rules, the world, and the pages that are pinned in front of the history."""
+
+from __future__ import annotations
+
+from attrs import define, evolve, frozen
+
+from saga_core.config import Settings
+from saga_core.counters import Counters
+from saga_core.errors import StoreError
+from saga_core.journal import Ledger
+from saga_core.language import Language, language_of
+from saga_core.messages import Origin
+from saga_core.model import WorldState
+from saga_core.play.layout import Layout
+from saga_core.play.prefix_texts import PrefixTexts
+from saga_core.play.prompt_memories import HeldMemory, PromptMemories
+from saga_core.ports import TokenCounter
+from saga_core.prompt import Pin, PromptMemory, Reason, SessionPrompts, build_plan, rewrite_pays, static_rules
+from saga_core.sessions import LiveSession
+from saga_core.upstream import SECONDS, ModelFacts
+
+SEEDED = 24
+"""Turns of the path whose times and bills tell what is remembered of a session that was just loaded."""
+
+
+@frozen
+class Prefix:
+    """What stands in front of the history, and the state that its pages show."""
+
+    rules: str = ""
+    world: str = ""
+    pages: str = ""
+    state: WorldState | None = None
+    """None: there are no pages."""
+    pin: Pin | None = None
+    repinned: str = ""
+    """Why the pages were pinned anew for this very prompt; empty when they were not."""
+
+
+@define(eq=False, kw_only=True)
+class Prefixes:
+    """Chooses the prefixes of all sessions, and pins their pages anew when it pays."""
+
+    settings: Settings
+    memories: PromptMemories
+    texts: PrefixTexts
+    ledger: Ledger
+    counter: TokenCounter
+    counters: Counters
+
+    async def of(
+        self, live: LiveSession, parent: str, layout: Layout, language: Language, facts: ModelFacts, model: str
+    ) -> Prefix:
+        """What stands in front of the history of a prompt that continues ``parent``."""
+        world = self.texts.of_world(live.world)
+        if not self.settings.config.prompt_caching.enabled or self.settings.config.prompt_caching.strategy == "none":
+            return Prefix(static_rules(language), world)
+        session = await self.memories.of(live.session.id)
+        if facts.cache != "none" and not session.known:
+            await self._restore(session, live, parent)
+        old = session.pins.inherited(live.tree, parent)
+        if facts.cache == "none":
+            pin = await self._by_turns(live, parent, language)
+        elif old is None or not old.language:
+            pin = Pin(parent, parent, "first", language)
+        else:
+            before = await self._in_front(live, world, old)
+            reason = await self._reason(session, live, parent, layout, before, facts, model)
+            pin = old if reason is None else Pin(parent, parent, reason, language)
+        repinned = old is None or pin.turn != old.turn
+        if repinned:
+            self.counters.add(f"pinned.{pin.reason}")
+        session.pins.decide(parent, pin)
+        return evolve(await self._in_front(live, world, pin), repinned=pin.reason if repinned else "")
+
+    async def _restore(self, session: HeldMemory, live: LiveSession, parent: str) -> None:
+        """Nothing is stored of the session's prompts: go on with the pages that the path's last bills name."""
+        session.known = True
+        path = [node for node, _ in zip(live.tree.upwards(parent), range(SEEDED), strict=False) if node.parent]
+        try:
+            bills = await self.ledger.of_turns(live.session.id, [node.id for node in path])
+        except StoreError as error:
+            self.counters.degrade("bill.read", str(error))
+            return
+        for node in path:
+            bill = bills.get(node.id)
+            if bill is not None and bill.pin in live.tree.nodes and node.parent:
+                session.pins.decide(node.parent, Pin(bill.pin, node.parent, "first", bill.language))
+
+    async def _in_front(self, live: LiveSession, world: str, pin: Pin) -> Prefix:
+        language: Language = "ko" if pin.language == "ko" else "en"
+        return Prefix(static_rules(language), world, *(await self.texts.of_pages(live, pin.turn, language)), pin)
+
+    async def _reason(
+        self,
+        session: PromptMemory,
+        live: LiveSession,
+        parent: str,
+        layout: Layout,
+        before: Prefix,
+        facts: ModelFacts,
+        model: str,
+    ) -> Reason | None:
+        """Why the pages should be pinned anew, if they should."""
+        assert before.pin is not None and before.state is not None
+        if before.pin.turn == parent:
+            return None
+        if layout.cut:
+            return "cut"
+        told, tells = (
+            max((part.last for part in each.story), default=0) for each in (before.state, await live.state(parent))
+        )
+        if layout.missing > told and tells > told:
+            return "curation"
+        cost = session.pins.accrued(before.pin)
+        if cost.full and layout.missing > before.state.depth:
+            return "full"
+        if self._cold(session.prompts, layout, before, facts, model):
+            return "expired"
+        if cost.tokens:
+            plan = build_plan(layout.blocks, rules=before.rules, world=before.world, pages=before.pages)
+            behind = sum(
+                self.counter.count(b.content)
+                for b in plan.blocks
+                if b.origin is Origin.HISTORY and isinstance(b.content, str)
+            )
+            if rewrite_pays(cost, behind, facts):
+                return "cost"
+        return None
+
+    def _cold(self, prompts: SessionPrompts, layout: Layout, before: Prefix, facts: ModelFacts, model: str) -> bool:
+        """Whether nothing of the history is in the cache. Asked only after a pause that kills some entries."""
+        pause = prompts.moments[-1] - prompts.moments[-2] if len(prompts.moments) > 1 else float("inf")
+        if facts.cache == "automatic":
+            return pause > facts.cache_seconds
+        if pause < min((SECONDS[ttl] for ttl in facts.writes), default=0) - 10:
+            return False
+        plan = build_plan(layout.blocks, rules=before.rules, world=before.world, pages=before.pages)
+        return not prompts.warm(plan, facts, model, self.counter.count)
+
+    async def _by_turns(self, live: LiveSession, parent: str, language: Language) -> Pin:
+        """It follows from the path alone, so that a swipe, a branch and a restart give the same prefix bytes; so does
+        its language, for a remark in another one must not rewrite them. At the opening that is the words' own."""
+        depth = live.tree.get(parent).depth
+        pinned = depth - depth % self.settings.config.prompt_caching.repin_every
+        if depth:
+            told = await live.turn(live.tree.ancestor_at(parent, max(1, pinned)).id)
+            language = language_of(told.user or told.reply, live.world.language)
+        turn = live.tree.ancestor_at(parent, pinned).id
+        return Pin(turn, turn, "turns", language)

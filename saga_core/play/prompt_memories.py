@@ -1,0 +1,160 @@
+"""The memories of all sessions' prompts: at hand while they are played, and stored beside their turns.
+
+They are derived: losing them costs a cache write and nothing else. Under (``prompt``, session) lie two records and the
+pages that were pinned last, as they were pinned: what is learned of a turn later must not change a prefix after a
+restart either.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from attrs import define, evolve, field, frozen
+from cachetools import LRUCache
+
+from saga_core import codec
+from saga_core.counters import Counters
+from saga_core.errors import StoreError
+from saga_core.journal import keys
+from saga_core.model import WorldState
+from saga_core.prompt import Kept, KeptVolatile, PromptMemory, keep, only, recall
+from saga_core.stores import Batch, Key, StateKV
+
+log = logging.getLogger("saga.prompt")
+
+_SESSIONS = 256
+_TELLING = 500
+"""Tokens from which on a provider's count says how it counts."""
+_SCALES = (0.5, 3.0)
+_PAGES = 4
+"""Pages of one session that are stored: those of the latest pins."""
+
+
+@frozen
+class KeptPage:
+    """Pages as they were pinned, and the state that they show."""
+
+    text: str
+    state: WorldState
+
+
+@define
+class HeldMemory(PromptMemory):
+    """A session's memory, and what of it is stored."""
+
+    known: bool = False
+    """Whether it was read from the store, or its pins from the ledger."""
+    stored: dict[Key, bytes] = field(factory=dict)
+    pages: list[tuple[str, str]] = field(factory=list)
+    """The turns and languages of the stored pages, oldest first."""
+    fresh: dict[tuple[str, str], KeptPage] = field(factory=dict)
+    """Pages that are not stored yet, by turn and language."""
+
+
+@define(eq=False)
+class PromptMemories:
+    """Finds them, and says what is to be written of them."""
+
+    kv: StateKV
+    counters: Counters
+    scales: dict[tuple[str, str], float] = field(factory=dict)
+    """Provider and model -> tokens of it for one as counted here, as bills showed."""
+    _held: LRUCache[str, HeldMemory] = field(factory=lambda: LRUCache(_SESSIONS))
+
+    async def of(self, session: str) -> HeldMemory:
+        """A session's memory; an empty one where nothing is known or the store does not answer."""
+        found = self._held.get(session)
+        if found is None:
+            loaded = await self._load(session)
+            found = self._held.setdefault(session, loaded)
+        return found
+
+    async def page(self, session: str, turn: str, language: str) -> KeptPage | None:
+        """The pages of a turn as they were pinned, if they are stored."""
+        held = await self.of(session)
+        if (turn, language) in held.fresh:
+            return held.fresh[turn, language]
+        if (turn, language) not in held.pages:
+            return None
+        key = keys.pinned_page(session, turn, language)
+        try:
+            raw = (await self.kv.get([key])).get(key)
+            return None if raw is None else codec.decode(raw, KeptPage)
+        except StoreError as error:
+            self._lost(session, error)
+            return None
+
+    async def pinned(self, session: str, turn: str, language: str, page: KeptPage) -> None:
+        """The pages of a turn stand in a prompt from now on: they are to be stored."""
+        (await self.of(session)).fresh[turn, language] = page
+
+    def learn(self, model: tuple[str, str], counted: int, billed: int) -> None:
+        """A prompt of so many tokens as ``counted`` here was ``billed`` as so many."""
+        if min(counted, billed) >= _TELLING:
+            seen = min(_SCALES[1], max(_SCALES[0], billed / counted))
+            self.scales[model] = (self.scales[model] + seen) / 2 if model in self.scales else seen
+
+    def changes(self, session: str, here: Callable[[str], bool]) -> Batch:
+        """What is to be written of a session's memory, which ``stored`` then says to be written.
+
+        ``here``: whether the session has a turn; nothing is written of those that were pruned.
+        """
+        held = self._held.get(session)
+        if held is None:
+            return Batch()
+        pages = [each for each in held.pages if each not in held.fresh and here(each[0])]
+        pages = [*pages, *(each for each in held.fresh if here(each[0]))][-_PAGES:]
+        kept, volatile = keep(held, self.scales)
+        records: dict[Key, bytes] = {
+            keys.prompt(session, "memory"): codec.encode(only(evolve(kept, pages=tuple(pages)), here)),
+            keys.prompt(session, "floating"): codec.encode(volatile),
+        }
+        for each in pages:
+            if each in held.fresh:
+                records[keys.pinned_page(session, *each)] = codec.encode(held.fresh[each])
+        puts = {key: raw for key, raw in records.items() if held.stored.get(key) != raw}
+        gone = {keys.pinned_page(session, *each) for each in held.pages if each not in pages}
+        return Batch(puts, frozenset(gone))
+
+    def stored(self, session: str, batch: Batch) -> None:
+        """``batch`` is written."""
+        held = self._held.get(session)
+        if held is None:
+            return
+        pages = [key[3:5] for key in batch.puts if key[2] == "page"]
+        gone = {key[3:5] for key in batch.deletes}
+        held.stored.update({key: raw for key, raw in batch.puts.items() if key[2] != "page"})
+        held.pages = [each for each in held.pages if each not in gone and each not in pages]
+        held.pages += [(turn, language) for turn, language in pages]
+        for turn, language in pages:
+            held.fresh.pop((turn, language), None)
+
+    def forget(self) -> None:
+        """Keep none of them at hand."""
+        self._held.clear()
+
+    async def _load(self, session: str) -> HeldMemory:
+        memory, volatile = keys.prompt(session, "memory"), keys.prompt(session, "floating")
+        try:
+            found = await self.kv.get([memory, volatile])
+            if memory not in found:
+                return HeldMemory()
+            kept = codec.decode(found[memory], Kept)
+            known = codec.decode(found[volatile], KeptVolatile) if volatile in found else KeptVolatile()
+            recalled, scales = recall(kept, known)
+        except (StoreError, ValueError, IndexError) as error:
+            self._lost(session, error)
+            return HeldMemory()
+        for key, scale in scales.items():
+            self.scales.setdefault(key, scale)
+        self.counters.recover("prompt.memory")
+        return HeldMemory(
+            recalled.prompts, recalled.pins, recalled.cuts, recalled.volatile, True, dict(found), list(kept.pages)
+        )
+
+    def _lost(self, session: str, error: Exception) -> None:
+        log.warning(
+            "session %s: what was known of its prompts is lost, the next one is like a first: %s", session, error
+        )
+        self.counters.degrade("prompt.memory", str(error))

@@ -1,0 +1,210 @@
+"""Recording a turn: from the replies of a pending turn to journal entries, in one durable commit."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from attrs import define, evolve, frozen
+
+from saga_core.background import SessionLocks
+from saga_core.counters import Counters
+from saga_core.errors import NotFound, StoreError
+from saga_core.extraction import mention_event, read_delta
+from saga_core.ids import IdSource
+from saga_core.journal import Entry, Journal
+from saga_core.model import Delta, Node, Turn, TurnKind, WorldState, fold, follow, node_of
+from saga_core.play.pending_turn import PendingTurn, Reply
+from saga_core.play.prompting import Prompting
+from saga_core.play.turn_bills import TurnBills
+from saga_core.play.turn_work import TurnWork
+from saga_core.ports import Clock
+from saga_core.projection import render_episode, witnesses
+from saga_core.sessions import LiveSession, LiveSessions
+from saga_core.transcript import Transcript, Utterance, identity_key, opening_key, words_key
+
+log = logging.getLogger("saga")
+
+_Made = tuple[Entry, Node, WorldState]
+
+
+@frozen(kw_only=True)
+class ToRecord:
+    """What is known of a turn before its replies are there."""
+
+    session: str
+    transcript: Transcript
+    parent: str
+    model: str
+    timeline: str = ""
+    """The named timeline that the request named."""
+
+
+@define(eq=False, kw_only=True)
+class Recorder:
+    """Records turns when their replies are there."""
+
+    live: LiveSessions
+    journal: Journal
+    locks: SessionLocks
+    prompting: Prompting
+    bills: TurnBills
+    work: TurnWork
+    ids: IdSource
+    clock: Clock
+    counters: Counters
+
+    async def record(self, known: ToRecord, pending: PendingTurn, finish: str, model: str) -> tuple[Turn, ...]:
+        """One turn for each reply with text. Raises ``StoreError``; then nothing was recorded.
+
+        So does ``NotFound``: the session was deleted, reset or pruned since the turn began.
+        """
+        async with self.locks.writing(known.session):
+            turns = await self._record(known, pending, finish, model)
+            await self.bills.failed(known.session, pending)
+            return turns
+
+    async def unrecorded(self, known: ToRecord, pending: PendingTurn) -> None:
+        """Nothing came of a turn that may have been paid: its bill stands under the turn that it would have continued.
+
+        Of a session or a turn that is gone no bill is kept.
+        """
+        if pending.usage is None and not pending.failed:
+            return
+        try:
+            async with self.locks.writing(known.session):
+                live = await self.live.get(known.session)
+                live.tree.get(known.parent)
+                await self.bills.unrecorded(known.session, pending)
+                await self.bills.failed(known.session, pending)
+        except (NotFound, StoreError) as error:
+            log.warning("turn %s: what it cost is not kept: %s", pending.id, error)
+
+    async def _record(self, known: ToRecord, pending: PendingTurn, finish: str, model: str) -> tuple[Turn, ...]:
+        live = await self.live.get(known.session)
+        # What is known of the turns above may have been amended since the turn began.
+        readings = _Readings(known, live, await live.state(known.parent), self.ids, self.clock, self.counters)
+        made: list[_Made] = []
+        for reply in pending.replies:
+            reply.finish()
+            if reply.told.strip():
+                made += await readings.of(pending.kind, reply, finish or reply.finish_reason, model or known.model)
+        if not made:
+            await self.bills.unrecorded(known.session, pending)
+            return ()
+        bill = self.bills.bill(pending)
+        beside = self.prompting.beside(live, bill)
+        entries = [entry for entry, *_ in made]
+        side = pending.kind is TurnKind.SIDE
+        moved = [] if side else follow(live.tree, live.timelines.values(), made[0][1], known.timeline)
+        # A continued reply stands beside the one that it goes on with, maybe under words that were edited since.
+        said = known.transcript.words or pending.kind is TurnKind.CONTINUATION
+        first = said and made[0][1].depth == 1
+        try:
+            live.session = await self.journal.append(
+                live.session,
+                entries,
+                head="" if side else entries[0].turn.id,
+                opening=opening_key(known.transcript) if first else "",
+                timelines=moved,
+                beside=beside,
+            )
+        except StoreError as error:
+            self.counters.degrade("journal.write", str(error))
+            self.live.forget(known.session)  # it may be in the journal all the same, and is read from there
+            raise
+        self.counters.recover("journal.write")
+        self.prompting.written(known.session, beside)
+        pending.bill = bill
+        for entry, node, state in made:
+            live.record(entry.turn, node, state)
+            self.counters.add("problems", sum(problem.turn == entry.turn.id for problem in state.problems))
+        live.timelines.update((timeline.name, timeline) for timeline in moved)
+        self.work.recorded(known.session, [entry.turn.id for entry in entries if not entry.settled])
+        self.counters.add("turns.recorded", len(made))
+        for entry in entries:
+            self.counters.emit("recorded", session=known.session, turn=entry.turn.id, depth=entry.turn.depth)
+        return tuple(entry.turn for entry in entries)
+
+
+@define(eq=False)
+class _Readings:
+    """The turns that replies are, on what is known now."""
+
+    known: ToRecord
+    live: LiveSession
+    state: WorldState
+    """The state at the parent."""
+    ids: IdSource
+    clock: Clock
+    counters: Counters
+
+    async def of(self, kind: TurnKind, reply: Reply, finish: str, model: str) -> list[_Made]:
+        """The turn that a reply is. A side reply has two readings, and the next history shows which of them it was:
+        a turn of its own (another speaker's), or the rest of the reply before it. So has a continuation that was asked
+        for in the player's role: the player may have said that.
+        """
+        live, known = self.live, self.known
+        above = live.tree.get(known.parent)
+        asked = known.transcript.asked
+        child = Turn(
+            reply.turn_id,
+            known.session,
+            known.parent,
+            above.depth + 1,
+            self.clock.now(),
+            user=self.known.transcript.player_words if kind is TurnKind.NARRATION else _said(asked),
+            reply=reply.told,
+            delta=self._delta(kind, reply, finish),
+            kind=kind,
+            model=model,
+            finish=finish,
+            jump=live.tree.jump_for(known.parent),
+        )
+        if kind is TurnKind.NARRATION or above.parent is None:
+            return [self._made(child, words_key(self.known.transcript.words), self.state)]
+        before = await live.turn(known.parent)
+        whole = evolve(
+            child,
+            id=child.id if kind is TurnKind.CONTINUATION else self.ids.new("t"),
+            parent=above.parent,
+            depth=above.depth,
+            user=before.user,
+            reply=_join(before.reply, child.reply),
+            delta=live.effective(before).then(child.delta),
+            jump=live.tree.jump_for(above.parent),
+        )
+        joined = self._made(whole, above.user_key, await live.state(above.parent))
+        if kind is TurnKind.CONTINUATION and not asked:
+            return [joined]
+        if kind is TurnKind.CONTINUATION:
+            own = self._made(evolve(child, id=self.ids.new("t")), words_key(asked), self.state)
+            return [joined, own]
+        return [self._made(child, words_key(asked), self.state), joined]
+
+    def _delta(self, kind: TurnKind, reply: Reply, finish: str) -> Delta:
+        if kind is TurnKind.SIDE:
+            return Delta()
+        words = self.known.transcript.words
+        reading = reply.reading(finish)
+        delta = read_delta(reading, self.state, player_name=words[-1].speaker if words else "")
+        self.counters.add(f"block.{reading.status.value}")
+        named = self.live.lore.mentioned_in(f"{self.known.transcript.player_words}\n{reply.told}")
+        return evolve(delta, events=delta.events + mention_event(named))
+
+    def _made(self, turn: Turn, user_key: str, before: WorldState) -> _Made:
+        state = fold(before, turn.delta, turn=turn.id, depth=turn.depth)
+        side = turn.kind is TurnKind.SIDE
+        episode = "" if side else render_episode(turn.delta, state, turn.user, turn.reply, self.live.world.language)
+        present = None if side else witnesses(before, state)
+        node = node_of(turn, user_key=user_key, reply_key=identity_key(turn.reply), episode=episode, present=present)
+        return Entry(turn, user_key, episode, present, settled=side), node, state
+
+
+def _said(utterances: Sequence[Utterance]) -> str:
+    return "\n".join(utterance.text for utterance in utterances)
+
+
+def _join(one: str, other: str) -> str:
+    """A reply and its continuation: a space where neither brings white space, as frontends join them."""
+    return one + other if one[-1:].isspace() or other[:1].isspace() else f"{one} {other}"

@@ -1,0 +1,245 @@
+"""``Saga``: the engine, in parts. ``begin`` a turn, tell it, ``commit`` it; everything else is a part's business."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Generator, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from saga_core.assembly import Given, Parts, assemble
+from saga_core.background import DrainReport
+from saga_core.catalog import Memory, Sessions, Timelines
+from saga_core.config import Config, load_config
+from saga_core.counters import Counters
+from saga_core.jobs import Background
+from saga_core.maintenance import Maintenance
+from saga_core.moved import MOVED
+from saga_core.play import PendingTurn, Play
+from saga_core.ports import ChatModel, Clock, Entropy, SystemClock, SystemEntropy
+from saga_core.storage import Stores
+from saga_core.views import Views
+from saga_core.world import WorldLibrary
+
+Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
+
+
+@define(eq=False, repr=False)
+class Saga:
+    """The engine over opened stores, made by ``Saga.open``. Each part takes what it uses, and no part takes the engine.
+
+    Its parts are properties: ``play``, ``sessions``, ``timelines``, ``views``, ``memory``, ``maintenance`` and
+    ``background``.
+    """
+
+    _parts: Parts
+    _closed: bool = field(default=False, init=False)
+
+    @staticmethod
+    def open(
+        config: Source = None,
+        *,
+        extractor: ChatModel | None = None,
+        curator: ChatModel | None = None,
+        clock: Clock | None = None,
+        entropy: Entropy | None = None,
+        resume: bool = True,
+        tolerant: bool = False,
+    ) -> Opening:
+        """Open what ``config`` names (a ``Config``, a mapping, or a YAML file's path).
+
+        ``saga = await Saga.open(…)`` needs an ``aclose`` later; ``async with Saga.open(…) as saga`` does it.
+        ``extractor`` is asked in the background what changed in turns whose changes nobody reported, under the name
+        of ``models.extraction``; closing it is the caller's. So with ``curator``, which reviews the story every
+        ``curator.interval`` turns, and ``models.curator``. Without ``resume`` the work that waits is left to the next
+        engine, no session is collected and nothing damaged is put aside: for who only looks. ``tolerant``: a damaged
+        journal is gone without, as far as that is possible, instead of raising; the degraded modes say so.
+        """
+        given = Given(
+            extractor=extractor,
+            curator=curator,
+            clock=clock or SystemClock(),
+            entropy=entropy or SystemEntropy(),
+            resume=resume,
+            tolerant=tolerant,
+        )
+        return Opening(config, given)
+
+    # -- the parts ---------------------------------------------------------------------------------------------
+
+    @property
+    def play(self) -> Play:
+        """Begins turns."""
+        return self._parts.play
+
+    @property
+    def sessions(self) -> Sessions:
+        """Creates, lists, resets, deletes and collects sessions."""
+        return self._parts.sessions
+
+    @property
+    def timelines(self) -> Timelines:
+        """Forks, renames, compares and prunes timelines."""
+        return self._parts.timelines
+
+    @property
+    def views(self) -> Views:
+        """Shows states, turns, graphs, pages, and why something was told."""
+        return self._parts.views
+
+    @property
+    def memory(self) -> Memory:
+        """Lists what was learned, changed and reviewed, corrects it, and undoes."""
+        return self._parts.memory
+
+    @property
+    def maintenance(self) -> Maintenance:
+        """Verifies, repairs, rebuilds, exports, imports and forgets."""
+        return self._parts.maintenance
+
+    @property
+    def background(self) -> Background:
+        """The work behind the replies: what waits, doing it now, trying it again."""
+        return self._parts.background
+
+    @property
+    def config(self) -> Config:
+        """The settings that hold."""
+        return self._parts.settings.config
+
+    @property
+    def worlds(self) -> WorldLibrary:
+        """The worlds that sessions can begin in."""
+        return self._parts.worlds
+
+    @property
+    def stores(self) -> Stores:
+        """The opened stores."""
+        return self._parts.stores
+
+    @property
+    def counters(self) -> Counters:
+        """What happened how often, and the degraded modes."""
+        return self._parts.counters
+
+    @property
+    def parts(self) -> Parts:
+        """Everything that the engine is made of, for tests and tools that look inside."""
+        return self._parts
+
+    # -- doing -------------------------------------------------------------------------------------------------
+
+    async def begin(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        owner: str = "",
+        world: str | None = None,
+        choices: int = 1,
+        model: str = "",
+        provider: str = "",
+    ) -> PendingTurn:
+        """Read what the request needs and build its prompt. Calls no model.
+
+        ``messages``: OpenAI messages as the client sent them. ``session``: an explicit session, by id or by any name,
+        with or without a named timeline behind it (``session@timeline``), where a history that proves nothing goes
+        on; without one the history itself finds it among those of ``owner``. ``world``: an explicit world.
+        ``choices``: how many replies are asked for. ``model`` and ``provider``: who is going to be asked, so that the
+        prompt is marked for that cache; without a provider the model's name tells it. Raises ``BadInput`` for
+        malformed messages and unknown worlds, ``NotFound`` for a timeline that the session does not have. When the
+        journal cannot be read, the turn is played without memory and says so in ``notices``.
+        """
+        return await self._parts.play.begin(
+            messages, session=session, owner=owner, world=world, choices=choices, model=model, provider=provider
+        )
+
+    async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
+        """The state of a session at a turn (the active head), in names and plain data. JSON-able. ``NotFound``."""
+        return await self._parts.views.describe(session_id, turn)
+
+    async def drain(self, timeout: float) -> DrainReport:
+        """Do all background work that is due, for at most ``timeout`` seconds; what still waits is in the report."""
+        return await self._parts.background.drain(timeout)
+
+    def reconfigure(self, config: Config) -> None:
+        """Go by other settings from now on. Stores, sources and curators stay those that were opened."""
+        self._parts.settings.config = config
+
+    async def status(self) -> dict[str, Any]:
+        """How the engine is: stores and their health, work that waits, counters, degraded modes. JSON-able."""
+        parts = self._parts
+        stores, reader = parts.stores, parts.reader
+        return {
+            "stores": await stores.status(),
+            "embedder": stores.embedder.id,
+            "tokens": stores.counter.id,
+            "counting": getattr(stores.counter, "note", ""),
+            "vectors": {
+                "dimension": stores.embedder.dimension,
+                "semantic": stores.embedder.semantic,
+                **parts.background.vectors.describe(),
+            },
+            "sessions": {"live": len(parts.live)},
+            **parts.background.status(),
+            "counters": dict(sorted(parts.counters.counts.items())),
+            "degraded": dict(parts.counters.degraded),
+            "worlds": parts.worlds.names(),
+            "context": {
+                "sources": {name: list(needs) for name, needs in reader.sources.items()},
+                "late": dict(reader.misses),
+            },
+        }
+
+    async def aclose(self, *, drain: float | None = None) -> DrainReport:
+        """Drain for at most ``drain`` seconds (the config's ``server.drain_timeout``), then close every store."""
+        if self._closed:
+            return DrainReport(0)
+        self._closed = True
+        timeout = self.config.server.drain_timeout if drain is None else drain
+        report = await self._parts.supervisor.aclose(timeout)
+        await self._parts.reader.aclose()
+        await self._parts.live.aclose()
+        await self._parts.stores.aclose()
+        return report
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """The methods of version 0.1, by their old names, with a warning that says the new one."""
+            moved = MOVED.get(name)
+            if moved is None:
+                raise AttributeError(f"'Saga' has no attribute {name!r}")
+            warnings.warn(f"Saga.{name} is Saga.{moved} now", DeprecationWarning, stacklevel=2)
+            found: Any = self
+            for step in moved.split("."):
+                found = getattr(found, step)
+            return found
+
+
+@define
+class Opening:
+    """A ``Saga`` that is about to open: await it, or use it in ``async with``."""
+
+    source: Source
+    given: Given
+    _saga: Saga | None = field(default=None, init=False)
+
+    def __await__(self) -> Generator[Any, None, Saga]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> Saga:
+        self._saga = await self._open()
+        return self._saga
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._saga is not None
+        await self._saga.aclose()
+
+    async def _open(self) -> Saga:
+        return Saga(await assemble(load_config(self.source), self.given))

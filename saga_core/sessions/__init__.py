@@ -1,0 +1,23 @@
+"""Sessions in memory: what requests and jobs work with, and finding them."""
+
+from __future__ import annotations
+
+from saga_core.sessions.amending import amend
+from saga_core.sessions.directory import SessionDirectory
+from saga_core.sessions.index_segments import parts_with, seal
+from saga_core.sessions.live_session import LiveSession
+from saga_core.sessions.live_sessions import LiveSessions
+from saga_core.sessions.shared_memories import SharedMemories
+from saga_core.sessions.turn_names import timeline_named, turn_named
+
+__all__ = [
+    "LiveSession",
+    "LiveSessions",
+    "SessionDirectory",
+    "SharedMemories",
+    "amend",
+    "parts_with",
+    "seal",
+    "timeline_named",
+    "turn_named",
+]

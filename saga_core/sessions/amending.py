@@ -1,0 +1,44 @@
+"""Amending: a later delta of a turn is recorded, and what was known from the turn on is known anew."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from saga_core.model import Delta, Review, fold
+from saga_core.projection import render_episode, witnesses
+from saga_core.sessions.live_session import LiveSession
+
+
+async def amend(
+    live: LiveSession,
+    turn_id: str,
+    delta: Delta,
+    number: str,
+    *more: tuple[str, Delta],
+    review: Review | None = None,
+) -> None:
+    """Record ``delta`` as a later one of a turn; ``number`` orders it behind those before; ``more`` follow it.
+
+    In one commit with it: the ``review`` that it is of, the turn's episode as it reads now, the end of the checkpoints
+    below, and the turn's views as work to do. The session must be held and closed to others, and the turn's views
+    queued, by the caller.
+    Raises ``NotFound`` and ``StoreError``; then nothing changed.
+    """
+    turn = await live.turn(turn_id)
+    later = (*live.amendments.get(turn_id, ()), delta, *(other for _, other in more))
+    whole = turn.delta.amended(later)
+    node = evolve(live.tree.get(turn_id), status=whole.status)
+    if node.episode and turn.parent is not None:
+        before = await live.state(turn.parent)
+        after = fold(before, whole, turn=turn.id, depth=turn.depth)
+        episode = render_episode(whole, after, turn.user, turn.reply, live.world.language)
+        node = evolve(node, episode=episode, present=witnesses(before, after))
+    stale = [
+        below.id
+        for below in live.tree.nodes.values()
+        if below.depth % live.checkpoint_every == 0 and live.tree.is_ancestor(turn_id, below.id)
+    ]
+    await live.journal.amend(live.session.id, number, delta, node, stale, more=more, review=review)
+    live.amend(node, later)
+    if review is not None:
+        live.reviewed(review)

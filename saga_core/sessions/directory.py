@@ -1,0 +1,99 @@
+"""The directory of sessions: beginning one, and finding one by its id or by the name that its owner gave it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import define
+
+from saga_core.background import SessionLocks
+from saga_core.counters import Counters
+from saga_core.errors import Conflict, NotFound
+from saga_core.ids import IdSource
+from saga_core.journal import Journal, make_root
+from saga_core.language import clean_name
+from saga_core.model import Session
+from saga_core.ports import Clock
+from saga_core.sessions.live_session import LiveSession
+from saga_core.sessions.live_sessions import LiveSessions
+from saga_core.world import World
+
+Render = Callable[[str, Sequence[str]], None]
+"""Has the views of some turns of a session rendered, behind the replies. The turns are noted as jobs by then."""
+
+
+@define(eq=False, kw_only=True)
+class SessionDirectory:
+    """All sessions of the journal, in memory or not."""
+
+    journal: Journal
+    live: LiveSessions
+    locks: SessionLocks
+    ids: IdSource
+    clock: Clock
+    counters: Counters
+    render: Render
+
+    async def begin(self, world: World, *, owner: str = "", label: str = "", greeting: str = "") -> LiveSession:
+        """Begin a session: its root and its world are recorded when this returns. ``Conflict`` for a taken label."""
+        session_id, now = self.ids.new("s"), self.clock.now()
+        root = make_root(session_id, self.ids.new("t"), now, greeting)
+        session = Session(session_id, root.id, owner, label, world.name, world.digest, now, root.id)
+        await self.journal.create_session(session, root, world)
+        self.counters.add("sessions.created")
+        self.render(session_id, [root.id])
+        return await self.live.get(session_id)
+
+    async def named(self, name: str, owner: str, world: Callable[[], World]) -> tuple[Session, str]:
+        """The session of ``owner`` with that label or id; begun in what ``world`` gives if there is none.
+
+        Behind the last ``@`` may stand one of its named timelines, which comes back as the second value. Raises
+        ``NotFound`` for a known session that has no timeline of that name.
+        """
+        found = await self._known(name, owner)
+        if found is not None:
+            return found, ""
+        label, _, timeline = (clean_name(part) for part in name.rpartition("@"))
+        above = await self._known(label, owner) if label and timeline else None
+        if above is not None:
+            known = (await self.live.get(above.id)).timelines
+            if timeline not in known:
+                named = ", ".join(sorted(known)) or "none"
+                raise NotFound(
+                    f"session {label!r} has no timeline {timeline!r}; it has: {named}. Fork it first, or name the"
+                    f" session without {'@' + timeline!r}"
+                )
+            return above, timeline
+        try:
+            return (await self.begin(world(), owner=owner, label=name)).session, ""
+        except Conflict:
+            # Another request with the same name came first.
+            return await self.named(name, owner, world)
+
+    async def _known(self, name: str, owner: str) -> Session | None:
+        known = await self.journal.labelled(owner, name)
+        if known is not None:
+            return await self.journal.session(known)
+        try:
+            found = await self.journal.session(name)
+        except NotFound:
+            return None
+        if found.owner != owner:
+            raise NotFound(f"there is no session {name!r}")
+        return found
+
+    async def find(self, session_id: str) -> Session:
+        """A session by id, or by label where no owner has another of that label. ``NotFound``."""
+        try:
+            return await self.journal.session(session_id)
+        except NotFound:
+            named = [session for session in await self.journal.sessions() if session.label == session_id]
+            if len(named) != 1:
+                raise
+            return named[0]
+
+    async def load(self, session_id: str) -> LiveSession:
+        """A session in memory, by id or label, once nobody changes it as a whole. ``NotFound``."""
+        session = await self.find(session_id)
+        await self.locks.opened(session.id)
+        return await self.live.get(session.id)

@@ -1,0 +1,124 @@
+"""The sessions in memory: loaded once each, and let go again when others are played."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+
+from attrs import define, field
+
+from saga_core.counters import Counters
+from saga_core.journal import Journal
+from saga_core.model import Tree
+from saga_core.sessions.index_segments import restore
+from saga_core.sessions.live_session import LiveSession
+from saga_core.sessions.prepared_world import PreparedWorld
+
+_WORLDS = 16
+"""Worlds from which on those without a session in memory are let go."""
+
+
+@define(eq=False, repr=False)
+class LiveSessions:
+    """The sessions in memory: loaded once each, the least recently used let go beyond ``limit``."""
+
+    journal: Journal
+    counters: Counters
+    busy: Callable[[str], bool]
+    checkpoint_every: int
+    limit: int = 64
+    evicted: set[str] = field(factory=set)
+    """Sessions that were let go from memory lately, for whoever keeps something in memory for them."""
+    forgotten: int = 0
+    """How often a session was let go because what is kept of it may be another."""
+    _live: OrderedDict[str, LiveSession] = field(factory=OrderedDict)
+    _loading: dict[str, asyncio.Task[LiveSession]] = field(factory=dict)
+    _lore: dict[str, PreparedWorld] = field(factory=dict)
+    _preparing: dict[str, asyncio.Task[PreparedWorld]] = field(factory=dict)
+
+    async def get(self, session_id: str) -> LiveSession:
+        """The session, loaded if need be. ``NotFound``."""
+        found = self._live.get(session_id)
+        if found is not None:
+            self._live.move_to_end(session_id)
+            return found
+        task = self._loading.get(session_id)
+        if task is None:
+            task = asyncio.create_task(self._load(session_id))
+            self._loading[session_id] = task
+            task.add_done_callback(lambda _: self._loading.pop(session_id, None))
+        # One caller's cancellation must not take the load away from the others.
+        return await asyncio.shield(task)
+
+    async def tree(self, session_id: str) -> Tree:
+        """The session's tree."""
+        return (await self.get(session_id)).tree
+
+    def peek(self, session_id: str) -> LiveSession | None:
+        """The session if it is in memory."""
+        return self._live.get(session_id)
+
+    def admit(self, live: LiveSession) -> None:
+        """Keep a session in memory."""
+        self._live[live.session.id] = live
+        self._live.move_to_end(live.session.id)
+        self.evicted.discard(live.session.id)
+        for session_id in list(self._live):
+            if len(self._live) <= self.limit:
+                break
+            if session_id != live.session.id and not self.busy(session_id):
+                del self._live[session_id]
+                self.evicted.add(session_id)
+
+    def forget(self, session_id: str) -> None:
+        """Let a session go from memory: what is kept of it may have been rewritten."""
+        self._live.pop(session_id, None)
+        self.forgotten += 1
+
+    async def aclose(self) -> None:
+        """Stop the loads that are under way and let all sessions go."""
+        loading = [*self._loading.values(), *self._preparing.values()]
+        for task in loading:
+            task.cancel()
+        await asyncio.gather(*loading, return_exceptions=True)
+        self._live.clear()
+
+    def __len__(self) -> int:
+        return len(self._live)
+
+    async def _world(self, digest: str) -> PreparedWorld:
+        """The world, with what the sessions in it share."""
+        known = self._lore.get(digest)
+        if known is None:
+            task = self._preparing.get(digest)
+            if task is None:
+                task = asyncio.create_task(self._prepare(digest))
+                self._preparing[digest] = task
+                task.add_done_callback(lambda _: self._preparing.pop(digest, None))
+            known = await asyncio.shield(task)
+        return known
+
+    async def _prepare(self, digest: str) -> PreparedWorld:
+        world = await self.journal.world(digest)
+        # Beside the loop: a large world takes a tenth of a second.
+        known = await asyncio.to_thread(PreparedWorld.of, world)
+        if len(self._lore) >= _WORLDS:
+            used = {live.session.digest for live in self._live.values()}
+            self._lore = {each: found for each, found in self._lore.items() if each in used}
+        self._lore[digest] = known
+        return known
+
+    async def _load(self, session_id: str) -> LiveSession:
+        session = await self.journal.session(session_id)
+        prepared = await self._world(session.digest)
+        tree = await self.journal.tree(session_id)
+        amendments = await self.journal.amendments(session_id)
+        live = LiveSession(session, prepared, tree, self.journal, amendments, self.checkpoint_every)
+        await restore(live)
+        await live.index_all()
+        live.timelines = await self.journal.timelines(session_id)
+        live.reviews = await self.journal.reviews(session_id)
+        self.counters.add("sessions.loaded")
+        self.admit(live)
+        return live

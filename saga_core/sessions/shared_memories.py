@@ -1,0 +1,93 @@
+"""Shared memories: records whose namespace names no session are told in the other sessions of their owner.
+
+They are, for as long as the active path of the session that learned them has them. What each session has to tell is
+kept beside its head, and made anew from its state.
+"""
+
+from __future__ import annotations
+
+from attrs import define, frozen
+
+from saga_core import codec
+from saga_core.journal import keys
+from saga_core.model import MemoryRecord, Session, WorldState, crosses, newest
+from saga_core.ports import Clock
+from saga_core.sessions.live_session import LiveSession
+from saga_core.sessions.live_sessions import LiveSessions
+from saga_core.stores import Batch, Key, StateKV
+
+_PAGE = 500
+
+
+@frozen
+class Told:
+    """What a session has to tell the others of its owner."""
+
+    owner: str
+    records: tuple[MemoryRecord, ...] = ()
+
+
+@define(eq=False)
+class SharedMemories:
+    """The records that cross sessions, at hand."""
+
+    kv: StateKV
+    live: LiveSessions
+    clock: Clock
+    strategies: frozenset[str] = frozenset()
+    """Names of the memory strategies that are configured. Without any nothing is told."""
+    _told: dict[str, Told] | None = None
+    _as_of: int = -1
+
+    async def told(self, live: LiveSession, state: WorldState) -> tuple[MemoryRecord, ...]:
+        """The records that hold at a state and have not expired; none where no strategy is configured."""
+        if not self.strategies:
+            return ()
+        now = self.clock.now()
+        found = newest(await self.of(live.session), state.memories.values()).values()
+        return tuple(
+            each for each in found if each.live(now) and (not each.strategy or each.strategy in self.strategies)
+        )
+
+    async def of(self, session: Session) -> tuple[MemoryRecord, ...]:
+        """What the other sessions of the same owner have to tell. Raises ``StoreError``."""
+        found = await self._all()
+        others = [each.records for id_, each in found.items() if id_ != session.id and each.owner == session.owner]
+        return tuple(newest(*others).values())
+
+    async def holder(self, session: Session, record: str) -> str | None:
+        """The other session of the same owner that has a record of that id."""
+        found = (await self._all()).items()
+        return next(
+            (
+                id_
+                for id_, each in found
+                if id_ != session.id and each.owner == session.owner and any(one.id == record for one in each.records)
+            ),
+            None,
+        )
+
+    async def publish(self, live: LiveSession) -> None:
+        """Keep what the active path of a session has to tell. Idempotent. Raises ``StoreError``."""
+        session, head = live.session.id, live.head
+        state = await live.state(head)
+        records = tuple(each for each in state.memories.values() if crosses(each.namespace))
+        found = await self._all()
+        fresh = Told(live.session.owner, records)
+        if found.get(session, Told(live.session.owner)) == fresh:
+            return
+        old = frozenset(key for key, _ in await self.kv.scan(("known", session), limit=_PAGE))
+        key = keys.known(session, head)
+        await self.kv.commit(Batch({key: codec.encode(fresh)} if records else {}, old - {key} if records else old))
+        found[session] = fresh
+
+    async def _all(self) -> dict[str, Told]:
+        """Session to what it tells; read again when one was deleted or rewritten."""
+        if self._told is None or self._as_of != self.live.forgotten:
+            as_of, told, after = self.live.forgotten, dict[str, Told](), None
+            while rows := await self.kv.scan(("known",), after=after, limit=_PAGE):
+                told |= {key[1]: codec.decode(raw, Told) for key, raw in rows}
+                last: Key = rows[-1][0]
+                after = last
+            self._told, self._as_of = told, as_of
+        return self._told

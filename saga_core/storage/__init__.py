@@ -1,0 +1,19 @@
+"""Storage: opening what a configuration names, and stand-ins for stores that fail."""
+
+from __future__ import annotations
+
+from saga_core.storage.engine_fingerprint import notice_change
+from saga_core.storage.open_models import open_embedder
+from saga_core.storage.opening import PROFILES, Stores, backend_of, open_stores, path_of
+from saga_core.storage.self_healing import SelfHealingStore
+
+__all__ = [
+    "PROFILES",
+    "SelfHealingStore",
+    "Stores",
+    "backend_of",
+    "notice_change",
+    "open_embedder",
+    "open_stores",
+    "path_of",
+]

@@ -1,0 +1,166 @@
+"""The guarded journal: a state store that is damaged is read as far as it can be, and not written any more."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from saga_core.counters import Counters
+from saga_core.errors import Closed, StoreCorrupt, StoreError
+from saga_core.storage.self_healing import ENDS
+from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo
+
+log = logging.getLogger("saga.journal")
+
+DAMAGED = "journal.damaged"
+"""The degraded mode."""
+REMEDY = (
+    "stop the server and put a backup in its place with `saga restore FILE --force`; without a backup, save what can "
+    "be read with `saga restore {path} --damaged --force`"
+)
+
+
+def keep_copy(path: Path) -> Path | None:
+    """Copy the file at ``path`` with its log, once for each of its states; None when that was done.
+
+    Raises ``OSError``.
+    """
+    if not path.is_file():
+        return None
+    about = path.stat()
+    for other in path.parent.glob(f"{path.name}.damaged-*"):
+        seen = other.stat()
+        if (seen.st_size, seen.st_mtime_ns) == (about.st_size, about.st_mtime_ns):
+            return None
+    target = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+    for end in ENDS:
+        each = path.with_name(path.name + end)
+        if each.is_file():
+            shutil.copy2(each, target.with_name(target.name + end))
+    return target
+
+
+class ReadOnlyOnCorruption:
+    """A StateKV that refuses every commit from the first sign of damage on."""
+
+    def __init__(self, inner: StateKV, path: Path | None, counters: Counters) -> None:
+        self._inner = inner
+        self._path = path
+        self._counters = counters
+        self._damage: str | None = None
+
+    @property
+    def info(self) -> StoreInfo:
+        """That of the store."""
+        return self._inner.info
+
+    async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:
+        """See ``StateKV.get``."""
+        try:
+            return await self._inner.get(keys)
+        except StoreCorrupt as error:
+            await self._found(error)
+            raise
+
+    async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
+        """See ``StateKV.scan``."""
+        try:
+            return await self._inner.scan(prefix, after=after, limit=limit)
+        except StoreCorrupt as error:
+            await self._found(error)
+            raise
+
+    async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
+        """See ``StateKV.commit``. Raises ``StoreCorrupt`` once damage was found."""
+        if self._damage is not None:
+            raise StoreCorrupt(f"the journal is damaged, and nothing more is written to it: {self._damage}")
+        try:
+            await self._inner.commit(batch, expected=expected)
+        except StoreCorrupt as error:
+            await self._found(error)
+            raise
+
+    async def compact(self) -> None:
+        """Leave no byte of what was deleted, where the store can do that."""
+        if self._damage is not None:
+            raise StoreCorrupt(f"the journal is damaged, and nothing more is written to it: {self._damage}")
+        own = getattr(self._inner, "compact", None)
+        if own is not None:
+            await own()
+
+    async def check(self, *, thorough: bool = False) -> Health:
+        """Not well once damage was found."""
+        found = await self._inner.check(thorough=thorough)
+        return found if self._damage is None else Health(False, self._damage, found.bytes)
+
+    async def aclose(self) -> None:
+        """Close the store."""
+        try:
+            await self._inner.aclose()
+        except StoreCorrupt as error:
+            log.error("the damaged journal cannot be closed in order: %s", error)
+
+    async def _found(self, error: StoreCorrupt) -> None:
+        if self._damage is not None:
+            return
+        self._damage = str(error)
+        await tell_damage(self._counters, self._path, error)
+
+
+async def tell_damage(counters: Counters, path: Path | None, error: StoreError) -> None:
+    """Keep a copy of what is damaged, and say what was found and how to recover."""
+    kept = ""
+    if path is not None and isinstance(error, StoreCorrupt):
+        try:
+            copy = await asyncio.to_thread(keep_copy, path)
+            kept = f"; a copy of it as it was found is {copy}" if copy is not None else ""
+        except OSError as failure:
+            kept = f"; no copy of it could be made ({failure.strerror})"
+    told = f"Nothing is written to it. To recover: {REMEDY.format(path=path or 'FILE')}"
+    if not isinstance(error, StoreCorrupt):
+        told = "What is in it is safe; nothing is read or recorded until that is mended and the server started again"
+    counters.degrade(DAMAGED, f"{error}{kept}. {told}")
+
+
+class UnavailableStore:
+    """Stands for a journal that cannot be opened: every call raises what opening raised, and play goes on without."""
+
+    def __init__(self, name: str, path: Path | None, error: StoreError) -> None:
+        self._error = error
+        self._closed = False
+        self._info = StoreInfo(kind="state", name=name, location=str(path or ""))
+
+    @property
+    def info(self) -> StoreInfo:
+        """Name and place of what cannot be opened."""
+        return self._info
+
+    def _refuse(self) -> NoReturn:
+        if self._closed:
+            raise Closed("the state store is closed")
+        raise type(self._error)(*self._error.args)
+
+    async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:
+        """Raises."""
+        self._refuse()
+
+    async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
+        """Raises."""
+        self._refuse()
+
+    async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
+        """Raises."""
+        self._refuse()
+
+    async def check(self, *, thorough: bool = False) -> Health:
+        """Not well."""
+        return Health(False, str(self._error))
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+        self._closed = True

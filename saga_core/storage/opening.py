@@ -1,0 +1,255 @@
+"""Opening what a configuration names: stores, resident layers, embedder, token counter."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, Protocol
+
+from attrs import define, frozen
+
+from saga_core import registry
+from saga_core.capabilities import Capability
+from saga_core.config import Config, StoreConfig
+from saga_core.counters import Counters
+from saga_core.errors import NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
+from saga_core.ports import Embedder, TokenCounter
+from saga_core.registry import Backend, OpenOptions
+from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableStore, tell_damage
+from saga_core.storage.open_models import open_counter, open_embedder
+from saga_core.storage.self_healing import SelfHealingStore
+from saga_core.stores import GraphStore, MdCache, StateKV, Store, VectorStore
+
+log = logging.getLogger("saga.stores")
+
+
+@frozen
+class Choice:
+    """A profile's backend for one store, and where its data lies below the data directory."""
+
+    backend: str
+    place: str | None
+
+
+_STATE, _CACHE = Choice("sqlite", "state.db"), Choice("files", "pages")
+_LADYBUG = Choice("ladybug", "graph.ladybug")
+
+PROFILES: Mapping[str, Mapping[str, Choice]] = {
+    "lite": {
+        "state": _STATE,
+        "graph": Choice("networkx", None),
+        "vector": Choice("sqlite", "vectors.db"),
+        "cache": _CACHE,
+    },
+    "full": {"state": _STATE, "graph": _LADYBUG, "vector": Choice("chroma", "vectors.chroma"), "cache": _CACHE},
+    "full-lance": {"state": _STATE, "graph": _LADYBUG, "vector": Choice("lancedb", "vectors.lancedb"), "cache": _CACHE},
+    "memory": {kind: Choice("memory", None) for kind in ("state", "graph", "vector", "cache")},
+}
+FALLBACK = {"graph": Choice("networkx", None), "vector": Choice("sqlite", "vectors.db")}
+
+_KNOWN = {(kind, choice.backend): choice.place for profile in PROFILES.values() for kind, choice in profile.items()}
+_VIEWS = ("graph", "vector", "cache")
+_ASKED_BY_OPTION = frozenset({"kuzu", "ladybug"})
+"""Graph engines whose query language is an option, ``raw_query``."""
+
+
+def place_of(kind: str, backend: str) -> str | None:
+    """Where a backend's data lies below the data directory: no two engines on one path. None: in memory."""
+    if (kind, backend) in _KNOWN:
+        return _KNOWN[kind, backend]
+    return {"state": "state.db", "cache": "pages", "graph": f"graph.{backend}", "vector": f"vectors.{backend}"}[kind]
+
+
+def backend_of(config: Config, kind: str) -> str:
+    """The backend that ``config`` names for a store, by itself or by its profile."""
+    wanted: StoreConfig = getattr(config.storage, kind)
+    return wanted.backend or PROFILES[config.storage.profile][kind].backend
+
+
+def path_of(config: Config, kind: str) -> Path | None:
+    """Where the data of that backend lies, or would; None for one that gets no path."""
+    return _path(config, kind, getattr(config.storage, kind), place_of(kind, backend_of(config, kind)))
+
+
+class Closable(Protocol):
+    """What is closed in the end."""
+
+    async def aclose(self) -> None:
+        """Let go of everything."""
+        ...
+
+
+@define
+class Stores:
+    """Everything that was opened. ``aclose`` closes all of it, the last opened first."""
+
+    state: StateKV
+    graph: GraphStore
+    vector: VectorStore
+    cache: MdCache | None
+    embedder: Embedder
+    counter: TokenCounter
+    _stack: AsyncExitStack
+
+    def all(self) -> dict[str, Store]:
+        """The stores by kind."""
+        found: dict[str, Store] = {"state": self.state, "graph": self.graph, "vector": self.vector}
+        if self.cache is not None:
+            found["cache"] = self.cache
+        return found
+
+    async def status(self) -> dict[str, Any]:
+        """Each store: its engine, where it lies, what it declares, and how it is. JSON-able."""
+        found = {}
+        for kind, store in self.all().items():
+            health, info = await store.check(), store.info
+            found[kind] = {
+                "backend": info.name,
+                "version": info.version,
+                "location": info.location,
+                "capabilities": sorted(info.capabilities),
+                "ok": health.ok,
+                "detail": health.detail,
+                "bytes": health.bytes,
+            }
+        return found
+
+    def keep(self, opened: Closable) -> None:
+        """Close ``opened`` with the stores, before them."""
+        self._stack.push_async_callback(opened.aclose)
+
+    async def aclose(self) -> None:
+        """Close everything."""
+        await self._stack.aclose()
+
+
+async def open_stores(config: Config, counters: Counters, *, mend: bool = True, tolerant: bool = False) -> Stores:
+    """Open what ``config`` names. Raises ``StoreError`` or ``BadInput``; what was opened until then is closed.
+
+    With ``mend`` a store of views that is damaged is put aside, now and later, and opened anew. With ``tolerant`` a
+    journal that cannot be opened is gone without, and views that cannot be kept on disk are kept in memory.
+    """
+    async with AsyncExitStack() as stack:
+
+        async def opened(kind: str) -> Any:
+            store = await _open_view(config, kind, counters, mend, tolerant)
+            stack.push_async_callback(store.aclose)
+            return store
+
+        state = await _open_state(config, counters, tolerant)
+        stack.push_async_callback(state.aclose)
+        graph = await opened("graph")
+        vector = await opened("vector")
+        cache = await opened("cache") if config.md_cache.enabled else None
+        embedder = await open_embedder(config)
+        stack.push_async_callback(embedder.aclose)
+        counter = await open_counter(config)
+        return Stores(state, graph, vector, cache, embedder, counter, stack.pop_all())
+    raise AssertionError("unreachable")  # the exit stack swallows nothing; for the type checker
+
+
+async def _open_state(config: Config, counters: Counters, tolerant: bool) -> StateKV:
+    path = path_of(config, "state")
+    try:
+        if path is not None:
+            _check_not_lost(config, path, counters)
+        return ReadOnlyOnCorruption(await _open_store(config, "state", counters), path, counters)
+    except (StoreLocked, NewerSchema):
+        raise  # somebody is there who can mend that at once, and the data is whole
+    except StoreError as error:
+        if not tolerant or path is None or not path.is_file():
+            raise  # where nothing is yet, the configuration is at fault
+        await tell_damage(counters, path, error)
+        return UnavailableStore(backend_of(config, "state"), path, error)
+
+
+def _check_not_lost(config: Config, path: Path, counters: Counters) -> None:
+    """An engine makes what is missing, without a word: here it is noticed that something should be there."""
+    views = [found for kind in _VIEWS if (found := path_of(config, kind)) is not None and found.exists()]
+    if not views:
+        return
+    beside = ", ".join(sorted(view.name for view in views))
+    log_file = path.with_name(path.name + "-wal")
+    if path.is_file() and not path.stat().st_size and not (log_file.exists() and log_file.stat().st_size):
+        raise StoreCorrupt(
+            f"{path}: is empty, though views of what it held are there ({beside}); restore a backup with `saga restore "
+            "FILE --force`, or move it away to begin anew"
+        )
+    if not path.exists():
+        counters.degrade(
+            "journal.new",
+            f"{path} was not there and begins anew, though views of an earlier journal are there ({beside}); if it was "
+            "lost, stop the server and restore a backup with `saga restore FILE --force`",
+        )
+
+
+async def _open_view(config: Config, kind: str, counters: Counters, mend: bool, tolerant: bool) -> Any:
+    async def anew() -> Any:
+        return await _open_store(config, kind, counters)
+
+    path = path_of(config, kind)
+    try:
+        if path is None or not mend:
+            return await anew()
+        named = getattr(config.storage, kind).path is not None or (
+            kind == "cache" and config.md_cache.cache_dir is not None
+        )
+        store = SelfHealingStore(kind, path, anew, counters, ours=not named)
+        await store.open()
+    except StoreLocked:
+        raise
+    except StoreError as error:
+        if not tolerant or path is None or not path.exists():
+            raise
+        name = backend_of(config, kind)
+        counters.degrade(f"{kind}.{name}", f"{error}; until it can be opened, these views are kept in memory")
+        return await registry.load(kind, "memory").open(OpenOptions())
+    return store
+
+
+async def _open_store(config: Config, kind: str, counters: Counters) -> Any:
+    wanted: StoreConfig = getattr(config.storage, kind)
+    name = backend_of(config, kind)
+    options = dict(wanted.options)
+    if kind == "graph" and config.graph.raw_query and name in _ASKED_BY_OPTION:
+        options = {"raw_query": True, **options}
+    backend: Backend | None = None
+    try:
+        backend = registry.load(kind, name)
+        store = await backend.open(OpenOptions(path_of(config, kind), wanted.url, options))
+    except (ImportError, StoreUnavailable) as error:
+        fallback = FALLBACK.get(kind)
+        if fallback is None or fallback.backend == name or not _missing_engine(error):
+            raise
+        extra = f": pip install 'saga-rp[{backend.extra}]'" if backend is not None and backend.extra else ""
+        counters.degrade(
+            f"{kind}.{name}",
+            f"the engine cannot be imported ({error}); using {fallback.backend} instead: install it{extra}, or name "
+            f"{fallback.backend} in storage.{kind}.backend",
+        )
+        backend = registry.load(kind, fallback.backend)
+        store = await backend.open(OpenOptions(_path(config, kind, StoreConfig(), fallback.place)))
+    if kind in ("graph", "vector") and wanted.resident_mb and Capability.RESIDENT not in store.info.capabilities:
+        layer = registry.load("resident", kind)
+        store = await layer.open(OpenOptions(options={"inner": store, "limit_mb": wanted.resident_mb}))
+    log.info("%s store: %s %s", kind, store.info.name, store.info.location or "in memory")
+    return store
+
+
+def _missing_engine(error: BaseException) -> bool:
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, ImportError):
+            return True
+        seen = seen.__cause__
+    return False
+
+
+def _path(config: Config, kind: str, wanted: StoreConfig, place: str | None) -> Path | None:
+    if wanted.path is not None:
+        return config.resolve(wanted.path)
+    if kind == "cache" and place is not None and config.md_cache.cache_dir is not None:
+        return config.resolve(config.md_cache.cache_dir)
+    return config.data_dir / place if place is not None else None

@@ -1,0 +1,157 @@
+"""SelfHealingStore: stores of views that are opened anew, empty, when what lies there turns out to be damaged.
+
+Views are made from the journal. So a damaged one costs nothing but the work of rendering: its data is put aside, under
+a name that says when, and every session is rendered into a fresh store. The journal is never treated so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import shutil
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from saga_core.counters import Counters
+from saga_core.errors import NewerSchema, StoreCorrupt, StoreError, StoreUnavailable
+
+log = logging.getLogger("saga.stores")
+
+ENDS = ("", "-wal", "-shm", ".wal")
+"""What an engine's file may have beside it."""
+
+Open = Callable[[], Awaitable[Any]]
+
+
+def put_aside(path: Path, why: str) -> Path | None:
+    """Rename what lies at ``path``, with its logs; the new name. None when nothing was there. Raises ``OSError``."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    there = [end for end in ENDS if path.with_name(path.name + end).exists()]
+    if not there:
+        return None
+    target, count = path.with_name(f"{path.name}.{why}-{stamp}"), 2
+    while target.exists():
+        target, count = path.with_name(f"{path.name}.{why}-{stamp}-{count}"), count + 1
+    for end in there:
+        path.with_name(path.name + end).rename(target.with_name(target.name + end))
+    return target
+
+
+def remove(path: Path) -> None:
+    """Remove what lies at ``path``, with its logs. Raises ``OSError``."""
+    for end in ENDS:
+        each = path.with_name(path.name + end)
+        if each.is_dir():
+            shutil.rmtree(each)
+        else:
+            each.unlink(missing_ok=True)
+
+
+class SelfHealingStore:
+    """Stands for a store: every operation of its protocol goes through to the one that is open now.
+
+    A call that meets damage raises as ever, and is the last that does: the store is opened anew before the next.
+    """
+
+    def __init__(
+        self, kind: str, path: Path | None, open_store: Open, counters: Counters, *, ours: bool = True
+    ) -> None:
+        self.kind = kind
+        self.path = path
+        self._ours = ours
+        """Whether nobody but SAGA puts anything there: what cannot be read may be somebody else's otherwise."""
+        self.renewed: Callable[[], Awaitable[None]] | None = None
+        """Called when the store is another, and empty."""
+        self._open = open_store
+        self._counters = counters
+        self._inner: Any = None
+        self._swap = asyncio.Lock()
+        self._calls: dict[str, Any] = {}
+        self._closed = False
+        self.fresh = False
+        """Whether damage was found when it was opened: every view is to be made anew."""
+
+    async def open(self) -> None:
+        """Open the store; when that finds damage, put it aside and open an empty one. Raises as the backend does.
+
+        What lies in a place that somebody named is not touched.
+        """
+        try:
+            self._inner = await self._open()
+        except (StoreCorrupt, NewerSchema) as error:
+            if not self._ours:
+                raise
+            self._inner = await self._another(error)
+            self.fresh = True
+
+    async def _another(self, error: StoreError) -> Any:
+        if self.path is None or str(self.path) not in str(error):
+            raise error  # what is damaged lies somewhere else
+        try:
+            aside = await asyncio.to_thread(put_aside, self.path, "damaged")
+        except OSError as failure:
+            raise StoreUnavailable(f"{error}; and it cannot be put aside ({failure.strerror})") from error
+        if aside is None:
+            raise error
+        log.warning("%s store: %s", self.kind, error)
+        log.warning("%s store: what was there is now %s; its views are made anew from the journal", self.kind, aside)
+        self._counters.add(f"{self.kind}.mended")
+        return await self._open()
+
+    async def renew(self) -> None:
+        """Throw the store's data away, whatever it is, and begin with an empty one. For what must leave no trace."""
+        async with self._swap:
+            await self._inner.aclose()
+            if self.path is not None:
+                await asyncio.to_thread(remove, self.path)
+            self._inner = await self._open()
+        if self.renewed is not None:
+            await self.renewed()
+
+    async def _mend(self, broken: Any, error: StoreCorrupt) -> None:
+        async with self._swap:
+            if self._inner is not broken or self._closed or self.path is None:
+                return  # somebody else did
+            try:
+                await broken.aclose()
+            except StoreError as failure:
+                log.warning("%s store: closing what is damaged: %s", self.kind, failure)
+            self._inner = await self._another(error)
+        if self.renewed is not None:
+            await self.renewed()
+
+    async def aclose(self) -> None:
+        """Close the store."""
+        async with self._swap:
+            self._closed = True
+            await self._inner.aclose()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(self._inner, name)
+        if not inspect.iscoroutinefunction(found):
+            return found
+        call = self._calls.get(name)
+        if call is None:
+            call = self._calls[name] = self._through(name)
+        return call
+
+    def _through(self, name: str) -> Any:
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            if self._swap.locked() and not self._closed:
+                async with self._swap:
+                    pass
+            inner = self._inner
+            try:
+                return await getattr(inner, name)(*args, **kwargs)
+            except StoreCorrupt as error:
+                # Pages are mended one by one by who reads them: a torn page says nothing of the others.
+                if self.kind != "cache":
+                    await self._mend(inner, error)
+                raise
+
+        return call

@@ -1,0 +1,29 @@
+"""Transcripts: reading the messages of a request, and finding their place among known turns."""
+
+from __future__ import annotations
+
+from saga_core.transcript import identities as identities
+from saga_core.transcript.dialogue import Transcript, Utterance, read_transcript
+from saga_core.transcript.identities import identity, identity_key, prefix_keys
+from saga_core.transcript.locating import Located, locate
+from saga_core.transcript.matching import SHORT, Match, Matcher, opening_key, words_key
+from saga_core.transcript.similarity import INHERIT, likeness
+
+__all__ = [
+    "INHERIT",
+    "SHORT",
+    "Located",
+    "Match",
+    "Matcher",
+    "Transcript",
+    "Utterance",
+    "identities",
+    "identity",
+    "identity_key",
+    "likeness",
+    "locate",
+    "opening_key",
+    "prefix_keys",
+    "read_transcript",
+    "words_key",
+]

@@ -1,0 +1,51 @@
+"""Alignment: which turns of a path a history shows, when replies were edited, hidden, or said more than once."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+
+from saga_core.model import Node
+
+Places = Mapping[str, Sequence[int]]
+"""The key of a reply to the places of the history where it stands, ascending."""
+
+_TWINS = 8
+"""Places of one reply that are looked at, those nearest to the end: a hundred times "Yes." prove little."""
+
+_Chain = tuple[Node, int, "_Chain | None"]
+
+
+def align(upwards: Iterable[Node], places: Places, end: int) -> list[tuple[Node, int]]:
+    """The most turns of a path that stand before ``end`` in their order, each with its place; the deepest first.
+
+    ``upwards``: the path from its end. The longest common subsequence, by Hunt and Szymanski's method, among the last
+    eight places of each reply: one that was said twice, and edited once, must not be taken for its twin, past all that
+    stands between them.
+    """
+    reached: list[int] = []
+    """What follows a chain of so many turns stands before this place; negative, so that they ascend."""
+    chains: list[_Chain] = []
+    for node in upwards:
+        if not node.reply_key:
+            continue
+        known = places.get(node.reply_key)
+        if known is None:
+            continue
+        before = bisect_left(known, end)
+        # The foremost first: no two places of one turn may follow each other.
+        for place in known[max(0, before - _TWINS) : before]:
+            at = bisect_left(reached, -place)
+            chain = (node, place, chains[at - 1] if at else None)
+            if at == len(reached):
+                reached.append(-place)
+                chains.append(chain)
+            elif -place < reached[at]:
+                reached[at] = -place
+                chains[at] = chain
+    found: list[tuple[Node, int]] = []
+    last = chains[-1] if chains else None
+    while last is not None:
+        node, place, last = last
+        found.append((node, place))
+    return found[::-1]

@@ -1,0 +1,247 @@
+"""The transcript of a request: its messages, read as a dialogue, with an identity for each utterance."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from attrs import evolve, frozen
+
+from saga_core.errors import BadInput
+from saga_core.language import nfc
+from saga_core.messages import flatten
+from saga_core.state_block import without_thoughts
+from saga_core.transcript import voices
+from saga_core.transcript.identities import clean, identity_key, known_keys
+
+ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+_SYSTEM = ("system", "developer")
+_DIALOGUE = ("user", "assistant")
+_MARKED = voices.SYSTEM_MARK[0]
+_new = tuple.__new__
+
+
+class Utterance(NamedTuple):
+    """One user or assistant message, or a part of one. A history has thousands, hence no attrs class."""
+
+    role: str
+    sent: str
+    """The text as the client sent it; of a reply, without what the model thought."""
+    at: int
+    """The place of its message in the request."""
+    speaker: str = ""
+    """The ``name`` field, or the name in a wrapper."""
+    images: tuple[str, ...] = ()
+    """Fingerprints of its pictures and other parts that are no text."""
+    quoted: bool = False
+    """Whether it was told apart by marks in a text, so that the role is a guess."""
+
+    @property
+    def text(self) -> str:
+        """NFC, state blocks taken out."""
+        return clean(self.sent)
+
+    @property
+    def key(self) -> str:
+        """The identity: equal for texts that differ in decoration only."""
+        return identity_key(self.sent, self.images)
+
+
+@frozen
+class Transcript:
+    """A request's messages as far as they tell the story."""
+
+    messages: tuple[Mapping[str, Any], ...]
+    utterances: tuple[Utterance, ...]
+    asked: tuple[Utterance, ...] = ()
+    """Instructions of the frontend in the role of the user, after all utterances: no words of the player."""
+    prefill: str = ""
+    """What the client put into the mouth of the reply that is to come."""
+
+    @cached_property
+    def greeting(self) -> tuple[Utterance, ...]:
+        """The assistant's messages before the player's first words."""
+        count = next((i for i, u in enumerate(self.utterances) if u.role == "user"), len(self.utterances))
+        return self.utterances[:count]
+
+    @cached_property
+    def words(self) -> tuple[Utterance, ...]:
+        """The player's words that this request answers: the user messages after the last reply."""
+        count = len(self.utterances)
+        while count and self.utterances[count - 1].role == "user":
+            count -= 1
+        return self.utterances[count:]
+
+    @cached_property
+    def past(self) -> tuple[Utterance, ...]:
+        """Everything before ``words``."""
+        return self.utterances[: len(self.utterances) - len(self.words)]
+
+    @property
+    def player_words(self) -> str:
+        """The text of ``words``."""
+        return "\n".join(utterance.text for utterance in self.words)
+
+    @property
+    def system_text(self) -> str:
+        """All system messages, for the choice of a world: never part of identity. Without any, the first message."""
+        parts = [flatten(m.get("content") or "") for m in self.messages if _is_system(m)]
+        return nfc("\n".join(parts or [flatten(self.messages[0].get("content") or "")]))
+
+    @property
+    def trailing_system(self) -> str:
+        """What the client says after the last utterance: nudges, quiet prompts, post-history notes."""
+        last = self.utterances[-1].at if self.utterances else -1
+        tail = (m for m in self.messages[last + 1 :] if _is_system(m))
+        return "\n".join([*(flatten(m.get("content") or "") for m in tail), *(each.sent for each in self.asked)])
+
+    @property
+    def prefilled(self) -> bool:
+        """Whether the very last message is an unfinished reply of the assistant."""
+        last = self.utterances[-1] if self.utterances else None
+        return last is not None and last.role == "assistant" and last.at == len(self.messages) - 1 and not self.asked
+
+    def without_prefill(self) -> Transcript:
+        """The last utterance is no reply of the story, but words put into the mouth of the next one."""
+        return evolve(self, utterances=self.utterances[:-1], prefill=self.utterances[-1].text)
+
+    def told_apart(self) -> Transcript:
+        """With the parts of the only message, told apart by ``Name: `` at the beginnings of its lines."""
+        (only,) = self.utterances
+        parts = [(only.at, part) for part in voices.named(only.sent)]
+        return evolve(self, utterances=tuple(_quoted(parts))) if parts else self
+
+    def cast(self, characters: Collection[str]) -> Transcript:
+        """With the quoted utterances of ``characters`` as replies and those of others as the player's words."""
+        told = (
+            each._replace(role="assistant" if each.speaker in characters else "user") if each.quoted else each
+            for each in self.utterances
+        )
+        return evolve(self, utterances=tuple(told))
+
+
+def read_transcript(messages: Sequence[Mapping[str, Any]]) -> Transcript:
+    """Check a request's messages and read them. Raises ``BadInput`` naming the message at fault."""
+    if not messages:
+        raise BadInput("messages: the list is empty; send at least one message")
+    utterances: list[Utterance] = []
+    wrapper, append = voices.WRAPPER, utterances.append
+    for index, message in enumerate(messages):
+        if type(message) is not dict and not isinstance(message, Mapping):
+            raise BadInput(f"messages[{index}]: {type(message).__name__} given; a message is an object")
+        role, content = message.get("role"), message.get("content")
+        plain = (role == "assistant" or role == "user") and type(content) is str and "name" not in message
+        begins = content[:1] if plain and content and wrapper not in content and "</" not in content else ""
+        if begins and begins != _MARKED and not begins.isspace():
+            # Nearly all of a long history: made without the detour over the class's own constructor.
+            append(_new(Utterance, (role, content, index, "", (), False)))
+        else:
+            utterances += _read(message, index)
+    if not utterances:
+        utterances = _whole_chat(messages)
+    return _without_notes(tuple(messages), utterances)
+
+
+def _read(message: Mapping[str, Any], index: int) -> list[Utterance]:
+    """What a message adds to the dialogue."""
+    role, content = message.get("role"), message.get("content")
+    if role not in ROLES:
+        raise BadInput(f"messages[{index}].role: {role!r} is not known; use one of {', '.join(ROLES)}")
+    images: tuple[str, ...] = ()
+    if content is not None and type(content) is not str:
+        _check_content(content, index)
+        images = _fingerprints(content)
+    text = flatten(content or "")
+    if role == "assistant":
+        # Frontends that fold thoughts away send replies without them, others with: both are the same reply.
+        text = without_thoughts(text)
+    if role not in _DIALOGUE or not (images or text.strip()):
+        return []
+    if _is_system(message):
+        return []
+    name = message.get("name")
+    said = Utterance(role, text, index, nfc(str(name)) if name else "", images)
+    return _unwrapped(said) if voices.WRAPPER in text else [said]
+
+
+def _is_system(message: Mapping[str, Any]) -> bool:
+    """Whether a message is the frontend's text, also where the user's role stands in for the system's."""
+    role, content = message.get("role"), message.get("content")
+    return role in _SYSTEM or (role == "user" and flatten(content or "").startswith(voices.SYSTEM_MARK))
+
+
+def _unwrapped(said: Utterance) -> list[Utterance]:
+    """The parts of a message with wrappers. What stands around several is the frontend's text."""
+    parts = voices.wrapped(said.sent)
+    if said.role == "assistant":
+        if len(parts) < 2:
+            return [said._replace(sent=voices.unwrap(said.sent))]
+        return [said._replace(sent=part.text, speaker=part.speaker) for part in parts]
+    if not parts:
+        return [said]
+    if len(parts) == 1:
+        return [said._replace(sent=parts[0].text, speaker=parts[0].speaker, quoted=True)]
+    return _quoted([(said.at, part) for part in parts], said.images)
+
+
+def _whole_chat(messages: Sequence[Mapping[str, Any]]) -> list[Utterance]:
+    """The dialogue of a request that has system messages only."""
+    parts: list[tuple[int, voices.Said]] = []
+    for index, message in enumerate(messages):
+        text = flatten(message.get("content") or "")
+        parts += [(index, part) for part in (voices.wrapped(text) or voices.marked(text)) if part.text]
+    if not any(role == "user" for role in voices.roles([part for _, part in parts])):
+        return []
+    return _quoted(parts)
+
+
+def _quoted(parts: list[tuple[int, voices.Said]], images: tuple[str, ...] = ()) -> list[Utterance]:
+    guessed = voices.roles([part for _, part in parts])
+    found = [
+        Utterance(role, part.text, index, part.speaker, quoted=not part.role)
+        for (index, part), role in zip(parts, guessed, strict=True)
+    ]
+    found[-1] = found[-1]._replace(images=images)
+    return found
+
+
+def _without_notes(messages: tuple[Mapping[str, Any], ...], utterances: list[Utterance]) -> Transcript:
+    """Set a frontend's instructions after the last reply apart from the player's words."""
+    asked: list[Utterance] = []
+    at = len(utterances)
+    # Where nothing was replied yet, a message may hold the whole system prompt, and an instruction belongs to that.
+    replied = any(each.role == "assistant" for each in utterances)
+    while at and (utterances[at - 1].role == "user" or utterances[at - 1].quoted):
+        at -= 1
+        said = utterances[at]
+        words, note = voices.split_note(said.sent)
+        if note and (replied or not words):
+            asked.insert(0, said._replace(role="user", sent=note, images=()))
+            utterances[at : at + 1] = [said._replace(sent=words)] if words or said.images else []
+        if said.role != "user":
+            break
+    return Transcript(messages, tuple(utterances), tuple(asked))
+
+
+def _check_content(content: Any, index: int) -> None:
+    if not isinstance(content, list):
+        raise BadInput(f"messages[{index}].content: {type(content).__name__} given; send text or a list of parts")
+    for number, part in enumerate(content):
+        where = f"messages[{index}].content[{number}]"
+        if not isinstance(part, Mapping) or not isinstance(part.get("type"), str):
+            raise BadInput(f'{where}: a part is an object with a "type"')
+        if part["type"] == "text" and not isinstance(part.get("text"), str):
+            raise BadInput(f'{where}.text: a part of type "text" needs a text')
+
+
+def _fingerprints(content: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    others = (repr(part) for part in content if part.get("type") != "text")
+    return tuple(hashlib.blake2b(other.encode(), digest_size=8).hexdigest() for other in others)
+
+
+def identity_keys(utterances: Sequence[Utterance]) -> list[str]:
+    """The identities of many utterances."""
+    found = known_keys([each.sent for each in utterances])
+    return [each.key if key is None or each.images else key for each, key in zip(utterances, found, strict=True)]

@@ -1,0 +1,88 @@
+"""The identity of a text: what counts of it when a history is compared with what was told, and short hashes of that."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from attrs import define, field
+
+from saga_core.language import nfc
+from saga_core.state_block import hide
+from saga_core.transcript import voices
+
+_IGNORED = ("*", "_", '"', "“", "”", "„", "«", "»")
+_SPEAKER = re.compile(r"\s*[^\W\d_][^\n:：.!?\"“*。]{0,39}[:：]\s+")
+LADDER = (192, 48, 12)
+"""Lengths of the beginnings by which a grown or cut reply is found, longest first."""
+
+
+def clean(text: str) -> str:
+    """A text as the journal has it: NFC, state blocks taken out."""
+    text = nfc(text)
+    return hide(text).visible if "`" in text or "~" in text else text
+
+
+def identity(text: str) -> str:
+    """What counts of a text when it is compared: NFKC, without white space, emphasis, quotation marks, wrappers of a
+    speaker's words and ``Name:`` in front.
+    """
+    text = voices.unwrap(text)
+    speaker = _SPEAKER.match(text)
+    if speaker and speaker.end() < len(text):
+        text = text[speaker.end() :]
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    text = "".join(text.split())
+    for mark in _IGNORED:
+        text = text.replace(mark, "")
+    return text
+
+
+@define
+class _KeyCache:
+    """Identity keys by the hash of the text, so that a long history is normalised once and not at every turn.
+
+    The texts themselves are not kept. Two generations of ``limit`` entries each, of about 150 bytes: 19 MB at most.
+    """
+
+    limit: int = 65_536
+    young: dict[int, str] = field(factory=dict)
+    old: dict[int, str] = field(factory=dict)
+
+    def key(self, text: str) -> str:
+        handle = hash(text)
+        found = self.young.get(handle)
+        if found is None:
+            found = self.old.get(handle) or fingerprint(identity(clean(text)))
+            if len(self.young) >= self.limit:
+                self.old, self.young = self.young, {}
+            self.young[handle] = found
+        return found
+
+
+def fingerprint(text: str) -> str:
+    """A short hash of an identity text."""
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+_KEYS = _KeyCache()
+
+
+def identity_key(text: str, images: tuple[str, ...] = ()) -> str:
+    """The fingerprint of a text's identity, pictures included."""
+    key = _KEYS.key(text)
+    return fingerprint("\0".join((key, *images))) if images else key
+
+
+def known_keys(texts: Iterable[str]) -> list[str | None]:
+    """The identity keys of many texts, as far as they are at hand: None for one that is to be asked for by itself."""
+    known = _KEYS.young.get
+    return [known(hash(text)) for text in texts]
+
+
+def prefix_keys(text: str) -> list[str]:
+    """The fingerprints of the beginnings of an identity text, for each length of ``LADDER`` that it reaches."""
+    return [f"{length}:{fingerprint(text[:length])}" for length in LADDER if len(text) >= length]

@@ -1,0 +1,185 @@
+"""The player's words as witness: where a history stands when none of its replies is known as it is.
+
+Regex scripts and translators change every reply on its way back, and leave the player's words alone. Words that are
+long, or that agree with the words above them, name the turn that they were said in; its parent is the place. It
+is certain when the replies above the words are still like those that were told; otherwise a person may have rewritten
+them. Nobody rewrites many replies in a row: where all are unlike, a machine did that, and the place is certain, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from attrs import define, frozen
+
+from saga_core.model import Node, Tree, TurnKind
+from saga_core.transcript.dialogue import Utterance
+from saga_core.transcript.identities import fingerprint, identity
+from saga_core.transcript.similarity import resembles
+from saga_core.transcript.turn_index import TurnIndex
+
+SHORT = 24
+"""Characters of identity below which a text proves nothing by itself: "OK." is said in many chats."""
+_LOOKED_UP = 8
+"""Words, from the end backwards, that are looked up."""
+_SESSIONS = 4
+"""Sessions that are searched: each may have to be loaded."""
+_READ = 4
+"""Candidates whose texts are read, the best first."""
+_COMPARED = 8
+"""Replies above the words that are compared."""
+_LEVELS = 256
+_MANY = 6
+"""Words that agree, from which on unlike replies are a machine's doing."""
+
+
+def words_key(utterances: Sequence[Utterance]) -> str:
+    """The fingerprint of what the player said in one turn, one message or several."""
+    return fingerprint("\0".join(utterance.key for utterance in utterances))
+
+
+@frozen
+class Evidence:
+    """The turn before the words, and where in the history they begin."""
+
+    tree: Tree
+    parent: Node
+    start: int
+    agreeing: frozenset[str]
+    """Turns whose words stand in the history."""
+    certain: bool
+    """Whether nothing else could explain the words."""
+
+
+@frozen
+class _Group:
+    """The player's words before one reply: ``start`` to ``end`` of the history, the reply at ``end``."""
+
+    start: int
+    end: int
+    key: str
+
+
+@frozen
+class _Candidate:
+    tree: Tree
+    node: Node
+    agreeing: Mapping[str, _Group]
+    """Turns whose words stand in the history, and where: ``node`` and ancestors of it, deepest first."""
+
+
+@define
+class PlayerTextMatcher:
+    """Looks for the place of one history among the turns of ``owner``."""
+
+    known: TurnIndex
+    tree: Callable[[str], Awaitable[Tree]]
+    accepts: Callable[[str], Awaitable[bool]]
+    """Whether a session may be the one."""
+
+    async def find_place(self, past: Sequence[Utterance], owner: str) -> Evidence | None:
+        """The deepest place that is certain, or else the deepest that several words agree on."""
+        groups = _groups(past)
+        guess: Evidence | None = None
+        compared: dict[tuple[int, str], bool] = {}
+        rows = await self._rows(groups[-_LOOKED_UP:], owner)
+        for at in range(len(groups) - 1, len(groups) - 1 - len(rows), -1):
+            group = groups[at]
+            length = sum(len(identity(said.text)) for said in past[group.start : group.end])
+            for candidate in (await self._candidates(groups[: at + 1], rows[at - len(groups)]))[:_READ]:
+                if len(candidate.agreeing) < 2 and length < SHORT:
+                    continue
+                node = candidate.node
+                assert node.parent is not None
+                found = Evidence(
+                    candidate.tree,
+                    candidate.tree.get(node.parent),
+                    group.start,
+                    frozenset(candidate.agreeing) - {node.id},
+                    await self._is_certain(candidate, past, groups[:at], compared),
+                )
+                if found.certain:
+                    return found
+                if guess is None and len(candidate.agreeing) > 1:
+                    guess = found
+        return guess
+
+    async def _rows(self, groups: Sequence[_Group], owner: str) -> list[list[tuple[str, str]]]:
+        """For each group the turns in which it was said, in the few sessions that know most of the groups."""
+        rows = [await self.known.said(owner, group.key) for group in groups]
+        known = Counter(session for row in rows for session in {session for session, _ in row})
+        chosen: list[str] = []
+        for session in sorted(known, key=lambda each: (known[each], each), reverse=True):
+            if len(chosen) < _SESSIONS and await self.accepts(session):
+                chosen.append(session)
+        return [[each for each in row if each[0] in chosen] for row in rows]
+
+    async def _candidates(self, groups: Sequence[_Group], rows: Sequence[tuple[str, str]]) -> list[_Candidate]:
+        """The turns in which the last of ``groups`` was said, one for each parent; the most agreeing first."""
+        found: dict[str, _Candidate] = {}
+        for session_id, turn_id in reversed(rows):
+            tree = await self.tree(session_id)
+            node = tree.nodes.get(turn_id)
+            if node is None or node.parent is None or node.parent in found or node.kind is TurnKind.SIDE:
+                continue
+            found[node.parent] = _Candidate(tree, node, _agreeing(tree, node, groups))
+        return sorted(found.values(), key=lambda each: -len(each.agreeing))
+
+    async def _is_certain(
+        self,
+        candidate: _Candidate,
+        past: Sequence[Utterance],
+        above: Sequence[_Group],
+        compared: dict[tuple[int, str], bool],
+    ) -> bool:
+        """Whether the replies above the words are like those told, or so many unlike that no person rewrote them.
+
+        ``compared`` keeps what was compared: a place in the history, a turn, and whether they are alike.
+        """
+        tree, node, agreeing = candidate.tree, candidate.node, candidate.agreeing
+        assert node.parent is not None
+        if tree.get(node.parent).parent is None:
+            return not above  # the chat's first words
+        pairs = [(place.end, turn) for turn, place in agreeing.items() if turn != node.id][:_COMPARED]
+        if len(pairs) < min(len(above), _COMPARED):
+            return False
+        start = agreeing[node.id].start
+        if start and (start - 1, node.parent) not in pairs:
+            pairs.insert(0, (start - 1, node.parent))
+        pairs = pairs or [(agreeing[node.id].end, node.id)]
+        fresh = [pair for pair in pairs if pair not in compared]
+        turns = await self.known.turns(tree.session, [turn for _, turn in fresh])
+        for (at, turn_id), turn in zip(fresh, turns, strict=True):
+            compared[at, turn_id] = resembles(past[at].text, turn.reply)
+        alike = {compared[pair] for pair in pairs}
+        return alike == {True} or (alike == {False} and len(agreeing) >= _MANY)
+
+
+def _groups(past: Sequence[Utterance]) -> list[_Group]:
+    groups: list[_Group] = []
+    start = None
+    for at, said in enumerate(past):
+        if said.role == "user":
+            start = at if start is None else start
+        elif start is not None:
+            groups.append(_Group(start, at, words_key(past[start:at])))
+            start = None
+    return groups
+
+
+def _agreeing(tree: Tree, node: Node, groups: Sequence[_Group]) -> dict[str, _Group]:
+    """``node``, which answers the last of ``groups``, and its ancestors that answer others of them, in order."""
+    places: dict[str, list[int]] = {}
+    before = len(groups) - 1
+    for at, group in enumerate(groups[:before]):
+        places.setdefault(group.key, []).append(at)
+    agreeing = {node.id: groups[-1]}
+    for level, ancestor in enumerate(tree.upwards(node.id)):
+        if level > _LEVELS or not before:
+            break
+        place = next((at for at in reversed(places.get(ancestor.user_key, ())) if at < before), None) if level else None
+        if place is not None:
+            agreeing[ancestor.id] = groups[place]
+            before = place
+    return agreeing

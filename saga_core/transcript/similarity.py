@@ -1,0 +1,28 @@
+"""How alike two texts are: whether one is the other with small changes."""
+
+from __future__ import annotations
+
+from saga_core.transcript.identities import identity
+
+INHERIT = 0.8
+"""Likeness (0 to 1) from which on a text counts as the other with small changes."""
+_COMPARED = 4_000
+
+
+def likeness(one: str, other: str) -> float:
+    """How alike two texts are, 0 to 1, decoration left out; 0 for whatever is below ``INHERIT``.
+
+    Twice the length of their longest common subsequence, over both lengths (normalized indel similarity). Of each
+    text the first 4,000 characters are compared.
+    """
+    left, right = identity(one)[:_COMPARED], identity(other)[:_COMPARED]
+    if not left and not right:
+        return 0.0
+    from rapidfuzz.distance import Indel  # a hundredth of a second, which a start does without
+
+    return Indel.normalized_similarity(left, right, score_cutoff=INHERIT)
+
+
+def resembles(one: str, other: str) -> bool:
+    """Whether one text is the other with small changes."""
+    return likeness(one, other) >= INHERIT

@@ -1,0 +1,15 @@
+"""Views: bringing stores to where a turn is, and showing what a session holds."""
+
+from __future__ import annotations
+
+from saga_core.views.projector import Projector, scope_of
+from saga_core.views.reading import Views
+from saga_core.views.vector_views import alike, passages
+
+__all__ = [
+    "Projector",
+    "Views",
+    "alike",
+    "passages",
+    "scope_of",
+]

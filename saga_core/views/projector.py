@@ -1,0 +1,362 @@
+"""The projector: brings graph, pages, key-value view and episode vectors to where a turn is.
+
+Each timeline that is alive has a scope of its own in the graph, the pages and the key-value view: ``<session>.<slot>``.
+A target's own watermark says what it shows, so that after a crash each of them is moved from wherever it stopped. An
+ordinary turn, a swipe, a jump to another branch and a recovery are the same call: the difference of two states.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+
+from attrs import define, field
+
+from saga_core import codec
+from saga_core.background import Foreground
+from saga_core.capabilities import Capability
+from saga_core.counters import Counters
+from saga_core.errors import StoreCorrupt
+from saga_core.journal import keys
+from saga_core.model import WorldState
+from saga_core.ports import Clock, Embedder
+from saga_core.projection import GraphImage, difference, portions, render_graph, render_kv, render_pages
+from saga_core.recall import episodes_scope
+from saga_core.sessions import LiveSession, seal
+from saga_core.stores import Batch, Edge, EdgeKey, GraphStore, Key, MdCache, Node, StateKV, VectorStore
+from saga_core.views.vector_views import VectorViews
+from saga_core.world import LoreEntry
+
+log = logging.getLogger("saga.projection")
+
+_NEAR = 8
+"""Turns of distance up to which a slot follows its timeline (a swipe is 2 away) instead of a new one being taken."""
+_CHUNK = 256
+_VIEWED = 1_000
+_PORTION = 2_000
+"""Nodes and edges of a new graph that are written at once."""
+
+
+def scope_of(session_id: str, slot: int) -> str:
+    """The scope of a live timeline."""
+    return f"{session_id}.{slot}"
+
+
+@define(eq=False)
+class Projector(VectorViews):
+    """Renders states into stores."""
+
+    kv: StateKV
+    graph: GraphStore
+    vectors: VectorStore
+    cache: MdCache | None
+    embedder: Embedder | None
+    clock: Clock
+    counters: Counters
+    slots: int = 4
+    foreground: Foreground = field(factory=Foreground)
+    _ready_lore: set[str] = field(factory=set)
+    _lore_left: dict[str, dict[str, LoreEntry]] = field(factory=dict)
+    _whole: set[str] = field(factory=set)
+    """Scopes of sessions whose episodes all have a vector."""
+
+    async def project(self, live: LiveSession, turns: Sequence[str]) -> None:
+        """Do what ``turns`` still need (see ``render``), and cross it off."""
+        await self.render(live, turns)
+        await live.journal.finish_jobs(live.session.id, turns)
+
+    async def render(self, live: LiveSession, turns: Sequence[str], *, vectors: bool = True) -> None:
+        """Render the scope of the newest of ``turns`` that is the head or leads to it, and their episodes.
+
+        Of those that were amended, the scopes that show them or what is below them. ``vectors`` false leaves out
+        what an embedder that sees meaning makes: that may take long.
+        """
+        known = [turn for turn in turns if turn in live.tree]
+        amended = [turn for turn in known if turn in live.amendments]
+        await live.index(known)
+        if amended:
+            await self._correct(live, amended)
+        await self.foreground.give_way()
+        for turn in _tips(live, [turn for turn in known if turn not in live.amendments]):
+            await self.show(live, turn)
+        for turn in known:
+            node = live.tree.get(turn)
+            if node.depth and node.depth % live.checkpoint_every == 0:
+                await live.journal.put_checkpoint(live.session.id, await live.state(turn))
+        await seal(live)
+        await self.foreground.give_way()
+        # Last: an embedder may be far away, and the views above need none.
+        if vectors or self.embedder is None or not self.embedder.semantic:
+            await self.ensure_lore(live)
+            await self._episodes(live, known)
+
+    async def show(self, live: LiveSession, turn: str) -> int:
+        """Bring one live timeline's scope to ``turn`` and say which slot it is."""
+        slot = await self._slot(live, turn)
+        await self._show_in(live, slot, turn)
+        return slot
+
+    async def let_go(self, evicted: set[str]) -> None:
+        """Drop the graphs of sessions that left memory, where the store keeps graphs in memory only.
+
+        They are drawn again when the session is played on, as after a start. ``evicted`` is emptied.
+        """
+        info = self.graph.info
+        if Capability.RESIDENT not in info.capabilities or info.location:
+            evicted.clear()
+        while evicted:
+            session_id = evicted.pop()
+            for slot in range(self.slots):
+                await self.graph.drop(scope_of(session_id, slot))
+
+    async def _show_in(self, live: LiveSession, slot: int, turn: str, *, shown: GraphImage | None = None) -> None:
+        """Bring a slot to ``turn``. ``shown``: what its graph shows now, when its watermark does not tell that."""
+        scope = scope_of(live.session.id, slot)
+        state = await live.state(turn)
+        await self._graph(live, scope, state, shown)
+        await self.foreground.give_way()
+        await self._view(scope, state)
+        await self.foreground.give_way()
+        await self._pages(live, scope, state)
+        live.slots[slot] = self.clock.monotonic()
+        self.counters.add("projected")
+        self.counters.emit("projected", session=live.session.id, turn=turn)
+
+    async def _correct(self, live: LiveSession, amended: Sequence[str]) -> None:
+        """Render again what shows amended turns, or turns below them: it was rendered from what is no longer so.
+
+        The graphs are compared as the store has them, for no state tells any more what they show.
+        """
+
+        def concerned(turn: str) -> bool:
+            return any(live.tree.is_ancestor(each, turn) for each in amended)
+
+        shown: set[str] = set()
+        for slot in range(self.slots):
+            scope = scope_of(live.session.id, slot)
+            mark = await self.graph.watermark(scope)
+            if mark is None:
+                # An empty graph after a start: pages and view may still show what was so.
+                marks = [each for each in await self._marks(scope) if each in live.tree and concerned(each)]
+                if marks:
+                    await self._show_in(live, slot, max(marks))
+                    shown.add(max(marks))
+            elif mark in live.tree and concerned(mark):
+                await self._show_in(live, slot, mark, shown=await self._stored(scope))
+                shown.add(mark)
+        if live.head not in shown and concerned(live.head):
+            await self.show(live, live.head)
+
+    async def _stored(self, scope: str) -> GraphImage:
+        """A scope's graph as it lies in the store."""
+        nodes = {node.id: node for node in await self._all_nodes(scope)}
+        ids, size = sorted(nodes), min(_PORTION, self.graph.info.limits.batch)
+        edges: dict[EdgeKey, Edge] = {}
+        for start in range(0, len(ids), size):
+            found = await self.graph.neighbors(scope, ids[start : start + size])
+            edges.update((edge.identity, edge) for edge in found)
+        return GraphImage(nodes, edges)
+
+    async def shown(self, session_id: str) -> set[str | None]:
+        """The turns that the graphs of a session's slots show."""
+        return {await self.graph.watermark(scope_of(session_id, slot)) for slot in range(self.slots)}
+
+    async def current_slot(self, live: LiveSession, turn: str) -> int | None:
+        """The slot whose graph shows ``turn`` right now, if one does."""
+        for slot in range(self.slots):
+            if await self.graph.watermark(scope_of(live.session.id, slot)) == turn:
+                return slot
+        return None
+
+    async def _slot(self, live: LiveSession, turn: str) -> int:
+        """The slot that is nearest to ``turn``; an empty or the least recently used one when all are far away."""
+        distances: dict[int, int] = {}
+        for slot in range(self.slots):
+            mark = await self.graph.watermark(scope_of(live.session.id, slot))
+            if mark is not None and mark in live.tree:
+                distances[slot] = live.tree.distance(mark, turn)
+        near = min(distances, key=lambda slot: (distances[slot], slot), default=None)
+        if near is not None and distances[near] <= _NEAR:
+            return near
+        free = next((slot for slot in range(self.slots) if slot not in distances and slot not in live.slots), None)
+        if free is not None:
+            return free
+        return min(range(self.slots), key=lambda slot: (live.slots.get(slot, 0.0), slot))
+
+    async def _graph(self, live: LiveSession, scope: str, state: WorldState, shown: GraphImage | None = None) -> None:
+        mark = await self.graph.watermark(scope)
+        if mark == state.turn and shown is None:
+            return
+        target = await live.image(state.turn)
+        base = shown if shown is not None else await self._image_at(live, mark)
+        if base is None:
+            await self.graph.drop(scope)
+            base = GraphImage()
+        parts = [difference(base, target, state.turn)]
+        if base.nodes and parts[0].size > self.graph.info.limits.batch:
+            await self.graph.drop(scope)
+            base = GraphImage()
+        if not base.nodes:
+            parts = portions(target, state.turn, min(_PORTION, self.graph.info.limits.batch))
+        for part in parts:
+            await self.foreground.give_way()  # drawing a whole graph takes milliseconds, and so does applying it
+            await self.graph.apply(scope, part)
+
+    async def _image_at(self, live: LiveSession, mark: str | None) -> GraphImage | None:
+        """What a scope with that watermark shows; None when it is not known and the scope has to be written anew."""
+        if mark is None or mark not in live.tree:
+            return None
+        return await live.image(mark)
+
+    async def _view(self, scope: str, state: WorldState) -> None:
+        new = {keys.view(scope, name): value.encode() for name, value in render_kv(state).items()}
+        old = (await self._viewed(scope)).keys()
+        puts: dict[Key, bytes] = {**new, keys.view_mark(scope): codec.dumps(state.turn)}
+        await self.kv.commit(Batch(puts, frozenset(old - new.keys())))
+
+    async def _pages(self, live: LiveSession, scope: str, state: WorldState) -> None:
+        if self.cache is None:
+            return
+        turn = await live.turn(state.turn)
+        pages = render_pages(state, live.world, live.world.language, session=live.session.id, turn=turn)
+        try:
+            stored = await self.cache.read(scope)
+        except StoreCorrupt as error:
+            log.warning("pages of %s are damaged and are written anew: %s", scope, error)
+            self.counters.add("pages.repaired")
+            stored = None
+        if stored != pages:
+            await self.cache.write(scope, pages)
+
+    async def drop(self, live: LiveSession) -> None:
+        """Remove everything that stores show of a session."""
+        self._whole.discard(episodes_scope(live.session.id))
+        await self.vectors.drop(episodes_scope(live.session.id))
+        for slot in range(self.slots):
+            await self._drop_scope(scope_of(live.session.id, slot))
+        live.slots.clear()
+
+    async def _drop_scope(self, scope: str) -> None:
+        await self.graph.drop(scope)
+        if self.cache is not None:
+            await self.cache.drop(scope)
+        await self.kv.commit(Batch(deletes=frozenset([*await self._viewed(scope), keys.view_mark(scope)])))
+
+    async def _viewed(self, scope: str) -> dict[Key, bytes]:
+        """A scope's key-value view as it lies in the store."""
+        found: dict[Key, bytes] = {}
+        after: Key | None = None
+        while rows := await self.kv.scan(("view", scope), after=after, limit=_VIEWED):
+            found.update(rows)
+            if len(rows) < _VIEWED:
+                break
+            after = rows[-1][0]
+        return found
+
+    async def remove(self, live: LiveSession, turns: Sequence[str]) -> None:
+        """Take turns out of the stores: their episodes, and every scope that shows one of them."""
+        if self.embedder is not None and await self.vectors.describe(episodes_scope(live.session.id)) is not None:
+            for start in range(0, len(turns), _CHUNK):
+                await self.vectors.delete(episodes_scope(live.session.id), ids=turns[start : start + _CHUNK])
+        doomed = set(turns)
+        for slot in range(self.slots):
+            scope = scope_of(live.session.id, slot)
+            if not doomed.isdisjoint(await self._marks(scope)):
+                await self._drop_scope(scope)
+                live.slots.pop(slot, None)
+
+    async def _marks(self, scope: str) -> set[str]:
+        """The turns that graph, view and pages of a scope show: one, unless a crash came between them."""
+        found = {await self.graph.watermark(scope) or ""}
+        found.update(json.loads(raw) for raw in (await self.kv.get([keys.view_mark(scope)])).values())
+        if self.cache is not None:
+            try:
+                pages = await self.cache.read(scope)
+            except StoreCorrupt:
+                return found  # they are written anew when the scope is shown
+            found.add(pages.watermark if pages is not None else "")
+        return found
+
+    async def verify(self, live: LiveSession, slot: int) -> list[str]:
+        """Compare a slot's graph, view and pages with what the journal says; the differences in words."""
+        return [
+            *await self.verify_graph(live, slot),
+            *await self.verify_view(live, slot),
+            *await self.verify_pages(live, slot),
+        ]
+
+    async def verify_graph(self, live: LiveSession, slot: int) -> list[str]:
+        """Compare a slot's graph with that of the turn which it shows."""
+        scope = scope_of(live.session.id, slot)
+        mark = await self.graph.watermark(scope)
+        if mark is None:
+            return []
+        if mark not in live.tree:
+            return [f"graph {scope}: shows {mark}, which is no turn of the session"]
+        image = render_graph(await live.state(mark), live.world)
+        stored = await self._stored(scope)
+        found: list[str] = []
+        for what, has, wanted in (("nodes", stored.nodes, image.nodes), ("edges", stored.edges, image.edges)):
+            if has != wanted:
+                found.append(f"graph {scope}: its {len(has)} {what} are not the {len(wanted)} that the journal gives")
+        return found
+
+    async def verify_view(self, live: LiveSession, slot: int) -> list[str]:
+        """Compare a slot's key-value view with that of the turn which it shows."""
+        scope = scope_of(live.session.id, slot)
+        raw = (await self.kv.get([keys.view_mark(scope)])).get(keys.view_mark(scope))
+        view = {key[-1]: value.decode("utf-8", "replace") for key, value in (await self._viewed(scope)).items()}
+        if raw is None:
+            return [f"view {scope}: has values, and says of no turn that it shows it"] if view else []
+        mark = json.loads(raw)
+        if mark not in live.tree:
+            return [f"view {scope}: shows {mark}, which is no turn of the session"]
+        wanted = render_kv(await live.state(mark))
+        return [f"view {scope}: {view} is not {wanted}"] if view != wanted else []
+
+    async def verify_pages(self, live: LiveSession, slot: int) -> list[str]:
+        """Compare a slot's pages with those of the turn which they show."""
+        scope = scope_of(live.session.id, slot)
+        if self.cache is None:
+            return []
+        stored = await self.cache.read(scope)
+        if stored is None:
+            return []
+        mark = stored.watermark
+        if mark not in live.tree:
+            return [f"pages {scope}: show {mark}, which is no turn of the session"]
+        (turn,) = await live.journal.turns(live.session.id, [mark])
+        wanted = render_pages(
+            await live.state(mark), live.world, live.world.language, session=live.session.id, turn=turn
+        )
+        differ = [name for name in wanted.files if stored.files.get(name) != wanted.files[name]]
+        return [f"pages {scope}: {', '.join(differ)} differ from the journal, or were edited"] if differ else []
+
+    async def rebuild(self, live: LiveSession) -> None:
+        """Drop everything that stores show of a session and render it anew from the journal."""
+        await self.drop(live)
+        await self.ensure_lore(live)
+        await self._episodes(live, list(live.tree.nodes))
+        await self.show(live, live.head)
+
+    async def _all_nodes(self, scope: str) -> list[Node]:
+        rows: list[Node] = []
+        after: str | None = None
+        while page := await self.graph.scan(scope, after=after, limit=1_000):
+            rows += page
+            after = page[-1].id
+        return rows
+
+
+def _tips(live: LiveSession, turns: Sequence[str]) -> list[str]:
+    """Of some turns those that no other of them continues: showing these shows all. Only the newest few matter."""
+    deepest = sorted(turns, key=lambda turn: -live.tree.get(turn).depth)
+    ends: list[str] = []
+    for turn in deepest:
+        if not any(live.tree.is_ancestor(turn, end) for end in ends):
+            ends.append(turn)
+    tips = [turn for turn in turns if turn in ends]
+    if live.head in tips:
+        tips = [turn for turn in tips if turn != live.head] + [live.head]
+    return tips[-2:]

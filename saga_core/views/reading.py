@@ -1,0 +1,154 @@
+"""Views: what can be looked at of a session: its state at any turn, its turns, its graph, its pages, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import define, evolve
+
+from saga_core.background import Supervisor
+from saga_core.capabilities import Capability
+from saga_core.context import ContextReader, RecentContexts, explain_context
+from saga_core.errors import NotSupported
+from saga_core.journal import Journal
+from saga_core.model import Turn, WorldState
+from saga_core.projection import GraphImage, describe_state, graph_words
+from saga_core.recall import PathEpisodes
+from saga_core.sessions import LiveSessions, SessionDirectory, SharedMemories, turn_named
+from saga_core.stores import GraphStore, MdCache, Pages
+from saga_core.views.projector import Projector, scope_of
+from saga_core.views.rereading import reread
+
+_EXCERPT = 80
+
+
+@define(eq=False, kw_only=True)
+class Views:
+    """What can be looked at. ``session_id`` may be a label."""
+
+    directory: SessionDirectory
+    live: LiveSessions
+    journal: Journal
+    graph_store: GraphStore
+    cache: MdCache | None
+    projector: Projector
+    supervisor: Supervisor
+    reader: ContextReader
+    contexts: RecentContexts
+    shared: SharedMemories
+
+    async def state(self, session_id: str, turn: str | None = None) -> WorldState:
+        """The state at a turn, the active head's if none is named. ``NotFound``."""
+        live = await self.directory.load(session_id)
+        return await live.state(turn or live.head)
+
+    async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
+        """The state in names and plain data, JSON-able."""
+        live = await self.directory.load(session_id)
+        return describe_state(await live.state(turn or live.head), live.session)
+
+    async def turns(
+        self,
+        session_id: str,
+        *,
+        from_turn: int | None = None,
+        to_turn: int | None = None,
+        head: str | None = None,
+    ) -> list[Turn]:
+        """The turns of the path to ``head``, by depth, both bounds included; the root has depth 0."""
+        live = await self.directory.load(session_id)
+        low, high = from_turn or 0, to_turn if to_turn is not None else 2**62
+        ids = [node.id for node in live.tree.path(head or live.head) if low <= node.depth <= high]
+        turns = await self.journal.turns(live.session.id, ids)
+        return [evolve(turn, delta=live.effective(turn)) for turn in turns]
+
+    async def tree(self, session_id: str) -> dict[str, Any]:
+        """The whole tree, slim, with the beginning of what was said."""
+        live = await self.directory.load(session_id)
+        ids = list(live.tree.nodes)
+        turns = await self.journal.turns(live.session.id, ids)
+        nodes = [
+            {
+                "id": turn.id,
+                "parent": turn.parent,
+                "depth": turn.depth,
+                "kind": turn.kind.value,
+                "at": turn.at,
+                "user": turn.user[:_EXCERPT],
+                "reply": turn.reply[:_EXCERPT],
+                "status": live.effective(turn).status.value,
+            }
+            for turn in turns
+        ]
+        return {"session": live.session.id, "root": live.tree.root, "head": live.head, "nodes": nodes}
+
+    async def graph(self, session_id: str) -> dict[str, Any]:
+        """The graph at the active head: nodes, edges, and the edges in words."""
+        live = await self.directory.load(session_id)
+        image: GraphImage = await live.image(live.head)
+        return {
+            "session": live.session.id,
+            "watermark": live.head,
+            "nodes": [
+                {"id": node.id, "label": node.label, "properties": dict(node.properties)}
+                for node in image.nodes.values()
+            ],
+            "edges": [
+                {"source": e.source, "type": e.type, "target": e.target, "properties": dict(e.properties)}
+                for e in image.edges.values()
+            ],
+            "words": graph_words(image),
+        }
+
+    async def graph_query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Any]]:
+        """Ask the graph engine in its own language. ``NotSupported`` unless it declares ``RAW_QUERY``."""
+        store: Any = self.graph_store
+        if Capability.RAW_QUERY not in store.info.capabilities:
+            raise NotSupported(
+                f"the graph store {store.info.name!r} has no query language; choose one that has in storage.graph"
+            )
+        rows: list[dict[str, Any]] = await store.query(text, timeout=timeout, limit=limit)
+        return rows
+
+    async def pages(self, session_id: str) -> tuple[Pages | None, str | None]:
+        """The pages of the active head's timeline, or of the one shown last, and the folder where they lie."""
+        live = await self.directory.load(session_id)
+        if self.cache is None:
+            return None, None
+        slot = await self.projector.current_slot(live, live.head)
+        if slot is None:
+            slot = max(live.slots, key=lambda used: live.slots[used], default=0)
+        scope = scope_of(live.session.id, slot)
+        return await self.cache.read(scope), self.cache.locate(scope)
+
+    async def regenerate_pages(self, session_id: str) -> Pages:
+        """Render the active head's pages anew from the journal. ``NotSupported`` when pages are switched off."""
+        session = await self.directory.find(session_id)
+        if self.cache is None:
+            raise NotSupported("md_cache.enabled is false: there are no pages to render")
+        async with self.supervisor.exclusive(session.id):
+            live = await self.live.get(session.id)
+            slot = await self.projector.show(live, live.head)
+            pages = await self.cache.read(scope_of(session.id, slot))
+        assert pages is not None
+        return pages
+
+    async def search(self, query: str, *, session_id: str, k: int = 10) -> list[dict[str, Any]]:
+        """The turns of the active head's path that answer ``query`` best by their words, best first."""
+        live = await self.directory.load(session_id)
+        episodes = PathEpisodes(live.tree, live.episodes, live.head)
+        found = episodes.search(query, k, frozenset())
+        return [
+            {"turn": turn, "depth": episodes.depth(turn), "score": score, "text": episodes.text(turn)}
+            for turn, score in sorted(found.items(), key=lambda each: (-each[1], each[0]))
+        ]
+
+    async def explain(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
+        """What stood in a turn's context and why, entry by entry, JSON-able. ``turn``: an id, or a timeline's name for
+        its head; None for the active head. Of a turn that is no longer at hand it is read ``anew``. ``NotFound``.
+        """
+        live = await self.directory.load(session_id)
+        found = turn_named(live, turn) if turn is not None else live.head
+        context = self.contexts.get(found)
+        told = context if context is not None else await reread(live, found, self.reader, self.shared.told)
+        return {"turn": found, "anew": context is None, **explain_context(told)}

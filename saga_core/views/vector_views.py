@@ -1,0 +1,211 @@
+"""Vectors of lore and of earlier turns, as the projector keeps them: which there should be, and putting them there."""
+
+from __future__ import annotations
+
+import logging
+from array import array
+from collections.abc import Collection, Sequence
+
+from saga_core.counters import Counters
+from saga_core.errors import UpstreamError
+from saga_core.model import Node, Tree
+from saga_core.ports import Embedder
+from saga_core.recall import episodes_scope, lore_scope, passage_of, spec_of
+from saga_core.sessions import LiveSession
+from saga_core.stores import VectorItem, VectorStore, cosine
+from saga_core.world import LoreEntry, World
+
+log = logging.getLogger("saga.projection")
+
+_CHUNK = 256
+_ALIKE = 0.999
+"""Cosine from which on two vectors are of one text: a model far away does not give the same bytes twice."""
+
+
+async def passages(embedder: Embedder, texts: Sequence[str]) -> list[array[float]]:
+    """A vector for each of ``texts``. Raises ``UpstreamError`` for an embedder that gives more or fewer."""
+    vectors = await embedder.embed(texts, "passage")
+    if len(vectors or ()) != len(texts):
+        raise UpstreamError(f"embedder {embedder.id} gave {len(vectors or ())} vectors for {len(texts)} texts")
+    return vectors
+
+
+class VectorViews:
+    """The projector's part that has to do with vectors."""
+
+    vectors: VectorStore
+    embedder: Embedder | None
+    counters: Counters
+    _ready_lore: set[str]
+    _lore_left: dict[str, dict[str, LoreEntry]]
+    """Scope of lore to the entries that lack a vector, as far as that was looked for."""
+    _whole: set[str]
+    """Scopes of sessions whose episodes all have a vector."""
+
+    async def ensure_lore(self, live: LiveSession) -> None:
+        """Put the world's lore into its vector scope, once."""
+        await self.ensure_lore_of(live.world)
+
+    async def ensure_lore_of(self, world: World, most: int | None = None) -> bool:
+        """Put a world's lore into its vector scope, ``most`` entries of it at once; whether all are there.
+
+        What is there already is not made again: a process may have ended half way.
+        """
+        scope = lore_scope(world.digest)
+        if self.embedder is None or scope in self._ready_lore or not world.lore:
+            return True
+        if scope not in self._lore_left:
+            await self._create(scope)
+            there: set[str] = set()
+            names = [entry.name for entry in world.lore]
+            for start in range(0, len(names), _CHUNK):
+                there.update(await self.vectors.get(scope, names[start : start + _CHUNK]))
+            self._lore_left[scope] = {entry.name: entry for entry in world.lore if entry.name not in there}
+        left = self._lore_left[scope]
+        for part in _parts(list(left.values())[:most]):
+            vectors = await passages(self.embedder, [f"{entry.name}\n{entry.text}" for entry in part])
+            await self.vectors.upsert(
+                scope,
+                [
+                    VectorItem(entry.name, vector, "", {"layer": entry.layer, "type": entry.type})
+                    for entry, vector in zip(part, vectors, strict=True)
+                ],
+            )
+            for entry in part:
+                left.pop(entry.name, None)
+        if left:
+            return False
+        self._lore_left.pop(scope, None)
+        self._ready_lore.add(scope)
+        return True
+
+    def forget_lore(self) -> None:
+        """Look anew whether the vectors of lore and of earlier turns are there."""
+        self._ready_lore.clear()
+        self._lore_left.clear()
+        self._whole.clear()
+
+    async def renew_lore(self, live: LiveSession) -> None:
+        """Make the vectors of the world's lore anew."""
+        scope = lore_scope(live.world.digest)
+        self._ready_lore.discard(scope)
+        self._lore_left.pop(scope, None)
+        await self.vectors.drop(scope)
+        await self.ensure_lore(live)
+
+    async def _episodes(self, live: LiveSession, turns: Sequence[str]) -> None:
+        """Make the vectors of turns; those of all turns that lack one, when the embedder is new to the session.
+
+        None for an embedder that sees no more than spelling: words find what they would, and nobody asks for them.
+        """
+        nodes = [node for turn in turns if (node := live.tree.get(turn)).episode]
+        if self.embedder is None or not nodes:
+            return
+        scope = episodes_scope(live.session.id)
+        if not self.embedder.semantic:
+            if await self.vectors.describe(scope) is not None:
+                await self.vectors.drop(scope)
+            return
+        session = live.session.id
+        lacking = await self.lacking(session, live.tree, [node.id for node in nodes])
+        for start in range(0, len(lacking), _CHUNK):
+            part = lacking[start : start + _CHUNK]
+            vectors = await passages(self.embedder, [passage_of(node.episode) for node in part])
+            await self.put_episodes(session, part, vectors)
+        self.mark_whole(session)
+
+    async def lacking(self, session: str, tree: Tree, fresh: Collection[str]) -> list[Node]:
+        """The turns with an episode that have no vector of this embedder, and those that are ``fresh``.
+
+        Making all anew may have ended half way, so that is looked at once for each session.
+        """
+        scope = episodes_scope(session)
+        if await self._create(scope):
+            self._whole.discard(scope)
+        wanted = set(fresh)
+        told = [node for turn in wanted if turn in tree and (node := tree.get(turn)).episode]
+        if scope in self._whole:
+            return told
+        nodes = [node for node in tree.nodes.values() if node.episode]
+        if await self.vectors.count(scope) == len(nodes):
+            return told
+        there: set[str] = set()
+        for start in range(0, len(nodes), _CHUNK):
+            there.update(await self.vectors.get(scope, [node.id for node in nodes[start : start + _CHUNK]]))
+        return [node for node in nodes if node.id in wanted or node.id not in there]
+
+    def mark_whole(self, session: str) -> None:
+        """Take note that nothing is lacking in a session."""
+        self._whole.add(episodes_scope(session))
+
+    async def put_episodes(self, session: str, nodes: Sequence[Node], vectors: Sequence[array[float]]) -> bool:
+        """Keep the vectors of turns. Whether their scope had to be made, so that the others are lacking."""
+        scope = episodes_scope(session)
+        made = await self._create(scope)
+        if made:
+            self._whole.discard(scope)
+        await self.vectors.upsert(
+            scope,
+            [
+                VectorItem(node.id, vector, "", {"depth": node.depth})
+                for node, vector in zip(nodes, vectors, strict=True)
+            ],
+        )
+        return made
+
+    async def is_right(self, scope: str) -> bool:
+        """Whether a scope is there and of this embedder."""
+        embedder = self.embedder
+        return embedder is not None and await self.vectors.describe(scope) == spec_of(scope, embedder)
+
+    async def _create(self, scope: str) -> bool:
+        """Make sure that the scope is there for this embedder; whether it was made just now, and is empty."""
+        assert self.embedder is not None
+        spec = spec_of(scope, self.embedder)
+        found = await self.vectors.describe(scope)
+        if found is not None and found != spec:
+            # Vectors of two embedders are never mixed: the scope begins anew and the journal fills it.
+            log.warning("vectors of %s were made by %s; they are made anew by %s", scope, found.embedder, spec.embedder)
+            self.counters.add("vectors.rebuilt")
+            await self.vectors.drop(scope)
+        await self.vectors.create(scope, spec)
+        return found != spec
+
+    async def verify_episodes(self, live: LiveSession, waiting: Collection[str] = ()) -> list[str]:
+        """Compare a session's episode vectors with what the journal and the embedder give.
+
+        Those of turns that are ``waiting`` for their views may be there or not.
+        """
+        if self.embedder is None:
+            return []
+        scope = episodes_scope(live.session.id)
+        stored: dict[str, VectorItem] = {}
+        after: str | None = None
+        while page := await self.vectors.scan(scope, after=after, limit=_CHUNK):
+            stored.update((item.id, item) for item in page)
+            after = page[-1].id
+        nodes = [node for node in live.tree.nodes.values() if node.episode and node.id not in waiting]
+        if not self.embedder.semantic:
+            nodes = []
+        if stored.keys() - set(waiting) != {node.id for node in nodes}:
+            return [f"vectors {scope}: {len(stored)} episodes, the journal gives {len(nodes)}"]
+        found = []
+        for start in range(0, len(nodes), _CHUNK):
+            part = nodes[start : start + _CHUNK]
+            vectors = await passages(self.embedder, [passage_of(node.episode) for node in part])
+            for node, vector in zip(part, vectors, strict=True):
+                item = stored[node.id]
+                if not alike(item.vector, vector) or item.metadata != {"depth": node.depth}:
+                    found.append(f"vectors {scope}: the episode of {node.id} differs from the journal")
+        return found
+
+
+def _parts(entries: Sequence[LoreEntry]) -> list[Sequence[LoreEntry]]:
+    return [entries[start : start + _CHUNK] for start in range(0, len(entries), _CHUNK)]
+
+
+def alike(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether two vectors are of one text, as far as an embedder that is asked twice can tell."""
+    if list(one) == list(other):
+        return True
+    return len(one) == len(other) and cosine(one, other) >= _ALIKE

@@ -1,0 +1,161 @@
+"""Forgetting: not a byte is left in the data directory, and what was not forgotten is as it was."""
+
+from __future__ import annotations
+
+import importlib.util
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saga_core import Saga
+from saga_core.errors import BadInput, NotFound
+from saga_core.model.turn import BLANK
+from tests.core.frontend import Frontend
+
+SECRET = "자색고래"
+ENGLISH = "Quillfeather"
+
+ENGINES: list[dict[str, Any]] = [{}]
+if importlib.util.find_spec("chromadb") and importlib.util.find_spec("ladybug"):
+    ENGINES.append({"profile": "full"})
+if importlib.util.find_spec("lancedb") and importlib.util.find_spec("ladybug"):
+    ENGINES.append({"profile": "full-lance"})
+
+
+UNCLEARED = "data_level0.bin"
+
+
+def traces(data: Path, *needles: str) -> list[str]:
+    """The files and folders below ``data`` in whose bytes or names one of ``needles`` stands.
+
+    Chroma writes its index files from memory that it never cleared: old bytes of this very process may stand there.
+    """
+    wanted = [form.encode() for needle in needles for form in {needle, unicodedata.normalize("NFD", needle)}]
+    wanted += [needle.encode("utf-16-le") for needle in needles]
+    found = []
+    for path in sorted(data.rglob("*")):
+        name = str(path.relative_to(data))
+        raw = path.read_bytes() if path.is_file() and path.name != UNCLEARED else b""
+        if any(each in raw or each in name.encode() for each in wanted):
+            found.append(name)
+    return found
+
+
+def config(data: Path, storage: dict[str, Any]) -> dict[str, Any]:
+    return {"storage": {"path": str(data), **storage}, "session": {"default_world": "ersia"}}
+
+
+async def play(saga: Saga, secret: str, *, label: str, owner: str = "") -> str:
+    """A story in which ``secret`` is spoken of, met, noted and carried."""
+    chat = Frontend(saga, session=label, owner=owner)
+    await chat.say(
+        f"{secret}에게 간다.", f"{secret}가 웃는다. 물이 차다.", npc_met=(secret,), notes=f"{secret}를 만났다"
+    )
+    await chat.say("묻는다.", f"“나는 {secret}다.” 그가 답한다.", mood="tense")
+    turn = await chat.swipe(f"{secret}는 말이 없다. 파도만 친다.", hp_change=-5)
+    await saga.timelines.fork(turn.session.id, None, f"{secret}의 끝")
+    return turn.session.id
+
+
+@pytest.mark.parametrize("storage", ENGINES, ids=lambda each: each.get("profile", "lite"))
+async def test_a_session(tmp_path: Path, storage: dict[str, Any]) -> None:
+    async with Saga.open(config(tmp_path, storage)) as saga:
+        gone = await play(saga, SECRET, label=f"{SECRET} 이야기")
+        kept = await play(saga, "붉은여우", label="남는 이야기")
+        await saga.drain(20)
+        before = await saga.describe(kept)
+    assert traces(tmp_path, SECRET), "it stands somewhere before it is forgotten"
+    async with Saga.open(config(tmp_path, storage)) as saga:
+        assert (await saga.maintenance.forget_sessions([await saga.sessions.get(gone)])).sessions == (gone,)
+        await saga.drain(20)
+        assert traces(tmp_path, SECRET, gone) == [], "while it runs"
+        assert (await saga.maintenance.verify()).findings == ()
+        assert await saga.describe(kept) == before
+        with pytest.raises(NotFound):
+            await saga.sessions.get(gone)
+    assert traces(tmp_path, SECRET, gone) == [], "and afterwards"
+    assert traces(tmp_path, "붉은여우")
+
+
+async def test_all_of_a_key(tmp_path: Path) -> None:
+    async with Saga.open(config(tmp_path, {})) as saga:
+        mine = [await play(saga, SECRET, label=f"{number}", owner="k1") for number in range(2)]
+        other = await play(saga, "붉은여우", label="0", owner="k2")
+        await saga.drain(20)
+        with pytest.raises(NotFound, match="fingerprint 'k3'"):
+            await saga.maintenance.sessions_of("k3")
+        gone = await saga.maintenance.forget_sessions(await saga.maintenance.sessions_of("k1"))
+        assert sorted(gone.sessions) == sorted(mine)
+        assert [each.session.id for each in await saga.sessions.list()] == [other]
+        await saga.drain(20)
+        assert traces(tmp_path, SECRET, *mine) == []
+
+
+async def test_the_world_goes_with_the_last_session_in_it(tmp_path: Path) -> None:
+    async with Saga.open(config(tmp_path, {})) as saga:
+        first, second = [await play(saga, SECRET, label=label) for label in ("하나", "둘")]
+        await saga.drain(20)
+        await saga.maintenance.forget_sessions([await saga.sessions.get(first)])
+        assert [key for key, _ in await saga.stores.state.scan(("world",))]
+        await saga.maintenance.forget_sessions([await saga.sessions.get(second)])
+        rest = [key for key, _ in await saga.stores.state.scan(())]
+        assert {key[0] for key in rest} == {"meta"}, rest
+        assert await saga.stores.vector.scopes() == []
+
+
+@pytest.mark.parametrize("name", [SECRET, ENGLISH])
+async def test_a_name(tmp_path: Path, name: str) -> None:
+    async with Saga.open(config(tmp_path, {})) as saga:
+        session = await play(saga, name, label=f"{name} 이야기")
+        other = await play(saga, "붉은여우", label="남는 이야기")
+        await saga.drain(20)
+        hp = (await saga.describe(session))["hp"]
+        gone = await saga.maintenance.forget_name(session, name.upper())
+        await saga.drain(20)
+        assert gone.sessions == (session,) and gone.places > 5
+        assert traces(tmp_path, name) == []
+        told = await saga.describe(session)
+        assert (told["hp"], told["npcs_met"]) == (hp, [])
+        turns = await saga.views.turns(session)
+        assert turns[-1].reply == f"{BLANK}는 말이 없다. 파도만 친다."
+        assert (await saga.maintenance.verify()).findings == ()
+        assert (await saga.describe(other))["npcs_met"] == ["붉은여우"]
+
+
+async def test_what_the_frontend_still_shows_is_the_turn_that_it_was(tmp_path: Path) -> None:
+    async with Saga.open(config(tmp_path, {})) as saga:
+        chat = Frontend(saga)
+        turn = await chat.say("간다.", f"{SECRET}가 길을 막는다. 물러서지 않는다.", hp_change=-5)
+        await saga.drain(20)
+        await saga.maintenance.forget_name(turn.session.id, SECRET)
+        begun = await chat.begin("비킨다.")
+        assert (begun.session.id, begun.parent.id) == (turn.session.id, turn.id), "no turn is adopted with the name"
+
+
+@pytest.mark.parametrize("owner", ["", "k1"])
+async def test_a_session_in_which_a_name_was_forgotten_goes_without_a_rest(tmp_path: Path, owner: str) -> None:
+    """Also the entries by which its replies were known before."""
+    async with Saga.open(config(tmp_path, {})) as saga:
+        session = await play(saga, SECRET, label="이야기", owner=owner)
+        kept = await play(saga, ENGLISH, label="남는 이야기", owner=owner)
+        await saga.drain(20)
+        await saga.maintenance.forget_name(session, SECRET)
+        await saga.maintenance.forget_sessions([await saga.sessions.get(session)])
+        await saga.drain(20)
+        assert (await saga.maintenance.verify()).findings == ()
+        assert [found.session.id for found in await saga.sessions.list()] == [kept]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("가", "too short"), ("아무도안쓴말", "stands nowhere"), ("크룩", "its author's")],
+)
+async def test_names_that_are_refused(tmp_path: Path, name: str, told: str) -> None:
+    async with Saga.open(config(tmp_path, {})) as saga:
+        session = await play(saga, SECRET, label="이야기")
+        before = await saga.describe(session)
+        with pytest.raises(BadInput, match=told):
+            await saga.maintenance.forget_name(session, name)
+        assert await saga.describe(session) == before

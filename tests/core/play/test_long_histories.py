@@ -1,0 +1,161 @@
+"""Long histories: adopted, loaded and folded in pieces, so that others have their turn in between."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saga_core import Saga
+from saga_core.errors import StoreError
+from saga_core.journal.journal import Journal
+from saga_core.model.deltas import Delta, HpChanged, Source, Status
+from saga_core.model.turn import Turn
+from saga_core.play import adoption
+from saga_core.sessions import live_session
+from saga_core.sessions.amending import amend
+from saga_core.views import projector
+from tests.core.frontend import Frontend, memory_config
+from tests.core.jobs.unreported import AWAY, playing, settled, told
+
+
+@asynccontextmanager
+async def others() -> AsyncIterator[list[int]]:
+    """Somebody else on the loop, who counts how often it had its turn."""
+    turns = [0]
+
+    async def live_on() -> None:
+        while True:
+            turns[0] += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(live_on())
+    try:
+        yield turns
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_history_beyond_what_one_commit_holds_is_adopted() -> None:
+    async with Saga.open(memory_config()) as saga:
+        chat = Frontend(saga, history=told(1_700))
+        async with others() as turns:
+            turn = await chat.begin("멈춘다.")
+        assert turn.parent.depth == 1_700
+        assert turns[0] > 1_700 / adoption._AT_ONCE
+        assert (await saga.sessions.get(turn.session.id)).head == turn.parent.id
+        assert turn.context.text.count("번째 길은") == 0, "what the history shows is not told again"
+
+
+async def test_episodes_of_a_long_history_are_indexed_with_its_views() -> None:
+    async with Saga.open(memory_config()) as saga:
+        chat = Frontend(saga, history=told(2 * adoption._AT_ONCE))
+        turn = await chat.begin("멈춘다.")
+        assert await saga.views.search("길은 강가로", session_id=turn.session.id) == []
+        async with others() as turns:
+            await settled(chat)
+        assert turns[0] > 2 * adoption._AT_ONCE / live_session._INDEXED
+        assert len(await saga.views.search("길은 강가로", session_id=turn.session.id, k=200)) == 2 * adoption._AT_ONCE
+        assert await saga.maintenance.differences(turn.session.id) == []
+
+
+async def test_a_short_history_is_indexed_at_once() -> None:
+    async with Saga.open(memory_config()) as saga:
+        chat = Frontend(saga, history=told(3))
+        turn = await chat.begin("멈춘다.")
+        assert len(await saga.views.search("길은 강가로", session_id=turn.session.id)) == 3
+
+
+async def test_an_adoption_that_breaks_off_goes_on_with_the_next_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adoption, "_AT_ONCE", 4)
+    monkeypatch.setattr(adoption, "_COMMITTED", 8)
+    append, commits = Journal.append, []
+
+    async def breaking(self: Journal, *given: Any, **more: Any) -> Any:
+        commits.append(given)
+        if len(commits) == 2:
+            raise StoreError("disk full")
+        return await append(self, *given, **more)
+
+    monkeypatch.setattr(Journal, "append", breaking)
+    async with Saga.open(memory_config()) as saga:
+        chat = Frontend(saga, history=told(20))
+        turn = await chat.begin("멈춘다.")
+        assert "disk full" in turn.notices[0]
+        (summary,) = await saga.sessions.list()
+        assert summary.turns == 8
+        again = await chat.begin("멈춘다.")
+        assert (again.parent.depth, again.session.id) == (20, summary.session.id)
+        assert len((await saga.views.tree(again.session.id))["nodes"]) == 21
+
+
+async def test_a_long_session_is_loaded_and_folded_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_session, "_FOLDED", 8)
+    monkeypatch.setattr(live_session, "_INDEXED", 8)
+    config = {"storage": {"path": str(tmp_path / "data")}}
+    async with Saga.open(config) as saga:
+        chat = Frontend(saga, history=told(80))
+        turn = await chat.say("멈춘다.", AWAY, mood="calm")
+        await settled(chat)
+        await saga.parts.journal.drop_checkpoints(turn.session.id)
+        before = await saga.describe(turn.session.id)
+    async with Saga.open(config) as saga:
+        async with others() as turns:
+            loaded = await saga.parts.live.get(turn.session.id)
+        assert turns[0] >= 10
+        async with others() as turns:
+            await loaded.state(loaded.head)
+        assert turns[0] >= 10
+        assert await saga.describe(turn.session.id) == before
+
+
+async def test_what_is_folded_while_a_turn_above_is_amended_is_folded_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with playing(config=memory_config(checkpoint_every=2)) as (chat, _):
+        turns = [await chat.say(f"{n}번째로 친다.", f"{n}번째 일격에 먼지가 인다.", hp_change=-1) for n in range(7)]
+        await settled(chat)
+        session = await chat.saga.parts.live.get(turns[0].session.id)
+        session._states.clear()
+        session._turns.clear()
+        reading, go_on, read = asyncio.Event(), asyncio.Event(), Journal.turns
+
+        async def slow(self: Journal, session_id: str, ids: Sequence[str]) -> list[Turn]:
+            found = await read(self, session_id, ids)
+            if ids and not reading.is_set():
+                reading.set()
+                await go_on.wait()
+            return found
+
+        monkeypatch.setattr(Journal, "turns", slow)
+        folding = asyncio.create_task(session.state(turns[-1].id))
+        await reading.wait()
+        player = (await session.state(session.tree.root)).player
+        fell = Delta((HpChanged(player, -50),), Source.EXTRACTION, Status.OK)
+        await amend(session, turns[1].id, fell, chat.saga.parts.ids.new("a"))
+        go_on.set()
+        state = await folding
+        assert state.entities[player].get("hp") == 100 - 6 - 50
+        assert (await session.state(turns[-1].id)) is state
+
+
+async def test_only_the_ends_are_shown_however_many_turns_are_due() -> None:
+    async with Saga.open(memory_config()) as saga:
+        chat = Frontend(saga)
+        first = await chat.say("광장을 둘러본다.", "사람들이 북적인다. 약초 냄새가 난다.", mood="calm")
+        ends = []
+        for way in ("숲", "강", "산"):
+            del chat.history[2:]
+            for step in range(3):
+                turn = await chat.say(
+                    f"{way}에서 {step}걸음 간다.", f"{way}의 {step}번째 굽이다. 새가 난다.", mood="calm"
+                )
+            ends.append(turn.id)
+        session = await saga.parts.live.get(first.session.id)
+        turns = [node for node in session.tree.nodes if node != session.tree.root]
+        assert projector._tips(session, turns) == ends[-2:]
+        assert projector._tips(session, turns[:2]) == [turns[1]]
+        assert projector._tips(session, []) == []

@@ -1,0 +1,90 @@
+"""Blocks say whose they are, and stand in one order, whatever a client sends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from saga_core.messages import FIXED, OWN, Origin, PromptPlan, Stability
+from saga_core.prompt.build import ORDER, build_plan, client_blocks
+
+SYSTEM = {"role": "system", "content": "You narrate."}
+USER = {"role": "user", "content": "I go in."}
+REPLY = {"role": "assistant", "content": "It is dark."}
+OURS = {"rules": "rules", "world": "world", "pages": "pages", "context": "context"}
+
+
+def origins(plan: PromptPlan) -> list[Origin]:
+    return [block.origin for block in plan.blocks]
+
+
+def test_each_block_says_whose_it_is() -> None:
+    plan = build_plan(client_blocks([SYSTEM, USER, REPLY, SYSTEM, USER, SYSTEM]), **OURS)
+    assert origins(plan) == [
+        Origin.CLIENT, Origin.RULES, Origin.WORLD, Origin.PAGES, Origin.HISTORY, Origin.HISTORY, Origin.HISTORY,
+        Origin.WORDS, Origin.TAIL,
+    ]  # fmt: skip
+    assert plan.blocks[7].lead == "context"
+    assert [block.content for block in plan.blocks[1:4]] == ["rules", "world", "pages"]
+
+
+def test_without_words_the_context_stands_before_an_unfinished_reply() -> None:
+    plan = build_plan(client_blocks([SYSTEM, REPLY]), **OURS)
+    assert origins(plan)[-2:] == [Origin.CONTEXT, Origin.HISTORY]
+    plan = build_plan(client_blocks([SYSTEM]), **OURS)
+    assert origins(plan) == [Origin.CLIENT, Origin.RULES, Origin.WORLD, Origin.PAGES, Origin.CONTEXT]
+
+
+def test_what_floats_goes_in_front_of_the_context() -> None:
+    plan = build_plan(client_blocks([USER]), context="context", relocated="It is noon.")
+    assert plan.blocks[0].lead == "[System prompt, for this reply]\nIt is noon.\n[/System prompt]\n\ncontext"
+
+
+def test_a_tool_call_keeps_its_empty_content_unless_something_is_put_before_it() -> None:
+    call = {"role": "user", "content": None, "name": "dice"}
+    assert PromptPlan(client_blocks([call])).to_openai() == [call]
+    assert build_plan(client_blocks([call]), context="now").to_openai() == [
+        {"role": "user", "content": "now", "name": "dice"}
+    ]
+
+
+def test_a_state_block_that_a_client_kept_is_taken_out_of_replies_alone() -> None:
+    block = "\n\n```state\nhp: 3\n```"
+    said = [{"role": "assistant", "content": f"Dark.{block}"}, {"role": "user", "content": f"I write{block}"}]
+    first, second = client_blocks(said)
+    assert first.text.strip() == "Dark." and second.text == f"I write{block}"
+
+
+messages = st.lists(
+    st.fixed_dictionaries(
+        {
+            "role": st.sampled_from(("system", "developer", "user", "assistant", "tool")),
+            "content": st.one_of(
+                st.text(max_size=9), st.none(), st.just([{"type": "text", "text": "a"}, {"type": "image_url"}])
+            ),
+        }
+    ),
+    min_size=1,
+    max_size=9,
+)
+
+
+@given(messages, st.booleans())
+def test_any_request_keeps_its_messages_in_their_order(sent: list[dict[str, Any]], ours: bool) -> None:
+    client = client_blocks(sent)
+    plan = build_plan(client, **(OURS if ours else {}))
+    assert [block.origin for block in client] == sorted((block.origin for block in client), key=ORDER.index)
+    kept = [(block.role, block.content) for block in plan.blocks if block.origin not in OWN]
+    assert kept == [(block.role, block.content) for block in client]
+    assert sum(block.origin is Origin.WORDS for block in client) <= 1
+    rank = [ORDER.index(block.origin) for block in plan.blocks if block.origin is not Origin.CONTEXT]
+    assert rank == sorted(rank)
+    if not ours:
+        assert plan == PromptPlan(client)
+    else:
+        leads = [block for block in plan.blocks if block.lead or block.origin is Origin.CONTEXT]
+        assert len(leads) == 1 and leads[0].stability is Stability.VOLATILE
+    fixed = [block.origin in FIXED for block in plan.blocks]
+    assert fixed == sorted(fixed, reverse=True), "what never changes stands first"

@@ -1,0 +1,167 @@
+"""What a profile opens, what happens when an engine is missing, and when another one was used before."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from saga_core import Saga, registry
+from saga_core.config import load_config
+from saga_core.config.model import Profile
+from saga_core.errors import StoreCorrupt, StoreUnavailable
+from saga_core.recall.vector_scopes import episodes_scope
+from saga_core.storage.opening import PROFILES, backend_of, path_of, place_of
+from tests.core.frontend import Frontend
+
+
+def config(data: Path, **storage: Any) -> Any:
+    return load_config({"storage": {"path": str(data), **storage}, "session": {"default_world": "ersia"}}, environ={})
+
+
+def test_every_profile_names_backends_that_are_registered() -> None:
+    assert tuple(PROFILES) == get_args(Profile)
+    for profile in PROFILES.values():
+        assert {kind: choice.backend for kind, choice in profile.items() if choice.backend in registry.names(kind)} == {
+            kind: choice.backend for kind, choice in profile.items()
+        }
+
+
+def test_no_two_backends_share_a_place() -> None:
+    for kind in ("graph", "vector"):
+        places = [place_of(kind, name) for name in (*registry.names(kind), "other", "another")]
+        told = [place for place in places if place is not None]
+        assert len(set(told)) == len(told)
+
+
+def test_where_data_lies(tmp_path: Path) -> None:
+    plain = config(tmp_path, profile="full-lance", graph={"backend": "kuzu"}, vector={"path": "elsewhere"})
+    assert backend_of(plain, "graph") == "kuzu"
+    assert path_of(plain, "graph") == tmp_path / "graph.kuzu"
+    assert backend_of(plain, "vector") == "lancedb"
+    assert path_of(plain, "vector") == plain.base / "elsewhere"
+    assert path_of(config(tmp_path), "graph") is None
+
+
+@pytest.mark.parametrize(
+    ("profile", "vector", "module"), [("full", "chroma", "chromadb"), ("full-lance", "lancedb", "lancedb")]
+)
+async def test_an_engine_that_is_missing_is_replaced_and_the_player_is_told(
+    profile: str, vector: str, module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in ("ladybug", module):
+        monkeypatch.setitem(sys.modules, each, None)  # as if it were not installed: importing it raises
+    async with Saga.open(config(tmp_path, profile=profile)) as saga:
+        assert {kind: store.info.name for kind, store in saga.stores.all().items()} == {
+            "state": "sqlite", "graph": "networkx", "vector": "sqlite", "cache": "files",
+        }  # fmt: skip
+        degraded = (await saga.status())["degraded"]
+        assert degraded.keys() == {"graph.ladybug", f"vector.{vector}"}
+        assert "using networkx instead: install it: pip install 'saga-rp[ladybug]'" in degraded["graph.ladybug"]
+        assert f"using sqlite instead: install it: pip install 'saga-rp[{vector}]'" in degraded[f"vector.{vector}"]
+        chat = Frontend(saga)
+        turn = await chat.say("숲으로 간다.", "숲에 들어선다.", location="어둠의 숲")
+        assert any("saga-rp[ladybug]" in notice for notice in turn.notices)
+        await saga.drain(20)
+        assert await saga.maintenance.differences(turn.session.id) == []
+    assert (tmp_path / "vectors.db").is_file()
+
+
+@pytest.mark.parametrize("module", ["networkx", "numpy"])
+def test_without_what_takes_the_place_of_others_nothing_opens(module: str, tmp_path: Path) -> None:
+    """``lite`` has nothing to fall back to, and does not pretend to."""
+    program = (
+        f"import asyncio, sys; sys.modules[{module!r}] = None\n"
+        "from saga_core import Saga\n"
+        "from saga_core.errors import StoreCorrupt, StoreUnavailable\n"
+        "async def opened():\n"
+        f"    await Saga.open({{'storage': {{'path': {str(tmp_path)!r}}}}})\n"
+        "try:\n    asyncio.run(opened())\nexcept StoreUnavailable as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert module in done.stdout
+    assert "degraded" not in done.stderr
+
+
+async def test_a_damaged_store_is_no_missing_engine(tmp_path: Path) -> None:
+    (tmp_path / "graph.ladybug").write_text("a file, and no directory", encoding="utf-8")
+    with pytest.raises(StoreUnavailable, match="give the path of a directory"):
+        await Saga.open(config(tmp_path, graph={"backend": "ladybug"}))
+
+
+@pytest.mark.parametrize(
+    ("kind", "here", "there"),
+    [("vector", "chroma", "lancedb"), ("vector", "lancedb", "chroma"), ("graph", "ladybug", "kuzu")],
+)
+async def test_files_of_another_engine_are_never_opened(kind: str, here: str, there: str, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    if kind == "graph":
+        (place / "graph.db").write_bytes(b"KUZU" + (49).to_bytes(8, "little") + bytes(4_084))
+    else:
+        label = {"saga": "vectors", "engine": there, "version": 1, "notes": {}}
+        (place / "saga.json").write_text(json.dumps(label), encoding="utf-8")
+    wanted = rf"by (the backend )?'?{there}.*saga rebuild --to {kind}={here}"
+    with pytest.raises(StoreCorrupt, match=wanted):
+        await Saga.open(config(tmp_path / "data", **{kind: {"backend": here, "path": str(place)}}))
+    assert len(list(place.iterdir())) <= 2, "nothing but a lock"
+
+
+@pytest.mark.usefixtures("sees_meaning")
+class TestAnotherEngine:
+    """An engine that comes back is not believed: it missed what was played without it."""
+
+    async def play(self, data: Path, words: str, **storage: Any) -> tuple[dict[str, str], str]:
+        async with Saga.open(config(data, **storage)) as saga:
+            noticed = dict(saga.counters.degraded)
+            chat = Frontend(saga, session="모험", history=list(self.history))
+            turn = await chat.say(words, f"{words} 그렇게 되었다.", location="어둠의 숲")
+            self.history = chat.history
+            await saga.drain(20)
+            assert await saga.maintenance.differences(turn.session.id) == []
+            return noticed, turn.session.id
+
+    history: list[dict[str, Any]]
+
+    async def test_what_was_missed_is_filled_in(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+        self.history = []
+        there: dict[str, Any] = {"vector": {"path": str(tmp_path / "there.db")}}
+        noticed, session = await self.play(tmp_path, "첫째 턴이다.")
+        assert noticed == {}
+        noticed, _ = await self.play(tmp_path, "둘째 턴이다.")
+        assert noticed == {}, "the same stores are no news"
+        with caplog.at_level(logging.WARNING, "saga"):
+            noticed, _ = await self.play(tmp_path, "셋째 턴이다.", **there)
+        assert noticed.keys() == {"vector.changed"}
+        assert "written with sqlite in vectors.db" in noticed["vector.changed"]
+        assert "saga rebuild --to vector=sqlite" in noticed["vector.changed"]
+        assert noticed["vector.changed"] in caplog.text
+        noticed, _ = await self.play(tmp_path, "넷째 턴이다.")
+        assert "written with sqlite in there.db" in noticed["vector.changed"]
+        async with Saga.open(config(tmp_path)) as saga:
+            assert saga.counters.degraded == {}
+            assert await saga.stores.vector.count(episodes_scope(session)) == 4
+
+    async def test_who_only_looks_changes_nothing(self, tmp_path: Path) -> None:
+        self.history = []
+        there = config(tmp_path, vector={"path": str(tmp_path / "there.db")})
+        _, session = await self.play(tmp_path, "첫째 턴이다.")
+        for _ in range(2):
+            saga = await Saga.open(there, resume=False)
+            assert "vector.changed" in saga.counters.degraded
+            await saga.aclose()
+        async with Saga.open(config(tmp_path)) as saga:
+            assert saga.counters.degraded == {}
+            assert await saga.stores.vector.count(episodes_scope(session)) == 1
+
+    async def test_a_data_directory_may_be_moved(self, tmp_path: Path) -> None:
+        self.history = []
+        await self.play(tmp_path / "old", "첫째 턴이다.")
+        (tmp_path / "old").rename(tmp_path / "new")
+        noticed, _ = await self.play(tmp_path / "new", "둘째 턴이다.")
+        assert noticed == {}

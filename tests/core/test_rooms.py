@@ -1,0 +1,85 @@
+"""Every room has a face: other rooms, the server and the backends import from it, and it lists what they may take."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CORE = ROOT / "saga_core"
+ROOMS = sorted(path.parent.name for path in CORE.glob("*/__init__.py"))
+PACKAGES = ("saga_core", "saga_backends", "saga_server", "conformance")
+
+
+@cache
+def imports(path: Path) -> tuple[tuple[str, str], ...]:
+    """The modules that a file imports from, and what it takes, deferred imports among them."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from ((node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+
+
+def room_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).parts
+    return parts[1] if parts[0] == "saga_core" and len(parts) > 2 else ""
+
+
+FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_is_entered_by_its_face(room: str) -> None:
+    inside = f"saga_core.{room}."
+    past = [
+        f"{path.relative_to(ROOT)}: {module}.{name}"
+        for path in FILES
+        if room_of(path) != room
+        for module, name in imports(path)
+        if module.startswith(inside) and not name.startswith("_")
+    ]
+    assert past == [], f"import from saga_core.{room} instead"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_face_lists_what_it_gives(room: str) -> None:
+    face = import_module(f"saga_core.{room}")
+    assert face.__doc__ and "TODO" not in face.__doc__
+    assert len(set(face.__all__)) == len(face.__all__)
+    for name in face.__all__:
+        assert getattr(face, name) is not None
+    with pytest.raises(AttributeError):
+        face.nothing_of_that_name  # noqa: B018 - it is the reading that counts
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_face_gives_nothing_that_nobody_takes(room: str) -> None:
+    face = f"saga_core.{room}"
+    tests = sorted((ROOT / "tests").rglob("*.py")) + sorted((ROOT / "docs").rglob("*.py"))
+    taken = {
+        name for path in (*FILES, *tests) if room_of(path) != room for module, name in imports(path) if module == face
+    }
+    public = {line for page in ROOT.glob("docs/*.md") for line in page.read_text(encoding="utf-8").split("\n")}
+    told = {name for name in import_module(face).__all__ if any(name in line and face in line for line in public)}
+    assert set(import_module(face).__all__) - taken - told <= PROMISED.get(room, set())
+
+
+PROMISED = {"state_block": {"ParsedBlock"}, "world": {"WorldProblem"}}
+"""What is there for other packages alone."""
+
+
+def test_rooms_are_no_drawers() -> None:
+    sizes = {room: len(list((CORE / room).rglob("*.py"))) for room in ROOMS}
+    assert {room: size for room, size in sizes.items() if size > 22} == {}
+    long = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    assert {path: lines for path, lines in long.items() if lines > 440} == {}

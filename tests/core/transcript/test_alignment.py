@@ -1,0 +1,77 @@
+"""Which turns a history shows: in order, from the end, gaps on either side allowed."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from saga_core.model.tree import Node, Tree
+from saga_core.model.turn import TurnKind
+from saga_core.transcript.dialogue import Utterance
+from saga_core.transcript.identities import identity_key
+from saga_core.transcript.matching import _shown
+
+texts = st.sampled_from(["바람이 분다.", "The lamp gutters.", "응.", "Yes.", "A door bangs."])
+
+
+def grown(replies: list[str]) -> Tree:
+    tree = Tree("s")
+    tree.add(Node("t000", None, 0, 0.0, TurnKind.ROOT))
+    for depth, reply in enumerate(replies, 1):
+        parent = f"t{depth - 1:03}"
+        jump = tree.jump_for(parent)
+        tree.add(Node(f"t{depth:03}", parent, depth, 0.0, TurnKind.NARRATION, reply_key=identity_key(reply), jump=jump))
+    return tree
+
+
+def most(replies: list[str], told: list[str]) -> int:
+    """The length of the longest common subsequence, written out."""
+    row = [0] * (len(told) + 1)
+    for reply in replies:
+        before, row = row, [0]
+        for at, text in enumerate(told):
+            same = identity_key(reply) == identity_key(text)
+            row.append(before[at] + 1 if same else max(before[at + 1], row[-1]))
+    return row[-1]
+
+
+def history(told: list[str]) -> list[Utterance]:
+    return [
+        each
+        for at, reply in enumerate(told)
+        for each in (Utterance("user", f"{at}", 2 * at), Utterance("assistant", reply, 2 * at + 1))
+    ]
+
+
+def shown(replies: list[str], told: list[str]) -> list[int]:
+    tree, past = grown(replies), history(told)
+    found = _shown(tree, tree.get(f"t{len(replies):03}"), past, len(past) - 1)
+    return sorted(int(turn[1:]) for turn in found)
+
+
+@given(st.lists(texts, min_size=1, max_size=6), st.data())
+def test_it_is_the_most_that_can_be_read_in_order(replies: list[str], data: st.DataObject) -> None:
+    hidden = data.draw(st.sets(st.integers(0, len(replies) - 1)))
+    told = [f"*{reply}*" for at, reply in enumerate(replies) if at not in hidden]
+    for text in data.draw(st.lists(texts, max_size=2)):
+        told.insert(data.draw(st.integers(0, len(told))), text)
+    found = shown(replies, told)
+    assert len(found) == most(replies, told)
+    assert most([replies[depth - 1] for depth in found], told) == len(found)
+
+
+def test_a_reply_that_was_edited_is_not_taken_for_its_twin_far_above() -> None:
+    replies = ["종이 울린다.", "응.", "문이 열린다.", "The rain stops.", "종이 울린다."]
+    assert shown(replies, ["종이 울린다.", "응.", "문이 열린다.", "The rain stops.", "종이 다르게 운다."]) == [
+        1,
+        2,
+        3,
+        4,
+    ]
+    replies += ["응."]
+    told = ["종이 울린다.", "응.", "문이 열린다.", "The rain stops.", "종이 다르게 운다.", "응."]
+    assert shown(replies, told) == [1, 2, 3, 4, 6]
+
+
+def test_of_one_answer_to_everything_the_last_eight_are_looked_at() -> None:
+    assert len(shown(["응."] * 400, [*["응."] * 399, "아니."])) == 8
