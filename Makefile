@@ -6,7 +6,7 @@ STAMP := $(VENV)/.saga-setup
 PROFILE ?= lite
 LANG_ ?= ko
 
-.PHONY: help setup demo serve test test-deep lint types walls tests audit bench clean
+.PHONY: help setup demo serve test test-deep lint types walls tests audit bench endpoints clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -50,6 +50,9 @@ audit: $(STAMP) ## look the pinned packages up among known vulnerabilities (asks
 
 bench: $(STAMP) ## measure a turn, and print the table of docs/performance.md
 	$(BIN)/saga bench turn
+
+endpoints: $(STAMP) ## write the lists of endpoints in docs/ anew, from saga_server/admin/endpoints.py
+	$(BIN)/python -m saga_server.admin.endpoint_list
 
 clean: ## remove the environment and caches, never the data
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
