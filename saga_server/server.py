@@ -19,7 +19,7 @@ from saga_core.config import Config
 from saga_core.errors import BadInput
 from saga_server.admin import unfinished
 from saga_server.app import make_app
-from saga_server.http import EXCHANGES, Doorman, listen
+from saga_server.http import EXCHANGES, StartupResponder, listen
 from saga_server.process import (
     BACKLOG,
     CannotListen,
@@ -58,7 +58,7 @@ class Server:
     environ: Mapping[str, str] = field(factory=lambda: os.environ, repr=False)
     read_again: Callable[[], Config] | None = field(default=None, repr=False)
     """Gives the settings as they are written now, for ``reload``."""
-    heed: Callable[[Config], None] = field(default=lambda _: None, repr=False)
+    on_reload: Callable[[Config], None] = field(default=lambda _: None, repr=False)
     """Is told of other settings, for what is not the server's own: logging."""
     port: int = field(default=0, init=False)
     """The port it listens on."""
@@ -119,7 +119,7 @@ class Server:
         listening = open_sockets(self.config.server.host, self.config.server.port)
         try:
             self.port = int(listening[0].getsockname()[1])
-            async with Doorman(listening):
+            async with StartupResponder(listening):
                 self._runner = await self._open()
             for sock in listening:
                 self._sites.append(await listen(self._runner, sock, BACKLOG))
@@ -195,21 +195,21 @@ class Server:
         assert self._current is not None and self._runner is not None, "the server is not started"
         narrators = Narrators.from_config(config, self.environ).after(self.narrators)
         self._former.append(self.narrators)
-        late = []
+        needs_restart = []
         for name, model in self._behind.items():
             fresh = narrators.extraction(getattr(config.models, name.partition(".")[2]))
             if model is not None and fresh is not None:
                 model.narrator, model.route = fresh.narrator, fresh.route
             elif model is not fresh:
-                late.append(name)
+                needs_restart.append(name)
         exchanges = self._runner.app[EXCHANGES]
         exchanges.narrators = narrators
         exchanges.keep_alive, exchanges.patience = config.server.keep_alive, config.server.request_timeout
         self._current.config, self._current.narrators = config, narrators
         self.config = config
         self.saga.reconfigure(config)
-        self.heed(config)
-        return tuple(late)
+        self.on_reload(config)
+        return tuple(needs_restart)
 
     # -- stopping ----------------------------------------------------------------------------------------------
 

@@ -9,9 +9,9 @@ from saga_core.lazy_face import lazy_face
 if TYPE_CHECKING:
     from saga_server.admin.backups import back_up, restore
     from saga_server.admin.events import EVENTS, Events, close_events
+    from saga_server.admin.lazy_routes import admin_routes
     from saga_server.admin.maintenance import exported, forgotten, imported
     from saga_server.admin.reply import to_plain
-    from saga_server.admin.routes import admin_routes
     from saga_server.admin.running_work import prepare, unfinished
     from saga_server.admin.session_handlers import listed_sessions
     from saga_server.admin.timeline_handlers import comparison
@@ -45,7 +45,7 @@ __getattr__ = lazy_face(
         "forgotten": "saga_server.admin.maintenance:forgotten",
         "imported": "saga_server.admin.maintenance:imported",
         "to_plain": "saga_server.admin.reply:to_plain",
-        "admin_routes": "saga_server.admin.routes:admin_routes",
+        "admin_routes": "saga_server.admin.lazy_routes:admin_routes",
         "prepare": "saga_server.admin.running_work:prepare",
         "unfinished": "saga_server.admin.running_work:unfinished",
         "listed_sessions": "saga_server.admin.session_handlers:listed_sessions",

@@ -33,7 +33,7 @@ async def serve(config: Config, read_again: Callable[[], Config]) -> None:
     """
     for warning in config.warnings:
         _log.warning("%s", warning)
-    server = Server(config, read_again=read_again, heed=set_up_logging)
+    server = Server(config, read_again=read_again, on_reload=set_up_logging)
     signals = _Signals(server)
     await server.start()
     settle()

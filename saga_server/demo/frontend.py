@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import aiohttp
 from attrs import define, field, frozen
+from openai import AsyncOpenAI, AsyncStream, OpenAIError
+from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam
 
 from saga_server.demo.adventure import Adventure
-from saga_server.demo.sse import BrokenStream, read_events
+
+_MODEL = "saga-offline"
+_MAX_TOKENS = 800
+NO_KEY = "none"
+"""The client wants a key; this one counts as none."""
 
 
 class FrontendError(Exception):
@@ -45,8 +51,7 @@ class Frontend:
     """Talks to the proxy as SillyTavern and its like do. Knows nothing of SAGA but the reply's headers."""
 
     adventure: Adventure
-    http: aiohttp.ClientSession
-    base: str
+    client: AsyncOpenAI
     path: list[Said] = field(factory=list)
     """The turns on the screen, oldest first."""
 
@@ -63,12 +68,19 @@ class Frontend:
     async def send(self, words: str, *, stream: bool) -> Answer:
         """Say something; the reply goes on the screen. Raises ``FrontendError``."""
         started = time.perf_counter()
-        body = {"model": "saga-offline", "messages": self.messages(words), "stream": stream, "max_tokens": 800}
-        async with self.http.post(f"{self.base}/v1/chat/completions", json=body) as response:
-            if response.status != 200:
-                raise FrontendError(f"chat answered {response.status}: {await response.text()}")
-            reply, pieces = await (_streamed(response) if stream else _whole(response))
-            headers = response.headers
+        completions = self.client.chat.completions.with_raw_response
+        messages = cast("list[ChatCompletionMessageParam]", self.messages(words))
+        try:
+            if stream:
+                streamed = await completions.create(
+                    model=_MODEL, messages=messages, max_tokens=_MAX_TOKENS, stream=True
+                )
+                headers, (reply, pieces) = streamed.headers, await _streamed(streamed.parse())
+            else:
+                whole = await completions.create(model=_MODEL, messages=messages, max_tokens=_MAX_TOKENS)
+                headers, (reply, pieces) = whole.headers, _whole(whole.parse())
+        except OpenAIError as error:
+            raise FrontendError(f"chat failed: {error}") from error
         said = Said(words, reply, _header(headers, "X-SAGA-Turn"))
         self.path.append(said)
         return Answer(
@@ -108,22 +120,20 @@ class Admin:
         return await response.json()
 
 
-async def _whole(response: aiohttp.ClientResponse) -> tuple[str, int]:
-    answer = await response.json()
-    return str(answer["choices"][0]["message"]["content"]), 1
+def _whole(found: ChatCompletion) -> tuple[str, int]:
+    return found.choices[0].message.content or "", 1
 
 
-async def _streamed(response: aiohttp.ClientResponse) -> tuple[str, int]:
+async def _streamed(stream: AsyncStream[ChatCompletionChunk]) -> tuple[str, int]:
     texts: list[str] = []
-    try:
-        async for event in read_events(response.content.iter_any()):
-            texts += [
-                str(choice["delta"]["content"])
-                for choice in event["choices"]
-                if choice["index"] == 0 and choice["delta"].get("content")
-            ]
-    except BrokenStream as error:
-        raise FrontendError(str(error)) from error
+    ended = False
+    async for chunk in stream:
+        for choice in chunk.choices:
+            if choice.index == 0:
+                texts += [choice.delta.content] if choice.delta.content else []
+                ended = ended or choice.finish_reason is not None
+    if not ended:
+        raise FrontendError("the stream broke off before the reply had ended")
     return "".join(texts), len(texts)
 
 

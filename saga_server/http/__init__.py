@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from saga_server.http.openai_schema import read_json
     from saga_server.http.request_names import read_name
     from saga_server.http.security import BEARER, guarded, share_with_origin
-    from saga_server.http.startup_responder import Doorman
+    from saga_server.http.startup_responder import StartupResponder
 
 __all__ = [
     "BEARER",
@@ -28,10 +28,10 @@ __all__ = [
     "SAGA",
     "SILENT",
     "ConnectionLog",
-    "Doorman",
     "Exchanges",
     "Handler",
     "RequestError",
+    "StartupResponder",
     "chat_routes",
     "errors_as_json",
     "guarded",
@@ -68,6 +68,6 @@ __getattr__ = lazy_face(
         "BEARER": "saga_server.http.security:BEARER",
         "guarded": "saga_server.http.security:guarded",
         "share_with_origin": "saga_server.http.security:share_with_origin",
-        "Doorman": "saga_server.http.startup_responder:Doorman",
+        "StartupResponder": "saga_server.http.startup_responder:StartupResponder",
     }
 )

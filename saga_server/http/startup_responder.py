@@ -1,4 +1,4 @@
-"""The doorman: answers while the stores are being opened, so that a start is not taken for a hang."""
+"""Answers while the stores are being opened, so that a start is not taken for a hang."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def _json(value: object, status: int) -> web.Response:
 
 
 @define(eq=False)
-class Doorman:
-    """``async with Doorman(sockets)``: answers on sockets that listen; they go on listening afterwards."""
+class StartupResponder:
+    """``async with StartupResponder(sockets)``: answers on sockets that listen; they go on listening afterwards."""
 
     sockets: Sequence[socket]
     _server: web.Server = field(factory=lambda: web.Server(_answer, access_log=None), init=False)

@@ -112,11 +112,12 @@ class Reloading:
             self.reloads.labels("refused").inc()
             _log.error("the settings were read again and refused; nothing changed: %s", error)
             raise
-        late = self.hold(merged.config)
+        needs_restart = self.hold(merged.config)
         self.reloads.labels("applied").inc()
         found = merged.changed
         found = Reloaded(
-            tuple(name for name in found.applied if name not in late), tuple(dict.fromkeys((*found.restart, *late)))
+            tuple(name for name in found.applied if name not in needs_restart),
+            tuple(dict.fromkeys((*found.restart, *needs_restart))),
         )
         for warning in merged.config.warnings:
             _log.warning("%s", warning)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any, cast
 
-import aiohttp
+import httpx
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
-from hypothesis import given
-from hypothesis import strategies as st
+from openai import AsyncOpenAI
 
 from saga_server.cli.saga_command import main
 from saga_server.demo.adventure import Adventure, Expected
@@ -19,9 +17,8 @@ from saga_server.demo.adventure_en import ADVENTURE as HARROW
 from saga_server.demo.adventure_ko import ADVENTURE as ERSIA
 from saga_server.demo.condensed import condensed
 from saga_server.demo.differences import changes, unmet, unsaid
-from saga_server.demo.frontend import Frontend, Said
+from saga_server.demo.frontend import NO_KEY, Frontend, FrontendError, Said
 from saga_server.demo.screen import Screen, make_console
-from saga_server.demo.sse import BrokenStream, read_events
 from saga_server.demo.wording import WORDINGS
 
 BEFORE: dict[str, Any] = {
@@ -59,35 +56,41 @@ AFTER: dict[str, Any] = {
 }
 
 
-def stream_of(*events: object) -> bytes:
-    return b"".join(f"data: {event if isinstance(event, str) else json.dumps(event)}\n\n".encode() for event in events)
+def answering(raw: bytes) -> AsyncOpenAI:
+    """A client whose server answers so."""
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        headers = {"content-type": "text/event-stream", "X-SAGA-Turn": "t", "X-SAGA-Session": "s"}
+        headers |= {"X-SAGA-Parent": "p", "X-SAGA-Context-Ms": "1.5"}
+        return httpx.Response(200, headers=headers, content=raw)
+
+    transport = httpx.AsyncClient(transport=httpx.MockTransport(answer))
+    return AsyncOpenAI(base_url="http://127.0.0.1:1/v1", api_key=NO_KEY, http_client=transport, max_retries=0)
 
 
-async def cut(data: bytes, sizes: list[int]) -> AsyncIterator[bytes]:
-    at = 0
-    for size in sizes:
-        yield data[at : at + size]
-        at += size
-    yield data[at:]
+def chunk(content: str | None, finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": {"content": content}, "finish_reason": finish}
+    event = {"id": "r", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+    return f"data: {json.dumps(event)}\n\n".encode()
 
 
-@given(st.lists(st.integers(0, 9), max_size=40))
-async def test_events_are_read_however_the_bytes_are_cut(sizes: list[int]) -> None:
-    events = [{"text": "불꽃"}, {"text": "a\nb"}, {"text": "```"}]
-    data = b": comment\n\n" + stream_of(*events, "[DONE]") + b"data: {not read}\n\n"
-    assert [event async for event in read_events(cut(data, sizes))] == events
+async def test_a_stream_is_put_together() -> None:
+    async with answering(chunk("불") + chunk("꽃") + chunk(None, "stop") + b"data: [DONE]\n\n") as client:
+        answer = await Frontend(ERSIA, client).send("본다.", stream=True)
+    assert (answer.said.reply, answer.pieces, answer.parent, answer.context_ms) == ("불꽃", 2, "p", 1.5)
 
 
-async def test_carriage_returns_are_line_ends_too() -> None:
-    data = stream_of({"a": 1}, "[DONE]").replace(b"\n", b"\r\n")
-    assert [event async for event in read_events(cut(data, [3, 5]))] == [{"a": 1}]
-
-
-async def test_a_stream_that_breaks_off_is_no_reply() -> None:
-    with pytest.raises(BrokenStream, match="DONE"):
-        _ = [event async for event in read_events(cut(stream_of({"a": 1}), []))]
-    with pytest.raises(BrokenStream, match="no such model"):
-        _ = [event async for event in read_events(cut(stream_of({"error": {"message": "no such model"}}), []))]
+@pytest.mark.parametrize(
+    ("raw", "named"),
+    [
+        (chunk("불"), "broke off"),
+        (chunk("불") + b'data: {"error": {"message": "no such model"}}\n\n', "no such model"),
+    ],
+)
+async def test_a_stream_that_breaks_off_is_no_reply(raw: bytes, named: str) -> None:
+    async with answering(raw) as client:
+        with pytest.raises(FrontendError, match=named):
+            await Frontend(ERSIA, client).send("본다.", stream=True)
 
 
 def test_changes_are_told_in_words() -> None:
@@ -174,8 +177,8 @@ def test_a_context_is_condensed_for_reading() -> None:
 
 
 async def test_the_frontend_sends_what_its_context_holds() -> None:
-    async with aiohttp.ClientSession() as http:
-        frontend = Frontend(evolve(ERSIA, window=2), http, "http://127.0.0.1:1")
+    async with answering(b"") as client:
+        frontend = Frontend(evolve(ERSIA, window=2), client)
         roles = [message["role"] for message in frontend.messages("간다")]
         assert roles == ["system"] * 3 + ["assistant", "user", "system"]
         frontend.path = [Said(f"말 {number}", f"답 {number}", str(number)) for number in range(3)]

@@ -30,7 +30,7 @@ class Told(list[Config]):
 
 @pytest.fixture
 async def reloading(tmp_path: Path, upstream: Upstream) -> AsyncIterator[tuple[Client, Change, Told]]:
-    """A server started from a file, how to write that file anew, and what ``heed`` was told."""
+    """A server started from a file, how to write that file anew, and what ``on_reload`` was told."""
     file = tmp_path / "saga.yaml"
     provider = {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}
 
@@ -49,7 +49,7 @@ async def reloading(tmp_path: Path, upstream: Upstream) -> AsyncIterator[tuple[C
     write()
     told = Told()
     async with (
-        Server(read(), {}, read_again=read, heed=told.append) as server,
+        Server(read(), {}, read_again=read, on_reload=told.append) as server,
         ClientSession(base_url=server.url, timeout=ClientTimeout(total=20)) as http,
     ):
         yield Client(server, http), write, told

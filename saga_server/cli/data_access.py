@@ -1,4 +1,4 @@
-"""How the commands of custody reach the data: directly, or through the server that has it open."""
+"""How commands that look after the data reach it: directly, or through the server that has it open."""
 
 from __future__ import annotations
 
