@@ -15,10 +15,10 @@ from aiohttp import ClientError
 from saga_server import server as server_module
 from saga_server.http import exchange
 from tests.faults.breakable import breakable
+from tests.server.cli.test_saga_command import serving
 from tests.server.client import Client, Reply, words
 from tests.server.conftest import Serve
-from tests.server.test_cli import serving
-from tests.server.test_readiness import anon
+from tests.server.process.test_readiness import anon
 from tests.server.upstream import Upstream, hangs, says
 
 SOON = 0.2

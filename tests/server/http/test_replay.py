@@ -10,7 +10,7 @@ import pytest
 
 from tests.server.client import Client, Reply
 
-FOLDER = Path(__file__).resolve().parents[2].parent / "shared" / "fixtures" / "sillytavern"
+FOLDER = Path(__file__).resolve().parents[3].parent / "shared" / "fixtures" / "sillytavern"
 
 pytestmark = pytest.mark.skipif(
     not FOLDER.is_dir(), reason=f"the recorded requests are not part of the repository; they belong in {FOLDER}"

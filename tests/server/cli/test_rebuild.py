@@ -22,7 +22,7 @@ from saga_server.cli.saga_command import main
 from tests.backends.recorded_play import Chat, play
 from tests.core.frontend import Frontend
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 async def _play(folder: Path) -> str:

@@ -17,8 +17,8 @@ from saga_core.config import load_config
 from saga_core.config.model import Config
 from saga_server.process.reload import changed, merge
 from saga_server.server import Server
+from tests.server.cli.test_saga_command import ask, serving
 from tests.server.client import CHAT, Client, words
-from tests.server.test_cli import ask, serving
 from tests.server.upstream import Upstream, says
 
 Change = Callable[..., None]

@@ -18,7 +18,7 @@ from saga_server.demo.screen import Screen, make_console
 from saga_server.demo.server_process import ServerFailed, ServerProcess
 from saga_server.demo.wording import WORDINGS
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 ENDS = {
     "ko": ("마지막 상태가 모험이 이끈 그대로다.", "잃은 턴: 0"),

@@ -14,9 +14,9 @@ from saga_server.cli.saga_command import main
 from tests.core.frontend import Frontend
 from tests.core.strategies.stage import answer, model, wish
 from tests.core.strategies.stage import play as played
+from tests.server.admin.test_curation import play
+from tests.server.cli.test_sessions import here as here
 from tests.server.conftest import Serve
-from tests.server.test_cli_sessions import here as here
-from tests.server.test_curation import play
 from tests.server.upstream import Upstream, says
 
 WISHES = answer(wish("짧은 문장을 좋아한다", 1), wish("거미는 나오지 않게", 2, category="limit"))

@@ -1,4 +1,4 @@
-"""The manager of services is told how the server is. `test_cli.py` has a whole life with one."""
+"""The manager of services is told how the server is. `test_saga_command.py` has a whole life with one."""
 
 from __future__ import annotations
 
