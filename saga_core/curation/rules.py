@@ -10,7 +10,8 @@ from attrs import define, field
 from saga_core.curation import prose
 from saga_core.curation.replay import Step, replay
 from saga_core.ids import digest
-from saga_core.language import josa, mentions
+from saga_core.language import language_of, mentions
+from saga_core.language.texts import Findings
 from saga_core.model import Entity, Kind, Relation, WorldState, deltas
 from saga_core.stores import CurationView
 from saga_core.values import Proposal
@@ -101,8 +102,12 @@ class _Review:
             ]
         yield [*self._deadlines()]
 
+    @property
+    def _words(self) -> Findings:
+        return language_of(self.view.language).texts.findings
+
     def _finding(
-        self, rule: str, about: Sequence[str], ko: str, en: str, turns: Sequence[str], *, at: str = "", quote: str = ""
+        self, rule: str, about: Sequence[str], text: str, turns: Sequence[str], *, at: str = "", quote: str = ""
     ) -> Proposal:
         shown = {turn.id for turn in self.view.turns}
         proof = tuple(dict.fromkeys(turn for turn in turns if turn in shown))
@@ -110,7 +115,7 @@ class _Review:
         data = {"rule": rule, "key": f"{rule}:{digest(rule, *about, at, size=6)}"}
         if quote:
             data["quote"] = quote[:200]
-        return Proposal("contradiction", ko if self.view.language == "ko" else en, proof, entities, data)
+        return Proposal("contradiction", text, proof, entities, data)
 
     # -- the dead ----------------------------------------------------------------------------------------------
 
@@ -128,12 +133,10 @@ class _Review:
             for each in dead:
                 how = _acts_in(step, each) or prose.acts(told, _distinct(each, before, told))
                 if how:
-                    name = each.name
                     yield self._finding(
                         DEAD_ACT,
                         [each.id],
-                        f"{josa(name, '은/는')} 죽었는데 {turn.depth}턴에 행동한다.",
-                        f"{name} is dead and acts in turn {turn.depth}.",
+                        self._words.dead_act(name=each.name, turn=turn.depth),
                         [died.get(each.id, ""), self._death(each), turn.id],
                         at=turn.id,
                         quote=how,
@@ -172,8 +175,7 @@ class _Review:
                 yield self._finding(
                     DOWN_FIGHTS,
                     [each.id],
-                    f"{josa(each.name, '은/는')} HP 0인데 {turn.depth}턴에 싸운다.",
-                    f"{each.name} has 0 HP and fights in turn {turn.depth}.",
+                    self._words.down_fights(name=each.name, turn=turn.depth),
                     [turn.id],
                     at=turn.id,
                     quote=how,
@@ -224,8 +226,7 @@ class _Review:
         return self._finding(
             TWO_PLACES,
             [who, one, other],
-            f"{josa(name, '이/가')} {step.turn.depth}턴에 {josa(first, '과/와')} {second}에 동시에 있다.",
-            f"{name} is at {first} and at {second} at once in turn {step.turn.depth}.",
+            self._words.two_places(name=name, turn=step.turn.depth, first=first, second=second),
             turns,
             at=step.turn.id,
             quote=quote,
@@ -255,8 +256,7 @@ class _Review:
             yield self._finding(
                 TWO_HANDS,
                 [item, *sorted((owner, other))],
-                f"{josa(thing.name, '이/가')} {josa(one, '과/와')} {two}의 손에 함께 있다.",
-                f"{thing.name} is in the hands of {one} and of {two}.",
+                self._words.two_hands(thing=thing.name, one=one, two=two),
                 [step.turn.id],
             )
 
@@ -275,10 +275,14 @@ class _Review:
             yield self._finding(
                 SUDDEN_TURN,
                 pair,
-                f"{one} → {other}: '{old.type}'({old.strength:+d})에서 '{new.type}'({new.strength:+d})로, 까닭"
-                f" 없이 뒤집혔다.",
-                f"{one} → {other} turned from {old.type} ({old.strength:+d}) to {new.type} ({new.strength:+d})"
-                f" without cause.",
+                self._words.sudden_turn(
+                    one=one,
+                    other=other,
+                    old=old.type,
+                    old_strength=old.strength,
+                    new=new.type,
+                    new_strength=new.strength,
+                ),
                 [step.turn.id],
                 at=step.turn.id,
             )
@@ -332,8 +336,7 @@ class _Review:
         return self._finding(
             FORGOTTEN_EVENT,
             [event],
-            f"'{name}'의 기한({deadline}턴)이 지났는데 아무 일도 없었다.",
-            f"The time for {name!r} ran out at turn {deadline}, and nothing came of it.",
+            self._words.forgotten_event(name=name, deadline=deadline),
             [passed],
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.recall.close_words import REACH, closeness
+from saga_core.recall.close_words import closeness
 from saga_core.recall.episodes import Episodes, PathEpisodes
 from saga_core.recall.excerpts import excerpt
 from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
@@ -18,7 +18,6 @@ from saga_core.recall.time_words import time_meant, turns_meant
 from saga_core.recall.vector_scopes import episodes_scope, lore_scope, spec_of
 
 __all__ = [
-    "REACH",
     "SIZE",
     "Episodes",
     "Fused",

@@ -1,0 +1,46 @@
+"""A language: one folder, whose modules each fill one record. A module is read when its record is first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from saga_core.language.labels import Labels
+    from saga_core.language.questions import Questions
+    from saga_core.language.texts import Texts
+
+PARTS = ("labels", "questions", "texts")
+"""The modules of a language's folder. Each has one constant of its name, in capitals."""
+
+
+class Language:
+    """What is said and read in one language. ``tag``: its primary subtag by BCP 47, the folder's name."""
+
+    def __init__(self, tag: str) -> None:
+        self.tag = tag
+
+    def __repr__(self) -> str:
+        return f"Language({self.tag!r})"
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The words of the context block."""
+        found: Labels = self._part("labels")
+        return found
+
+    @cached_property
+    def questions(self) -> Questions:
+        """What small models are asked."""
+        found: Questions = self._part("questions")
+        return found
+
+    @cached_property
+    def texts(self) -> Texts:
+        """Pages, rules, findings, and what else is written for players and narrators."""
+        found: Texts = self._part("texts")
+        return found
+
+    def _part(self, name: str) -> Any:
+        return getattr(import_module(f"{__package__}.{self.tag}.{name}"), name.upper())
