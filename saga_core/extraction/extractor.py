@@ -85,8 +85,8 @@ class Extractor:
         """What the turn changed, on the ``state`` before it: ``OK`` or ``PARTIAL``. Nothing is a valid answer.
 
         One answer that cannot be read is asked for again. ``language``: its tag, such as "ko". ``names``: further names
-        that the story knows. ``before_call`` is awaited right before each call, ``paid`` after each that was billed. Raises
-        ``ModelCallFailed``, and ``UpstreamError`` as the provider does.
+        that the story knows. ``before_call`` is awaited right before each call, ``paid`` after each that was billed.
+        Raises ``ModelCallFailed``, and ``UpstreamError`` as the provider does.
         """
         plan = ask(turn_user, turn_reply, state, language, self.counter.count, names=names)
         reading = read_answer(await self._ask(plan, before_call, paid))

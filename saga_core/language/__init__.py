@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.language.detection import detect
+from saga_core.language.detection import detect, language_of_files
 from saga_core.language.ko.particles import PARTICLES, has_final, is_hangul, josa, mentions, mentions_folded
 from saga_core.language.ko.particles import particle_stems as particle_stems
 from saga_core.language.language import PARTS, Language
@@ -27,6 +27,7 @@ __all__ = [
     "josa",
     "known",
     "language_of",
+    "language_of_files",
     "mentions",
     "mentions_folded",
     "nfc",

@@ -33,3 +33,9 @@ def detect(text: str, default: str = "en") -> str:
     if kana * _KANA_SHARE >= kana + han:
         return "ja"
     return default if default == "ja" and not kana else "zh"
+
+
+def language_of_files(text: str) -> str:
+    """The language of an author's files: English ones with any Hangul in them count as Korean, for their keys are."""
+    found = detect(text)
+    return "ko" if found == "en" and _HANGUL.search(text) else found

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from saga_core.language.labels import Labels
+    from saga_core.language.names import NameWords
     from saga_core.language.questions import Questions
     from saga_core.language.texts import Texts
+    from saga_core.language.world import WorldWords
 
-PARTS = ("labels", "questions", "texts")
+PARTS = ("labels", "names", "questions", "texts", "world")
 """The modules of a language's folder. Each has one constant of its name, in capitals."""
 
 
@@ -31,6 +33,12 @@ class Language:
         return found
 
     @cached_property
+    def names(self) -> NameWords:
+        """What may stand around a name: titles, honorifics, and words for the player."""
+        found: NameWords = self._part("names")
+        return found
+
+    @cached_property
     def questions(self) -> Questions:
         """What small models are asked."""
         found: Questions = self._part("questions")
@@ -40,6 +48,12 @@ class Language:
     def texts(self) -> Texts:
         """Pages, rules, findings, and what else is written for players and narrators."""
         found: Texts = self._part("texts")
+        return found
+
+    @cached_property
+    def world(self) -> WorldWords:
+        """The keys and words of world files."""
+        found: WorldWords = self._part("world")
         return found
 
     def _part(self, name: str) -> Any:

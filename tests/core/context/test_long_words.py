@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_backends.chat.offline.request import hear_request
+from saga_core.language import detect
 from saga_core.messages import Block, Origin, PromptPlan
 from tests.core.context.reading_stage import ask
 
