@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from saga_core.language.labels import Labels
     from saga_core.language.names import NameWords
+    from saga_core.language.past import PastWords
     from saga_core.language.questions import Questions
+    from saga_core.language.requests import RequestWords
     from saga_core.language.texts import Texts
     from saga_core.language.world import WorldWords
 
-PARTS = ("labels", "names", "questions", "texts", "world")
+PARTS = ("labels", "names", "past", "questions", "requests", "texts", "world")
 """The modules of a language's folder. Each has one constant of its name, in capitals."""
 
 
@@ -39,9 +41,21 @@ class Language:
         return found
 
     @cached_property
+    def past(self) -> PastWords:
+        """Words of time and of remembering, in what players say and stories tell."""
+        found: PastWords = self._part("past")
+        return found
+
+    @cached_property
     def questions(self) -> Questions:
         """What small models are asked."""
         found: Questions = self._part("questions")
+        return found
+
+    @cached_property
+    def requests(self) -> RequestWords:
+        """A frontend's own instructions."""
+        found: RequestWords = self._part("requests")
         return found
 
     @cached_property

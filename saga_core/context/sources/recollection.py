@@ -14,6 +14,7 @@ from saga_core.context.scene import EPISODE_HITS, Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.language import content_words, language_of, mentions_folded
 from saga_core.recall import (
+    STAMP,
     Episodes,
     Fused,
     Ranking,
@@ -43,7 +44,6 @@ _ASIDE = 3
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
 _LOOKING = 1.5
 """More for each when the player's words look back."""
-_STAMP = re.compile(r"(?:Turn|턴) \d+(?: \| |$)")
 _SPEAKER = re.compile(r"([^\n:>\"“”]{1,40}):\s")
 
 
@@ -263,7 +263,7 @@ def _remembered(text: str, wanted: Sequence[str], language: str) -> tuple[str, s
     """The facts of an episode's first line, its number left out; the part of what was said that is asked about; and
     whether there was a number."""
     facts, _, said = text.partition("\n")
-    stamp = _STAMP.match(facts)
+    stamp = STAMP.match(facts)
     if stamp is not None:
         facts = facts[stamp.end() :]
     sizes = language_of(language).texts.sizes
