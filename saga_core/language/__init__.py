@@ -6,7 +6,7 @@ from saga_core.language.detection import detect, language_of_files
 from saga_core.language.ko.particles import PARTICLES, has_final, is_hangul, josa, mentions, mentions_folded
 from saga_core.language.ko.particles import particle_stems as particle_stems
 from saga_core.language.language import PARTS, Language
-from saga_core.language.normal_forms import clean_name, fold_name, nfc
+from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc
 from saga_core.language.registry import DEFAULT, every, known, language_of, primary
 from saga_core.language.tokens import FUNCTION_WORDS, KOREAN_ENDINGS, content_words, terms
 
@@ -17,6 +17,7 @@ __all__ = [
     "PARTICLES",
     "PARTS",
     "Language",
+    "caseless",
     "clean_name",
     "content_words",
     "detect",

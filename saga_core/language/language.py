@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from saga_core.language.past import PastWords
     from saga_core.language.questions import Questions
     from saga_core.language.requests import RequestWords
+    from saga_core.language.story import StoryWords
     from saga_core.language.texts import Texts
     from saga_core.language.world import WorldWords
 
-PARTS = ("labels", "names", "past", "questions", "requests", "texts", "world")
+PARTS = ("labels", "names", "past", "questions", "requests", "story", "texts", "world")
 """The modules of a language's folder. Each has one constant of its name, in capitals."""
 
 
@@ -56,6 +57,12 @@ class Language:
     def requests(self) -> RequestWords:
         """A frontend's own instructions."""
         found: RequestWords = self._part("requests")
+        return found
+
+    @cached_property
+    def story(self) -> StoryWords:
+        """What prose tells: who acts, who dies, what weighs."""
+        found: StoryWords = self._part("story")
         return found
 
     @cached_property
