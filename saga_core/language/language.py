@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from saga_core.language.block import BlockWords
     from saga_core.language.labels import Labels
     from saga_core.language.names import NameWords
     from saga_core.language.past import PastWords
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from saga_core.language.texts import Texts
     from saga_core.language.world import WorldWords
 
-PARTS = ("labels", "names", "past", "questions", "requests", "story", "texts", "world")
+PARTS = ("block", "labels", "names", "past", "questions", "requests", "story", "texts", "world")
 """The modules of a language's folder. Each has one constant of its name, in capitals."""
 
 
@@ -28,6 +29,12 @@ class Language:
 
     def __repr__(self) -> str:
         return f"Language({self.tag!r})"
+
+    @cached_property
+    def block(self) -> BlockWords:
+        """The state block: what the narrator is told of it, and the words that a model may use in it."""
+        found: BlockWords = self._part("block")
+        return found
 
     @cached_property
     def labels(self) -> Labels:
