@@ -5,20 +5,36 @@ from __future__ import annotations
 from aiohttp import web
 
 from saga_core import Saga
-from saga_server.admin import admin_routes, prepare
-from saga_server.chat import EXCHANGES, chat_routes
-from saga_server.connections import LOG, SILENT, ConnectionLog, heard, tell_request_id
-from saga_server.current import CURRENT, Current
-from saga_server.errors import errors_as_json
-from saga_server.events import EVENTS, Events, close_events, event_routes
-from saga_server.exchange import Exchanges
-from saga_server.handlers import SAGA
-from saga_server.health import METRICS, health_routes
-from saga_server.metrics import Metrics
-from saga_server.rarely import rare_routes
-from saga_server.readiness import READINESS, Readiness
-from saga_server.reload import RELOADING, Reloading, reload_routes
-from saga_server.security import guarded, share_with_origin
+from saga_server.admin import (
+    EVENTS,
+    Events,
+    admin_routes,
+    close_events,
+    event_routes,
+    health_routes,
+    prepare,
+    rare_routes,
+    reload_routes,
+)
+from saga_server.http import (
+    CURRENT,
+    EXCHANGES,
+    LOG,
+    METRICS,
+    READINESS,
+    RELOADING,
+    SAGA,
+    SILENT,
+    ConnectionLog,
+    Exchanges,
+    chat_routes,
+    errors_as_json,
+    guarded,
+    heard,
+    share_with_origin,
+    tell_request_id,
+)
+from saga_server.process import Current, Metrics, Readiness, Reloading
 
 
 def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloading) -> web.Application:

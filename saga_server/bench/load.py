@@ -18,13 +18,13 @@ from typing import Any
 from aiohttp import ClientSession, ClientTimeout, TCPConnector
 from attrs import define, evolve, field
 
-from saga_server.announce import READY
 from saga_server.bench.cast import NAME
 from saga_server.bench.load_player import Findings, Player
 from saga_server.bench.load_script import LoadOptions, Script, plain, world_files
 from saga_server.bench.meters import calibrate, percentile
 from saga_server.bench.processes import ProcessFailed, cpu_milliseconds, resident_bytes
 from saga_server.bench.run import machine
+from saga_server.process import READY_AT
 
 STALL = 20.0
 """Milliseconds that no round of the server's event loop should take."""
@@ -196,9 +196,9 @@ class Run:
             file.write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML
             given = ("serve", "--config", str(file), "--host", "127.0.0.1", "--port", "0", "--log-level", "warning")
             async with _process("saga_server", *given, log=folder / "server.log") as (server, lines):
-                while not (line := await lines()).startswith(READY):
+                while not (line := await lines()).startswith(READY_AT):
                     pass
-                base = line.removeprefix(READY).strip().removesuffix("/v1")
+                base = line.removeprefix(READY_AT).strip().removesuffix("/v1")
                 async with ClientSession(
                     base_url=base, connector=TCPConnector(limit=0), timeout=ClientTimeout(total=None, sock_read=120.0)
                 ) as http:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from saga_server.announce import READY
 from saga_server.bench.play import Play
+from saga_server.process import READY_AT
 
 REPEATS = 5
 _SECONDS = 120.0
@@ -85,8 +85,8 @@ def start_server(config: Path) -> tuple[subprocess.Popen[str], str, float]:
     said: list[str] = []
     for line in process.stdout:
         said.append(line)
-        if line.startswith(READY):
-            return process, line.removeprefix(READY).strip(), (time.perf_counter() - began) * 1_000
+        if line.startswith(READY_AT):
+            return process, line.removeprefix(READY_AT).strip(), (time.perf_counter() - began) * 1_000
     raise ProcessFailed(f"the server did not start (code {process.wait()}):\n{''.join(said)}")
 
 

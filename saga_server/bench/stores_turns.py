@@ -23,7 +23,7 @@ from saga_server.bench.meters import MeteredEmbedder, Samples, Stopwatch, Taken,
 from saga_server.bench.play import Play, read_play
 from saga_server.bench.processes import bytes_on_disk, resident_bytes
 from saga_server.bench.storyteller import Told
-from saga_server.collector import settle
+from saga_server.process import settle
 
 _WARM = 8
 _SWIPED = 8

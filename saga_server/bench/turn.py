@@ -27,7 +27,7 @@ from saga_server.bench.meters import (
 )
 from saga_server.bench.play import Play
 from saga_server.bench.storyteller import Storyteller, Told
-from saga_server.collector import settle
+from saga_server.process import settle
 
 READS = 400
 TURNS = 240

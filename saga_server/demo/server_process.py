@@ -13,9 +13,9 @@ from pathlib import Path
 import yaml
 from attrs import define, field
 
-from saga_server.announce import READY
+from saga_server.process import READY_AT
 
-_READY = re.compile(re.escape(READY) + r"http://127\.0\.0\.1:(\d+)/")
+_READY = re.compile(re.escape(READY_AT) + r"http://127\.0\.0\.1:(\d+)/")
 _START_SECONDS = 60.0
 _STOP_SECONDS = 20.0
 _LOG_LINES = 40

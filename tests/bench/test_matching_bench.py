@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from saga_server.bench.command import bench
 from saga_server.bench.matching import Shelf, measure_matching, rows, write_shelf
-from saga_server.cli import main
+from saga_server.cli.saga_command import main
 
 SMALL = Shelf(turns=60, sessions=3, messages=40)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from conformance.cli import main
-from saga_server.cli import main as saga
+from saga_server.cli.saga_command import main as saga
 
 PLACE = "tests.conformance.harnesses:CURATOR_MEMORY"
 

@@ -25,7 +25,7 @@ from saga_core.errors import NewerSchema, StoreCorrupt, StoreError
 from saga_core.journal import keys
 from saga_core.storage.journal_guard import DAMAGED
 from saga_core.stores.state_kv import Batch
-from saga_server.wiring import Server
+from saga_server.server import Server
 from tests.core.frontend import Frontend
 from tests.crash.read_only import read_only
 from tests.server.client import Client, words

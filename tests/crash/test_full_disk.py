@@ -17,8 +17,8 @@ from click.testing import CliRunner, Result
 
 from saga_core import Saga
 from saga_core.journal import keys
-from saga_server import custody
-from saga_server.cli import main
+from saga_server.admin.sessions import maintenance as custody
+from saga_server.cli.saga_command import main
 from tests.core.frontend import Frontend
 from tests.crash.test_damage import config, played
 from tests.server.client import Client, words

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from saga_core import Saga
-from saga_server.cli import main
+from saga_server.cli.saga_command import main
 from tests.core.frontend import Frontend
 from tests.docs.pages import page
 from tests.server.client import Client

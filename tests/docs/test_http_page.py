@@ -11,11 +11,11 @@ from aiohttp import ClientResponse, ClientSession
 
 from saga_core.config import load_config
 from saga_server.app import own_routes
-from saga_server.chat import chat_routes
-from saga_server.errors import _ANSWERS
-from saga_server.security import _EXPOSED
-from saga_server.wire import MAX_CHOICES
-from saga_server.wiring import Server
+from saga_server.http.chat import chat_routes
+from saga_server.http.errors import _ANSWERS
+from saga_server.http.openai_schema import MAX_CHOICES
+from saga_server.http.security import _EXPOSED
+from saga_server.server import Server
 from tests.docs.pages import page
 
 HTTP = page("docs/http.md")

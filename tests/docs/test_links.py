@@ -10,7 +10,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.play.pending_turn import PendingTurn
-from saga_server.cli import main as saga
+from saga_server.cli.saga_command import main as saga
 from tests.docs.pages import ROOT, Page, page, pages
 
 PAGES = pages()

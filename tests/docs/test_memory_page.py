@@ -12,7 +12,7 @@ from saga_core.config.model import CuratorConfig
 from saga_core.curation.corrections import _FORMS
 from saga_core.curation.rules import RULES
 from saga_core.curation.story import SCENE_TURNS
-from saga_server.wiring import Server
+from saga_server.server import Server
 from tests.docs.pages import page
 
 MEMORY = page("docs/memory.md")

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from saga_server.admin.description import describe_api, description_text
 from saga_server.app import own_routes
-from saga_server.description import describe_api, description_text
 from tests.docs.pages import ROOT, page
 from tests.server.client import Client
 
@@ -31,7 +31,7 @@ async def offline() -> AsyncIterator[Client]:
 def test_the_file_is_what_the_server_serves() -> None:
     text = (ROOT / "docs" / "openapi.json").read_text(encoding="utf-8")
     assert text == description_text(), (
-        "write it anew: .venv/bin/python -c 'from saga_server.description import description_text as text; "
+        "write it anew: .venv/bin/python -c 'from saga_server.admin.description import description_text as text; "
         'print(text(), end="")\' > docs/openapi.json'
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from saga_server.metrics import Metrics
+from saga_server.process.metrics import Metrics
 from tests.faults.test_models import known
 from tests.server.client import Client, words
 from tests.server.conftest import Serve

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from saga_server import wiring
-from saga_server.logs import formatter
+from saga_server import server as server_module
+from saga_server.process.logs import formatter
 from tests.server.client import Client, words
 from tests.server.upstream import Upstream, hangs, says
 
@@ -80,7 +80,7 @@ async def test_no_answer_before_the_server_ends(
     upstream: Upstream, small: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing keeps the server."""
-    monkeypatch.setattr(wiring, "CLOSING_SECONDS", 2.0)
+    monkeypatch.setattr(server_module, "CLOSING_SECONDS", 2.0)
     small.otherwise = hangs()
     providers = {"openai": {"base_url": upstream.url, "api_key": "k"}, "cheap": {"base_url": small.url, "api_key": "k"}}
     models = {"extraction": "cheap/tiny-1", "curator": "cheap/tiny-1"}

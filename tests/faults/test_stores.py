@@ -10,7 +10,7 @@ import pytest
 from attrs import define, field
 
 from saga_core.play import play as engine
-from saga_server import exchange
+from saga_server.http import exchange
 from tests.faults.breakable import KINDS, MODES, Breakable, Mode, breakable
 from tests.server.client import Client, Reply, words
 

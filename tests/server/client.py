@@ -12,7 +12,7 @@ from attrs import define, frozen
 
 from saga_core.config import load_config
 from saga_core.state_block import BlockFields, render_block
-from saga_server.wiring import Server
+from saga_server.server import Server
 
 CHAT = "/v1/chat/completions"
 BLOCK = render_block(BlockFields(location="어둠의 숲", hp_change=-10))

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 from saga_core import Saga
 from saga_core.config import Config, load_config
 from saga_core.storage.engine_fingerprint import KINDS
-from saga_server.cli import main
-from saga_server.cli_rebuild import towards
+from saga_server.cli.rebuild import towards
+from saga_server.cli.saga_command import main
 
 PAGE = 100
 

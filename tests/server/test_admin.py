@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from saga_core.background import DrainReport, Waiting
-from saga_server.admin import drain_json
+from saga_server.admin.sessions import drain_json
 from tests.server.client import BLOCK, Client, Reply, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream, says

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from saga_core.ports import ChatPart, ChatRequest, FinishPart, TextPart
-from saga_server.exchange import WINDOW
+from saga_server.http.exchange import WINDOW
 from tests.server.client import CHAT, Client, words
 from tests.server.conftest import Serve
 

@@ -13,8 +13,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.ports import SystemClock
-from saga_server.announce import READY
-from saga_server.running import address_of
+from saga_server.process.running_server import READY_AT, address_of
 from tests.core.frontend import Frontend
 
 SAGA = [sys.executable, "-m", "saga_server"]
@@ -53,7 +52,7 @@ def served(here: Path) -> Iterator[subprocess.Popen[str]]:
     assert process.stdout is not None
     try:
         for line in process.stdout:
-            if line.startswith(READY):
+            if line.startswith(READY_AT):
                 break
         else:
             raise AssertionError("the server did not start")
@@ -113,6 +112,6 @@ def test_a_server_that_cannot_be_asked_is_named(here: Path, served: subprocess.P
 def test_a_second_server_on_the_data_says_who_has_it_and_ends(here: Path, served: subprocess.Popen[str]) -> None:
     result = run(here, "serve", "--port", "0")
     assert result.returncode == 1
-    assert READY not in result.stdout
+    assert READY_AT not in result.stdout
     assert f"is open in process {served.pid}; stop it, or give this one another path" in result.stderr
     assert run(here, "sessions").returncode == 0, "the first one serves on"

@@ -11,7 +11,7 @@ from openai import APIError, AsyncOpenAI
 
 from saga_core.errors import StoreError
 from saga_core.journal.journal import Journal
-from saga_server import exchange
+from saga_server.http import exchange
 from tests.server.client import BLOCK, CHAT, Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import (

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from saga_server.cli import main
+from saga_server.cli.saga_command import main
 
 READY = re.compile(r"^SAGA ready at (http://\S+)/v1$")
 UNWANTED = [name for name in os.environ if name.startswith(("SAGA_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_"))]

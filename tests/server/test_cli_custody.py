@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from saga_core import Saga
-from saga_server.announce import READY
-from saga_server.cli import main
+from saga_server.cli.saga_command import main
+from saga_server.process.running_server import READY_AT
 from tests.core.frontend import Frontend
 
 SAGA = [sys.executable, "-m", "saga_server"]
@@ -99,7 +99,7 @@ def served(here: Path) -> Iterator[None]:
     ) as process:
         assert process.stdout is not None
         try:
-            assert any(line.startswith(READY) for line in process.stdout)
+            assert any(line.startswith(READY_AT) for line in process.stdout)
             yield
         finally:
             process.terminate()

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 
 from saga_core import Saga
 from saga_core.journal.journal import Journal
-from saga_server.cli import main
+from saga_server.cli.saga_command import main
 from tests.core.frontend import Frontend
 
 WEEK = 7 * 86_400.0

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_server.cli import main
+from saga_server.cli.saga_command import main
 from saga_server.demo.adventure import Adventure, Expected
 from saga_server.demo.adventure_en import ADVENTURE as HARROW
 from saga_server.demo.adventure_ko import ADVENTURE as ERSIA

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saga_core.config import load_config
-from saga_server.doctor import examine
+from saga_server.cli.doctor import examine
 from tests.server.upstream import Upstream
 
 

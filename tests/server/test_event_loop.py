@@ -11,9 +11,9 @@ import weakref
 
 import pytest
 
-from saga_server import collector
-from saga_server.collector import Tidying, give_back
-from saga_server.event_loop import SWITCH_SECONDS, LoopWatch, run_watched, running_watch
+from saga_server.process import collector
+from saga_server.process.collector import Tidying, give_back
+from saga_server.process.event_loop import SWITCH_SECONDS, LoopWatch, run_watched, running_watch
 from tests.server.client import Client, words
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from saga_core.config import load_config
 from saga_core.errors import ConfigError
-from saga_server.logs import formatter, secrets_of
+from saga_server.process.logs import formatter, secrets_of
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream, fails

@@ -12,7 +12,7 @@ import pytest
 
 from saga_core.config import load_config
 from saga_core.log_context import set_log_context, subject
-from saga_server.logs import Redactor, formatter, secrets_of, set_up_logging
+from saga_server.process.logs import Redactor, formatter, secrets_of, set_up_logging
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 from tests.server.test_security_attacks import send_raw

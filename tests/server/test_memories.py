@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from saga_core import Saga
-from saga_server.cli import main
+from saga_server.cli.saga_command import main
 from tests.core.frontend import Frontend
 from tests.core.strategies.stage import answer, model, wish
 from tests.core.strategies.stage import play as played

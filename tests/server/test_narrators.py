@@ -8,8 +8,8 @@ from saga_core.config import load_config
 from saga_core.errors import ConfigError
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import ChatRequest, TextPart
-from saga_server.errors import RequestError
-from saga_server.narrators import Narrators
+from saga_server.http.errors import RequestError
+from saga_server.providers.narrators import Narrators
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream, closed_port, fails

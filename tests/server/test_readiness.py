@@ -14,8 +14,8 @@ from aiohttp import ClientSession
 from saga_core.config import load_config
 from saga_core.errors import StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.saga import Opening
-from saga_server import readiness
-from saga_server.wiring import Server
+from saga_server.process import readiness
+from saga_server.server import Server
 from tests.faults.breakable import breakable
 from tests.server.client import Client, words
 from tests.server.conftest import Serve

@@ -17,8 +17,8 @@ from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.config.model import StoreConfig
 from saga_core.errors import BadInput
-from saga_server.cli import main
-from saga_server.cli_rebuild import towards
+from saga_server.cli.rebuild import towards
+from saga_server.cli.saga_command import main
 from tests.backends.recorded_play import Chat, play
 from tests.core.frontend import Frontend
 
@@ -138,7 +138,7 @@ class TestTargets:
 
 
 def test_a_move_to_an_engine_that_is_missing_fails(tmp_path: Path) -> None:
-    program = "import sys; sys.modules['lancedb'] = None\nfrom saga_server.cli import main\nmain()"
+    program = "import sys; sys.modules['lancedb'] = None\nfrom saga_server.cli.saga_command import main\nmain()"
     command = [sys.executable, "-c", program, "rebuild", "--data", str(tmp_path / "data"), "--to", "vector=lancedb"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1

@@ -15,8 +15,8 @@ from aiohttp import ClientSession, ClientTimeout
 
 from saga_core.config import load_config
 from saga_core.config.model import Config
-from saga_server.reload import changed, merge
-from saga_server.wiring import Server
+from saga_server.process.reload import changed, merge
+from saga_server.server import Server
 from tests.server.client import CHAT, Client, words
 from tests.server.test_cli import ask, serving
 from tests.server.upstream import Upstream, says

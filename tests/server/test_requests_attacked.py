@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from saga_server.sessions import take_marks
+from saga_server.http.request_names import take_marks
 from tests.server.client import CHAT, Client, words
 from tests.server.conftest import Serve
 from tests.server.test_security_attacks import send_raw

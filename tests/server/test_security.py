@@ -7,8 +7,8 @@ import pytest
 
 from saga_core.config.model import ServerConfig
 from saga_core.errors import ConfigError
-from saga_server.logs import formatter, secrets_of
-from saga_server.security import check_listening, is_loopback
+from saga_server.process.listening import check_listening, is_loopback
+from saga_server.process.logs import formatter, secrets_of
 from tests.server.client import CHAT, Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream

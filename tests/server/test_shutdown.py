@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from aiohttp import ClientError
 
-from saga_server import exchange, wiring
+from saga_server import server as server_module
+from saga_server.http import exchange
 from tests.faults.breakable import breakable
 from tests.server.client import Client, Reply, words
 from tests.server.conftest import Serve
@@ -27,7 +28,7 @@ SOON = 0.2
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """What may take long when something hangs takes a moment here."""
     monkeypatch.setattr(exchange, "COMMIT_SECONDS", SOON)
-    monkeypatch.setattr(wiring, "CLOSING_SECONDS", SOON)
+    monkeypatch.setattr(server_module, "CLOSING_SECONDS", SOON)
 
 
 def up(upstream: Upstream) -> dict[str, Any]:

@@ -13,16 +13,16 @@ import pytest
 from saga_core import registry
 from saga_core.assembly.warm_up import warm_up_steps
 from saga_core.config import load_config
-from saga_server import wiring
-from saga_server.wiring import Server
+from saga_server import server as server_module
+from saga_server.server import Server
 
 _PLAYED = """
 import asyncio, json, sys
 from pathlib import Path
 from attrs import evolve
-import saga_server.cli
-from saga_server.cli_config import find_config
-from saga_server.serving import Server
+import saga_server.cli.saga_command
+from saga_server.cli.settings import find_config
+from saga_server.cli.serve import Server
 
 async def main():
     config = find_config(None, Path(sys.argv[1]))
@@ -51,11 +51,12 @@ HEAVY = (
 LATER = (
     "saga_core.curation.corrections saga_core.curation.rules saga_core.curation.validation "
     "saga_core.maintenance.verify saga_core.extraction.extractor saga_core.strategies.consolidation "
-    "saga_core.strategies.learner saga_server.backing_up saga_server.bench saga_server.cli_backup "
-    "saga_server.cli_custody saga_server.cli_explain saga_server.cli_memories saga_server.cli_rebuild "
-    "saga_server.cli_sessions saga_server.cli_transfer saga_server.cli_verify saga_server.conformance_command "
-    "saga_server.custody saga_server.demo saga_server.description saga_server.doctor saga_server.operations "
-    "saga_server.top"
+    "saga_core.strategies.learner saga_server.admin.backups saga_server.bench saga_server.cli.backup "
+    "saga_server.cli.reaching saga_server.cli.explain saga_server.cli.memories saga_server.cli.rebuild "
+    "saga_server.cli.sessions saga_server.cli.transfer saga_server.cli.verify saga_server.cli.conformance "
+    "saga_server.admin.maintenance saga_server.demo saga_server.admin.description saga_server.cli.doctor "
+    "saga_server.admin.operations "
+    "saga_server.cli.top"
 ).split()
 
 
@@ -95,9 +96,11 @@ async def test_chats_that_came_meanwhile_go_first(monkeypatch: pytest.MonkeyPatc
         happened.append(f"{chats[0]} open")
         return chats.pop(0)
 
-    monkeypatch.setattr(wiring, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(server_module, "_LOOK_SECONDS", 0.0)
     monkeypatch.setattr(Server, "open_requests", property(looked))
-    monkeypatch.setattr(wiring, "warm_up_steps", lambda: (partial(happened.append, each) for each in ("one", "two")))
+    monkeypatch.setattr(
+        server_module, "warm_up_steps", lambda: (partial(happened.append, each) for each in ("one", "two"))
+    )
     tree = {"storage": {"profile": "memory"}, "server": {"port": 0}}
     async with Server(load_config(tree, environ={}), {}) as server:
         assert server._warming is not None
@@ -107,10 +110,10 @@ async def test_chats_that_came_meanwhile_go_first(monkeypatch: pytest.MonkeyPatc
 
 async def test_chats_that_never_end_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    monkeypatch.setattr(wiring, "_LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(wiring, "_LOOKS", 3)
+    monkeypatch.setattr(server_module, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(server_module, "_LOOKS", 3)
     monkeypatch.setattr(Server, "open_requests", property(lambda _: 1))
-    monkeypatch.setattr(wiring, "warm_up_steps", lambda: iter([partial(done.append, "one")]))
+    monkeypatch.setattr(server_module, "warm_up_steps", lambda: iter([partial(done.append, "one")]))
     tree = {"storage": {"profile": "memory"}, "server": {"port": 0}}
     async with Server(load_config(tree, environ={}), {}) as server:
         assert server._warming is not None

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from saga_core import Saga
-from saga_server.cli import main
-from saga_server.logs import formatter
+from saga_server.cli.saga_command import main
+from saga_server.cli.top import render
+from saga_server.process.logs import formatter
 from saga_server.terminal import harmless, on_one_line, say_json
-from saga_server.top import render
 from tests.core.frontend import Frontend
 
 TITLE = "\x1b]0;mine\x07"

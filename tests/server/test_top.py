@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from saga_server.cli import main
-from saga_server.running import publish_address
-from saga_server.top import look, rows
+from saga_server.cli.saga_command import main
+from saga_server.cli.top import look, rows
+from saga_server.process.running_server import publish_address
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import closed_port

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.ports import Usage
-from saga_server.errors import RequestError
-from saga_server.wire import Choice, ChunkWriter, completion, model_list, read_chat, read_json
+from saga_server.http.errors import RequestError
+from saga_server.http.openai_schema import Choice, ChunkWriter, completion, model_list, read_chat, read_json
 from tests.server.client import CHAT, Client
 
 MESSAGES = [{"role": "user", "content": "안녕"}]

@@ -12,8 +12,8 @@ from aiohttp import ClientSession
 from saga_core.background import DrainReport, Waiting
 from saga_core.config import Config, load_config
 from saga_core.errors import ConfigError, StoreError
-from saga_server.announce import announce, farewell, leaving
-from saga_server.wiring import CannotListen, Server
+from saga_server.cli.announce import announce, farewell, leaving
+from saga_server.server import CannotListen, Server
 from tests.server.client import CHAT, Client, words
 
 
@@ -145,8 +145,8 @@ class TestAnnouncing:
         def full(*_: object) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr("saga_server.announce.publish_address", full)
-        monkeypatch.setattr("saga_server.announce.withdraw_address", full)
+        monkeypatch.setattr("saga_server.cli.announce.publish_address", full)
+        monkeypatch.setattr("saga_server.cli.announce.withdraw_address", full)
         async with server(storage={"path": str(tmp_path)}) as running:
             announce(running)
             leaving(running)

@@ -1,0 +1,132 @@
+"""``GET /api/events``: what happens in the engine, while it happens, as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, Final
+
+from aiohttp import web
+from attrs import define, field
+
+from saga_core.counters import Counters
+from saga_server.admin.query import known_only, text
+from saga_server.http import RequestError
+
+KEPT = 256
+"""Events that wait for one listener at most; of more, the oldest are dropped, and it is told how many."""
+LISTENERS = 32
+PULSE_SECONDS = 15.0
+"""After so long without an event comes a sign of life, so that one who went away is noticed."""
+
+
+@define(eq=False)
+class Listening:
+    """One listener's queue."""
+
+    session: str | None = None
+    """Only what concerns this session, and what concerns none."""
+    dropped: int = 0
+    over: bool = field(default=False, init=False)
+    _waiting: deque[bytes] = field(factory=lambda: deque[bytes](), init=False)
+    _news: asyncio.Event = field(factory=asyncio.Event, init=False)
+
+    def take(self, event: str, about: Mapping[str, Any]) -> None:
+        """Queue an event, if it is of interest."""
+        if self.session is not None and about.get("session") not in (None, self.session):
+            return
+        if len(self._waiting) >= KEPT:
+            self._waiting.popleft()
+            self.dropped += 1
+        self._waiting.append(_render(event, about))
+        self._news.set()
+
+    def end(self) -> None:
+        """Nothing more will come."""
+        self.over = True
+        self._news.set()
+
+    async def next(self) -> bytes:
+        """What waits, in one piece; a sign of life when nothing comes for long; nothing when it is over."""
+        if not self._waiting and not self.over:
+            self._news.clear()
+            try:
+                async with asyncio.timeout(PULSE_SECONDS):
+                    await self._news.wait()
+            except TimeoutError:
+                return b": still here\n\n"
+        found = b"".join(self._waiting)
+        self._waiting.clear()
+        if self.dropped:
+            found = _render("dropped", {"events": self.dropped}) + found
+            self.dropped = 0
+        return found
+
+
+def _render(event: str, about: Mapping[str, Any]) -> bytes:
+    data = json.dumps({"at": round(time.time(), 3), **about}, ensure_ascii=False)
+    return f"event: {event}\ndata: {data}\n\n".encode("utf-8", "replace")
+
+
+@define(eq=False)
+class Events:
+    """Those who listen to one engine."""
+
+    counters: Counters
+    _all: list[Listening] = field(factory=list, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.counters.listeners.append(self._take)
+
+    def _take(self, event: str, about: Mapping[str, Any]) -> None:
+        for each in self._all:
+            each.take(event, about)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    async def stream(self, request: web.Request, listening: Listening) -> web.StreamResponse:
+        """Answer with events until the client goes away or the server stops."""
+        if len(self._all) >= LISTENERS:
+            raise RequestError(f"{LISTENERS} listeners are there already", status=503, kind="unavailable_error")
+        response = web.StreamResponse(headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
+        response.content_type, response.charset = "text/event-stream", "utf-8"
+        self._all.append(listening)
+        try:
+            await response.prepare(request)
+            await response.write(b": listening\n\n")
+            while found := await listening.next():
+                await response.write(found)
+            await response.write_eof()
+        except ConnectionError:
+            return response  # the client went away
+        finally:
+            self._all.remove(listening)
+        return response
+
+    def end(self) -> None:
+        """End all streams: they would keep the server from stopping."""
+        for each in self._all:
+            each.end()
+
+
+EVENTS: Final = web.AppKey("events", Events)
+
+
+def event_routes() -> list[web.RouteDef]:
+    """``/api/events``."""
+    return [web.get("/api/events", show_events)]
+
+
+async def show_events(request: web.Request) -> web.StreamResponse:
+    """``GET /api/events?session=ID``: turns recorded, extracted, projected, curated, and what is degraded."""
+    known_only(request, "session")
+    return await request.app[EVENTS].stream(request, Listening(text(request, "session")))
+
+
+async def close_events(app: web.Application) -> None:
+    """A handler of ``on_shutdown``."""
+    app[EVENTS].end()

@@ -1,0 +1,127 @@
+"""What ``saga serve`` says when it starts and stops: to the person at the terminal, and to other commands.
+
+With ``logging.format: json`` it is in the log, so that whoever reads the process's output finds nothing but objects.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+
+from saga_core.background import DrainReport
+from saga_core.config import Config
+from saga_server.counted import counted
+from saga_server.process import READY_AT, publish_address, withdraw_address
+from saga_server.server import Server
+
+_log = logging.getLogger("saga.server")
+
+
+def announce(server: Server) -> None:
+    """Print where the server is, how to connect a frontend, and where everything lies."""
+    folder = server.config.data_dir
+    if folder.is_dir():
+        try:
+            publish_address(folder, server.url)
+        except OSError as error:  # a full disk: replies go on without it
+            _log.warning("%s: where the server listens cannot be noted (%s); commands cannot ask it", folder, error)
+    base = f"{server.url}/v1"
+    rows = [
+        ("base URL", base),
+        ("SillyTavern", f"API Connections > Chat Completion > Custom (OpenAI-compatible) > Custom Endpoint: {base}"),
+        ("RisuAI", f"Settings > Chat Bot > Model: Reverse Proxy > URL: {base}/chat/completions"),
+        ("API key", _key(server.config)),
+        ("narrator", _narrator(server)),
+        ("stores", _stores(server)),
+        ("data", str(server.config.data_dir)),
+        ("worlds", ", ".join(server.saga.worlds.names()) or "none yet"),
+    ]
+    config = server.config
+    if sys.stdout.isatty() and not _logged(config):
+        _print_rich(rows)
+    else:
+        width = max(len(name) for name, _ in rows)
+        for name, text in rows:
+            _say(config, f"{name}: {text}" if _logged(config) else f"  {name:<{width}}  {text}")
+    _say(config, READY_AT + base)
+
+
+def _key(config: Config) -> str:
+    if not config.server.api_keys:
+        return "any text, but always the same: a chat is found again by it"
+    return "one of server.chat_keys or server.api_keys" if config.server.chat_keys else "one of server.api_keys"
+
+
+def _narrator(server: Server) -> str:
+    if server.narrators.offline:
+        return (
+            "built in, offline: no provider is configured; set OPENAI_API_KEY, api_keys or providers.openai.base_url "
+            "for a real one"
+        )
+    model = server.narrators.model or "the model that the request names"
+    return f"{model}, from {', '.join(server.narrators.describe())}"
+
+
+def _stores(server: Server) -> str:
+    found = server.saga.stores.all()
+    return ", ".join(f"{kind}: {store.info.name}" for kind, store in found.items())
+
+
+def leaving(server: Server) -> None:
+    """Print what is waited for before the end."""
+    try:
+        withdraw_address(server.config.data_dir)
+    except OSError as error:
+        _log.warning("%s: the note where the server listens cannot be removed (%s)", server.config.data_dir, error)
+    seconds = server.config.server.drain_timeout
+    _say(
+        server.config,
+        f"SAGA is stopping: {counted(server.open_requests, 'open reply', 'open replies')} and the background work get "
+        f"{seconds:g} s; "
+        "press Ctrl-C again to end at once",
+    )
+
+
+def at_once(config: Config) -> None:
+    """Print that nothing is waited for any more."""
+    _say(config, "SAGA ends at once; what was recorded is safe, and the rest waits in the journal for the next start")
+
+
+def farewell(config: Config, report: DrainReport, abandoned: Sequence[str] = ()) -> None:
+    """Print what became of the background work, and what did not end."""
+    _say(config, f"SAGA stopped: {counted(report.done, 'piece', 'pieces')} of background work finished")
+    if report.waiting:
+        reasons = sorted({each.reason for each in report.waiting})
+        many = len(report.waiting)
+        _say(
+            config,
+            f"  {many} {'waits' if many == 1 else 'wait'} in the journal for the next start ({'; '.join(reasons)})",
+        )
+    for what in abandoned:
+        _say(config, f"  {what} did not end in time, and is left behind; what was recorded is safe")
+
+
+def _logged(config: Config) -> bool:
+    return config.logging.format == "json"
+
+
+def _say(config: Config, line: str) -> None:
+    if _logged(config):
+        _log.info("%s", line.strip())
+        return
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _print_rich(rows: list[tuple[str, str]]) -> None:
+    from rich.console import Console
+    from rich.panel import Panel
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in rows:
+        table.add_row(name, text)
+    Console().print(Panel(table, title="SAGA", title_align="left", expand=False))

@@ -1,0 +1,71 @@
+"""``saga backup`` and ``saga restore``."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from saga_core.errors import SagaError
+from saga_server.cli.reaching import check_there
+from saga_server.cli.settings import SURROUNDINGS, fail, find_config, settings
+from saga_server.counted import counted
+from saga_server.terminal import say
+
+
+@click.command()
+@click.argument("target", required=False, type=click.Path(path_type=Path))
+@settings
+def backup(file: Path | None, data: Path | None, target: Path | None) -> None:
+    """Copy the journal into one file, also while a server runs.
+
+    TARGET is a file that is not there yet, or a folder, in which the file gets a name with the time; without it the
+    folder backups in the data directory. Everything else is made from the journal, and is not copied.
+    """
+    from saga_server.admin import back_up
+
+    try:
+        config = find_config(file, data)
+        check_there(config)
+        found = asyncio.run(back_up(config, target))
+    except (SagaError, OSError) as error:
+        fail(error)
+    say(f"{found.path}")
+    say(
+        f"{counted(len(found.sessions), 'session')}, {counted(found.turns, 'turn')}, {found.bytes / 2**20:.1f} MB; "
+        "read back and whole"
+    )
+
+
+@click.command()
+@click.argument("backup_file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Put data that is there aside, instead of refusing.")
+@click.option("--with-forgotten", is_flag=True, help="Bring back what was forgotten after the backup was made.")
+@click.option("--damaged", is_flag=True, help="FILE is damaged: take what can be read of it.")
+@settings
+def restore(
+    file: Path | None, data: Path | None, backup_file: Path, force: bool, with_forgotten: bool, damaged: bool
+) -> None:
+    """Put the backup FILE in the place of the journal, and render every view from it.
+
+    The backup is read from end to end first, and everything is verified afterwards. The server must not run on the
+    data directory. Data that is there stays, in a folder named replaced-…. What was forgotten after the backup was
+    made stays forgotten.
+    """
+    from saga_server.admin import restore as put_back
+    from saga_server.process import log_errors_only
+
+    try:
+        config = find_config(file, data)
+        log_errors_only(config)
+        found = asyncio.run(
+            put_back(config, backup_file, force=force, with_forgotten=with_forgotten, damaged=damaged, say=say)
+        )
+    except (SagaError, OSError) as error:
+        fail(error)
+    for finding in found.verdict.findings:
+        say(f"!!  {finding}")
+    count = found.verdict.sessions
+    say(f"{counted(count, 'session')}: {'restored, and equal to the journal' if found.verdict.equal else 'see above'}")
+    raise SystemExit(0 if found.verdict.equal else SURROUNDINGS)

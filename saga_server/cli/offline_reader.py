@@ -1,0 +1,63 @@
+"""What lies in a data directory, for commands that look: from the stores, or from the server that has them open."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from saga_core.config import Config
+from saga_core.errors import BadInput, SagaError, StoreLocked
+from saga_server.cli.settings import fail, find_config
+
+if TYPE_CHECKING:
+    from saga_core import Saga
+
+
+def looked(
+    file: Path | None,
+    data: Path | None,
+    look: Callable[[Saga], Coroutine[Any, Any, Any]],
+    path: str,
+    query: Mapping[str, str] | None = None,
+) -> Any:
+    """What ``look`` finds in the data directory; while a server has it open, what that answers to ``GET path``.
+
+    Ends the program when neither can be asked.
+    """
+    from saga_server.process import log_errors_only
+
+    try:
+        config = find_config(file, data)
+        log_errors_only(config)
+        _check_there(config)
+        return asyncio.run(_look(config, look, path, query))
+    except (SagaError, OSError) as error:
+        fail(error)
+
+
+async def _look(
+    config: Config, look: Callable[[Saga], Coroutine[Any, Any, Any]], path: str, query: Mapping[str, str] | None
+) -> Any:
+    from saga_core import Saga
+    from saga_server.process import NotAnswered, ask
+
+    try:
+        saga = await Saga.open(config, resume=False)
+    except StoreLocked as locked:
+        try:
+            return await ask(config, path, query)
+        except NotAnswered as error:
+            raise StoreLocked(f"{locked} ({error})") from error
+    try:
+        return await look(saga)
+    finally:
+        await saga.aclose(drain=0.0)
+
+
+def _check_there(config: Config) -> None:
+    """Who only looks makes no new data directory."""
+    state = config.storage.state
+    if state.path is None and state.url is None and not config.data_dir.is_dir():
+        raise BadInput(f"storage.path: there is nothing at {config.data_dir}; name the data directory with --data")

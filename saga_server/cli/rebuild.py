@@ -1,0 +1,156 @@
+"""``saga rebuild``: throw away what stores show of sessions, and render it anew from the journal."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from attrs import evolve
+
+from saga_core import registry
+from saga_core.config import Config, Profile, StoreConfig
+from saga_core.errors import BadInput, SagaError, StoreUnavailable
+from saga_core.storage import PROFILES, backend_of, path_of
+from saga_server.cli.settings import fail, find_config, settings
+from saga_server.terminal import say
+
+_KINDS = ("graph", "vector")
+"""The stores that are moved: state is the journal itself, and the pages are files in any case."""
+
+
+@click.command()
+@click.argument("session", required=False)
+@click.option(
+    "--to",
+    "targets",
+    multiple=True,
+    help="Make the views in other stores: a profile (full, full-lance, lite) or a backend (kuzu, vector=sqlite). "
+    "May be given twice.",
+)
+@settings
+def rebuild(file: Path | None, data: Path | None, session: str | None, targets: tuple[str, ...]) -> None:
+    """Render graph, pages, values and vectors anew from the journal, into the stores that the configuration names.
+
+    SESSION is an id or a name; without it every session is rebuilt. The server must not run on the data directory.
+    With --to they are made in other stores than the configuration's, which is how a data directory moves from one
+    engine to another: the configuration is then to be changed as this command says in the end.
+    """
+    if session and targets:
+        raise click.UsageError("--to moves every session: leave SESSION out")
+    try:
+        before = find_config(file, data)
+        config = towards(before, targets)
+        equal = asyncio.run(_rebuild(config, session))
+        if targets:
+            _tell(before, config)
+    except (SagaError, OSError) as error:
+        fail(error)
+    raise SystemExit(0 if equal else 1)
+
+
+def towards(config: Config, targets: tuple[str, ...]) -> Config:
+    """``config`` with other stores. A target is a profile, a backend's name, or ``graph=`` or ``vector=`` and a name.
+
+    Raises ``BadInput``.
+    """
+    for target in targets:
+        kind, given, name = target.rpartition("=")
+        if not given and name in PROFILES:
+            config = _with_profile(config, name)
+            continue
+        kinds = [kind] if given else [each for each in _KINDS if name in registry.names(each)]
+        if kinds not in (["graph"], ["vector"]) or name not in registry.names(kinds[0]):
+            known = [f"{each}={found}" for each in _KINDS for found in registry.names(each) if found != "memory"]
+            raise BadInput(
+                f"--to {target}: is no target; give a profile ({', '.join(_profiles())}) or a backend "
+                f"({', '.join(known)})"
+            )
+        config = _with_backend(config, kinds[0], name)
+    if targets:
+        for kind in _KINDS:
+            if backend_of(config, kind) == "memory":
+                raise BadInput(f"--to: the {kind} backend memory keeps nothing; give a backend on disk, or networkx")
+    return config
+
+
+def _profiles() -> list[str]:
+    return [name for name in get_args(Profile) if name != "memory"]
+
+
+def _with_profile(config: Config, profile: str) -> Config:
+    stores: dict[str, Any] = {"profile": profile}
+    # The state store stays what it is, whatever the profile would choose: the views are made from it.
+    if PROFILES[profile]["state"].backend != backend_of(config, "state"):
+        stores["state"] = evolve(config.storage.state, backend=backend_of(config, "state"))
+    for kind in _KINDS:
+        store = getattr(config.storage, kind)
+        same = PROFILES[profile][kind].backend == backend_of(config, kind)
+        stores[kind] = evolve(store, backend=None) if same else _fresh(store, None)
+    return evolve(config, storage=evolve(config.storage, **stores))
+
+
+def _with_backend(config: Config, kind: str, name: str) -> Config:
+    if backend_of(config, kind) == name:
+        return config
+    stores: dict[str, Any] = {kind: _fresh(getattr(config.storage, kind), name)}
+    return evolve(config, storage=evolve(config.storage, **stores))
+
+
+def _fresh(store: StoreConfig, backend: str | None) -> StoreConfig:
+    """Path, address and options belong to the engine that is left."""
+    return StoreConfig(backend=backend, resident_mb=store.resident_mb)
+
+
+async def _rebuild(config: Config, session: str | None) -> bool:
+    """Rebuild; whether every session then is what the journal says."""
+    from saga_core import Saga
+
+    log = logging.getLogger("saga")
+    level = log.level
+    log.setLevel(logging.ERROR)  # that the stores are others is known here
+    try:
+        saga = await Saga.open(config)
+    finally:
+        log.setLevel(level)
+    async with aclosing(saga):
+        for kind in _KINDS:
+            missing = saga.counters.degraded.get(f"{kind}.{backend_of(config, kind)}")
+            if missing is not None:
+                raise StoreUnavailable(f"{kind}.{backend_of(config, kind)}: {missing}")
+        ids = (
+            [(await saga.sessions.get(session)).id]
+            if session
+            else [each.session.id for each in await saga.sessions.list()]
+        )
+        equal = True
+        for session_id in ids:
+            await saga.maintenance.rebuild(session_id)
+            differences = await saga.maintenance.differences(session_id)
+            equal &= not differences
+            say(f"{session_id}: {'; '.join(differences) or 'rebuilt, and equal to the journal'}")
+        say(f"{len(ids)} sessions rebuilt")
+    return equal
+
+
+def _tell(before: Config, after: Config) -> None:
+    """What to write into the configuration, and what is left over."""
+    lines = [] if before.storage.profile == after.storage.profile else [f"  profile: {after.storage.profile}"]
+    for kind in _KINDS:
+        old, new = getattr(before.storage, kind), getattr(after.storage, kind)
+        if old == new:
+            continue
+        if new.backend is not None:
+            lines += [f"  {kind}:", f"    backend: {new.backend}"]
+        elif old != StoreConfig(resident_mb=old.resident_mb):
+            lines.append(f"  # without backend, path, url and options under {kind}")
+    if lines:
+        say("\n".join(["now set in the configuration:", "storage:", *lines]))
+    used = {path_of(after, kind) for kind in _KINDS}
+    for kind in _KINDS:
+        left = path_of(before, kind)
+        if left is not None and left not in used and left.exists():
+            say(f"no longer used, and may be removed: {left}")

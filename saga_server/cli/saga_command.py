@@ -1,0 +1,112 @@
+"""The command ``saga``."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+
+import click
+from attrs import evolve
+
+from saga_core.config import Config, LogLevel
+from saga_core.errors import SagaError
+from saga_server.cli.lazy_commands import Commands
+from saga_server.cli.settings import SURROUNDINGS, fail, find_config, settings
+from saga_server.process import put_off
+from saga_server.terminal import say
+
+_FURTHER = {
+    "backup": "saga_server.cli.backup:backup",
+    "bench": "saga_server.bench.command:bench",
+    "compare": "saga_server.cli.sessions:compare",
+    "conformance": "saga_server.cli.conformance:conformance",
+    "demo": "saga_server.demo.command:demo",
+    "explain": "saga_server.cli.explain:explain",
+    "export": "saga_server.cli.transfer:export_command",
+    "forget": "saga_server.cli.transfer:forget",
+    "import": "saga_server.cli.transfer:import_command",
+    "jobs": "saga_server.cli.verify:jobs",
+    "memories": "saga_server.cli.memories:memories",
+    "rebuild": "saga_server.cli.rebuild:rebuild",
+    "restore": "saga_server.cli.backup:restore",
+    "sessions": "saga_server.cli.sessions:sessions",
+    "timelines": "saga_server.cli.sessions:timelines",
+    "top": "saga_server.cli.top:top",
+    "verify": "saga_server.cli.verify:verify",
+}
+"""The commands of other modules. Further ones are added here."""
+
+
+@click.group(commands=Commands(_FURTHER), context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="saga-rp", prog_name="saga")
+def main() -> None:
+    """Memory for long role-play: a proxy between a chat frontend and its model."""
+
+
+@main.command()
+@settings
+@click.option("--host", help="The address to listen on, instead of server.host.")
+@click.option("--port", type=click.IntRange(0, 65_535), help="The port, instead of server.port; 0 takes a free one.")
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    help="What goes to stderr, instead of logging.level.",
+)
+def serve(file: Path | None, data: Path | None, host: str | None, port: int | None, log_level: LogLevel | None) -> None:
+    """Start the proxy and print the base URL to paste into the frontend."""
+
+    def configured() -> Config:
+        config = find_config(file, data)
+        server = config.server
+        return evolve(
+            config,
+            server=evolve(server, host=host or server.host, port=server.port if port is None else port),
+            logging=evolve(config.logging, level=log_level or config.logging.level),
+        )
+
+    try:
+        with put_off():
+            config = configured()  # what is wrong there is said before anything is imported
+            _import_libraries()
+            from saga_server.cli.serve import serve as serve_until_asked
+            from saga_server.process import run_watched, set_up_logging
+
+            set_up_logging(config)
+            run_watched(serve_until_asked(config, configured))
+    except (SagaError, OSError) as error:
+        fail(error)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _import_libraries() -> None:
+    """aiohttp loads the machine's certificates twice when it is imported, and needs no interpreter for that: meanwhile
+    the engine is imported.
+    """
+    with ThreadPoolExecutor(1) as beside:
+        library = beside.submit(import_module, "aiohttp")
+        import_module("saga_core.assembly.engine")
+        library.result()
+
+
+@main.command()
+@settings
+def doctor(file: Path | None, data: Path | None) -> None:
+    """Check the configuration, the stores, the worlds and the provider, and say what to mend."""
+    from saga_server.cli.doctor import examine
+    from saga_server.process import log_errors_only
+
+    try:
+        config = find_config(file, data)
+        log_errors_only(config)
+        healthy = asyncio.run(examine(config, say))
+    except SagaError as error:
+        fail(error)
+    sys.exit(0 if healthy else SURROUNDINGS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""``saga serve`` as a process: its signals, its end, and its exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from attrs import define, field
+
+from saga_core.config import Config
+from saga_core.errors import SagaError
+from saga_server.cli.announce import announce, at_once, farewell, leaving
+from saga_server.cli.settings import SURROUNDINGS
+from saga_server.process import READY, STOPPING, Tidying, running_watch, set_up_logging, settle, tell_manager
+from saga_server.server import Server
+
+_log = logging.getLogger("saga.config")
+
+_ENDING = (signal.SIGINT, signal.SIGTERM)
+
+
+async def serve(config: Config, read_again: Callable[[], Config]) -> None:
+    """Serve until a signal asks for the end. Raises ``SagaError`` when it cannot start.
+
+    The first signal lets replies and background work end, a second ends the process at once. SIGHUP reads the
+    settings again, unless a terminal sends it that is closed. When something does not end in time the process ends
+    without it, with the exit code 1.
+    """
+    for warning in config.warnings:
+        _log.warning("%s", warning)
+    server = Server(config, read_again=read_again, heed=set_up_logging)
+    signals = _Signals(server)
+    await server.start()
+    settle()
+    watch = running_watch()
+    if watch is not None:
+        watch.forget()
+    signals.listen()
+    tidying = asyncio.create_task(Tidying(lambda: server.open_requests > 0).keep(), name="saga-tidying")
+    try:
+        announce(server)
+        tell_manager(READY)
+        await signals.asked.wait()
+        tell_manager(STOPPING)
+        leaving(server)
+    finally:
+        tidying.cancel()
+        report = await server.stop()
+    farewell(server.config, report, server.abandoned)
+    if server.abandoned:  # threads that hang in it would keep the interpreter from ending
+        end_at_once(SURROUNDINGS)
+
+
+@define(eq=False)
+class _Signals:
+    server: Server
+    asked: asyncio.Event = field(factory=asyncio.Event)
+    """Set when the end was asked for."""
+    _reloads: set[asyncio.Task[None]] = field(factory=set)
+
+    def listen(self) -> None:
+        if os.name != "posix":
+            return
+        loop = asyncio.get_running_loop()
+        for number in _ENDING:
+            loop.add_signal_handler(number, self._end, number)
+        if sys.stdin.isatty():  # the terminal was closed
+            loop.add_signal_handler(signal.SIGHUP, self._end, signal.SIGHUP)
+        else:
+            loop.add_signal_handler(signal.SIGHUP, self._reload)
+
+    def _end(self, number: int) -> None:
+        if self.asked.is_set():
+            at_once(self.server.config)
+            end_at_once(128 + number)
+        self.asked.set()
+
+    def _reload(self) -> None:
+        task = asyncio.create_task(self._read(), name="saga-reload")
+        self._reloads.add(task)
+        task.add_done_callback(self._reloads.discard)
+
+    async def _read(self) -> None:
+        try:
+            await self.server.reload()
+        except (SagaError, OSError):
+            return  # what was refused is in the log
+
+
+def end_at_once(code: int) -> NoReturn:
+    """End the process, whatever its threads do."""
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

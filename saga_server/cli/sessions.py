@@ -1,0 +1,164 @@
+"""``saga sessions``, ``saga timelines`` and ``saga compare``: what lies in a data directory.
+
+The stores are opened, or a server that has them open is asked.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import click
+
+from saga_server.cli.offline_reader import looked
+from saga_server.cli.settings import settings
+from saga_server.terminal import say, say_json
+
+if TYPE_CHECKING:
+    from saga_core import Saga
+
+_as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, as the admin API answers it.")
+
+
+@click.command()
+@settings
+@_as_json
+def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
+    """List the sessions in the data directory."""
+    from saga_server.admin import summary_json
+
+    async def look(saga: Saga) -> Any:
+        every, costs = await saga.sessions.list(), await saga.sessions.costs()
+        rows = [summary_json(each, costs.get(each.session.id)) for each in every]
+        return {"sessions": rows, "fleeting": sum(each.fleeting for each in every)}
+
+    found = looked(file, data, look, "/api/sessions", {"fleeting": "all"})
+    if plain:
+        say_json(found)
+        return
+    rows = found["sessions"]
+    _print_table(
+        (
+            "ID",
+            "NAME",
+            "WORLD",
+            "TURNS",
+            "DEPTH",
+            "UPDATED",
+            "COST",
+            "NARRATION",
+            "EXTRACTION",
+            "CURATION",
+            "SAVED",
+            "",
+        ),
+        [
+            (
+                row["id"],
+                row["label"] or "-",
+                row["world"] or "-",
+                str(row["turns"]),
+                str(row["depth"]),
+                _when(row["updated"]),
+                _dollars(row["dollars"]),
+                *(_dollars(row["spent"][purpose]) for purpose in ("narration", "extraction", "curation")),
+                "-" if row["saved"] is None else f"{row['saved']:.0%}",
+                "fleeting" if row["fleeting"] else "",
+            )
+            for row in rows
+        ],
+    )
+
+
+@click.command()
+@click.argument("session")
+@settings
+@_as_json
+def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -> None:
+    """List a session's timelines: the named ones and the ends of all other paths.
+
+    SESSION is an id or a name. The turn recorded last is marked with a star.
+    """
+
+    async def look(saga: Saga) -> Any:
+        return {"timelines": await saga.timelines.list(session)}
+
+    found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/timelines")
+    if plain:
+        say_json(found)
+        return
+    rows = found["timelines"]
+    _print_table(
+        ("", "NAME", "HEAD", "DEPTH", "FORKED AT", "UPDATED"),
+        [
+            (
+                "*" if row["active"] else "",
+                row["name"] or "-",
+                row["head"],
+                str(row["depth"]),
+                row["fork"] or "-",
+                _when(row["updated"]),
+            )
+            for row in rows
+        ],
+    )
+
+
+@click.command()
+@click.argument("session")
+@click.argument("one")
+@click.argument("other")
+@settings
+@click.option("--language", type=click.Choice(["ko", "en"]), help="Of the words; the world's own without it.")
+@_as_json
+def compare(
+    file: Path | None, data: Path | None, session: str, one: str, other: str, language: str | None, plain: bool
+) -> None:
+    """Say where two turns or named timelines of a session parted, and what differs.
+
+    SESSION is an id or a name; ONE and OTHER are turns by id, timelines by name, or numbers of turns on the active
+    path.
+    """
+    from saga_server.admin import comparison_json
+
+    async def look(saga: Saga) -> Any:
+        return comparison_json(await saga.timelines.compare(session, one, other, language=language))
+
+    query = {"one": one, "other": other, **({"language": language} if language else {})}
+    found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/compare", query)
+    if plain:
+        say_json(found)
+        return
+    say(f"parted at turn {found['ancestor']['turn']} ({found['ancestor']['turn_id']})")
+    for side in (found["one"], found["other"]):
+        say(f"{side['name']}: turn {side['turn']} ({side['turn_id']}), {len(side['since'])} since then")
+    say("\n".join(found["words"]) or "nothing differs")
+
+
+def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns, as wide as a terminal shows their texts."""
+    lines = [head, *rows]
+    widths = [max(_width(line[at]) for line in lines) for at in range(len(head))]
+    for line in lines:
+        padded = (cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True))
+        say("  ".join(padded).rstrip())
+
+
+def _width(text: str) -> int:
+    """Cells of a terminal that ``text`` takes: Hangul and other wide letters take two."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def _dollars(amount: float | None) -> str:
+    """To the cent, or to the first figure that says something."""
+    if amount is None:
+        return "-"
+    return f"${amount:.2f}" if amount >= 0.01 or not amount else f"${amount:.2g}"
+
+
+def _when(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")

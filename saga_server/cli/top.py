@@ -1,0 +1,148 @@
+"""``saga top``: a server's state in the terminal, read from its admin API again and again."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import click
+
+from saga_core.errors import SagaError
+from saga_server.cli.settings import SURROUNDINGS, fail, find_config, settings
+from saga_server.process import address_of
+from saga_server.terminal import harmless, say
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_SECONDS = 5.0
+_METRIC = re.compile(r"^(?P<name>[a-z_]+)(?:\{(?P<labels>[^}]*)\})? (?P<value>\S+)$", re.MULTILINE)
+_SHOWN = 8
+
+
+@click.command()
+@click.option("--url", help="The server, instead of the one that has the data directory.")
+@click.option(
+    "--key", envvar="SAGA_KEY", help="One of its server.api_keys, instead of the settings'; SAGA_KEY names it too."
+)
+@settings
+@click.option(
+    "--every", type=click.FloatRange(0.2, 3_600), default=2.0, show_default=True, help="Seconds between looks."
+)
+@click.option("--once", is_flag=True, help="Look once, print, and end.")
+def top(file: Path | None, data: Path | None, url: str | None, key: str | None, every: float, once: bool) -> None:
+    """Show what a running server does: requests, times, work that waits, and what is degraded."""
+    from rich.console import Console
+    from rich.live import Live
+
+    try:
+        config = find_config(file, data)
+    except SagaError as error:
+        fail(error)
+    if url is None:
+        url = address_of(config.data_dir) or f"http://127.0.0.1:{config.server.port}"
+        key = key or next(iter(config.server.api_keys), None)  # a key of ours goes to our own server alone
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise click.BadParameter(f"{url!r}: give an address such as http://127.0.0.1:8765", param_hint="--url")
+    try:
+        if once:
+            Console().print(render(*look(url, key)))
+            return
+        with Live(render(*look(url, key)), auto_refresh=False, screen=True) as live:
+            while True:
+                time.sleep(every)
+                live.update(render(*look(url, key)), refresh=True)
+    except KeyboardInterrupt:
+        return
+    except (OSError, ValueError) as error:
+        say(f"saga: {url}: {error}", err=True)
+        raise SystemExit(SURROUNDINGS) from None
+
+
+def look(url: str, key: str | None) -> tuple[Mapping[str, Any], Mapping[str, float]]:
+    """The server's status, and its metrics by name and labels. Raises ``OSError`` and ``ValueError``."""
+    status = json.loads(_get(f"{url}/api/status", key))
+    text = _get(f"{url}/metrics", key).decode("utf-8", "replace")
+    return status, {
+        f"{found['name']}{{{found['labels'] or ''}}}": float(found["value"]) for found in _METRIC.finditer(text)
+    }
+
+
+def _get(url: str, key: str | None) -> bytes:
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}"} if key else {})
+    try:
+        with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
+            found: bytes = answer.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            wanted = "it wants a key; give one of its server.api_keys with --key"
+            raise OSError(wanted if error.code == 401 else f"it answered {error.code}") from None
+    except urllib.error.URLError as error:
+        raise OSError(f"it cannot be reached ({error.reason}); is the server running?") from None
+    return found
+
+
+def render(status: Mapping[str, Any], metrics: Mapping[str, float]) -> Table:
+    """What was seen, as a table."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=f"SAGA {status['version']}, up {_span(status['uptime_seconds'])}", show_header=False)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in rows(status, metrics):
+        table.add_row(name, Text(harmless(text)))  # a reason may hold what looks like markup
+    return table
+
+
+def rows(status: Mapping[str, Any], metrics: Mapping[str, float]) -> list[tuple[str, str]]:
+    """The lines of the view."""
+    ended = {
+        end: metrics.get(f'saga_chat_requests_total{{end="{end}"}}', 0.0) for end in ("finished", "aborted", "failed")
+    }
+    found = [
+        ("sessions", str(status["active_sessions"])),
+        (
+            "requests",
+            f"{status['open_requests']} open; " + ", ".join(f"{count:g} {end}" for end, count in ended.items()),
+        ),
+        ("context", _mean(metrics, "saga_context_ms", "", "ms")),
+        ("provider begins", _mean(metrics, "saga_upstream_first_seconds", "", "s")),
+        ("loop", _loop(metrics)),
+        ("work", ", ".join(f"{name} {value}" for name, value in _plain(status["work"])) or "none"),
+        ("late", ", ".join(f"{name} {value}" for name, value in _late(status["counters"])) or "nothing"),
+    ]
+    degraded = status["degraded"]
+    lines = [f"{name}: {reason}" for name, reason in degraded.items()] if isinstance(degraded, Mapping) else degraded
+    return [*found, ("degraded", "\n".join(map(str, lines[:_SHOWN])) or "nothing")]
+
+
+def _plain(values: Any) -> list[tuple[str, Any]]:
+    return [(name, value) for name, value in values.items() if isinstance(value, bool | int | float)]
+
+
+def _late(counters: Mapping[str, int]) -> list[tuple[str, int]]:
+    return [(name.removeprefix("late."), count) for name, count in counters.items() if name.startswith("late.")]
+
+
+def _mean(metrics: Mapping[str, float], name: str, labels: str, unit: str) -> str:
+    count = metrics.get(f"{name}_count{{{labels}}}", 0.0)
+    return f"{metrics[f'{name}_sum{{{labels}}}'] / count:.1f} {unit} on average, of {count:g}" if count else "-"
+
+
+def _loop(metrics: Mapping[str, float]) -> str:
+    longest = metrics.get('saga_loop_longest_ms{clock="wall"}')
+    return "-" if longest is None else f"longest round {longest:.0f} ms"
+
+
+def _span(seconds: float) -> str:
+    minutes, left = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{left:02}"

@@ -1,0 +1,108 @@
+"""``saga export``, ``saga import`` and ``saga forget``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from saga_core.errors import BadInput
+from saga_server.cli.reaching import Asking, reached, segment
+from saga_server.cli.settings import fail, settings
+from saga_server.counted import counted
+from saga_server.terminal import say
+
+if TYPE_CHECKING:
+    from saga_core import Saga
+
+
+@click.command("export")
+@click.argument("session")
+@click.argument("target", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
+@settings
+def export_command(file: Path | None, data: Path | None, session: str, target: Path) -> None:
+    """Write a session into one readable file: the whole tree, with its world. FILE may be -.
+
+    SESSION is an id or a name. What can be made from it is not in it.
+    """
+    from saga_server.admin import exported
+
+    if str(target) != "-" and target.exists():
+        fail(BadInput(f"{target}: is there already; give a name that is free"))
+    raw = reached(
+        file, data, lambda saga: exported(saga, session), Asking("GET", f"/api/sessions/{segment(session)}/export")
+    )
+    if str(target) == "-":
+        sys.stdout.buffer.write(raw)
+        return
+    part = target.with_name(target.name + ".part")
+    try:
+        part.write_bytes(raw)
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        fail(BadInput(f"{target}: cannot be written ({error.strerror}); nothing was left there"))
+    say(f"{target.absolute()}: {counted(raw.count(bytes([10])), 'line')}", err=True)
+
+
+@click.command("import")
+@click.argument("source", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--edited", is_flag=True, help="The file was changed on purpose since it was exported.")
+@settings
+def import_command(file: Path | None, data: Path | None, source: Path, edited: bool) -> None:
+    """Take in a session that `saga export` wrote.
+
+    It keeps its ids when they are free, and gets new ones else; a name that is taken gets a number. It belongs to the
+    API key that it belonged to. A data directory that is not there yet is made.
+    """
+    from saga_server.admin import imported
+
+    try:
+        raw = source.read_bytes()
+    except OSError as error:
+        fail(BadInput(f"{source}: cannot be read ({error.strerror})"))
+
+    async def take(saga: Saga) -> dict[str, Any]:
+        found = await imported(saga, raw, edited)
+        await saga.drain(600)
+        return found
+
+    asking = Asking("POST", "/api/import", {"edited": "1" if edited else None}, raw)
+    found = reached(file, data, take, asking, fresh=True)
+    say(f"{found['id']}  {found['label'] or '-'}  {counted(found['turns'], 'turn')}")
+
+
+@click.command()
+@click.argument("session", required=False)
+@click.option("--name", help="Forget this name in SESSION, and keep the rest.")
+@click.option("--owner", help="Forget all sessions of the API key with this fingerprint (saga sessions --json).")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@settings
+def forget(
+    file: Path | None, data: Path | None, session: str | None, name: str | None, owner: str | None, yes: bool
+) -> None:
+    """Remove a session, a name in it, or all sessions of an API key, and every byte of them.
+
+    SESSION is an id or a name. Backups are not changed: those that still hold what was forgotten are listed.
+    """
+    if (session is None) == (owner is None) or (name is not None and session is None):
+        raise click.UsageError("give a SESSION, with or without --name, or --owner alone")
+    what = (
+        f"the name {name!r} in session {session!r}"
+        if name
+        else f"session {session!r}"
+        if session
+        else f"all sessions of the API key {owner}"
+    )
+    if not yes:
+        click.confirm(f"Forget {what}, for good?", abort=True)
+    from saga_server.admin import forgotten
+
+    query = {"session": session, "name": name, "owner": owner}
+    answer = reached(file, data, lambda saga: forgotten(saga, **query), Asking("POST", "/api/forget", query))
+    told = f"{answer['places']} places of " if name else ""
+    say(f"forgotten: {told}{', '.join(answer['sessions'])}")
+    for held in answer["backups"]:
+        say(f"still in the backup  {held['path']}{'' if held['read'] else '  (it cannot be read here)'}")

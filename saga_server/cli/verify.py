@@ -1,0 +1,104 @@
+"""``saga verify`` and ``saga jobs``: whether everything is as the journal says, and what is still to be done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from saga_server.cli.reaching import Asking, as_json, reached
+from saga_server.cli.settings import SURROUNDINGS, settings
+from saga_server.counted import counted
+from saga_server.terminal import say, say_json
+
+if TYPE_CHECKING:
+    from saga_core import Saga
+
+
+@click.command()
+@click.argument("session", required=False)
+@click.option("--repair", "mending", is_flag=True, help="Make anew from the journal what differs from it.")
+@settings
+@as_json
+def verify(file: Path | None, data: Path | None, session: str | None, mending: bool, plain: bool) -> None:
+    """Compare the journal with itself, and graph, values, pages and vectors with the journal.
+
+    SESSION is an id or a name; without it every session is verified. The exit code is 0 when all is equal, or is
+    after the repair, and 1 when something differs.
+    """
+    method, path = ("POST", "/api/repair") if mending else ("GET", "/api/verify")
+    answer = reached(
+        file, data, lambda saga: _verdict(saga, session, mending), Asking(method, path, {"session": session})
+    )
+    if plain:
+        say_json(answer)
+    else:
+        _tell(answer, mending)
+    raise SystemExit(0 if answer["equal"] else SURROUNDINGS)
+
+
+async def _verdict(saga: Saga, session: str | None, mending: bool) -> dict[str, Any]:
+    before = await saga.maintenance.verify(session)
+    if not mending:
+        return before.plain()
+    after = await saga.maintenance.repair(before, session) if before.findings else before
+    return {"found": [finding.plain() for finding in before.findings], **after.plain()}
+
+
+def _tell(answer: dict[str, Any], mending: bool) -> None:
+    left = answer["findings"]
+    if mending:
+        for finding in answer["found"]:
+            say(f"{'left' if finding in left else 'repaired'}  {_line(finding)}")
+        for finding in left:
+            if finding not in answer["found"]:
+                say(f"left  {_line(finding)}")
+    else:
+        for finding in left:
+            say(f"!!  {_line(finding)}")
+        if any(finding["mendable"] for finding in left):
+            say("saga verify --repair mends what can be made anew from the journal")
+    if answer["waiting"]:
+        say(f"{answer['waiting']} turns wait for their background work; saga jobs tells why")
+    count = counted(answer["sessions"], "session")
+    say(f"{count}: {'equal to the journal' if answer['equal'] else counted(len(left), 'finding')}")
+
+
+def _line(finding: dict[str, Any]) -> str:
+    owner = f"{finding['session']}  " if finding["session"] else ""
+    return f"{owner}{finding['store']}: {finding['what']}"
+
+
+@click.command()
+@click.argument("session", required=False)
+@click.option("--retry", "again", is_flag=True, help="Try them again, now.")
+@settings
+@as_json
+def jobs(file: Path | None, data: Path | None, session: str | None, again: bool, plain: bool) -> None:
+    """List the background work that is not done, what keeps it, and try it again.
+
+    SESSION is an id or a name. A job is stuck when it failed again and again; it stays in the journal until it is
+    done. The exit code is 1 when one is stuck. While no server runs, --retry does the work on views itself; models are
+    asked by the server, when it is started.
+    """
+    query = {"session": session}
+    trying = [Asking("POST", "/api/jobs/retry", query), Asking("POST", "/api/drain")] if again else []
+    answer = reached(file, data, lambda saga: _jobs(saga, session, again), *trying, Asking("GET", "/api/jobs", query))
+    if plain:
+        say_json(answer)
+    else:
+        for job in answer["jobs"]:
+            state = "stuck" if job["stuck"] else "waits"
+            why = f"  after {job['tries']} tries: {job['reason']}" if job["reason"] else ""
+            say(f"{state}  {job['session']}  {job['turn']}  {job['kind']}{why}")
+        say(f"{counted(len(answer['jobs']), 'job')}, {answer['stuck']} stuck")
+    raise SystemExit(SURROUNDINGS if answer["stuck"] else 0)
+
+
+async def _jobs(saga: Saga, session: str | None, again: bool) -> dict[str, Any]:
+    if again:
+        await saga.background.retry(session)
+        await saga.maintenance.settle(60.0)
+    found = await saga.background.jobs(session)
+    return {"jobs": [job.plain() for job in found], "stuck": sum(job.stuck for job in found)}

@@ -1,0 +1,73 @@
+"""The doors: chat as the OpenAI API has it, who may come in, connections, and how failures are told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from saga_core.lazy_face import lazy_face
+
+if TYPE_CHECKING:
+    from saga_server.http.app_keys import CURRENT, EXCHANGES, METRICS, READINESS, RELOADING, SAGA
+    from saga_server.http.chat import chat_routes
+    from saga_server.http.connections import LOG, SILENT, ConnectionLog, heard, listen, tell_request_id
+    from saga_server.http.errors import Handler, RequestError, errors_as_json
+    from saga_server.http.exchange import Exchanges
+    from saga_server.http.openai_schema import read_json
+    from saga_server.http.request_names import read_name
+    from saga_server.http.security import BEARER, guarded, share_with_origin
+    from saga_server.http.startup_responder import Doorman
+
+__all__ = [
+    "BEARER",
+    "CURRENT",
+    "EXCHANGES",
+    "LOG",
+    "METRICS",
+    "READINESS",
+    "RELOADING",
+    "SAGA",
+    "SILENT",
+    "ConnectionLog",
+    "Doorman",
+    "Exchanges",
+    "Handler",
+    "RequestError",
+    "chat_routes",
+    "errors_as_json",
+    "guarded",
+    "heard",
+    "listen",
+    "read_json",
+    "read_name",
+    "share_with_origin",
+    "tell_request_id",
+]
+
+# Imported when they are first asked for: commands and starts take what they need.
+__getattr__ = lazy_face(
+    {
+        "CURRENT": "saga_server.http.app_keys:CURRENT",
+        "EXCHANGES": "saga_server.http.app_keys:EXCHANGES",
+        "METRICS": "saga_server.http.app_keys:METRICS",
+        "READINESS": "saga_server.http.app_keys:READINESS",
+        "RELOADING": "saga_server.http.app_keys:RELOADING",
+        "SAGA": "saga_server.http.app_keys:SAGA",
+        "chat_routes": "saga_server.http.chat:chat_routes",
+        "ConnectionLog": "saga_server.http.connections:ConnectionLog",
+        "LOG": "saga_server.http.connections:LOG",
+        "SILENT": "saga_server.http.connections:SILENT",
+        "heard": "saga_server.http.connections:heard",
+        "listen": "saga_server.http.connections:listen",
+        "tell_request_id": "saga_server.http.connections:tell_request_id",
+        "Handler": "saga_server.http.errors:Handler",
+        "RequestError": "saga_server.http.errors:RequestError",
+        "errors_as_json": "saga_server.http.errors:errors_as_json",
+        "Exchanges": "saga_server.http.exchange:Exchanges",
+        "read_json": "saga_server.http.openai_schema:read_json",
+        "read_name": "saga_server.http.request_names:read_name",
+        "BEARER": "saga_server.http.security:BEARER",
+        "guarded": "saga_server.http.security:guarded",
+        "share_with_origin": "saga_server.http.security:share_with_origin",
+        "Doorman": "saga_server.http.startup_responder:Doorman",
+    }
+)

@@ -1,0 +1,269 @@
+"""How a reply's parts become an answer: server-sent events as they come, or one JSON object at the end."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from attrs import define, field
+
+from saga_core.billing import Bill
+from saga_core.errors import UpstreamError
+from saga_core.play import PendingTurn
+from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
+from saga_server.http.errors import describe
+from saga_server.http.openai_schema import ALIVE, DONE, Choice, ChunkWriter, completion, error_event
+
+
+class Outlet(Protocol):
+    """Where an answer goes, and what it may ask for."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """The provider's bill, once it came."""
+        ...
+
+    @property
+    def heard(self) -> bool:
+        """Whether anybody still listens."""
+        ...
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """What was done otherwise than asked for, in words."""
+        ...
+
+    def begin(self, headers: Mapping[str, str], content_type: str) -> None:
+        """Send the answer's beginning."""
+        ...
+
+    def send(self, data: bytes) -> None:
+        """Send a piece of the answer."""
+        ...
+
+    async def commit(self, begun: PendingTurn, finish: str = "") -> str | None:
+        """Record the turn; why it could not be, in words."""
+        ...
+
+
+@define(eq=False)
+class Answer(ABC):
+    """The answer to one call. After its parts exactly one of ``finished``, ``failed`` and ``aborted`` is called."""
+
+    outlet: Outlet
+    begun: PendingTurn
+    model: str
+    """The model's name as the client hears it."""
+    wants_usage: bool = False
+    reply_id: str = field(factory=lambda: f"chatcmpl-{secrets.token_hex(12)}", init=False)
+    created: int = field(factory=lambda: int(time.time()), init=False)
+
+    @abstractmethod
+    def take(self, part: ChatPart) -> None:
+        """A part of the reply arrived."""
+
+    @property
+    @abstractmethod
+    def begun_saying(self) -> bool:
+        """Whether anything of the reply was taken, so that no other model can give it."""
+
+    @abstractmethod
+    def keep_alive(self) -> None:
+        """Nothing came for a while."""
+
+    @abstractmethod
+    async def finished(self) -> None:
+        """The reply is whole: record it and end the answer."""
+
+    @abstractmethod
+    async def failed(self, error: Exception) -> None:
+        """Upstream failed. Raises ``error`` when nothing of the answer went out yet."""
+
+    @abstractmethod
+    async def aborted(self) -> None:
+        """The client went away, or the server is shutting down."""
+
+
+@define(eq=False)
+class StreamedAnswer(Answer):
+    """Server-sent events. The turn is recorded before the event that says that the reply is over."""
+
+    _writer: ChunkWriter = field(init=False)
+    _begun_choices: set[int] = field(factory=set, init=False)
+    _open: bool = field(default=False, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._writer = ChunkWriter(self.reply_id, self.created, self.model)
+
+    def take(self, part: ChatPart) -> None:
+        """Send what of the part may be shown now."""
+        if isinstance(part, TextPart | ExtraPart | FinishPart) and part.index < len(self.begun.replies):
+            reply = self.begun.replies[part.index]
+            self._begin(part.index)
+            if isinstance(part, TextPart):
+                shown = reply.feed(part.text)
+                if shown:
+                    self.outlet.send(self._writer.text(part.index, shown))
+            elif isinstance(part, ExtraPart):
+                self.outlet.send(self._writer.extra(part.index, part.fields))
+            else:
+                reply.finish_reason = part.reason
+
+    @property
+    def begun_saying(self) -> bool:
+        """Whether a choice has begun."""
+        return bool(self._begun_choices)
+
+    def keep_alive(self) -> None:
+        """A comment. The answer begins with it, if it must: from then on a failure is told inside the stream."""
+        self._open_stream()
+        self.outlet.send(ALIVE)
+
+    def _open_stream(self) -> None:
+        if not self._open:
+            self._open = True
+            self.outlet.begin(answer_headers(self.begun, *self.outlet.notices), "text/event-stream")
+
+    def _begin(self, index: int) -> None:
+        self._open_stream()
+        if index not in self._begun_choices:
+            self._begun_choices.add(index)
+            self.outlet.send(self._writer.role(index))
+
+    def _send_rest(self) -> None:
+        for index in sorted(self._begun_choices):
+            rest = self.begun.replies[index].finish()
+            if rest:
+                self.outlet.send(self._writer.text(index, rest))
+
+    async def finished(self) -> None:
+        """The held-back rest, the record, then the end."""
+        self._begin(0)
+        self._send_rest()
+        await self.outlet.commit(self.begun)
+        for index in sorted(self._begun_choices):
+            self.outlet.send(self._writer.finish(index, self.begun.replies[index].finish_reason))
+        if self.wants_usage and self.outlet.usage is not None:
+            self.outlet.send(self._writer.usage(self.outlet.usage, _dollars(self.begun)))
+        self.outlet.send(DONE)
+
+    async def failed(self, error: Exception) -> None:
+        """Visibly: what was shown is recorded as aborted, and an error event ends the stream."""
+        if not self._open:
+            await self.begun.abandon()
+            raise error
+        self._send_rest()
+        await self._keep()
+        self._end_with(error)
+
+    async def aborted(self) -> None:
+        """What was shown is recorded as aborted."""
+        if self.outlet.heard:
+            self._send_rest()
+        await self._keep()
+        if self.outlet.heard:
+            self._begin(0)
+            self._end_with(
+                UpstreamError(
+                    "the server is shutting down; what was told so far is kept", status=503, kind="unavailable_error"
+                )
+            )
+
+    async def _keep(self) -> None:
+        if any(reply.text.strip() for reply in self.begun.replies):
+            await self.outlet.commit(self.begun, finish="aborted")
+        else:
+            await self.begun.abandon()
+
+    def _end_with(self, error: Exception) -> None:
+        self.outlet.send(error_event(describe(error).body()))
+        self.outlet.send(DONE)
+
+
+@define(eq=False)
+class WholeAnswer(Answer):
+    """One JSON object. A reply that breaks off was never shown, and is not recorded."""
+
+    _choices: dict[int, Choice] = field(factory=dict, init=False)
+
+    def take(self, part: ChatPart) -> None:
+        """Keep the part."""
+        if isinstance(part, TextPart | ExtraPart | FinishPart) and part.index < len(self.begun.replies):
+            choice = self._choices.setdefault(part.index, Choice(part.index))
+            reply = self.begun.replies[part.index]
+            if isinstance(part, TextPart):
+                choice.text += reply.feed(part.text)
+            elif isinstance(part, ExtraPart):
+                choice.add(part.fields)
+            else:
+                choice.finish = reply.finish_reason = part.reason
+
+    @property
+    def begun_saying(self) -> bool:
+        """Whether a choice has begun."""
+        return bool(self._choices)
+
+    def keep_alive(self) -> None:
+        """An answer in one piece stays silent."""
+
+    async def finished(self) -> None:
+        """Record the turn, then answer."""
+        choices = [self._choices[index] for index in sorted(self._choices)] or [Choice(0)]
+        for choice in choices:
+            choice.text += self.begun.replies[choice.index].finish()
+        notice = await self.outlet.commit(self.begun)
+        told = (*self.outlet.notices, *([notice] if notice else []))
+        self.outlet.begin(answer_headers(self.begun, *told), "application/json")
+        dollars = _dollars(self.begun)
+        self.outlet.send(completion(self.reply_id, self.created, self.model, choices, self.outlet.usage, dollars))
+
+    async def failed(self, error: Exception) -> None:
+        """Nothing was shown."""
+        await self.begun.abandon()
+        raise error
+
+    async def aborted(self) -> None:
+        """Nothing was shown."""
+        await self.begun.abandon()
+
+
+def answer_headers(begun: PendingTurn, *told: str) -> dict[str, str]:
+    """The headers by which a reply says which turn it becomes and how its reading went."""
+    notices = (*begun.notices, *told)
+    found = {
+        "X-SAGA-Session": begun.session.id,
+        "X-SAGA-Turn": begun.id if begun.session.id else "",
+        "X-SAGA-Parent": begun.parent.id,
+        "X-SAGA-Context-Ms": f"{begun.timings['total']:.1f}",
+        "X-SAGA-Late": ", ".join(begun.context.late),
+        "X-SAGA-Notice": _header_text("; ".join(notices)),
+        **_cost_headers(begun.bill),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _dollars(begun: PendingTurn) -> float | None:
+    return None if begun.bill is None else begun.bill.dollars
+
+
+def _cost_headers(bill: Bill | None) -> dict[str, str]:
+    """What the turn cost, where that is known before the answer begins: when it is sent whole."""
+    if bill is None:
+        return {}
+    tokens = {"input": bill.input, "read": bill.read, "written": bill.written, "output": bill.output}
+    return {
+        "X-SAGA-Tokens": ", ".join(f"{name}={count}" for name, count in tokens.items()),
+        "X-SAGA-Cost": "" if bill.dollars is None else f"{bill.dollars:.6f}",
+        "X-SAGA-Cost-Without": ""
+        if bill.uncached is None or bill.without is None
+        else f"cache={bill.uncached:.6f}, saga={bill.without:.6f}",
+    }
+
+
+def _header_text(text: str) -> str:
+    """``text`` as a header can carry it: one line of ASCII, not too long."""
+    line = " ".join(text.split()).encode("ascii", "backslashreplace").decode()
+    return line if len(line) <= 400 else line[:397] + "..."

@@ -1,0 +1,18 @@
+"""What the application keeps for its handlers, under typed keys."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from aiohttp import web
+
+from saga_core import Saga
+from saga_server.http.exchange import Exchanges
+from saga_server.process import Current, Metrics, Readiness, Reloading
+
+SAGA: Final = web.AppKey("saga", Saga)
+CURRENT: Final = web.AppKey("current", Current)
+EXCHANGES: Final = web.AppKey("exchanges", Exchanges)
+METRICS: Final = web.AppKey("metrics", Metrics)
+READINESS: Final = web.AppKey("readiness", Readiness)
+RELOADING: Final = web.AppKey("reloading", Reloading)

@@ -1,0 +1,135 @@
+"""Connections: who opens one and says nothing does not keep it; what cannot be read is counted.
+
+Every request gets an id, by which the log and the answer tell of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import secrets
+import socket
+from collections.abc import MutableMapping
+from typing import Any, Final
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError, LineTooLong
+from prometheus_client import Counter
+
+from saga_core.log_context import set_log_context, subject
+from saga_server.http.errors import Failure, Handler
+
+HEAD_SECONDS = 30.0
+"""What the first request's line and headers may take to arrive."""
+
+_LONGEST_LINE = 8_190
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+
+SILENT: Final = web.AppKey("silent", set[object])
+"""The connections over which no request came yet, younger than ``HEAD_SECONDS``."""
+
+
+@web.middleware
+async def heard(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Notes that a connection is used. Later requests on it are bounded by the time that it is kept open for.
+
+    The request's id is the client's own (``X-Request-ID``), where that can stand in a log.
+    """
+    request.app[SILENT].discard(request.protocol)
+    given = request.headers.get("X-Request-ID", "")
+    set_log_context(request=given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(6))
+    return await handler(request)
+
+
+async def tell_request_id(request: web.Request, response: web.StreamResponse) -> None:
+    """Name the request in its answer. A signal handler of ``on_response_prepare``."""
+    found = subject().request
+    if found:
+        response.headers["X-Request-ID"] = found
+
+
+class ConnectionLog(logging.LoggerAdapter[logging.Logger]):
+    """What aiohttp logs about connections. A request that is no HTTP is one line without its content, and counted."""
+
+    def __init__(self, malformed: Counter) -> None:
+        super().__init__(logging.getLogger("saga.http"), {})
+        self._malformed = malformed
+
+    def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
+        """As it is."""
+        return msg, kwargs
+
+    def debug(self, msg: object, *args: object, **kwargs: Any) -> None:
+        """Tells of a request that has no method of HTTP; the rest is aiohttp's own business."""
+        if not self._told(args, kwargs.get("exc_info")):
+            super().debug(msg, *args, **kwargs)
+
+    def exception(self, msg: object, *args: object, exc_info: Any = True, **kwargs: Any) -> None:
+        """Tells of a request that cannot be read, or of what went wrong unexpectedly."""
+        if not self._told(args, exc_info):
+            super().exception(msg, *args, exc_info=exc_info, **kwargs)
+
+    def _told(self, args: tuple[object, ...], error: Any) -> bool:
+        if not isinstance(error, HttpProcessingError | web.RequestPayloadError):
+            return False
+        self._malformed.inc()
+        who, status = args[0] if args else "somebody", getattr(error, "code", 400)
+        self.warning("%s sent a request that cannot be read (%s); answered %s", who, type(error).__name__, status)
+        return True
+
+
+LOG: Final = web.AppKey("log", ConnectionLog)
+
+
+class Connection(web.RequestHandler):
+    """One connection. A request that cannot be read is answered as every other failure is: in JSON."""
+
+    __slots__ = ()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """What is wrong with the request, without the bytes that it came in."""
+        super().handle_error(request, status, exc, message)  # logs it
+        if isinstance(exc, LineTooLong):
+            told = f"a line of the request's head is longer than {_LONGEST_LINE} bytes: is it a cookie or a key?"
+        elif status < 500:
+            told = f"this is no request that can be read: {(message or '').partition(chr(10))[0].rstrip(':. ')}"
+        else:
+            told = "an unexpected error; the server's log tells more"
+        kind = "invalid_request_error" if status < 500 else "server_error"
+        response = Failure(status, told, kind, headers={"X-Content-Type-Options": "nosniff"}).response()
+        response.force_close()
+        return response
+
+
+async def listen(runner: web.AppRunner, sock: socket.socket, backlog: int) -> asyncio.Server:
+    """Serve the runner's application on a socket that listens. Closing it is the caller's."""
+    server = runner.server
+    assert server is not None, "the runner is not set up"
+    loop, silent = asyncio.get_running_loop(), runner.app[SILENT]
+    settings: dict[str, Any] = {
+        "logger": runner.app[LOG],
+        "access_log": None,
+        "max_line_size": _LONGEST_LINE,
+        "max_field_size": _LONGEST_LINE,
+    }
+
+    def connected() -> Connection:
+        connection = Connection(server, loop=loop, **settings)
+        silent.add(connection)
+        loop.call_later(HEAD_SECONDS, _give_up, connection, silent)
+        return connection
+
+    return await loop.create_server(connected, sock=sock, backlog=backlog)
+
+
+def _give_up(connection: web.RequestHandler, silent: set[object]) -> None:
+    if connection in silent:
+        silent.discard(connection)
+        connection.force_close()

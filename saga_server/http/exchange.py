@@ -1,0 +1,426 @@
+"""One narration call and everyone who waits for it.
+
+An exchange runs on its own and outlives its client for as long as recording takes. Identical requests that arrive
+while it runs follow it, so that a double click is one upstream call and one turn. When the last follower goes,
+upstream is cancelled at once and what was shown is recorded. Upstream is read no faster than the fastest follower
+takes the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import Any, cast
+
+from attrs import define, field, frozen
+
+from saga_core import Saga
+from saga_core.errors import SagaError, UpstreamError
+from saga_core.play import PendingTurn
+from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Usage, UsagePart
+from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer
+from saga_server.http.errors import describe
+from saga_server.http.openai_schema import DONE, error_event
+from saga_server.http.prompt_log import log_prompt, log_replies
+from saga_server.process import ADJUSTABLE, Metrics
+from saga_server.providers import Narrators, Route
+
+Key = tuple[str, str | None, str | None, bytes]
+"""What makes two requests the same: owner, session, world and the whole body."""
+
+_log = logging.getLogger("saga.server")
+
+COMMIT_SECONDS = 10.0
+"""How long a reply's end waits for its turn to be recorded. Recording goes on after that."""
+
+WINDOW = 256 * 1_024
+"""Bytes that may be there and not taken before upstream is not read any further."""
+_OURS_TO_MEND = (400, 413, 422)
+"""Statuses with which another model would answer this request as well."""
+
+
+@frozen
+class Call:
+    """A request, ready to be played."""
+
+    messages: list[Any]
+    session: str | None
+    world: str | None
+    owner: str
+    choices: int
+    stream: bool
+    wants_usage: bool
+    params: Mapping[str, Any]
+    routes: tuple[Route, ...]
+    """Who is asked, and who is when the one before fails."""
+    model: str
+    """The model's name as the client hears it."""
+    api_key: str | None = field(default=None, repr=False)
+    """The client's own, for providers to which it is passed on."""
+
+    @property
+    def route(self) -> Route:
+        """Who is asked first."""
+        return self.routes[0]
+
+
+@frozen
+class Head:
+    """What an answer begins with."""
+
+    headers: Mapping[str, str]
+    content_type: str
+
+
+@define(eq=False)
+class Exchange:
+    """Plays one call. Followers read the answer's bytes, from the beginning whenever they join."""
+
+    call: Call
+    saga: Saga
+    narrators: Narrators
+    metrics: Metrics
+    recordings: dict[asyncio.Task[Any], tuple[str, str]]
+    """Recordings under way, with session and turn, also those that take longer than the reply waits."""
+    keep_alive: float = 0.0
+    """Seconds of silence after which a stream is kept alive; 0: it is not."""
+    patience: float = 600.0
+    """Seconds that a follower may take nothing of what is there for it."""
+    usage: Usage | None = None
+    notices: list[str] = field(factory=list)
+    """What was done otherwise than asked for, in words."""
+    ended: bool = False
+    stopped: bool = False
+    _followers: int = 0
+    _route: Route = field(init=False)
+    """Who answers."""
+    _pieces: list[bytes] = field(factory=list, init=False)
+    _sent: int = field(default=0, init=False)
+    _taken: int = field(default=0, init=False)
+    """Bytes that there are, and that the fastest follower has taken."""
+    _room: asyncio.Event = field(factory=asyncio.Event, init=False)
+    _spoke: float = field(default=0.0, init=False)
+    """When something was sent last, on the loop's clock."""
+    _timer: asyncio.TimerHandle | None = field(default=None, init=False)
+    _head: Head | None = field(default=None, init=False)
+    _failure: Exception | None = field(default=None, init=False)
+    _waiters: list[asyncio.Future[None]] = field(factory=list, init=False)
+    _reading: asyncio.Task[None] | None = field(default=None, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._route = self.call.route
+
+    # -- following ---------------------------------------------------------------------------------------------
+
+    @property
+    def heard(self) -> bool:
+        """Whether anybody follows."""
+        return self._followers > 0
+
+    def join(self) -> None:
+        """A follower comes; it must ``leave``."""
+        self._followers += 1
+
+    def leave(self) -> None:
+        """A follower goes, because it has everything or because its client went away."""
+        self._followers -= 1
+        if not self._followers and not self.ended:
+            self.stop()
+
+    def stop(self) -> None:
+        """Nobody listens, or the server shuts down: end the upstream call and record what was shown."""
+        self.stopped = True
+        self._room.set()
+        if self._reading is not None:
+            self._reading.cancel()
+
+    def _is_stopped(self) -> bool:
+        return self.stopped  # a method: it changes while a method of this class awaits
+
+    async def head(self) -> Head:
+        """Wait for the beginning of the answer. Raises what went wrong before it."""
+        while self._head is None and not self.ended:
+            await self._changed()
+        if self._head is None:
+            raise self._failure or UpstreamError("the server is shutting down", status=503, kind="unavailable_error")
+        return self._head
+
+    async def body(self) -> AsyncIterator[bytes]:
+        """The answer's bytes; what has piled up comes in one piece. Asking for the next says that it was taken."""
+        at = taken = 0
+        while True:
+            if at < len(self._pieces):
+                piled = b"".join(self._pieces[at:])
+                at = len(self._pieces)
+                yield piled
+                taken += len(piled)
+                if taken > self._taken:
+                    self._taken = taken
+                    self._room.set()
+            elif self.ended:
+                return
+            else:
+                await self._changed()
+
+    async def _changed(self) -> None:
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        await waiter
+
+    def _wake(self) -> None:
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    # -- what the answer does ----------------------------------------------------------------------------------
+
+    def begin(self, headers: Mapping[str, str], content_type: str) -> None:
+        """The answer begins."""
+        self._head = Head(headers, content_type)
+        self._wake()
+
+    def send(self, data: bytes) -> None:
+        """The answer goes on."""
+        self._pieces.append(data)
+        self._sent += len(data)
+        self._spoke = asyncio.get_running_loop().time()
+        self._wake()
+
+    async def _taken_up(self) -> None:
+        """Wait until the followers have taken enough. One that takes nothing for too long counts as gone."""
+        while self._sent - self._taken > WINDOW and not self._is_stopped():
+            self._room.clear()
+            try:
+                async with asyncio.timeout(self.patience):
+                    await self._room.wait()
+            except TimeoutError:
+                _log.warning("a client took nothing of its reply for %g s; the reply ends there", self.patience)
+                self.stop()
+
+    def _stay_alive(self, answer: Answer) -> None:
+        """Say something whenever nothing was said for a while."""
+        loop = asyncio.get_running_loop()
+        silent = loop.time() - self._spoke
+        if silent >= self.keep_alive:
+            answer.keep_alive()
+            silent = 0.0
+        self._timer = loop.call_later(self.keep_alive - silent, self._stay_alive, answer)
+
+    async def commit(self, begun: PendingTurn, finish: str = "") -> str | None:
+        """Record the turn. The story goes on when that fails: then the reason comes back, in words."""
+        recording = asyncio.create_task(begun.commit(finish=finish, model=self._route.model))
+        self.recordings[recording] = (begun.session.id, begun.id)
+        recording.add_done_callback(self.recordings.pop)
+        try:
+            async with asyncio.timeout(COMMIT_SECONDS):
+                await asyncio.shield(recording)
+        except TimeoutError:
+            recording.add_done_callback(_report_late)
+            reason = f"recording takes longer than {COMMIT_SECONDS:g} s"
+        except SagaError as error:
+            reason = str(error)
+        except Exception:  # noqa: BLE001 - logged whole; a reply is not lost because its record is
+            _log.exception("turn %s of session %s: recording failed", begun.id, begun.session.id)
+            reason = "recording failed unexpectedly, the server's log tells more"
+        else:
+            if begun.session.id:
+                self.metrics.commits.labels("done").inc()
+            elif begun.notices:  # told without memory, because the journal could not be read
+                self.metrics.commits.labels("failed").inc()
+            self.metrics.spent(begun.bill)
+            return None
+        self.metrics.commits.labels("failed").inc()
+        _log.error("turn %s of session %s is not recorded: %s", begun.id, begun.session.id, reason)
+        return f"this turn is not recorded: {reason}"
+
+    # -- playing -----------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Play the call to its end. A failure reaches the followers, not the caller."""
+        end = "failed"
+        try:
+            end = await self._play()
+        except Exception as error:  # noqa: BLE001 - told by ``head``, or in the stream; logged when it is unexpected
+            self._failure = error
+            if self._head is not None:
+                self.send(error_event(describe(error).body()))
+                self.send(DONE)
+        finally:
+            self.ended = True
+            if self._timer is not None:
+                self._timer.cancel()
+            self.metrics.requests.labels(end).inc()
+            self._wake()
+
+    async def _play(self) -> str:
+        call = self.call
+        async with self.saga.background.narrating(call.route.provider.name):
+            begun = await self.saga.begin(
+                call.messages,
+                session=call.session,
+                owner=call.owner,
+                world=call.world,
+                choices=call.choices,
+                model=call.route.model,
+                provider=call.route.provider.dialect,
+            )
+            self.metrics.read(begun)
+            kind = StreamedAnswer if call.stream else WholeAnswer
+            answer: Answer = kind(self, begun, call.model, call.wants_usage)
+            if self._is_stopped():
+                await answer.aborted()
+                return "aborted"
+            if call.stream and self.keep_alive:
+                self._spoke = asyncio.get_running_loop().time()
+                self._stay_alive(answer)
+            self._reading = asyncio.create_task(self._read(begun, answer), name=f"saga-read-{begun.id}")
+            try:
+                await asyncio.wait({self._reading})
+            finally:
+                self._reading.cancel()
+        self._bill(begun)
+        log_replies(begun, self._route.model)
+        failure = None if self._reading.cancelled() else self._reading.exception()
+        if self._reading.cancelled() or (self._is_stopped() and (failure is not None or not call.stream)):
+            await answer.aborted()
+            return "aborted"
+        if failure is not None:
+            if isinstance(failure, UpstreamError):
+                _log.warning("a reply of %s failed: %s", self._route.model, failure)
+            await answer.failed(cast("Exception", failure))
+            return "failed"
+        await answer.finished()
+        return "finished"
+
+    async def _read(self, begun: PendingTurn, answer: Answer) -> None:
+        for number, route in enumerate(self.call.routes, 1):
+            self._route = route
+            try:
+                await self._read_from(route, begun, answer)
+            except UpstreamError as error:
+                if answer.begun_saying or number == len(self.call.routes) or error.status in _OURS_TO_MEND:
+                    raise
+                self._bill(begun)
+                begun.failing()
+                self.usage = None
+                following = self.call.routes[number]
+                _log.warning("%s narrates instead of %s: %s", following.model, route.model, error)
+                self.metrics.fallbacks.inc()
+                self.notices.append(f"{following.model} narrates instead of {route.model}: {error}")
+            else:
+                return
+
+    async def _read_from(self, route: Route, begun: PendingTurn, answer: Answer) -> None:
+        call, started = self.call, time.perf_counter()
+        narrator = await self.narrators.narrator(route.provider)
+        key = call.api_key if route.provider.passthrough_key else None
+        request = ChatRequest(begun.plan, route.model, begun.allowing(call.params), key, begun.session.id)
+        log_prompt(begun, route.model)
+        async with route.provider.slots.narration():
+            stream = cast("AsyncGenerator[ChatPart, None]", narrator.stream(request, streaming=call.stream))
+            async with aclosing(stream) as parts:
+                async for part in parts:
+                    if started:
+                        self.metrics.first_part.observe(time.perf_counter() - started)
+                        started = 0.0
+                    if isinstance(part, UsagePart):
+                        self.usage = part.usage
+                    elif isinstance(part, AdjustedPart):
+                        self._adjusted(part)
+                    else:
+                        answer.take(part)
+                        if self._sent - self._taken > WINDOW:
+                            await self._taken_up()
+
+    def _adjusted(self, part: AdjustedPart) -> None:
+        self.metrics.adjusted.labels(part.name if part.name in ADJUSTABLE else "other").inc()
+        if part.why not in self.notices:
+            self.notices.append(part.why)
+
+    def _bill(self, begun: PendingTurn) -> None:
+        if self.usage is not None:
+            begun.billed(self.usage, model=self._route.model, provider=self._route.provider.dialect)
+            self.metrics.used(self.usage)
+
+
+def _report_late(recording: asyncio.Task[Any]) -> None:
+    if not recording.cancelled():
+        _log.warning("a recording that took long is over", exc_info=recording.exception())
+
+
+@define(eq=False)
+class Exchanges:
+    """The exchanges under way."""
+
+    saga: Saga
+    narrators: Narrators
+    metrics: Metrics
+    keep_alive: float = 0.0
+    patience: float = 600.0
+    _by_key: dict[Key, Exchange] = field(factory=dict, init=False)
+    _recordings: dict[asyncio.Task[Any], tuple[str, str]] = field(factory=dict, init=False)
+    _tasks: dict[asyncio.Task[None], Exchange] = field(factory=dict, init=False)
+    closing: bool = field(default=False, init=False)
+    """Whether no exchange is begun any more."""
+
+    def join(self, key: Key, call: Call) -> Exchange:
+        """Follow the exchange that runs for an equal call, or begin one. The caller must ``leave`` it.
+
+        Raises ``UpstreamError`` when the server is shutting down.
+        """
+        if self.closing:
+            raise UpstreamError("the server is shutting down", status=503, kind="unavailable_error", retry_after=5)
+        exchange = self._by_key.get(key)
+        if exchange is None or exchange.ended or exchange.stopped:
+            exchange = Exchange(
+                call, self.saga, self.narrators, self.metrics, self._recordings, self.keep_alive, self.patience
+            )
+            self._by_key[key] = exchange
+            task = asyncio.create_task(exchange.run(), name="saga-exchange")
+            self._tasks[task] = exchange
+            task.add_done_callback(lambda done: self._over(key, done))
+        exchange.join()
+        return exchange
+
+    def _over(self, key: Key, task: asyncio.Task[None]) -> None:
+        exchange = self._tasks.pop(task)
+        if self._by_key.get(key) is exchange:
+            del self._by_key[key]
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    async def settle(self) -> None:
+        """Wait for those that nobody follows any more and that only record, and for late recordings."""
+        while alone := [task for task, exchange in self._tasks.items() if not exchange.heard]:
+            await asyncio.wait(alone)
+        if self._recordings:
+            await asyncio.wait(list(self._recordings))
+
+    def recording(self) -> list[tuple[str, str]]:
+        """Session and turn of what is being recorded."""
+        return list(self._recordings.values())
+
+    async def aclose(self, seconds: float) -> int:
+        """Begin no more; let exchanges finish for so long, then stop them; what was shown is recorded.
+
+        How many exchanges and recordings did not end within ``COMMIT_SECONDS`` behind that, and were given up.
+        """
+        self.closing = True
+        if self._tasks:
+            await asyncio.wait(list(self._tasks), timeout=seconds)
+        for exchange in self._tasks.values():
+            exchange.stop()
+        ends = asyncio.get_running_loop().time() + COMMIT_SECONDS
+        while working := [*self._tasks, *self._recordings]:
+            left = ends - asyncio.get_running_loop().time()
+            if left <= 0:
+                break
+            await asyncio.wait(working, timeout=left)
+        for task in working:
+            task.cancel()
+        return len(working)

@@ -1,0 +1,267 @@
+"""The OpenAI chat API's shapes: a request read and checked, a reply written in chunks or in one piece."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import define, field, frozen
+
+from saga_core.ports import Usage
+from saga_server.http.errors import RequestError
+
+MAX_CHOICES = 16
+MAX_DEPTH = 64
+"""Levels of lists and objects in each other in a request; tools' schemas take a dozen."""
+DONE = b"data: [DONE]\n\n"
+ALIVE = b": waiting\n\n"
+"""A comment in a stream of events: nobody reads it, and nobody in between takes the stream for dead."""
+
+_OWN = frozenset({"messages", "model", "stream", "stream_options"})
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+@frozen
+class ChatAsk:
+    """A chat request, checked as far as the messages' list; their content is the engine's to check."""
+
+    messages: list[Any]
+    model: str
+    stream: bool
+    choices: int
+    user: str | None
+    wants_usage: bool
+    """Whether the client asked for the token counts at the end of its stream."""
+    params: Mapping[str, Any]
+    """Every other field, for upstream."""
+
+
+def read_json(body: bytes) -> Any:
+    """The JSON in a request's body. Raises ``RequestError``."""
+    try:
+        text = body.decode("utf-8-sig")  # of bytes it would guess UTF-16
+        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+    except UnicodeDecodeError:
+        raise RequestError("the body is not UTF-8", param="body") from None
+    except RecursionError:
+        raise RequestError("the body is nested too deeply", param="body") from None
+    except ValueError as error:
+        raise RequestError(f"the body is not JSON: {error}", param="body") from None
+    if _is_deep(value):
+        raise RequestError(f"the body is nested too deeply: more than {MAX_DEPTH} levels", param="body")
+    if _ESCAPED_SURROGATE.search(body):
+        value = _without_surrogates(value)
+    return value
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether lists and objects stand in each other more than ``MAX_DEPTH`` levels deep."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for each in level
+            if isinstance(each, dict | list)
+            for child in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return False
+    return any(isinstance(each, dict | list) for each in level)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{_short(text)} is too large a number")
+    return value
+
+
+def _without_surrogates(value: Any) -> Any:
+    """Half a character, which JSON can escape and UTF-8 cannot hold, becomes U+FFFD."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_without_surrogates(entry) for entry in value]
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(entry) for key, entry in value.items()}
+    return value
+
+
+def read_chat(body: bytes, max_messages: int) -> ChatAsk:
+    """The chat request in ``body``. Raises ``RequestError`` naming the field, the value and what is allowed."""
+    ask = read_json(body)
+    if not isinstance(ask, dict):
+        raise RequestError(f"the body is a JSON {_kind(ask)}; send an object", param="body")
+    messages = ask.get("messages")
+    if not isinstance(messages, list) or not messages:
+        given = "missing" if "messages" not in ask else "empty" if messages == [] else f"a {_kind(messages)}"
+        raise RequestError(f"messages: {given}; send a list with at least one message", param="messages")
+    if len(messages) > max_messages:
+        raise RequestError(
+            f"messages: {len(messages)} given; at most {max_messages} are taken (server.max_messages)",
+            param="messages",
+            status=413,
+        )
+    choices = _typed(ask, "n", int, "a whole number")
+    choices = 1 if choices is None else choices
+    if not 1 <= choices <= MAX_CHOICES:
+        raise RequestError(f"n: {choices} is not allowed; give 1 to {MAX_CHOICES}", param="n")
+    options = _typed(ask, "stream_options", dict, "an object") or {}
+    stream = _typed(ask, "stream", bool, "true or false") or False
+    params = {name: value for name, value in ask.items() if name not in _OWN}
+    if stream and options:
+        params["stream_options"] = options
+    return ChatAsk(
+        messages=messages,
+        model=_typed(ask, "model", str, "a text") or "",
+        stream=stream,
+        choices=choices,
+        user=_typed(ask, "user", str, "a text"),
+        wants_usage=options.get("include_usage") is True,
+        params=params,
+    )
+
+
+def _typed(ask: Mapping[str, Any], name: str, cls: type, what: str) -> Any:
+    value = ask.get(name)
+    if value is not None and type(value) is not cls:
+        raise RequestError(f"{name}: {_short(value)} is not allowed; give {what} or null", param=name)
+    return value
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _kind(value: Any) -> str:
+    return {dict: "object", list: "list", str: "text", bool: "truth value", type(None): "null"}.get(
+        type(value), "number"
+    )
+
+
+# -- replies ---------------------------------------------------------------------------------------------------
+
+
+def text_json(text: str) -> str:
+    """``text`` as a JSON string; escaped only when it holds half a character."""
+    found = json.dumps(text, ensure_ascii=False)
+    return found if found.isascii() or not _SURROGATE.search(found) else json.dumps(text)
+
+
+def _json(value: Any) -> str:
+    found = json.dumps(value, ensure_ascii=False)
+    return found if found.isascii() or not _SURROGATE.search(found) else json.dumps(value)
+
+
+@define
+class ChunkWriter:
+    """Writes the server-sent events of one completion. What all its chunks share is rendered once."""
+
+    id: str
+    created: int
+    model: str
+    _head: str = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._head = (
+            f'data: {{"id":{text_json(self.id)},"object":"chat.completion.chunk","created":{self.created},'
+            f'"model":{text_json(self.model)},"choices":['
+        )
+
+    def _choice(self, index: int, delta: str, finish: str = "null") -> bytes:
+        return f'{self._head}{{"index":{index},"delta":{delta},"finish_reason":{finish}}}]}}\n\n'.encode()
+
+    def role(self, index: int) -> bytes:
+        """The first chunk of a choice."""
+        return self._choice(index, '{"role":"assistant","content":""}')
+
+    def text(self, index: int, text: str) -> bytes:
+        """A piece of a choice's text."""
+        return self._choice(index, f'{{"content":{text_json(text)}}}')
+
+    def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
+        """Fields that are passed on as they came."""
+        return self._choice(index, _json(fields))
+
+    def finish(self, index: int, reason: str) -> bytes:
+        """The last chunk of a choice."""
+        return self._choice(index, "{}", text_json(reason))
+
+    def usage(self, usage: Usage, dollars: float | None = None) -> bytes:
+        """The token counts, and what they cost, in a chunk of their own."""
+        return f'{self._head}],"usage":{_json(usage_object(usage, dollars))}}}\n\n'.encode()
+
+
+def error_event(body: bytes) -> bytes:
+    """A failure in mid-stream."""
+    return b"data: " + body + b"\n\n"
+
+
+def usage_object(usage: Usage, dollars: float | None = None) -> dict[str, Any]:
+    """Token counts as the API shows them; ``cost`` is US dollars, where they are known."""
+    written = {"cache_write_tokens": usage.cache_write} if usage.cache_write else {}
+    return {
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.input + usage.output,
+        "prompt_tokens_details": {"cached_tokens": usage.cache_read, **written},
+        **({} if dollars is None else {"cost": round(dollars, 6)}),
+    }
+
+
+@define
+class Choice:
+    """One choice of a reply in one piece."""
+
+    index: int
+    text: str = ""
+    extra: dict[str, Any] = field(factory=dict)
+    finish: str = "stop"
+    seen: bool = False
+    """Whether the provider sent anything for it."""
+
+    def add(self, fields: Mapping[str, Any]) -> None:
+        """Take passed-on fields: texts and lists grow, others are replaced."""
+        for name, value in fields.items():
+            before: Any = self.extra.get(name)
+            grows = isinstance(before, str | list) and type(before) is type(value)
+            self.extra[name] = before + value if grows else value
+
+
+def completion(
+    reply_id: str, created: int, model: str, choices: list[Choice], usage: Usage | None, dollars: float | None = None
+) -> bytes:
+    """A whole reply."""
+    answer: dict[str, Any] = {
+        "id": reply_id,
+        "object": "chat.completion",
+        "created": created,
+        "model": model,
+        "choices": [
+            {
+                "index": choice.index,
+                "message": {"role": "assistant", "content": choice.text, **choice.extra},
+                "logprobs": None,
+                "finish_reason": choice.finish,
+            }
+            for choice in choices
+        ],
+    }
+    if usage is not None:
+        answer["usage"] = usage_object(usage, dollars)
+    return _json(answer).encode()
+
+
+def model_list(ids: list[str], created: int) -> bytes:
+    """The answer to ``GET /v1/models``."""
+    data = [{"id": name, "object": "model", "created": created, "owned_by": "saga"} for name in ids]
+    return _json({"object": "list", "data": data}).encode()

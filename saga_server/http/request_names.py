@@ -1,0 +1,155 @@
+"""Which session and world a request names, in words of its own: the explicit forms, the first that speaks wins.
+
+1. the base URL: ``/s/SESSION/v1``, ``/w/WORLD/v1`` or both
+2. the headers ``X-SAGA-Session`` and ``X-SAGA-World``
+3. the API key: ``KEY#SESSION``
+4. a marker in a message: ``[[saga:session=NAME]]``, ``[[saga:world=NAME]]``; taken out before upstream sees it
+5. as configured, the field ``user`` or the system prompt (``session.identify``)
+
+Header values and key suffixes may be percent-encoded UTF-8, for clients that can send ASCII only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import unquote
+
+from attrs import frozen
+
+from saga_core.config import Identify
+from saga_core.language import clean_name
+from saga_core.messages import flatten
+from saga_server.http.errors import RequestError
+from saga_server.http.identity import Bearer
+
+LONGEST_NAME = 200
+
+_MARKS = re.compile(r"\[\[saga:(session|world)=([^\[\]\n]*)\]\]", re.IGNORECASE)
+
+
+@frozen
+class Named:
+    """What a request names, and its messages without the markers that said so."""
+
+    session: str | None
+    world: str | None
+    messages: list[Any]
+
+
+def read_names(
+    messages: list[Any],
+    *,
+    path: Mapping[str, str],
+    headers: Mapping[str, str],
+    bearer: Bearer,
+    user: str | None,
+    identify: Identify,
+) -> Named:
+    """The session and world that a request names. Raises ``RequestError`` for a name that cannot be one."""
+    marks, messages = take_marks(messages)
+    session = (
+        read_name(path.get("session"), "session in the base URL")
+        or read_name(unquote(headers.get("X-SAGA-Session", "")), "X-SAGA-Session")
+        or read_name(bearer.session, "session in the API key")
+        or read_name(marks.get("session"), "[[saga:session=…]]")
+        or _configured(identify, user, messages)
+    )
+    world = (
+        read_name(path.get("world"), "world in the base URL")
+        or read_name(unquote(headers.get("X-SAGA-World", "")), "X-SAGA-World")
+        or read_name(marks.get("world"), "[[saga:world=…]]")
+    )
+    return Named(session, world, messages)
+
+
+def read_name(text: str | None, where: str) -> str | None:
+    """A name as it is kept, None for an empty one. Raises ``RequestError`` for what cannot be a name."""
+    raw = " ".join((text or "").split())
+    if len(raw) > LONGEST_NAME or not raw.isprintable():
+        raise RequestError(f"{where}: a name has at most {LONGEST_NAME} printable characters", param=where)
+    return clean_name(raw) or None
+
+
+def _configured(identify: Identify, user: str | None, messages: Sequence[Any]) -> str | None:
+    if identify == "user":
+        return read_name(user, "user")
+    if identify == "system-md5":
+        for message in messages:
+            if isinstance(message, Mapping) and message.get("role") == "system":
+                text = _text(message)
+                return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:8]
+    return None
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list) and all(isinstance(part, Mapping) for part in content):
+        return flatten(content)
+    return ""
+
+
+# -- markers ---------------------------------------------------------------------------------------------------
+
+
+def take_marks(messages: list[Any]) -> tuple[dict[str, str], list[Any]]:
+    """The markers in ``messages``, the last of each kind, and the messages without them.
+
+    A line that holds nothing else goes with its marker, and so does a system message. Without any marker the list
+    itself comes back.
+    """
+    found: dict[str, str] = {}
+    cleaned: list[Any] | None = None
+    for index, message in enumerate(messages):
+        content = message.get("content") if isinstance(message, Mapping) else None
+        if isinstance(content, str):
+            if not _hints(content):
+                continue
+            new: Any = _take(content, found)
+        elif isinstance(content, list) and any(_hints(_part_text(part)) for part in content):
+            new = [
+                {**part, "text": _take(part["text"], found)} if _hints(_part_text(part)) else part for part in content
+            ]
+        else:
+            continue
+        if new != content:
+            cleaned = list(messages) if cleaned is None else cleaned
+            gone = new == "" and message.get("role") in ("system", "developer")
+            cleaned[index] = None if gone else {**message, "content": new}
+    if cleaned is None:
+        return found, messages
+    return found, [message for message in cleaned if message is not None]
+
+
+def _hints(text: str) -> bool:
+    """Whether a marker may be in ``text``: quick, for each request carries the whole history."""
+    return "[[" in text and _MARKS.search(text) is not None
+
+
+def _part_text(part: Any) -> str:
+    text = part.get("text") if isinstance(part, Mapping) and part.get("type") == "text" else None
+    return text if isinstance(text, str) else ""
+
+
+def _take(text: str, found: dict[str, str]) -> str:
+    for kind, name in _MARKS.findall(text):
+        if name.strip():
+            found[kind.lower()] = name.strip()
+    *lines, last = text.split("\n")
+    return "".join(_without_marks(line) for line in (*(f"{line}\n" for line in lines), last))
+
+
+def _without_marks(line: str) -> str:
+    """A line without its markers and the blanks before them; nothing when it holds nothing else."""
+    kept, at = [], 0
+    for mark in _MARKS.finditer(line):
+        kept.append(line[at : mark.start()].rstrip(" \t"))
+        at = mark.end()
+    if not at:
+        return line
+    kept.append(line[at:])
+    return "".join(kept) if any(part.strip() for part in kept) else ""

@@ -1,0 +1,177 @@
+"""Who may talk to the server: keys, the Host header, browser origins."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+from typing import Final
+
+from aiohttp import web
+
+from saga_core.config import ServerConfig
+from saga_server.http.app_keys import CURRENT
+from saga_server.http.errors import Handler, RequestError
+from saga_server.http.identity import Bearer, read_bearer
+from saga_server.process import is_loopback
+
+BEARER: Final = web.RequestKey("bearer", Bearer)
+_ORIGIN: Final = web.RequestKey("origin", str)
+
+BODY_SECONDS = 60.0
+"""What a request's body may take to arrive."""
+
+_PRIVATE = (".internal", ".local", ".lan", ".home.arpa", ".localhost")
+"""Ends of names that no registry sells."""
+
+_AUTHORITY = re.compile(r"(\[[0-9a-f:.]+(?:%[\w.~-]+)?\]|[^\s\[\]:@/?#\\,]+)(?::[0-9]{1,5})?", re.IGNORECASE)
+"""A host's name or address, and a port: without a user, a path or whatever else could pass for one."""
+
+_OPEN = frozenset({"/", "/healthz", "/readyz"})
+_EXPOSED = (
+    "X-SAGA-Session, X-SAGA-Turn, X-SAGA-Parent, X-SAGA-Context-Ms, X-SAGA-Late, X-SAGA-Notice, X-SAGA-Tokens,"
+    " X-SAGA-Cost, X-SAGA-Cost-Without, X-Request-ID, Retry-After"
+)
+
+
+@web.middleware
+async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Lets requests through or refuses them, by the settings that hold."""
+    server = request.app[CURRENT].config.server
+    admin = not _is_chat(request.path) and request.path not in _OPEN
+    _check_host(request, server, admin)
+    _check_origin(request, server, admin)
+    if request.method == "OPTIONS":
+        return _preflight(request)
+    bearer = read_bearer(request.headers.get("Authorization"))
+    _check_key(bearer, server, request.path not in _OPEN, admin)
+    request[BEARER] = bearer
+    await _receive(request)
+    return await handler(request)
+
+
+def _check_key(bearer: Bearer, server: ServerConfig, wanted: bool, admin: bool) -> None:
+    """A key of ``server.api_keys`` may do everything, one of ``server.chat_keys`` may chat."""
+    if not server.api_keys or not wanted or bearer.among(server.api_keys):
+        return
+    if not bearer.among(server.chat_keys):
+        raise RequestError(
+            "this server wants one of its server.api_keys as bearer token",
+            status=401,
+            kind="authentication_error",
+            code="invalid_api_key",
+        )
+    if admin:
+        raise RequestError(
+            "this key may chat; administration wants one of server.api_keys", status=403, kind="permission_error"
+        )
+
+
+async def _receive(request: web.Request) -> None:
+    """Take in the body, within its time. Handlers find it read."""
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            await request.read()
+    except TimeoutError:
+        raise RequestError(
+            f"the body did not arrive within {BODY_SECONDS:g} s", param="body", status=408, kind="timeout_error"
+        ) from None
+
+
+def _is_chat(path: str) -> bool:
+    return path.endswith(("/chat/completions", "/models")) and not path.startswith("/api/")
+
+
+def _check_host(request: web.Request, server: ServerConfig, admin: bool) -> None:
+    """A page of another site whose name was made to point here shows its own name as Host.
+
+    Chat is open to other machines' and containers' names for this one, which no stranger can make point here.
+    """
+    if server.api_keys or request.path in _OPEN:
+        return
+    if not _is_ours(request.host, server) and (admin or _is_public(request.host)):
+        raise RequestError(
+            f"Host: {request.host!r} is not this server's name; address it as 127.0.0.1 or localhost, or set "
+            "server.api_keys",
+            param="Host",
+            status=403,
+            kind="permission_error",
+        )
+
+
+def _is_ours(authority: str, server: ServerConfig) -> bool:
+    host = _host_of(authority)
+    return bool(host) and (is_loopback(host) or host == server.host.strip("[]").lower())
+
+
+def _is_public(authority: str) -> bool:
+    """Whether a name is of those that anybody can register and point anywhere."""
+    host = _host_of(authority).rstrip(".")
+    if not host:
+        return True
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return "." in host and not host.endswith(_PRIVATE)
+    return False
+
+
+def _host_of(authority: str) -> str:
+    """The host's name or address, in lower case; empty when it is none."""
+    found = _AUTHORITY.fullmatch(authority)
+    return found[1].strip("[]").lower() if found else ""
+
+
+def _check_origin(request: web.Request, server: ServerConfig, admin: bool) -> None:
+    origin = ", ".join(request.headers.getall("Origin", []))  # of two, both would have to be right
+    if "Origin" not in request.headers:
+        if request.headers.get("Sec-Fetch-Site") == "cross-site" and request.path not in _OPEN:
+            raise RequestError(
+                "Sec-Fetch-Site: a page of another site asks, and does not say which; it may not use this",
+                param="Sec-Fetch-Site",
+                status=403,
+                kind="permission_error",
+            )
+        return
+    if not _may(origin.lower(), request, server, admin):
+        raise RequestError(
+            f"Origin: pages of {origin} may not use this; add the origin to server.origins to allow it",
+            param="Origin",
+            status=403,
+            kind="permission_error",
+        )
+    request[_ORIGIN] = origin
+
+
+def _may(origin: str, request: web.Request, server: ServerConfig, admin: bool) -> bool:
+    """Configured origins may do everything, this server's own pages too; other pages of this machine may chat."""
+    if origin in server.origins:
+        return True
+    authority = origin.partition("://")[2]
+    if not admin and ("*" in server.origins or is_loopback(_host_of(authority))):
+        return True
+    return bool(authority) and authority == request.host.lower() and _is_ours(request.host, server)
+
+
+def _preflight(request: web.Request) -> web.Response:
+    headers = {
+        "Access-Control-Allow-Methods": "GET, POST, DELETE, OPTIONS",
+        "Access-Control-Allow-Headers": request.headers.get("Access-Control-Request-Headers", "*"),
+        "Access-Control-Max-Age": "600",
+    }
+    if request.headers.get("Access-Control-Request-Private-Network") == "true":
+        headers["Access-Control-Allow-Private-Network"] = "true"
+    return web.Response(status=204, headers=headers)
+
+
+async def share_with_origin(request: web.Request, response: web.StreamResponse) -> None:
+    """Let the page that asked read the answer, errors included. A signal handler of ``on_response_prepare``.
+
+    No answer is ever a page, whatever a story in it looks like.
+    """
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    origin = request.get(_ORIGIN)
+    if origin is not None:
+        response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers["Access-Control-Expose-Headers"] = _EXPOSED
+        response.headers["Vary"] = "Origin"

@@ -1,0 +1,157 @@
+"""Logging on stderr: what happened, on behalf of which request, session and turn, and no key in it.
+
+What a story says is not logged, but for prompts and replies at the level ``debug``; such records are marked as private.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from attrs import asdict, evolve, frozen
+from pythonjsonlogger.json import JsonFormatter
+
+from saga_core.config import Config, LogFormat, LoggingConfig, StoreConfig
+from saga_core.errors import QUOTES
+from saga_core.log_context import Subject, subject
+from saga_server.providers import KEY_VARIABLES
+from saga_server.terminal import on_one_line
+
+PRIVATE: Final = {"private": True}
+"""The ``extra`` of a record that holds what a story says."""
+
+HIDDEN = "(key)"
+_SHORTEST = 6
+_OURS = ("saga", "saga_core", "saga_backends", "saga_server")
+_SECRET_NAME = re.compile(r"key|token|secret|password", re.IGNORECASE)
+_BEARER = re.compile(r"(?i)\b(bearer\s+)(?=\S*\d)[^\s\"',;]{8,}")
+_KEY = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}")
+_QUOTED = re.compile(re.escape(QUOTES) + ".*")
+_IN_URL = re.compile(r"(\w{1,20}://[^/\s:@]*:)[^@\s/]+(?=@)")
+
+
+@frozen
+class Redactor:
+    """Takes secrets out of a text: those that are known, what looks like one, and what an error quotes of a story."""
+
+    secrets: tuple[str, ...]
+    """The longest first."""
+
+    @classmethod
+    def of(cls, secrets: Iterable[str]) -> Redactor:
+        """For these; those that are too short to be told from words are left out."""
+        return cls(tuple(sorted({each for each in secrets if len(each) >= _SHORTEST}, key=len, reverse=True)))
+
+    def __call__(self, text: str) -> str:
+        """The text without them."""
+        for secret in self.secrets:
+            text = text.replace(secret, HIDDEN)
+        text = _BEARER.sub(rf"\1{HIDDEN}", text)
+        text = _QUOTED.sub("", _KEY.sub(HIDDEN, text))
+        return _IN_URL.sub(rf"\1{HIDDEN}", text)
+
+
+class TextFormatter(logging.Formatter):
+    """A line for people; a traceback goes on below it."""
+
+    def __init__(self, redact: Redactor) -> None:
+        super().__init__("%(asctime)s %(message)s", "%H:%M:%S")
+        self._redact = redact
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """The line, with the ids behind it."""
+        about = _about(record)
+        mark = "[private] " if about.pop("private", False) else ""
+        line = f"{record.asctime} {record.levelname:<7} {record.name}: {mark}{on_one_line(record.message)}"
+        ids = " ".join(f"{name}={value}" for name, value in about.items())
+        return f"{line} [{ids}]" if ids else line
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The whole, without secrets."""
+        return self._redact(super().format(record))
+
+
+class JsonLines(JsonFormatter):
+    """A JSON object a line: ``time``, ``level``, ``logger``, ``message``, and what there is of ``request``,
+    ``session``, ``turn``, ``error`` (a traceback) and ``private``.
+    """
+
+    converter = staticmethod(time.gmtime)
+
+    def __init__(self, redact: Redactor) -> None:
+        super().__init__(json_ensure_ascii=False)
+        self._redact = redact
+
+    def add_fields(self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]) -> None:
+        """The fields, in order."""
+        log_data["time"] = f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}.{int(record.msecs):03}Z"
+        log_data["level"] = record.levelname.lower()
+        log_data["logger"] = record.name
+        log_data["message"] = self._redact(record.message)
+        log_data.update(_about(record))
+        error = message_dict.get("exc_info")
+        if error:
+            log_data["error"] = self._redact(str(error))
+
+
+class _Subjects(logging.Filter):
+    """Notes in each record on whose behalf it was written."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Lets every record through."""
+        record.subject = subject()
+        return True
+
+
+def _about(record: logging.LogRecord) -> dict[str, Any]:
+    """What there is of the ids, and whether the record is private."""
+    found = {name: value for name, value in asdict(getattr(record, "subject", Subject())).items() if value}
+    if getattr(record, "private", False):
+        found["private"] = True
+    return found
+
+
+def secrets_of(config: Config, environ: Mapping[str, str] | None = None) -> list[str]:
+    """Every key that a configuration or the environment holds, passwords in addresses of stores included."""
+    environ = os.environ if environ is None else environ
+    keys = [config.api_keys.anthropic, config.api_keys.openai, config.api_keys.google]
+    keys += [provider.api_key for provider in config.providers.values()]
+    keys += [environ.get(variable) for variables in KEY_VARIABLES.values() for variable in variables]
+    storage = config.storage
+    stores: tuple[StoreConfig, ...] = (storage.state, storage.graph, storage.vector, storage.cache)
+    addresses = [*(store.url for store in stores), *(each.base_url for each in config.providers.values())]
+    keys += [urlsplit(address).password for address in addresses if address]
+    for options in (*(store.options for store in stores), config.recall.options, config.curator.options):
+        keys += [value for name, value in options.items() if isinstance(value, str) and _SECRET_NAME.search(name)]
+    return [*config.server.api_keys, *config.server.chat_keys, *(key for key in keys if key)]
+
+
+def formatter(kind: LogFormat, secrets: Iterable[str]) -> logging.Formatter:
+    """How records become lines."""
+    redact = Redactor.of(secrets)
+    return JsonLines(redact) if kind == "json" else TextFormatter(redact)
+
+
+def set_up_logging(config: Config) -> None:
+    """Send SAGA's records from ``logging.level`` on to stderr, and those of libraries when something is wrong.
+
+    A second call replaces what the first set up.
+    """
+    handler = logging.StreamHandler()
+    handler.addFilter(_Subjects())
+    handler.setFormatter(formatter(config.logging.format, secrets_of(config)))
+    level = logging.getLevelName(config.logging.level.upper())
+    logging.basicConfig(level=max(level, logging.WARNING), handlers=[handler], force=True)
+    logging.captureWarnings(True)
+    for name in _OURS:
+        logging.getLogger(name).setLevel(level)
+
+
+def log_errors_only(config: Config) -> None:
+    """For commands whose own words go to the terminal."""
+    set_up_logging(evolve(config, logging=LoggingConfig(level="error")))

@@ -1,0 +1,30 @@
+"""The rounds of the event loop as Prometheus metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import accumulate
+
+from attrs import define
+from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from saga_server.process.event_loop import BUCKETS, LoopWatch
+
+
+@define(eq=False)
+class LoopMetrics(Collector):
+    """How long the rounds of the event loop took: whoever became ready meanwhile had to wait so long."""
+
+    watch: LoopWatch
+
+    def collect(self) -> Iterable[Metric]:
+        """A histogram and the longest round, by the wall clock and of the processor."""
+        rounds = HistogramMetricFamily("saga_loop_round_ms", "Rounds of the event loop, ms", labels=["clock"])
+        longest = GaugeMetricFamily("saga_loop_longest_ms", "The longest round since the start, ms", labels=["clock"])
+        for clock, found in (("wall", self.watch.wall), ("cpu", self.watch.cpu)):
+            bounds = [*(f"{bound:g}" for bound in BUCKETS), "+Inf"]
+            buckets = list(zip(bounds, map(float, accumulate(found.counts)), strict=True))
+            rounds.add_metric([clock], buckets, found.total)
+            longest.add_metric([clock], found.longest)
+        return rounds, longest

@@ -1,0 +1,118 @@
+"""What is counted and measured, for Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import define, field
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+
+from saga_core.billing import Bill
+from saga_core.play import PendingTurn
+from saga_core.ports import Usage
+from saga_server.process.engine_metrics import EngineMetrics
+
+_MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
+ADJUSTABLE = frozenset(
+    "temperature top_p top_k min_p stop seed presence_penalty frequency_penalty repetition_penalty logit_bias logprobs "
+    "max_tokens thinking prefill system content".split()
+)
+"""Parameters that are counted by name; the others are counted together."""
+_OF_ALL = ("gather", "pack", "total")
+"""What context timings have beside the sources."""
+_SECONDS = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120)
+
+
+@define(eq=False)
+class Metrics:
+    """One server's metrics, in a registry of their own."""
+
+    registry: CollectorRegistry = field(factory=CollectorRegistry)
+    requests: Counter = field(init=False)
+    context_ms: Histogram = field(init=False)
+    first_part: Histogram = field(init=False)
+    tokens: Counter = field(init=False)
+    dollars: Counter = field(init=False)
+    commits: Counter = field(init=False)
+    adjusted: Counter = field(init=False)
+    fallbacks: Counter = field(init=False)
+    malformed: Counter = field(init=False)
+    reloads: Counter = field(init=False)
+    step_ms: Histogram = field(init=False)
+    source_ms: Histogram = field(init=False)
+    _engine: EngineMetrics = field(factory=EngineMetrics, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        with_labels: dict[str, Any] = {"registry": self.registry}
+        self.requests = Counter("saga_chat_requests", "Chat requests by how they ended", ["end"], **with_labels)
+        self.context_ms = Histogram("saga_context_ms", "Reading of a turn, ms", buckets=_MS, **with_labels)
+        self.first_part = Histogram(
+            "saga_upstream_first_seconds", "Until upstream's first part, s", buckets=_SECONDS, **with_labels
+        )
+        self.tokens = Counter(
+            "saga_upstream_tokens", "Tokens as the provider bills them", ["kind", "purpose"], **with_labels
+        )
+        self.dollars = Counter(
+            "saga_dollars",
+            "US dollars: spent, the same without a cache, and without SAGA",
+            ["bill", "purpose"],
+            **with_labels,
+        )
+        self.commits = Counter("saga_commits", "Turns recorded, or not", ["result"], **with_labels)
+        self.adjusted = Counter(
+            "saga_upstream_adjusted", "Parameters that a model does not take, left out", ["name"], **with_labels
+        )
+        self.fallbacks = Counter("saga_upstream_fallbacks", "Narrations by the next model in line", **with_labels)
+        self.malformed = Counter("saga_http_malformed", "Requests that could not be read as HTTP", **with_labels)
+        self.reloads = Counter("saga_reloads", "Settings read again: applied or refused", ["result"], **with_labels)
+        self.step_ms = Histogram("saga_read_step_ms", "Steps of reading, ms", ["step"], buckets=_MS, **with_labels)
+        self.source_ms = Histogram(
+            "saga_source_ms", "Each source of context, until it answered or was given up, ms", ["source"],
+            buckets=_MS, **with_labels,
+        )  # fmt: skip
+        self.registry.register(self._engine)
+
+    def used(self, usage: Usage) -> None:
+        """Count the tokens of a narration."""
+        for kind in ("input", "output", "cache_read", "cache_write"):
+            self.tokens.labels(kind, "narration").inc(getattr(usage, kind))
+
+    def spent(self, bill: Bill | None) -> None:
+        """Count the dollars of a turn's bill."""
+        if bill is not None:
+            self._dollars(bill.purpose, bill.dollars, bill.uncached, bill.without)
+
+    def hear(self, event: str, about: Mapping[str, Any]) -> None:
+        """A listener of the engine's counters: counts what calls behind the narrator's back cost."""
+        if event != "billed":
+            return
+        for kind, name in (
+            ("input", "input"),
+            ("output", "output"),
+            ("cache_read", "read"),
+            ("cache_write", "written"),
+        ):
+            self.tokens.labels(kind, about["purpose"]).inc(about[name])
+        self._dollars(about["purpose"], about["dollars"], about["uncached"], None)
+
+    def _dollars(self, purpose: str, spent: float | None, uncached: float | None, without: float | None) -> None:
+        for name, dollars in (("spent", spent), ("uncached", uncached), ("without", without)):
+            if dollars is not None:
+                self.dollars.labels(name, purpose).inc(max(0.0, dollars))
+
+    def read(self, begun: PendingTurn) -> None:
+        """Observe what reading a turn took: as a whole, its steps, and each source of context."""
+        for step, taken in begun.timings.items():
+            if step == "total":
+                self.context_ms.observe(taken)
+            else:
+                self.step_ms.labels(step).observe(taken)
+        for source, taken in begun.context.timings.items():
+            if source not in _OF_ALL:
+                self.source_ms.labels(source).observe(taken)
+
+    def render(self, status: Mapping[str, Any], open_requests: int = 0) -> bytes:
+        """The text format; ``status`` is the engine's."""
+        self._engine.status, self._engine.open_requests = status, open_requests
+        return generate_latest(self.registry)

@@ -1,0 +1,106 @@
+"""Whether a turn could be taken now: the journal is written and read, as a turn would do it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from attrs import define, field, frozen
+
+from saga_core import Saga
+from saga_core.errors import StoreError
+from saga_core.journal import PROBE_KEY
+from saga_core.stores import Batch
+from saga_server.process.current import Current
+
+SECONDS = 5.0
+"""What a store may take to answer."""
+_PROVEN_SECONDS = 1.0
+"""For so long what was seen of the journal holds, so that nobody who asks often makes it busy."""
+_WRITTEN = b"." * 131_072
+"""Larger than what a turn writes, for which there must be room."""
+
+
+@frozen
+class Ready:
+    """What was seen."""
+
+    status: str
+    """``ready``, ``not ready`` or ``stopping``."""
+    reason: str = ""
+    """Why it is not ready, in words."""
+    stores: dict[str, str] = field(factory=dict)
+    """Each store: ``ok``, or what is wrong with it."""
+    degraded: tuple[str, ...] = ()
+    """The degraded modes in force; a turn is taken all the same."""
+
+    def plain(self) -> dict[str, Any]:
+        """As data."""
+        found: dict[str, Any] = {"status": self.status}
+        if self.reason:
+            found["reason"] = self.reason
+        return {**found, "stores": self.stores, "degraded": list(self.degraded)}
+
+
+@define(eq=False)
+class Readiness:
+    """Looks at one server."""
+
+    saga: Saga
+    current: Current
+    _proven: float = field(default=float("-inf"), init=False)
+    """When the journal was last seen to take an entry, on the loop's clock."""
+    _probing: asyncio.Task[str] | None = field(default=None, init=False)
+
+    async def look(self) -> Ready:
+        """How it is now."""
+        if self.current.stopping:
+            return Ready("stopping", "the server is shutting down")
+        stores = self.saga.stores.all()
+        found = dict(zip(stores, await asyncio.gather(*map(_check, stores.values())), strict=True))
+        reason = found["state"] if found["state"] != "ok" else await self._journal()
+        found["state"] = reason or "ok"
+        degraded = tuple(sorted(self.saga.counters.degraded))
+        return Ready("not ready" if reason else "ready", reason, found, degraded)
+
+    async def _journal(self) -> str:
+        """Why the journal takes no turn; nothing when it does."""
+        failing = not {"journal.write", "journal.read"}.isdisjoint(self.saga.counters.degraded)
+        if not failing and asyncio.get_running_loop().time() - self._proven < _PROVEN_SECONDS:
+            return ""
+        if self._probing is None or self._probing.done():  # one at a time, however many ask
+            self._probing = asyncio.create_task(self._probe(), name="saga-probe")
+        await asyncio.wait({self._probing}, timeout=SECONDS)
+        return self._probing.result() if self._probing.done() else f"the journal did not answer within {SECONDS:g} s"
+
+    async def _probe(self) -> str:
+        state = self.saga.stores.state
+        try:
+            await state.commit(Batch({PROBE_KEY: _WRITTEN}))
+            found = (await state.get([PROBE_KEY])).get(PROBE_KEY)
+            await state.commit(Batch(deletes=frozenset({PROBE_KEY})))
+        except StoreError as error:
+            return str(error)
+        if found != _WRITTEN:
+            return "the journal lost an entry that it had taken"
+        self._proven = asyncio.get_running_loop().time()
+        self.saga.counters.recover("journal.write")
+        self.saga.counters.recover("journal.read")
+        return ""
+
+    async def aclose(self) -> None:
+        """Ask no more."""
+        if self._probing is not None:
+            self._probing.cancel()
+            await asyncio.gather(self._probing, return_exceptions=True)
+
+
+async def _check(store: Any) -> str:
+    try:
+        async with asyncio.timeout(SECONDS):
+            health = await store.check()
+    except TimeoutError:
+        return f"no answer within {SECONDS:g} s"
+    except StoreError as error:
+        return str(error)
+    return "ok" if health.ok else health.detail or "not ok"

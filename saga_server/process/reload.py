@@ -1,0 +1,128 @@
+"""Reading the settings again while the server runs: what of a changed file can hold at once, and what needs a restart.
+
+The file is read and checked whole first. One that is not valid changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeVar
+
+import attrs
+from attrs import evolve, frozen
+from prometheus_client import Counter
+
+from saga_core.config import Config
+from saga_core.errors import ConfigError, NotSupported
+from saga_server.process.listening import check_listening
+
+_log = logging.getLogger("saga.config")
+
+_AT_ONCE: Final = {
+    "server": (
+        "api_keys", "chat_keys", "origins", "max_messages", "request_timeout", "keep_alive", "drain_timeout",
+    ),
+    "models": ("narration", "aliases", "fallback"),
+    "session": ("default_world", "identify", "server_history", "history_turns", "history_hours"),
+    "recall": ("extraction_wait_ms",),
+    "logging": ("level", "format"),
+}  # fmt: skip
+"""Section to the settings in it that hold at once; ``providers`` and ``api_keys`` do as a whole."""
+_WHOLE: Final = ("providers", "api_keys")
+
+T = TypeVar("T")
+
+
+@frozen
+class Reloaded:
+    """What came of reading the settings again, by the names of settings."""
+
+    applied: tuple[str, ...] = ()
+    restart: tuple[str, ...] = ()
+    """Those that changed, and hold only after the next start."""
+
+
+@frozen
+class Merged:
+    """The settings that hold from now on, and what changed."""
+
+    config: Config
+    changed: Reloaded
+
+
+def merge(old: Config, new: Config) -> Merged:
+    """``old`` with what of ``new`` can hold at once. Raises ``ConfigError`` when that would be open to strangers."""
+    applied: list[str] = []
+    restart: list[str] = []
+    for name in changed(old, new):
+        section, _, rest = name.partition(".")
+        at_once = section in _WHOLE or rest.partition(".")[0] in _AT_ONCE.get(section, ())
+        (applied if at_once else restart).append(name)
+    sections: dict[str, Any] = {name: getattr(new, name) for name in _WHOLE}
+    for section, names in _AT_ONCE.items():
+        fresh = getattr(new, section)
+        sections[section] = evolve(getattr(old, section), **{name: getattr(fresh, name) for name in names})
+    config = evolve(old, **sections, warnings=new.warnings)
+    check_listening(config.server)
+    return Merged(config, Reloaded(tuple(applied), tuple(restart)))
+
+
+def changed(old: Config, new: Config) -> list[str]:
+    """The names of the settings in which two configurations differ, such as ``server.port``; never their values."""
+    return [name for name in _differing(old, new, "") if name not in ("base", "warnings")]
+
+
+def _differing(old: Any, new: Any, path: str) -> Iterator[str]:
+    if attrs.has(type(old)) and type(old) is type(new):
+        for attribute in attrs.fields(type(old)):
+            here = f"{path}.{attribute.name}" if path else attribute.name
+            yield from _differing(getattr(old, attribute.name), getattr(new, attribute.name), here)
+    elif path == "providers":
+        for name in sorted({*old, *new}):
+            if name in old and name in new:
+                yield from _differing(old[name], new[name], f"{path}.{name}")
+            else:
+                yield f"{path}.{name}"
+    elif old != new:
+        yield path
+
+
+@frozen
+class Reloading:
+    """Reads the settings again and lets the server go by them."""
+
+    read: Callable[[], Config] | None
+    """Gives the settings as they are written now. None: the server was not started from any that could be."""
+    holding: Callable[[], Config]
+    """Gives those that hold."""
+    hold: Callable[[Config], tuple[str, ...]]
+    """Lets those hold from now on; the names of settings that nevertheless need a restart come back."""
+    reloads: Counter
+
+    async def reload(self) -> Reloaded:
+        """Once. Raises ``ConfigError`` with everything that is wrong, and then nothing changed; ``NotSupported``."""
+        if self.read is None:
+            raise NotSupported("the settings of this server come from a program, and cannot be read again")
+        try:
+            fresh = await asyncio.to_thread(self.read)
+            merged = merge(self.holding(), fresh)
+        except (ConfigError, OSError) as error:
+            self.reloads.labels("refused").inc()
+            _log.error("the settings were read again and refused; nothing changed: %s", error)
+            raise
+        late = self.hold(merged.config)
+        self.reloads.labels("applied").inc()
+        found = merged.changed
+        found = Reloaded(
+            tuple(name for name in found.applied if name not in late), tuple(dict.fromkeys((*found.restart, *late)))
+        )
+        for warning in merged.config.warnings:
+            _log.warning("%s", warning)
+        _log.info(
+            "the settings were read again; applied: %s; with the next start: %s",
+            ", ".join(found.applied) or "nothing new",
+            ", ".join(found.restart) or "nothing",
+        )
+        return found

@@ -1,0 +1,70 @@
+"""The server that has a data directory open: where it listens, and asking it instead of opening the stores again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from saga_core.config import Config
+from saga_core.errors import BadInput, NotFound, SagaError
+
+_FILE = "server.json"
+_SECONDS = 30.0
+READY_AT = "SAGA ready at "
+"""Begins the line by which scripts know that requests are taken, and where."""
+NOBODY = "no server has said where it listens; if one is starting, or another command is at work, try again in a moment"
+
+
+class NotAnswered(SagaError):
+    """The server that holds the stores could not be asked."""
+
+
+def publish_address(folder: Path, url: str) -> None:
+    """Leave word in the data directory that a server listens at ``url``. Raises ``OSError``."""
+    fresh = folder / f"{_FILE}.new"
+    fresh.write_text(json.dumps({"url": url}), encoding="utf-8")
+    fresh.replace(folder / _FILE)
+
+
+def withdraw_address(folder: Path) -> None:
+    """Take that back."""
+    (folder / _FILE).unlink(missing_ok=True)
+
+
+def address_of(folder: Path) -> str | None:
+    """Where the server of the data directory listens. After a crash it may be the address of one that is no more."""
+    try:
+        url = json.loads((folder / _FILE).read_text(encoding="utf-8"))["url"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return url if isinstance(url, str) else None
+
+
+async def ask(config: Config, path: str, query: Mapping[str, str] | None = None) -> Any:
+    """What the running server's admin API answers to ``GET path``, with the first of ``server.api_keys``.
+
+    Raises ``NotAnswered`` when no server can be asked, ``NotFound`` and ``BadInput`` with the server's own words.
+    """
+    import aiohttp
+
+    url = address_of(config.data_dir)
+    if url is None:
+        raise NotAnswered(NOBODY)
+    keys = config.server.api_keys
+    headers = {"Authorization": f"Bearer {keys[0]}"} if keys else {}
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_SECONDS), headers=headers) as client,
+            client.get(f"{url}{path}", params=query) as answer,
+        ):
+            found = await answer.json()
+            status = answer.status
+    except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+        raise NotAnswered(f"{url}: the server does not answer ({type(error).__name__}: {error})") from error
+    if status == 200:
+        return found
+    words = found.get("error", {}).get("message", "") if isinstance(found, dict) else ""
+    kind = {400: BadInput, 404: NotFound}.get(status, NotAnswered)
+    raise kind(words or f"{url}{path}: the server answered {status}")

@@ -1,0 +1,29 @@
+"""Who narrates: providers, the routes to them, and their slots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from saga_core.lazy_face import lazy_face
+
+if TYPE_CHECKING:
+    from saga_server.providers.background import Background
+    from saga_server.providers.narrators import KEY_VARIABLES, Narrators
+    from saga_server.providers.route import Route
+
+__all__ = [
+    "KEY_VARIABLES",
+    "Background",
+    "Narrators",
+    "Route",
+]
+
+# Imported when they are first asked for: commands and starts take what they need.
+__getattr__ = lazy_face(
+    {
+        "Background": "saga_server.providers.background:Background",
+        "KEY_VARIABLES": "saga_server.providers.narrators:KEY_VARIABLES",
+        "Narrators": "saga_server.providers.narrators:Narrators",
+        "Route": "saga_server.providers.route:Route",
+    }
+)

@@ -1,0 +1,273 @@
+"""Which provider narrates: from the configuration, the environment and the model's name."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from attrs import define, evolve, field
+
+from saga_core import registry
+from saga_core.config import Config, ProviderConfig
+from saga_core.errors import BadInput, SagaError, UpstreamError
+from saga_core.ports import ChatModel
+from saga_core.registry import OpenOptions
+from saga_server.providers.background import Background
+from saga_server.providers.route import Provider, Route
+from saga_server.providers.slots import Slots
+
+_log = logging.getLogger("saga.server")
+
+OFFLINE = "offline"
+
+KEY_VARIABLES = {
+    "openai": ("OPENAI_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    "openrouter": ("OPENROUTER_API_KEY",),
+}
+"""Provider to the environment variables that may hold its key."""
+_GOOGLE = ("https://generativelanguage.googleapis.com", "/v1beta/openai")
+"""Google's own address: the host's root, and where on it the OpenAI API is spoken."""
+_OPENAI = "https://api.openai.com/v1"
+_ADDRESSES = {"openrouter": "https://openrouter.ai/api/v1"}
+_HOSTS = {
+    "api.anthropic.com": "anthropic",
+    "api.openai.com": "openai",
+    "generativelanguage.googleapis.com": "google",
+    "openrouter.ai": "openrouter",
+}
+"""Host to the dialect that is spoken there, whatever the provider is called."""
+_FAMILIES = {
+    "claude": "anthropic",
+    "gemini": "google",
+    "gpt-": "openai",
+    "chatgpt-": "openai",
+    "o1": "openai",
+    "o3": "openai",
+    "o4": "openai",
+}
+
+
+_OWN = ("openai", "anthropic")
+"""Backends of this package, which take more options than every chat backend has to."""
+
+
+@define(eq=False)
+class Narrators:
+    """The providers that are configured, opened when they are first asked."""
+
+    providers: Mapping[str, Provider]
+    model: str | None
+    """``models.narration``: replaces the model that a request names."""
+    aliases: Mapping[str, str] = field(factory=dict)
+    """``models.aliases``."""
+    fallback: tuple[str, ...] = ()
+    """``models.fallback``."""
+    _open: dict[str, asyncio.Task[ChatModel]] = field(factory=dict, init=False)
+    _heir: Narrators | None = field(default=None, init=False)
+    """Who came after these."""
+    _given: frozenset[str] = field(default=frozenset(), init=False)
+    """The providers that it has from here."""
+
+    @classmethod
+    def from_config(cls, config: Config, environ: Mapping[str, str]) -> Narrators:
+        """The providers with a key or a base URL of their own; without any, the built-in offline narrator alone."""
+        found = {provider.name: provider for provider in _providers(config, environ)}
+        model = config.models.narration
+        if not found or model == OFFLINE:
+            return cls({OFFLINE: Provider(OFFLINE, OFFLINE, where="built in, no model")}, None)
+        return cls(found, model, config.models.aliases, config.models.fallback)
+
+    @property
+    def offline(self) -> bool:
+        """Whether there is no model but the built-in one."""
+        return OFFLINE in self.providers
+
+    def unheard(self, config: Config) -> str:
+        """What to do when settings name a model and nobody is configured who has it; else nothing."""
+        wanted = config.models.narration
+        if not self.offline or wanted in (None, OFFLINE):
+            return ""
+        return (
+            f"models.narration: {wanted} is asked for, and no provider has a key or a base_url, so that the built-in "
+            "narrator answers; set OPENAI_API_KEY or another provider's key, or providers.<name>.base_url"
+        )
+
+    def route(self, model: str) -> Route:
+        """The provider for a request that names ``model``: ``provider/model``, by the name's family, or the only one.
+
+        An alias stands for the model that it names. Raises ``BadInput`` when nothing says which model to ask.
+        """
+        if self.offline:
+            return Route(self.providers[OFFLINE], model or OFFLINE)
+        wanted = self.model or model
+        if not wanted:
+            raise BadInput("model: missing; name one, or set models.narration")
+        return self._route(wanted)
+
+    def routes(self, model: str) -> tuple[Route, ...]:
+        """The route for ``model``, then those of ``models.fallback``, each once. Raises as ``route`` does."""
+        found = [self.route(model)]
+        for route in () if self.offline else map(self._route, self.fallback):
+            if route not in found:
+                found.append(route)
+        return tuple(found)
+
+    def _route(self, asked: str) -> Route:
+        wanted = self.aliases.get(asked, asked)
+        prefix, slash, rest = wanted.partition("/")
+        if slash and rest and prefix in self.providers:
+            return Route(self.providers[prefix], rest)
+        family = next((name for start, name in _FAMILIES.items() if wanted.lower().startswith(start)), None)
+        for name in (family, "openai"):
+            if name is not None and name in self.providers:
+                return Route(self.providers[name], wanted)
+        return Route(next(iter(self.providers.values())), wanted)
+
+    def after(self, before: Narrators) -> Narrators:
+        """These, with the connections and the slots of those providers that are the same as ``before``."""
+        same = {name: each for name, each in before.providers.items() if self.providers.get(name) == each}
+        found = evolve(self, providers={**self.providers, **same})
+        for name in same:
+            if name in before._open:
+                found._open[name] = before._open.pop(name)
+        before._heir, before._given = found, frozenset(same)
+        return found
+
+    def extraction(self, model: str | None) -> Background | None:
+        """The chat model for ``models.extraction``. None: it is not set, or there is only the offline narrator."""
+        if model is None or model == OFFLINE or self.offline:
+            return None
+        return Background(self.narrator, self._route(model))
+
+    async def narrator(self, provider: Provider) -> ChatModel:
+        """The provider's chat model, opened at the first call. Raises ``UpstreamError`` when it cannot be."""
+        if self._heir is not None and provider.name in self._given:
+            return await self._heir.narrator(provider)
+        task = self._open.get(provider.name)
+        if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
+            task = asyncio.create_task(_open(provider), name=f"saga-open-{provider.name}")
+            self._open[provider.name] = task
+        return await asyncio.shield(task)
+
+    async def warm(self) -> None:
+        """Open every provider now, so that the first request need not wait; a failure is logged and met again then."""
+        for provider in self.providers.values():
+            try:
+                await self.narrator(provider)
+            except SagaError as error:
+                _log.warning("%s", error)
+
+    async def models(self) -> list[str]:
+        """The models of all providers, ``models.narration`` first; those of further ones as ``provider/model``.
+
+        A provider that lists none is left out. Raises ``UpstreamError`` when no provider can be asked.
+        """
+        found = [*([self.model] if self.model else []), *self.aliases]
+        failure: UpstreamError | None = None
+        listed = False
+        for at, provider in enumerate(self.providers.values()):
+            try:
+                names = await (await self.narrator(provider)).models()
+            except UpstreamError as error:
+                if error.status in (404, 405, 501):
+                    listed = True
+                    continue
+                _log.warning("the models of %s cannot be listed: %s", provider.name, error)
+                failure = failure or error
+                continue
+            listed = True
+            found += names if at == 0 else [f"{provider.name}/{name}" for name in names]
+        if failure is not None and not listed:
+            raise failure
+        return list(dict.fromkeys(found))
+
+    def describe(self) -> list[str]:
+        """A line for each provider."""
+        return [f"{provider.name} ({provider.where})" for provider in self.providers.values()]
+
+    async def aclose(self) -> None:
+        """Let go of all connections."""
+        tasks, self._open = list(self._open.values()), {}
+        for task in tasks:
+            task.cancel()
+        for opened in await asyncio.gather(*tasks, return_exceptions=True):
+            if not isinstance(opened, BaseException):
+                await opened.aclose()
+
+
+async def _open(provider: Provider) -> ChatModel:
+    try:
+        backend = await asyncio.to_thread(registry.load, "chat", provider.backend)  # its modules take 30 ms
+        model: ChatModel = await backend.open(OpenOptions(options=provider.options))
+    except BadInput as error:
+        raise UpstreamError(f"provider {provider.name} cannot be used: {error}", kind="provider_error") from error
+    except SagaError as error:
+        raise UpstreamError(f"provider {provider.name} cannot be opened: {error}", kind="provider_error") from error
+    return model
+
+
+def _providers(config: Config, environ: Mapping[str, str]) -> list[Provider]:
+    known = set(registry.names("chat"))
+    found = []
+    for name in dict.fromkeys((*config.providers, *KEY_VARIABLES)):
+        settings = config.providers.get(name, ProviderConfig())
+        key = settings.api_key or getattr(config.api_keys, name, None)
+        if key is None and settings.base_url is None:  # the environment's key goes to the provider itself alone
+            key = next((environ[variable] for variable in KEY_VARIABLES.get(name, ()) if environ.get(variable)), None)
+        if key is None and settings.base_url is None and not settings.passthrough_key:
+            continue
+        dialect = settings.dialect or _dialect(name, settings.base_url)
+        backend = name if name in known and name not in _OWN else "openai"
+        if dialect == "anthropic":
+            backend = "anthropic"
+        base_url = settings.base_url
+        if backend == "openai" and dialect == "google":
+            root, door = _GOOGLE
+            base_url = (base_url or root).rstrip("/")
+            base_url = base_url if base_url.endswith(door) else base_url + door
+        options: dict[str, Any] = {
+            "base_url": base_url,
+            "api_key": key,
+            "timeout": min(settings.timeout, config.server.request_timeout),
+            "max_retries": settings.max_retries,
+        }
+        if backend in _OWN:
+            options |= {"retry_seconds": settings.retry_seconds, "facts": dict(config.models.facts)}
+            options |= {"thinking": settings.thinking} if backend == "anthropic" else {"dialect": dialect}
+        if backend != name:
+            options["name"] = name
+        if base_url is None and backend == "openai" and (key is None or name in _ADDRESSES):
+            options["base_url"] = _ADDRESSES.get(name, _OPENAI)
+        found.append(
+            Provider(
+                name,
+                backend,
+                options,
+                settings.passthrough_key and not config.server.api_keys,
+                _shown(base_url) if base_url else "its own address",
+                dialect,
+                Slots(settings.slots),
+            )
+        )
+    return found
+
+
+def _shown(base_url: str) -> str:
+    """An address without a user and a password."""
+    parts = urlsplit(base_url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def _dialect(name: str, base_url: str | None) -> str:
+    """Whose API a provider speaks, told from its address, or from its name."""
+    host = urlsplit(base_url).hostname if base_url is not None else None
+    if host in _HOSTS:
+        return _HOSTS[host]
+    if name in ("anthropic", "google") or (name in ("openai", "openrouter") and base_url is None):
+        return name
+    return "any"

@@ -1,0 +1,50 @@
+"""Every room of the server has a face: other rooms import from it, and it lists what they may take."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from tests.core.test_rooms import ROOT, imports
+
+SERVER = ROOT / "saga_server"
+ROOMS = sorted(path.parent.name for path in SERVER.glob("*/__init__.py") if path.parent.name not in ("bench", "demo"))
+FILES = sorted(SERVER.rglob("*.py"))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_is_entered_by_its_face(room: str) -> None:
+    past = [
+        f"{path.relative_to(ROOT)}: {module}.{name}"
+        for path in FILES
+        if path.parent != SERVER / room
+        for module, name in imports(path)
+        if module.startswith(f"saga_server.{room}.")
+    ]
+    assert past == [], f"import from saga_server.{room} instead"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_face_lists_what_it_gives_and_somebody_takes(room: str) -> None:
+    face = import_module(f"saga_server.{room}")
+    assert face.__doc__
+    for name in face.__all__:
+        assert getattr(face, name) is not None
+    with pytest.raises(AttributeError):
+        face.nothing_of_that_name  # noqa: B018 - it is the reading that counts
+    taken = {
+        name
+        for path in FILES
+        if path.parent != SERVER / room
+        for module, name in imports(path)
+        if module == face.__name__
+    }
+    assert sorted(face.__all__) == sorted(taken | ({"main"} if room == "cli" else set()))
+
+
+def test_rooms_are_no_drawers() -> None:
+    sizes = {room: len(list((SERVER / room).glob("*.py"))) for room in ROOMS}
+    assert {room: size for room, size in sizes.items() if size > 20} == {}
+    long = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    assert {path: lines for path, lines in long.items() if lines > 430} == {}
