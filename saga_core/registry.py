@@ -65,6 +65,11 @@ class Backend:
 _warm_up: dict[str, None] = {}
 
 
+def remedy(extra: str) -> str:
+    """What to do when an engine of SAGA's own is not installed: how its optional dependency set comes."""
+    return f"pip install 'saga-rp[{extra}]' (in a checkout: make setup EXTRAS={extra})"
+
+
 def names(kind: str) -> list[str]:
     """The registered backends of ``kind``, in order."""
     prefix = kind + "."

@@ -10,11 +10,7 @@ from saga_server.admin import (
     Events,
     admin_routes,
     close_events,
-    event_routes,
-    health_routes,
     prepare,
-    rare_routes,
-    reload_routes,
 )
 from saga_server.http import (
     CURRENT,
@@ -61,13 +57,8 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
     prepare(app)
     app.on_response_prepare.append(share_with_origin)
     app.on_response_prepare.append(tell_request_id)
-    app.add_routes([*chat_routes(), *own_routes()])
+    app.add_routes([*chat_routes(), *admin_routes()])
     return app
-
-
-def own_routes() -> list[web.RouteDef]:
-    """Every path but those of the chat."""
-    return [*admin_routes(), *health_routes(), *event_routes(), *reload_routes(), *rare_routes()]
 
 
 async def close_readiness(app: web.Application) -> None:

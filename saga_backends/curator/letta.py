@@ -18,7 +18,7 @@ from saga_core.capabilities import Capability
 from saga_core.curation import MOST_CALLS, Call, Desk, ask_agent, read_calls, told_again, tool_definitions
 from saga_core.errors import BadInput, StoreUnavailable, UpstreamError
 from saga_core.model_calls import TIMEOUT, ModelCallFailed, PaidFor, Unusable, unpaid
-from saga_core.registry import Backend, OpenOptions
+from saga_core.registry import Backend, OpenOptions, remedy
 from saga_core.stores import CurationView, Health
 from saga_core.values import Proposal
 
@@ -187,7 +187,7 @@ async def _open(options: OpenOptions) -> LettaCurator:
     try:
         server = await connect(url, found["api_key"], found["model"], found["embedding"], float(found["timeout"]))
     except ImportError as error:
-        raise StoreUnavailable(f"letta-client is not installed ({error}); pip install 'saga-rp[letta]'") from error
+        raise StoreUnavailable(f"letta-client is not installed ({error}); {remedy('letta')}") from error
     blocks = BLOCKS if found["blocks"] is None else tuple(found["blocks"])
     return LettaCurator(
         server,

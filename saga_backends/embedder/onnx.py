@@ -17,12 +17,12 @@ from saga_backends.embedder.recent_vectors import RecentVectors
 from saga_backends.worker import Worker
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.ports import Mode
-from saga_core.registry import Backend, OpenOptions
+from saga_core.registry import Backend, OpenOptions, remedy
 
 VERSION = 1
 """Part of the id: goes up with every change that moves a vector."""
 
-_REMEDY = "pip install 'saga-rp[onnx]'"
+_REMEDY = remedy("onnx")
 _LONG = 8
 """Characters a token may have: what is cut before the tokenizer would not be looked at behind it."""
 

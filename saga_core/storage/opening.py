@@ -223,7 +223,7 @@ async def _open_store(config: Config, kind: str, counters: Counters) -> Any:
         fallback = FALLBACK.get(kind)
         if fallback is None or fallback.backend == name or not _missing_engine(error):
             raise
-        extra = f": pip install 'saga-rp[{backend.extra}]'" if backend is not None and backend.extra else ""
+        extra = f": {registry.remedy(backend.extra)}" if backend is not None and backend.extra else ""
         counters.degrade(
             f"{kind}.{name}",
             f"the engine cannot be imported ({error}); using {fallback.backend} instead: install it{extra}, or name "

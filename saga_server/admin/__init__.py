@@ -8,14 +8,13 @@ from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
     from saga_server.admin.backups import back_up, restore
-    from saga_server.admin.events import EVENTS, Events, close_events, event_routes
-    from saga_server.admin.handlers import prepare, unfinished
-    from saga_server.admin.health import health_routes
-    from saga_server.admin.lazy_routes import rare_routes
+    from saga_server.admin.events import EVENTS, Events, close_events
     from saga_server.admin.maintenance import exported, forgotten, imported
-    from saga_server.admin.reload import reload_routes
-    from saga_server.admin.sessions import admin_routes, summary_json
-    from saga_server.admin.timelines import comparison_json
+    from saga_server.admin.reply import to_plain
+    from saga_server.admin.routes import admin_routes
+    from saga_server.admin.running_work import prepare, unfinished
+    from saga_server.admin.session_handlers import listed_sessions
+    from saga_server.admin.timeline_handlers import comparison
 
 __all__ = [
     "EVENTS",
@@ -23,17 +22,14 @@ __all__ = [
     "admin_routes",
     "back_up",
     "close_events",
-    "comparison_json",
-    "event_routes",
+    "comparison",
     "exported",
     "forgotten",
-    "health_routes",
     "imported",
+    "listed_sessions",
     "prepare",
-    "rare_routes",
-    "reload_routes",
     "restore",
-    "summary_json",
+    "to_plain",
     "unfinished",
 ]
 
@@ -45,17 +41,14 @@ __getattr__ = lazy_face(
         "EVENTS": "saga_server.admin.events:EVENTS",
         "Events": "saga_server.admin.events:Events",
         "close_events": "saga_server.admin.events:close_events",
-        "event_routes": "saga_server.admin.events:event_routes",
-        "prepare": "saga_server.admin.handlers:prepare",
-        "unfinished": "saga_server.admin.handlers:unfinished",
-        "health_routes": "saga_server.admin.health:health_routes",
-        "rare_routes": "saga_server.admin.lazy_routes:rare_routes",
         "exported": "saga_server.admin.maintenance:exported",
         "forgotten": "saga_server.admin.maintenance:forgotten",
         "imported": "saga_server.admin.maintenance:imported",
-        "reload_routes": "saga_server.admin.reload:reload_routes",
-        "admin_routes": "saga_server.admin.sessions:admin_routes",
-        "summary_json": "saga_server.admin.sessions:summary_json",
-        "comparison_json": "saga_server.admin.timelines:comparison_json",
+        "to_plain": "saga_server.admin.reply:to_plain",
+        "admin_routes": "saga_server.admin.routes:admin_routes",
+        "prepare": "saga_server.admin.running_work:prepare",
+        "unfinished": "saga_server.admin.running_work:unfinished",
+        "listed_sessions": "saga_server.admin.session_handlers:listed_sessions",
+        "comparison": "saga_server.admin.timeline_handlers:comparison",
     }
 )

@@ -13,7 +13,6 @@ from aiohttp import web
 from attrs import define, field
 
 from saga_core.counters import Counters
-from saga_server.admin.query import known_only, text
 from saga_server.http import RequestError
 
 KEPT = 256
@@ -114,17 +113,6 @@ class Events:
 
 
 EVENTS: Final = web.AppKey("events", Events)
-
-
-def event_routes() -> list[web.RouteDef]:
-    """``/api/events``."""
-    return [web.get("/api/events", show_events)]
-
-
-async def show_events(request: web.Request) -> web.StreamResponse:
-    """``GET /api/events?session=ID``: turns recorded, extracted, projected, curated, and what is degraded."""
-    known_only(request, "session")
-    return await request.app[EVENTS].stream(request, Listening(text(request, "session")))
 
 
 async def close_events(app: web.Application) -> None:

@@ -1,11 +1,10 @@
-"""The admin API of custody: verifying and repairing, jobs, backups, export and import, forgetting."""
+"""Looking after the data, over HTTP: verifying and repairing, jobs, backups, export and import, forgetting."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from pathlib import Path
-from typing import Any
 
 from aiohttp import web
 
@@ -13,84 +12,71 @@ from saga_backends.state_kv.sqlite_copy import read_copy
 from saga_core import Saga
 from saga_core.errors import BadInput, SagaError
 from saga_core.maintenance import Gone, note_forgotten, read_file, read_index
+from saga_server.admin import answers, parameters
 from saga_server.admin.backups import back_up
-from saga_server.admin.handlers import as_json, id_of, saga_of, to_its_end
-from saga_server.admin.query import flag, known_only, text
+from saga_server.admin.endpoint import NoParams
+from saga_server.admin.running_work import to_its_end
+from saga_server.http import SAGA
 
 _ASIDE = ("*.damaged-*", "replaced-*/state.db")
 """What a damage and a restore put aside in a data directory."""
 _LOGS = ("-wal", "-shm")
 
 
-async def verify_views(request: web.Request) -> web.Response:
-    """``GET /api/verify?session={id}``: every view in every store against the journal."""
-    known_only(request, "session")
-    verdict = await to_its_end(request, saga_of(request).maintenance.verify(text(request, "session")))
-    return as_json(verdict.plain())
+async def verify_views(request: web.Request, asked: parameters.MaybeOfSession) -> answers.Verdict:
+    """Every view in every store against the journal."""
+    verdict = await to_its_end(request, request.app[SAGA].maintenance.verify(asked.session))
+    return answers.Verdict(**verdict.plain())
 
 
-async def repair_views(request: web.Request) -> web.Response:
-    """``POST /api/repair?session={id}``: verify, mend what can be mended, and verify again."""
-    known_only(request, "session")
-    session, saga = text(request, "session"), saga_of(request)
-    before = await to_its_end(request, saga.maintenance.verify(session))
-    after = await to_its_end(request, saga.maintenance.repair(before, session)) if before.findings else before
-    return as_json({"found": [finding.plain() for finding in before.findings], **after.plain()})
+async def repair_views(request: web.Request, asked: parameters.MaybeOfSession) -> answers.Repaired:
+    """Verify, mend what can be mended, and verify again."""
+    maintenance = request.app[SAGA].maintenance
+    before = await to_its_end(request, maintenance.verify(asked.session))
+    after = await to_its_end(request, maintenance.repair(before, asked.session)) if before.findings else before
+    return answers.Repaired(found=[finding.plain() for finding in before.findings], **after.plain())
 
 
-async def show_jobs(request: web.Request) -> web.Response:
-    """``GET /api/jobs?session={id}``: the background work that is not done, and what keeps it."""
-    known_only(request, "session")
-    jobs = await saga_of(request).background.jobs(text(request, "session"))
-    return as_json({"jobs": [job.plain() for job in jobs], "stuck": sum(job.stuck for job in jobs)})
+async def show_jobs(request: web.Request, asked: parameters.MaybeOfSession) -> answers.Jobs:
+    """The background work that is not done, and what keeps it."""
+    jobs = await request.app[SAGA].background.jobs(asked.session)
+    return answers.Jobs([job.plain() for job in jobs], sum(job.stuck for job in jobs))
 
 
-async def retry_jobs(request: web.Request) -> web.Response:
-    """``POST /api/jobs/retry?session={id}&turn=ID``: try jobs again, now."""
-    known_only(request, "session", "turn")
-    count = await to_its_end(
-        request, saga_of(request).background.retry(text(request, "session"), text(request, "turn"))
-    )
-    return as_json({"retried": count})
+async def retry_jobs(request: web.Request, asked: parameters.RetryJobs) -> answers.Retried:
+    """Try jobs again, now."""
+    retrying = request.app[SAGA].background.retry(asked.session, asked.turn)
+    return answers.Retried(await to_its_end(request, retrying))
 
 
 # -- backups ---------------------------------------------------------------------------------------------------
 
 
-async def list_backups(request: web.Request) -> web.Response:
-    """``GET /api/backups``: the backups that were made of this data directory, oldest first."""
-    known_only(request)
-    found = await asyncio.to_thread(read_index, saga_of(request).config.data_dir)
-    return as_json({"backups": [_kept(each.path, each.made, each.bytes, each.sessions, each.turns) for each in found]})
+async def list_backups(request: web.Request, asked: NoParams) -> answers.Backups:
+    """The backups that were made of this data directory, oldest first."""
+    found = await asyncio.to_thread(read_index, request.app[SAGA].config.data_dir)
+    return answers.Backups([_kept(each.path, each.made, each.bytes, each.sessions, each.turns) for each in found])
 
 
-async def make_backup(request: web.Request) -> web.Response:
-    """``POST /api/backups``: copy the journal into the folder ``backups`` of the data directory."""
-    known_only(request)
-    found = await to_its_end(request, back_up(saga_of(request).config))
+async def make_backup(request: web.Request, asked: NoParams) -> answers.Backup:
+    """Copy the journal into the folder ``backups`` of the data directory."""
+    found = await to_its_end(request, back_up(request.app[SAGA].config))
     made = found.seal.made if found.seal is not None else 0.0
-    return as_json(_kept(str(found.path), made, found.bytes, len(found.sessions), found.turns), 201)
+    return _kept(str(found.path), made, found.bytes, len(found.sessions), found.turns)
 
 
-def _kept(path: str, made: float, size: int, sessions: int, turns: int) -> dict[str, Any]:
-    return {
-        "path": path,
-        "made": made,
-        "bytes": size,
-        "sessions": sessions,
-        "turns": turns,
-        "there": Path(path).is_file(),
-    }
+def _kept(path: str, made: float, size: int, sessions: int, turns: int) -> answers.Backup:
+    there = Path(path).is_file()
+    return answers.Backup(path=path, made=made, bytes=size, sessions=sessions, turns=turns, there=there)
 
 
 # -- one session -----------------------------------------------------------------------------------------------
 
 
-async def export_one(request: web.Request) -> web.Response:
-    """``GET /api/sessions/{id}/export``: the session as JSON lines."""
-    known_only(request)
-    raw = await to_its_end(request, exported(saga_of(request), id_of(request)))
-    return web.Response(body=raw, content_type="application/jsonl", charset="utf-8")
+async def export_one(request: web.Request, asked: parameters.OfSession) -> web.StreamResponse:
+    """The session as JSON lines."""
+    raw = await to_its_end(request, exported(request.app[SAGA], asked.session))
+    return web.Response(body=raw, content_type=parameters.JSON_LINES, charset="utf-8")
 
 
 async def exported(saga: Saga, session: str) -> bytes:
@@ -98,30 +84,26 @@ async def exported(saga: Saga, session: str) -> bytes:
     return b"".join([line async for line in saga.maintenance.export_session(session)])
 
 
-async def import_one(request: web.Request) -> web.Response:
-    """``POST /api/import?edited=1`` with such a file."""
-    known_only(request, "edited")
-    found = await to_its_end(request, imported(saga_of(request), await request.read(), flag(request, "edited")))
-    return as_json(found, 201)
+async def import_one(request: web.Request, asked: parameters.Import) -> answers.Imported:
+    """Take in such a file."""
+    return await to_its_end(request, imported(request.app[SAGA], asked.file, asked.edited))
 
 
-async def imported(saga: Saga, raw: bytes, edited: bool) -> dict[str, Any]:
+async def imported(saga: Saga, raw: bytes, edited: bool) -> answers.Imported:
     """Take in a session's file; what it is here."""
     found = await asyncio.to_thread(read_file, raw, edited=edited)
     session = await saga.maintenance.import_session(found)
-    return {"id": session.id, "label": session.label, "owner": session.owner, "turns": len(found.turns) - 1}
+    return answers.Imported(session.id, session.label, session.owner, len(found.turns) - 1)
 
 
-async def forget(request: web.Request) -> web.Response:
-    """``POST /api/forget?session={id}&name=TEXT`` or ``?owner=FINGERPRINT``."""
-    known_only(request, "session", "name", "owner")
-    asked = {name: text(request, name) for name in ("session", "name", "owner")}
-    return as_json(await to_its_end(request, forgotten(saga_of(request), **asked)))
+async def forget(request: web.Request, asked: parameters.Forget) -> answers.Forgotten:
+    """Remove what is named, every byte of it."""
+    return await to_its_end(request, forgotten(request.app[SAGA], asked.session, asked.name, asked.owner))
 
 
 async def forgotten(
     saga: Saga, session: str | None = None, name: str | None = None, owner: str | None = None
-) -> dict[str, Any]:
+) -> answers.Forgotten:
     """Forget, and look which backups still hold it. Raises ``BadInput`` unless one of session and owner is given."""
     if (session is None) == (owner is None):
         raise BadInput("session: give a session, or an owner: one of the two")
@@ -138,10 +120,10 @@ async def forgotten(
     if name is None:
         gone = await saga.maintenance.forget_sessions(doomed)
     held = await asyncio.to_thread(_held, data, gone)
-    return {"sessions": list(gone.sessions), "places": gone.places, "backups": held}
+    return answers.Forgotten(gone.sessions, gone.places, held)
 
 
-def _held(data: Path, gone: Gone) -> list[dict[str, Any]]:
+def _held(data: Path, gone: Gone) -> list[answers.HeldBackup]:
     """The backups, and what was put aside, that still hold a session of those, or of which it cannot be told."""
     copies = {Path(each.path): each.made for each in read_index(data) if Path(each.path).is_file()}
     for pattern in _ASIDE:
@@ -154,5 +136,5 @@ def _held(data: Path, gone: Gone) -> list[dict[str, Any]]:
         except (SagaError, OSError):
             read, held = False, True
         if held:
-            found.append({"path": str(path), "made": made, "read": read})
+            found.append(answers.HeldBackup(str(path), made, read))
     return found

@@ -29,12 +29,10 @@ _as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, as th
 @_as_json
 def sessions(file: Path | None, data: Path | None, plain: bool) -> None:
     """List the sessions in the data directory."""
-    from saga_server.admin import summary_json
+    from saga_server.admin import listed_sessions, to_plain
 
     async def look(saga: Saga) -> Any:
-        every, costs = await saga.sessions.list(), await saga.sessions.costs()
-        rows = [summary_json(each, costs.get(each.session.id)) for each in every]
-        return {"sessions": rows, "fleeting": sum(each.fleeting for each in every)}
+        return to_plain(await listed_sessions(saga))
 
     found = looked(file, data, look, "/api/sessions", {"fleeting": "all"})
     if plain:
@@ -123,10 +121,10 @@ def compare(
     SESSION is an id or a name; ONE and OTHER are turns by id, timelines by name, or numbers of turns on the active
     path.
     """
-    from saga_server.admin import comparison_json
+    from saga_server.admin import comparison, to_plain
 
     async def look(saga: Saga) -> Any:
-        return comparison_json(await saga.timelines.compare(session, one, other, language=language))
+        return to_plain(comparison(await saga.timelines.compare(session, one, other, language=language)))
 
     query = {"one": one, "other": other, **({"language": language} if language else {})}
     found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/compare", query)

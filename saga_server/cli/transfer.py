@@ -57,7 +57,7 @@ def import_command(file: Path | None, data: Path | None, source: Path, edited: b
     It keeps its ids when they are free, and gets new ones else; a name that is taken gets a number. It belongs to the
     API key that it belonged to. A data directory that is not there yet is made.
     """
-    from saga_server.admin import imported
+    from saga_server.admin import imported, to_plain
 
     try:
         raw = source.read_bytes()
@@ -65,7 +65,7 @@ def import_command(file: Path | None, data: Path | None, source: Path, edited: b
         fail(BadInput(f"{source}: cannot be read ({error.strerror})"))
 
     async def take(saga: Saga) -> dict[str, Any]:
-        found = await imported(saga, raw, edited)
+        found: dict[str, Any] = to_plain(await imported(saga, raw, edited))
         await saga.drain(600)
         return found
 
@@ -98,10 +98,14 @@ def forget(
     )
     if not yes:
         click.confirm(f"Forget {what}, for good?", abort=True)
-    from saga_server.admin import forgotten
+    from saga_server.admin import forgotten, to_plain
 
     query = {"session": session, "name": name, "owner": owner}
-    answer = reached(file, data, lambda saga: forgotten(saga, **query), Asking("POST", "/api/forget", query))
+
+    async def work(saga: Saga) -> Any:
+        return to_plain(await forgotten(saga, **query))
+
+    answer = reached(file, data, work, Asking("POST", "/api/forget", query))
     told = f"{answer['places']} places of " if name else ""
     say(f"forgotten: {told}{', '.join(answer['sessions'])}")
     for held in answer["backups"]:

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 
 from saga_core import Saga
 from saga_core.journal import keys
-from saga_server.admin.sessions import maintenance as custody
+from saga_server.admin import maintenance
 from saga_server.cli.saga_command import main
 from tests.core.frontend import Frontend
 from tests.crash.test_damage import config, played
@@ -122,7 +122,7 @@ class TestCopies:
         (session,) = json.loads(self.saga("sessions", "--json").stdout)["sessions"]
         room = 2 * max(files(here).values())
         with monkeypatch.context() as patch:
-            patch.setattr(custody, "exported", long_story(room))
+            patch.setattr(maintenance, "exported", long_story(room))
             told = self.refused(here, "export", session["id"], "one.jsonl", room=room)
         assert "one.jsonl: cannot be written" in told
         assert self.saga("export", session["id"], "one.jsonl").exit_code == 0

@@ -10,7 +10,8 @@ import pytest
 from aiohttp import ClientResponse, ClientSession
 
 from saga_core.config import load_config
-from saga_server.app import own_routes
+from saga_server.admin.endpoint_list import with_lists
+from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.http.chat import chat_routes
 from saga_server.http.errors import _ANSWERS
 from saga_server.http.openai_schema import MAX_CHOICES
@@ -55,9 +56,13 @@ async def chat(client: ClientSession, base: str = "/v1", words: str = "I look ar
 
 
 def test_the_page_has_every_path_of_the_server_and_no_other() -> None:
-    served = {f"{route.method} {route.path}" for route in own_routes()}
+    served = {endpoint.request for endpoint in ENDPOINTS}
     served |= {"POST /v1/chat/completions", "GET /v1/models"}
     assert {request.partition("?")[0] for request in requests()} == served
+
+
+def test_the_lists_are_those_of_the_table() -> None:
+    assert with_lists(HTTP.text) == HTTP.text, "write them anew: make endpoints"
 
 
 def test_the_page_has_every_base_url_of_the_chat() -> None:

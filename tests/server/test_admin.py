@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from saga_core.background import DrainReport, Waiting
-from saga_server.admin.sessions import drain_json
+from saga_server.admin.reply import to_plain
+from saga_server.admin.server_handlers import drained
 from tests.server.client import BLOCK, Client, Reply, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream, says
@@ -178,7 +179,7 @@ class TestDrain:
 
     async def test_what_waits_is_named(self) -> None:
         waiting = Waiting("s1", "t1", "project", "the disk is full")
-        assert drain_json(DrainReport(2, (waiting,))) == {
+        assert to_plain(drained(DrainReport(2, (waiting,)))) == {
             "settled": False,
             "done": 2,
             "waiting": [{"session": "s1", "turn": "t1", "kind": "project", "reason": "the disk is full"}],

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from saga_core.counters import Counters
+from saga_server.admin import events
 from saga_server.admin.events import EVENTS, KEPT, Events, Listening
-from saga_server.admin.sessions import events
 from tests.server.client import Client, words
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from saga_server.cli import installed
 from saga_server.cli.installed import Installed
-from saga_server.cli.saga_command import installed
 
 
 def test_engines_come_with_their_versions() -> None:

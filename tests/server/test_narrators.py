@@ -5,10 +5,9 @@ from typing import Any, ClassVar
 import pytest
 
 from saga_core.config import load_config
-from saga_core.errors import ConfigError
+from saga_core.errors import BadInput, ConfigError
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import ChatRequest, TextPart
-from saga_server.http.errors import RequestError
 from saga_server.providers.narrators import Narrators
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
@@ -99,7 +98,7 @@ class TestRoutes:
         assert narrators.route("").model == "mine"
 
     def test_without_any_model(self) -> None:
-        with pytest.raises(RequestError, match=r"model: missing; name one, or set models\.narration"):
+        with pytest.raises(BadInput, match=r"model: missing; name one, or set models\.narration"):
             of(providers={"local": LOCAL}).route("")
 
     async def test_a_request_without_a_model(self, client: Client) -> None:

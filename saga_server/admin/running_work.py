@@ -1,34 +1,25 @@
-"""What the handlers of the admin API have in common."""
+"""What a handler does goes on to its end when its client goes away."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Coroutine
 from typing import Any, Final, TypeVar
 
 from aiohttp import web
 
-from saga_core import Saga
-from saga_server.http import SAGA
-
 STARTED: Final = web.AppKey("started", float)
+"""When the application was made, in seconds since the epoch."""
 _WORK: Final = web.AppKey("work", set[asyncio.Task[Any]])
 
 T = TypeVar("T")
 
 
 def prepare(app: web.Application) -> None:
-    """What they keep in the application."""
+    """What the handlers of the admin API keep in the application."""
     app[_WORK] = set()
     app[STARTED] = time.time()
-
-
-def as_json(value: Any, status: int = 200) -> web.Response:
-    """An answer."""
-    body = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-    return web.Response(body=body, status=status, content_type="application/json", charset="utf-8")
 
 
 async def to_its_end(request: web.Request, work: Coroutine[Any, Any, T]) -> T:
@@ -48,13 +39,3 @@ async def unfinished(app: web.Application, seconds: float) -> int:
     for task in left:
         task.cancel()
     return len(left)
-
-
-def saga_of(request: web.Request) -> Saga:
-    """The engine."""
-    return request.app[SAGA]
-
-
-def id_of(request: web.Request) -> str:
-    """The session that the path names, by id or label."""
-    return request.match_info["id"]

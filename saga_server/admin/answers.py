@@ -1,0 +1,344 @@
+"""What the admin API answers, a class for each kind of answer.
+
+What the engine gives as plain data stands in an answer as it is: its inner form is the engine's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import field, frozen
+
+from saga_server.admin.endpoint import LEFT_OUT_WHEN_NONE
+
+Plain = Mapping[str, Any]
+Rows = Sequence[Plain]
+
+
+# -- the server ------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Welcome:
+    """Where things are."""
+
+    name: str
+    chat: str
+    admin: str
+    health: str
+
+
+@frozen
+class Alive:
+    """The process answers."""
+
+    status: str
+
+
+@frozen(kw_only=True)
+class Readiness:
+    """Whether a turn would be taken now, and why not."""
+
+    status: str
+    reason: str | None = field(default=None, metadata=LEFT_OUT_WHEN_NONE)
+    stores: Mapping[str, str]
+    degraded: Sequence[str]
+
+
+@frozen
+class OpenApi:
+    """This API as an OpenAPI document."""
+
+    openapi: str
+    info: Plain
+    paths: Plain
+    components: Plain
+    security: Rows
+
+
+@frozen(kw_only=True)
+class Status:
+    """How the server is."""
+
+    version: str
+    uptime_seconds: float
+    narrators: Sequence[str]
+    active_sessions: int | None
+    open_requests: int
+    stores: Plain
+    embedder: str
+    tokens: str
+    counting: str
+    vectors: Plain
+    sessions: Plain
+    work: Plain
+    backfill: Plain
+    curation: Plain
+    counters: Mapping[str, int]
+    degraded: Mapping[str, str]
+    worlds: Sequence[str]
+    context: Plain
+
+
+@frozen
+class Reloaded:
+    """Settings by name: those that hold from now on, and those that hold after the next start."""
+
+    applied: Sequence[str]
+    restart: Sequence[str]
+
+
+@frozen
+class WaitingWork:
+    """Background work that is not done, and why."""
+
+    session: str
+    turn: str
+    kind: str
+    reason: str
+
+
+@frozen
+class Drained:
+    """What came of running the background work that is due."""
+
+    settled: bool
+    done: int
+    waiting: Sequence[WaitingWork]
+
+
+# -- sessions --------------------------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class SessionRecord:
+    """A session."""
+
+    id: str
+    label: str
+    world: str
+    owner: str
+    created: float
+    root: str
+    head: str
+
+
+@frozen(kw_only=True)
+class SessionSummary(SessionRecord):
+    """A session as lists show it."""
+
+    turns: int
+    depth: int
+    updated: float
+    fleeting: bool
+    dollars: float | None
+    saved: float | None
+    spent: Mapping[str, float | None]
+
+
+@frozen
+class Sessions:
+    """Sessions, and how many of all are fleeting."""
+
+    sessions: Sequence[SessionSummary]
+    fleeting: int
+
+
+@frozen
+class Deleted:
+    """The session that went."""
+
+    deleted: str
+
+
+@frozen
+class Asked:
+    """How many turns the extraction model is asked for."""
+
+    asked: int
+
+
+@frozen(kw_only=True)
+class CostOfSession:
+    """What a session cost, in all and by purpose."""
+
+    total: Plain
+    narration: Plain
+    extraction: Plain
+    curation: Plain
+    comparison: Plain
+    broken: Rows
+    pinned: Rows
+    turns: Rows | None = field(default=None, metadata=LEFT_OUT_WHEN_NONE)
+
+
+@frozen
+class Turns:
+    """The turns of a path."""
+
+    turns: Rows
+
+
+@frozen
+class Tree:
+    """All turns of a session."""
+
+    session: str
+    root: str
+    head: str
+    nodes: Rows
+
+
+# -- timelines -------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Timelines:
+    """Named timelines and the ends of other paths."""
+
+    timelines: Rows
+
+
+@frozen
+class Timeline:
+    """A named timeline, and what a request names to go on there."""
+
+    name: str
+    fork: str
+    head: str
+    created: float
+    enter: str
+
+
+@frozen
+class ForgottenName:
+    """The name that went."""
+
+    forgotten: str
+
+
+@frozen
+class Ancestor:
+    """Where two paths parted."""
+
+    turn: int
+    turn_id: str
+
+
+@frozen
+class ComparedSide:
+    """One of two turns that are compared."""
+
+    name: str
+    turn: int
+    turn_id: str
+    since: Sequence[str]
+
+
+@frozen(kw_only=True)
+class Comparison:
+    """Where two turns parted, and what differs."""
+
+    session: str
+    ancestor: Ancestor
+    one: ComparedSide
+    other: ComparedSide
+    differences: Rows
+    language: str
+    words: Sequence[str]
+
+
+@frozen
+class Pruned:
+    """How many turns went, and what became of timelines there."""
+
+    pruned: int
+    forgotten: Sequence[str]
+    shortened: Sequence[str]
+
+
+# -- looking after ---------------------------------------------------------------------------------------------
+
+
+@frozen
+class Verdict:
+    """How the views compare with the journal."""
+
+    equal: bool
+    sessions: int
+    findings: Rows
+    waiting: int
+
+
+@frozen(kw_only=True)
+class Repaired:
+    """What was found to differ, and how the views compare now."""
+
+    found: Rows
+    equal: bool
+    sessions: int
+    findings: Rows
+    waiting: int
+
+
+@frozen
+class Jobs:
+    """Background work that is not done."""
+
+    jobs: Rows
+    stuck: int
+
+
+@frozen
+class Retried:
+    """How many jobs are tried again."""
+
+    retried: int
+
+
+@frozen(kw_only=True)
+class Backup:
+    """A backup, and whether its file is still there."""
+
+    path: str
+    made: float
+    bytes: int
+    sessions: int
+    turns: int
+    there: bool
+
+
+@frozen
+class Backups:
+    """The backups of a data directory, oldest first."""
+
+    backups: Sequence[Backup]
+
+
+@frozen
+class Imported:
+    """The session that was taken in."""
+
+    id: str
+    label: str
+    owner: str
+    turns: int
+
+
+@frozen
+class HeldBackup:
+    """A backup that still holds what was forgotten, or that cannot be read."""
+
+    path: str
+    made: float
+    read: bool
+
+
+@frozen
+class Forgotten:
+    """What was forgotten, and where it is still held."""
+
+    sessions: Sequence[str]
+    places: int
+    backups: Sequence[HeldBackup]

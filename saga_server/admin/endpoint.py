@@ -1,0 +1,116 @@
+"""What describes an endpoint: its place, what it takes, what it answers.
+
+Parameters are an attrs class whose fields are made with ``in_path``, ``in_query``, ``in_body`` and their like. The
+type of a field says what may be given: a text, a whole number, a flag (``1`` or ``0``), one of several words, or
+seconds. Answers are attrs classes of JSON-able fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any, Final, Generic, Literal, TypeVar
+
+from aiohttp import web
+from attrs import NOTHING, Attribute, field, frozen
+
+JSON: Final = "application/json"
+
+P = TypeVar("P")
+A = TypeVar("A")
+
+LEFT_OUT_WHEN_NONE: Final = {"left out when none": True}
+"""The metadata of an answer's field that is only there when it is known."""
+
+Method = Literal["GET", "POST", "DELETE"]
+Place = Literal["path", "query", "body", "fields", "upload"]
+
+_MOST: Final = 2**31
+
+
+@frozen
+class Spec:
+    """Where a field of a class of parameters is in a request, and what may stand there."""
+
+    place: Place
+    name: str = ""
+    """Its name in the request, where it is another than the field's."""
+    example: str | None = None
+    """What the list of endpoints shows behind ``?name=``; None: it is not shown."""
+    least: int = 0
+    most: float = _MOST
+    """Bounds of a number; of seconds there is only ``most``."""
+    names: Callable[[], Collection[str]] | None = None
+    """Of ``fields``: the names that it collects."""
+    media: str = JSON
+    remedy: str = ""
+    """What to do when it is missing."""
+
+
+@frozen
+class NoParams:
+    """Nothing is taken."""
+
+
+@frozen
+class Endpoint(Generic[P, A]):
+    """One request of the admin API. Routes, validation, the OpenAPI document and the list in docs/ are made from it."""
+
+    method: Method
+    path: str
+    handler: Callable[[web.Request, P], Awaitable[A]]
+    """Raises ``SagaError``."""
+    params: type[P]
+    answer: type[A]
+    """An attrs class; ``web.StreamResponse`` for what is no JSON object."""
+    summary: str
+    tags: tuple[str, ...] = field(kw_only=True)
+    status: int = field(default=200, kw_only=True)
+    status_of: Callable[[A], int] | None = field(default=None, kw_only=True)
+    """The status of an answer, where it is not always the same."""
+    media: str = field(default=JSON, kw_only=True)
+    open: bool = field(default=False, kw_only=True)
+    """Answered without a key."""
+    any_query: bool = field(default=False, kw_only=True)
+    """Probes may send parameters that nobody knows."""
+
+    @property
+    def request(self) -> str:
+        """``GET /api/status``."""
+        return f"{self.method} {self.path}"
+
+
+def in_path(name: str = "") -> Any:
+    """A part of the path."""
+    return field(metadata={Spec: Spec("path", name)})
+
+
+def in_query(
+    default: Any = NOTHING,
+    *,
+    example: str | None = None,
+    least: int = 0,
+    most: float = _MOST,
+) -> Any:
+    """A query parameter; one without a default is needed."""
+    spec = Spec("query", example=example, least=least, most=most, remedy="give a text")
+    return field(default=default, metadata={Spec: spec})
+
+
+def in_body(default: Any = NOTHING, *, name: str = "", remedy: str = "give a text in the body") -> Any:
+    """A text in the JSON object of the body; one without a default is needed."""
+    return field(default=default, metadata={Spec: Spec("body", name, remedy=remedy)})
+
+
+def body_fields(names: Callable[[], Collection[str]]) -> Any:
+    """Every field of the body that is one of ``names`` and not null, together."""
+    return field(factory=dict, metadata={Spec: Spec("fields", names=names)})
+
+
+def upload(media: str) -> Any:
+    """The body, when it is no JSON object."""
+    return field(metadata={Spec: Spec("upload", media=media)})
+
+
+def may_be_left_out(attribute: Attribute[Any]) -> bool:
+    """Whether a field of an answer has the metadata ``LEFT_OUT_WHEN_NONE``."""
+    return "left out when none" in attribute.metadata

@@ -1,0 +1,219 @@
+"""The admin API: its one table. A new endpoint is a row here, with its handler and the classes that the row names.
+
+The order is that of the list in docs/http.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from aiohttp import web
+
+from saga_server.admin import (
+    answers,
+    maintenance,
+    memory_answers,
+    memory_handlers,
+    parameters,
+    server_handlers,
+    session_handlers,
+)
+from saga_server.admin import timeline_handlers as timelines
+from saga_server.admin.endpoint import Endpoint, NoParams
+from saga_server.admin.parameters import JSON_LINES
+
+_ONE: Final = "/api/sessions/{id}"
+_HEALTH: Final = ("health",)
+_SERVER: Final = ("server",)
+_SESSIONS: Final = ("sessions",)
+_TIMELINES: Final = ("timelines",)
+_MEMORY: Final = ("memory",)
+_DATA: Final = ("data",)
+
+ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
+    Endpoint(
+        "GET", "/", server_handlers.welcome, NoParams, answers.Welcome,
+        "Where things are", tags=_HEALTH, open=True, any_query=True,
+    ),
+    Endpoint(
+        "GET", "/healthz", server_handlers.healthz, NoParams, answers.Alive,
+        "Whether the process answers", tags=_HEALTH, open=True, any_query=True,
+    ),
+    Endpoint(
+        "GET", "/readyz", server_handlers.readyz, NoParams, answers.Readiness,
+        "Whether a turn would be taken now", tags=_HEALTH, open=True, any_query=True,
+        status_of=server_handlers.readiness_status,
+    ),
+    Endpoint(
+        "GET", "/metrics", server_handlers.metrics, NoParams, web.StreamResponse,
+        "Counts and times, for Prometheus", tags=_HEALTH, any_query=True, media="text/plain",
+    ),
+    Endpoint(
+        "GET", "/api/status", server_handlers.show_status, NoParams, answers.Status,
+        "How the server is", tags=_SERVER,
+    ),
+    Endpoint(
+        "GET", "/api/sessions", session_handlers.list_sessions, parameters.WhichSessions, answers.Sessions,
+        "All sessions", tags=_SESSIONS,
+    ),
+    Endpoint(
+        "POST", "/api/sessions", session_handlers.create_session, parameters.NewSession, answers.SessionRecord,
+        "Begin a session ahead of play", tags=_SESSIONS, status=201,
+    ),
+    Endpoint(
+        "GET", _ONE, session_handlers.show_session, parameters.OfSession, answers.SessionSummary,
+        "One session", tags=_SESSIONS,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/state", memory_handlers.show_state, parameters.AtTurn, memory_answers.State,
+        "The state at a turn", tags=_MEMORY,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/cost", session_handlers.show_cost, parameters.Cost, answers.CostOfSession,
+        "What a session cost", tags=_SESSIONS,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/graph", memory_handlers.show_graph, parameters.OfSession, memory_answers.Graph,
+        "The graph", tags=_MEMORY,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/turns", session_handlers.list_turns, parameters.Path, answers.Turns,
+        "The turns of a path", tags=_SESSIONS,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/tree", session_handlers.show_tree, parameters.OfSession, answers.Tree,
+        "All turns", tags=_SESSIONS,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/timelines", timelines.list_timelines, parameters.OfSession, answers.Timelines,
+        "Named timelines, and the ends of other paths", tags=_TIMELINES,
+    ),
+    Endpoint(
+        "POST", f"{_ONE}/fork", timelines.fork, parameters.Fork, answers.Timeline,
+        "Name a timeline", tags=_TIMELINES, status=201,
+    ),
+    Endpoint(
+        "POST", f"{_ONE}/timelines/{{name}}", timelines.rename, parameters.Rename, answers.Timeline,
+        "Rename a timeline", tags=_TIMELINES,
+    ),
+    Endpoint(
+        "DELETE", f"{_ONE}/timelines/{{name}}", timelines.forget, parameters.OfTimeline, answers.ForgottenName,
+        "Forget a timeline's name", tags=_TIMELINES,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/compare", timelines.compare, parameters.Compare, answers.Comparison,
+        "Where two turns parted, and what differs", tags=_TIMELINES,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/curation", memory_handlers.show_curation, parameters.OfSession, memory_answers.Curation,
+        "What curators noticed", tags=_MEMORY,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/entities", memory_handlers.list_entities, parameters.OfSession, memory_answers.Entities,
+        "Everybody and everything that the story knows", tags=_MEMORY,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/memories", memory_handlers.list_memories, parameters.Memories, memory_answers.Memories,
+        "What memory strategies learned", tags=_MEMORY,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/changes", memory_handlers.list_changes, parameters.OfSession, memory_answers.Changes,
+        "What curators and people changed", tags=_MEMORY,
+    ),
+    Endpoint(
+        "POST", f"{_ONE}/changes", memory_handlers.make_change, parameters.Correction, memory_answers.Changed,
+        "Correct something", tags=_MEMORY, status=201,
+    ),
+    Endpoint(
+        "DELETE", f"{_ONE}/changes/{{change}}", memory_handlers.undo_change, parameters.OfChange, memory_answers.Undone,
+        "Undo a change", tags=_MEMORY,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/context", memory_handlers.show_context, parameters.AtTurn, memory_answers.Context,
+        "What stood in a turn's context, and why", tags=_MEMORY,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/cache", memory_handlers.show_pages, parameters.OfSession, memory_answers.Pages,
+        "The four pages", tags=_MEMORY,
+    ),
+    Endpoint(
+        "POST", f"{_ONE}/cache/regen", memory_handlers.regenerate_pages, parameters.OfSession, memory_answers.Pages,
+        "Render the pages anew", tags=_MEMORY,
+    ),
+    Endpoint(
+        "POST", f"{_ONE}/prune", timelines.prune, parameters.Prune, answers.Pruned,
+        "Remove a turn with everything below it", tags=_TIMELINES,
+    ),
+    Endpoint(
+        "POST", f"{_ONE}/reextract", session_handlers.reextract, parameters.Reextract, answers.Asked,
+        "Ask the extraction model anew", tags=_SESSIONS,
+    ),
+    Endpoint(
+        "POST", f"{_ONE}/reset", session_handlers.reset_session, parameters.OfSession, answers.SessionRecord,
+        "Begin a session anew", tags=_SESSIONS,
+    ),
+    Endpoint(
+        "DELETE", _ONE, session_handlers.delete_session, parameters.OfSession, answers.Deleted,
+        "Remove a session from every store", tags=_SESSIONS,
+    ),
+    Endpoint(
+        "GET", "/api/memory/search", memory_handlers.search, parameters.Search, memory_answers.Found,
+        "The turns that answer a question best", tags=_MEMORY,
+    ),
+    Endpoint(
+        "GET", "/api/graph/query", memory_handlers.query_graph, parameters.GraphQuery, memory_answers.GraphRows,
+        "A query in the graph engine's own language", tags=_MEMORY,
+    ),
+    Endpoint(
+        "GET", "/api/verify", maintenance.verify_views, parameters.MaybeOfSession, answers.Verdict,
+        "Compare every view with the journal", tags=_DATA,
+    ),
+    Endpoint(
+        "POST", "/api/repair", maintenance.repair_views, parameters.MaybeOfSession, answers.Repaired,
+        "Verify, and make anew what differs", tags=_DATA,
+    ),
+    Endpoint(
+        "GET", "/api/jobs", maintenance.show_jobs, parameters.MaybeOfSession, answers.Jobs,
+        "The background work that is not done", tags=_DATA,
+    ),
+    Endpoint(
+        "POST", "/api/jobs/retry", maintenance.retry_jobs, parameters.RetryJobs, answers.Retried,
+        "Try jobs again, now", tags=_DATA,
+    ),
+    Endpoint(
+        "GET", "/api/backups", maintenance.list_backups, NoParams, answers.Backups,
+        "The backups that were made", tags=_DATA,
+    ),
+    Endpoint(
+        "POST", "/api/backups", maintenance.make_backup, NoParams, answers.Backup,
+        "Copy the journal into one file", tags=_DATA, status=201,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/export", maintenance.export_one, parameters.OfSession, web.StreamResponse,
+        "A session as one file", tags=_DATA, media=JSON_LINES,
+    ),
+    Endpoint(
+        "POST", "/api/import", maintenance.import_one, parameters.Import, answers.Imported,
+        "Take in a session's file", tags=_DATA, status=201,
+    ),
+    Endpoint(
+        "POST", "/api/forget", maintenance.forget, parameters.Forget, answers.Forgotten,
+        "Remove a session, a name in it, or all of an API key, every byte of it", tags=_DATA,
+    ),
+    Endpoint(
+        "GET", "/api/events", server_handlers.show_events, parameters.MaybeOfSession, web.StreamResponse,
+        "What happens, while it happens", tags=_SERVER, media="text/event-stream",
+    ),
+    Endpoint(
+        "GET", "/api/openapi.json", server_handlers.show_description, NoParams, answers.OpenApi,
+        "This description", tags=_SERVER,
+    ),
+    Endpoint(
+        "POST", "/api/reload", server_handlers.reload_settings, NoParams, answers.Reloaded,
+        "Read the settings again", tags=_SERVER,
+    ),
+    Endpoint(
+        "POST", "/api/drain", server_handlers.drain, parameters.Drain, answers.Drained,
+        "Run the background work that is due", tags=_SERVER,
+    ),
+)  # fmt: skip

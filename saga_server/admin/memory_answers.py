@@ -1,0 +1,142 @@
+"""What the admin API answers about what is known in a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from saga_server.admin.answers import Plain, Rows
+
+
+@frozen(kw_only=True)
+class State:
+    """What is true at a turn."""
+
+    session: Plain
+    turn: int
+    turn_id: str
+    player: str
+    location: str | None
+    hp: int | None
+    max_hp: int | None
+    mood: str | None
+    inventory: Rows
+    npcs_present: Sequence[str]
+    npcs_met: Sequence[str]
+    dead: Sequence[str]
+    relationships: Rows
+    events: Rows
+    notes: Rows
+    world_state: Plain
+    problems: Rows
+
+
+@frozen
+class Graph:
+    """The graph at the turn recorded last."""
+
+    session: str
+    watermark: str | None
+    nodes: Rows
+    edges: Rows
+    words: Sequence[str]
+
+
+@frozen
+class Pages:
+    """The four pages."""
+
+    written: bool
+    turn_id: str | None
+    folder: str | None
+    files: Mapping[str, str]
+
+
+@frozen(kw_only=True)
+class Context:
+    """What stood in a turn's context, and why."""
+
+    turn: str
+    anew: bool
+    text: str
+    tokens: int
+    pieces: Rows
+    skipped: Rows
+    late: Sequence[str]
+    timings_ms: Mapping[str, float]
+
+
+@frozen
+class Found:
+    """Turns that answer a question, the best first."""
+
+    query: str
+    session: str
+    results: Rows
+
+
+@frozen
+class GraphRows:
+    """What a graph engine answered."""
+
+    rows: Sequence[Any]
+
+
+@frozen(kw_only=True)
+class Curation:
+    """What curators noticed."""
+
+    session: str
+    turn: int
+    findings: Rows
+    story: Rows
+    schedule: Rows
+    lore: Plain
+    blocks: Plain
+    reviews: Rows
+
+
+@frozen
+class Entities:
+    """Everybody and everything that a story knows."""
+
+    session: str
+    entities: Rows
+
+
+@frozen
+class Memories:
+    """What memory strategies learned."""
+
+    session: str
+    turn: int
+    turn_id: str
+    memories: Rows
+
+
+@frozen
+class Changes:
+    """What curators and people changed."""
+
+    session: str
+    changes: Rows
+
+
+@frozen
+class Changed:
+    """The change that was made."""
+
+    session: str
+    change: str
+
+
+@frozen
+class Undone:
+    """The change that was undone, and the one that did it."""
+
+    session: str
+    undone: str
+    change: str
+    turn_id: str

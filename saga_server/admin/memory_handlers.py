@@ -1,0 +1,101 @@
+"""What is known in a session, and correcting it."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from saga_core.errors import NotSupported
+from saga_core.stores import Pages
+from saga_server.admin import memory_answers, parameters
+from saga_server.admin.running_work import to_its_end
+from saga_server.http import CURRENT, SAGA
+
+
+async def show_state(request: web.Request, asked: parameters.AtTurn) -> memory_answers.State:
+    """The state at a turn."""
+    return memory_answers.State(**await request.app[SAGA].describe(asked.session, asked.turn))
+
+
+async def show_graph(request: web.Request, asked: parameters.OfSession) -> memory_answers.Graph:
+    """The graph at the active head."""
+    return memory_answers.Graph(**await request.app[SAGA].views.graph(asked.session))
+
+
+async def show_context(request: web.Request, asked: parameters.AtTurn) -> memory_answers.Context:
+    """What stood in a turn's context, and why."""
+    return memory_answers.Context(**await request.app[SAGA].views.explain(asked.session, asked.turn))
+
+
+async def show_pages(request: web.Request, asked: parameters.OfSession) -> memory_answers.Pages:
+    """The four pages."""
+    return _pages(*await request.app[SAGA].views.pages(asked.session))
+
+
+async def regenerate_pages(request: web.Request, asked: parameters.OfSession) -> memory_answers.Pages:
+    """Render the pages anew."""
+    views = request.app[SAGA].views
+    await to_its_end(request, views.regenerate_pages(asked.session))
+    return _pages(*await views.pages(asked.session))
+
+
+def _pages(pages: Pages | None, folder: str | None) -> memory_answers.Pages:
+    if pages is None:
+        return memory_answers.Pages(False, None, folder, {})
+    return memory_answers.Pages(True, pages.watermark, folder, dict(pages.files))
+
+
+async def search(request: web.Request, asked: parameters.Search) -> memory_answers.Found:
+    """The turns that answer a question best."""
+    results = await request.app[SAGA].views.search(asked.q, session_id=asked.session, k=asked.k)
+    return memory_answers.Found(asked.q, asked.session, results)
+
+
+async def query_graph(request: web.Request, asked: parameters.GraphQuery) -> memory_answers.GraphRows:
+    """The graph engine's own language, when it is allowed."""
+    if not request.app[CURRENT].config.graph.raw_query:
+        raise NotSupported("queries in the graph engine's own language are switched off; set graph.raw_query: true")
+    views = request.app[SAGA].views
+    return memory_answers.GraphRows(await views.graph_query(asked.cypher, timeout=asked.timeout, limit=asked.limit))
+
+
+# -- corrections and curation ----------------------------------------------------------------------------------
+
+
+async def show_curation(request: web.Request, asked: parameters.OfSession) -> memory_answers.Curation:
+    """What curators noticed."""
+    return memory_answers.Curation(**await request.app[SAGA].memory.curated(asked.session))
+
+
+async def list_entities(request: web.Request, asked: parameters.OfSession) -> memory_answers.Entities:
+    """Everybody and everything, with all names."""
+    session = await request.app[SAGA].sessions.get(asked.session)
+    return memory_answers.Entities(session.id, await request.app[SAGA].memory.entities(session.id))
+
+
+async def list_memories(request: web.Request, asked: parameters.Memories) -> memory_answers.Memories:
+    """What memory strategies learned."""
+    session = await request.app[SAGA].sessions.get(asked.session)
+    found = await request.app[SAGA].memory.records(
+        session.id, turn=asked.turn, namespace=asked.namespace, query=asked.query
+    )
+    return memory_answers.Memories(**found)
+
+
+async def list_changes(request: web.Request, asked: parameters.OfSession) -> memory_answers.Changes:
+    """What curators and people changed."""
+    session = await request.app[SAGA].sessions.get(asked.session)
+    return memory_answers.Changes(session.id, await request.app[SAGA].memory.changes(session.id))
+
+
+async def make_change(request: web.Request, asked: parameters.Correction) -> memory_answers.Changed:
+    """Correct something, at the turn recorded last or at another."""
+    session = await request.app[SAGA].sessions.get(asked.session)
+    correcting = request.app[SAGA].memory.correct(session.id, asked.kind, dict(asked.fields), asked.turn or None)
+    return memory_answers.Changed(session.id, await to_its_end(request, correcting))
+
+
+async def undo_change(request: web.Request, asked: parameters.OfChange) -> memory_answers.Undone:
+    """Undo a change of a curator or a person."""
+    session = await request.app[SAGA].sessions.get(asked.session)
+    undoing, turn = await to_its_end(request, request.app[SAGA].memory.undo(session.id, asked.change))
+    return memory_answers.Undone(session.id, asked.change, undoing, turn)

@@ -1,0 +1,140 @@
+"""The admin API as an OpenAPI document: ``GET /api/openapi.json``, and docs/openapi.json."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from saga_server.admin.endpoint import JSON, Endpoint
+from saga_server.admin.endpoints import ENDPOINTS
+from saga_server.admin.read_params import Param, body_names, params_of
+from saga_server.admin.schema import body_schema, query_schema, reference, schemas_of
+
+_FAILURES = {
+    "400": "The request cannot be served as it is",
+    "401": "A key is wanted",
+    "403": "This key, page or Host name may not ask this",
+    "404": "There is no such thing",
+    "409": "It is there already",
+    "413": "The request is too large",
+    "500": "A store failed, or the unexpected",
+    "501": "It is switched off, or the store does not have it",
+    "503": "A store cannot be reached, or the server starts or stops",
+}
+_IN_PATH = {
+    "id": "A session's id, or its name where only one session has it",
+    "name": "A timeline's name",
+    "change": "A change's id",
+}
+_ERROR = {
+    "type": "object",
+    "required": ["error"],
+    "additionalProperties": False,
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["message", "type", "param", "code"],
+            "additionalProperties": False,
+            "properties": {
+                "message": {"type": "string"},
+                "type": {"type": "string"},
+                "param": {"type": ["string", "null"]},
+                "code": {"type": ["string", "null"]},
+            },
+        }
+    },
+}
+
+
+@cache
+def describe_api() -> dict[str, Any]:
+    """The document."""
+    paths: dict[str, Any] = {}
+    schemas: dict[str, Any] = {"Error": _ERROR}
+    for endpoint in ENDPOINTS:
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
+        if endpoint.media == JSON:
+            schemas |= schemas_of(endpoint.answer)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "SAGA",
+            "version": version("saga-rp"),
+            "description": "Looking inside, correcting and looking after. docs/http.md tells what the answers mean.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "responses": {name: _failure(why) for name, why in _FAILURES.items()},
+            "securitySchemes": {
+                "key": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "One of server.api_keys, where there are any",
+                }
+            },
+        },
+        "security": [{}, {"key": []}],
+    }
+
+
+def _failure(why: str) -> dict[str, Any]:
+    return {"description": why, "content": {JSON: {"schema": {"$ref": "#/components/schemas/Error"}}}}
+
+
+def _operation(endpoint: Endpoint[Any, Any]) -> dict[str, Any]:
+    schema: dict[str, Any] = dict(reference(endpoint.answer)) if endpoint.media == JSON else {"type": "string"}
+    content = {endpoint.media: {"schema": schema}}
+    answers: dict[str, Any] = {str(endpoint.status): {"description": endpoint.summary, "content": content}}
+    if endpoint.status_of is not None:
+        answers["503"] = {"description": "Not now, and why", "content": content}
+    elif not endpoint.open:
+        answers |= {status: {"$ref": f"#/components/responses/{status}"} for status in _FAILURES}
+    found: dict[str, Any] = {
+        "summary": endpoint.summary,
+        "operationId": _name(endpoint),
+        "tags": list(endpoint.tags),
+    }
+    params = params_of(endpoint.params)
+    parameters = [_in_path(each) for each in params if each.spec.place == "path"]
+    parameters += [_in_query(each) for each in params if each.spec.place == "query"]
+    if parameters:
+        found["parameters"] = parameters
+    if names := body_names(params):
+        content = {JSON: {"schema": body_schema(names)}}
+        found["requestBody"] = {"required": any(names.values()), "content": content}
+    for each in params:
+        if each.spec.place == "upload":
+            content = {each.spec.media: {"schema": {"type": "string", "minLength": 1}}}
+            found["requestBody"] = {"required": True, "content": content}
+    if endpoint.open:
+        found["security"] = []
+    return {**found, "responses": answers}
+
+
+def _name(endpoint: Endpoint[Any, Any]) -> str:
+    return "_".join((endpoint.method.lower(), *re.findall(r"\w+", endpoint.path.removeprefix("/api"))))
+
+
+def _in_path(param: Param) -> dict[str, Any]:
+    return {
+        "name": param.name,
+        "in": "path",
+        "required": True,
+        "description": _IN_PATH[param.name],
+        "schema": {"type": "string", "minLength": 1},
+    }
+
+
+def _in_query(param: Param) -> dict[str, Any]:
+    return {"name": param.name, "in": "query", "required": param.needed, "schema": query_schema(param)}
+
+
+def document_text() -> str:
+    """The document as docs/openapi.json has it: without the version, which is that of the server that is asked."""
+    document = describe_api()
+    return json.dumps({**document, "info": {**document["info"], "version": "*"}}, ensure_ascii=False, indent=1) + "\n"

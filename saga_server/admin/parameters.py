@@ -1,0 +1,184 @@
+"""What the admin API takes, a class for each kind of request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from attrs import frozen
+
+from saga_core.curation import FIELDS
+from saga_server.admin.endpoint import body_fields, in_body, in_path, in_query, upload
+
+JSON_LINES: Final = "application/jsonl"
+
+
+@frozen
+class OfSession:
+    """A session, by id or by a name that only one has."""
+
+    session: str = in_path("id")
+
+
+@frozen
+class AtTurn(OfSession):
+    """A session, and a turn of it; None is the turn recorded last."""
+
+    turn: str | None = in_query(None, example="TURN")
+
+
+@frozen
+class Drain:
+    """How long to wait for background work, in seconds."""
+
+    timeout: float = in_query(30.0, example="30", most=3_600.0)
+
+
+@frozen
+class WhichSessions:
+    """Sessions that somebody came back to (``0``), those that nobody did (``1``), or all."""
+
+    fleeting: Literal["0", "1", "all"] = in_query("0")
+
+
+@frozen
+class NewSession:
+    """A session to begin ahead of play."""
+
+    world: str | None = in_body(None)
+    label: str | None = in_body(None)
+
+
+@frozen
+class Cost(OfSession):
+    """Whether each bill is wanted, too."""
+
+    turns: bool = in_query(False, example="1")
+
+
+@frozen
+class Path(OfSession):
+    """A path, by the turn at its end; None is the active one. The bounds are depths, both included."""
+
+    from_turn: int | None = in_query(None, example="1")
+    to_turn: int | None = in_query(None, example="9")
+    head: str | None = in_query(None)
+
+
+@frozen
+class Fork(OfSession):
+    """A timeline to name, at a turn or another timeline's head."""
+
+    name: str = in_body()
+    turn: str | None = in_body(None)
+
+
+@frozen
+class OfTimeline(OfSession):
+    """A named timeline."""
+
+    name: str = in_path()
+
+
+@frozen
+class Rename(OfTimeline):
+    """A timeline's new name."""
+
+    new: str = in_body(name="name")
+
+
+@frozen
+class Compare(OfSession):
+    """Two turns by id or number, or timelines by name."""
+
+    one: str = in_query(example="TURN")
+    other: str = in_query(example="TURN")
+    language: str | None = in_query(None, example="en")
+
+
+@frozen
+class Memories(OfSession):
+    """Records below a namespace, those nearest to ``query`` first, as known at a turn."""
+
+    namespace: str = in_query("/", example="/")
+    query: str = in_query("", example="WORDS")
+    turn: str | None = in_query(None, example="TURN")
+
+
+@frozen
+class Correction(OfSession):
+    """A correction by hand: its kind, and the fields of that kind."""
+
+    kind: str = in_body(remedy="say what kind of correction it is")
+    turn: str | None = in_body(None)
+    fields: Mapping[str, str] = body_fields(lambda: FIELDS)
+
+
+@frozen
+class OfChange(OfSession):
+    """A change."""
+
+    change: str = in_path()
+
+
+@frozen
+class Prune(OfSession):
+    """The turn that goes, with everything below it."""
+
+    turn: str = in_body()
+
+
+@frozen
+class Reextract(OfSession):
+    """A turn to ask for anew, alone (``only``) or with those below; None is all of the active path."""
+
+    only: bool = in_query(False, example="0")
+    turn: str | None = in_body(None)
+
+
+@frozen
+class Search:
+    """A question to the turns of a session's active path."""
+
+    q: str = in_query(example="TEXT")
+    session: str = in_query(example="{id}")
+    k: int = in_query(10, example="10", least=1, most=1_000)
+
+
+@frozen
+class GraphQuery:
+    """A query in the graph engine's own language."""
+
+    cypher: str = in_query(example="TEXT")
+    limit: int = in_query(100, example="100", least=1, most=10_000)
+    timeout: float = in_query(5.0, example="5", most=60.0)
+
+
+@frozen
+class MaybeOfSession:
+    """One session, or all."""
+
+    session: str | None = in_query(None, example="{id}")
+
+
+@frozen
+class RetryJobs(MaybeOfSession):
+    """Jobs of all sessions, of one, or of one turn."""
+
+    turn: str | None = in_query(None, example="TURN")
+
+
+@frozen
+class Import:
+    """A session's file."""
+
+    file: bytes = upload(JSON_LINES)
+    edited: bool = in_query(False, example="0")
+
+
+@frozen
+class Forget(MaybeOfSession):
+    """A session, a name in it, or all sessions of an API key by its fingerprint."""
+
+    name: str | None = in_query(None)
+    owner: str | None = in_query(None)

@@ -1,0 +1,181 @@
+"""From a request to the parameters of an endpoint: read strictly, by the types and bounds of their class.
+
+Whatever is wrong is told with the field's name, its value and what is allowed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from types import UnionType
+from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from aiohttp import web
+from attrs import NOTHING, Attribute, fields, frozen
+from cattrs import Converter
+from cattrs.gen import make_dict_structure_fn, override
+
+from saga_server.admin.endpoint import Endpoint, Spec
+from saga_server.http import RequestError, read_json
+
+P = TypeVar("P")
+_CONVERTER = Converter(detailed_validation=False)
+
+
+@frozen
+class Param:
+    """A field of a class of parameters."""
+
+    attribute: Attribute[Any]
+    spec: Spec
+    type: Any
+    """``str``, ``int``, ``float``, ``bool``, ``bytes``, a ``Literal`` or a mapping; None is no part of it."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the request."""
+        return self.spec.name or self.attribute.name
+
+    @property
+    def needed(self) -> bool:
+        """Whether a request has to give it."""
+        return self.attribute.default is NOTHING
+
+
+def params_of(cls: type) -> tuple[Param, ...]:
+    """The fields of a class of parameters, in order."""
+    hints = get_type_hints(cls)
+    return tuple(Param(each, each.metadata[Spec], _plain(hints[each.name])) for each in fields(cls))
+
+
+def _plain(hint: Any) -> Any:
+    """A type without None."""
+    if get_origin(hint) in (Union, UnionType):
+        return next(each for each in get_args(hint) if each is not type(None))
+    return hint
+
+
+@frozen
+class ParamsReader(Generic[P]):
+    """Reads the parameters of one endpoint."""
+
+    any_query: bool
+    cls: type[P]
+    params: tuple[Param, ...]
+    _structure: Callable[[Mapping[str, Any], Any], P]
+
+    @classmethod
+    def of(cls, endpoint: Endpoint[P, Any]) -> ParamsReader[P]:
+        """For ``endpoint``."""
+        params = params_of(endpoint.params)
+        return cls(endpoint.any_query, endpoint.params, params, _structure(endpoint.params, params))
+
+    async def read(self, request: web.Request, path: Mapping[str, str]) -> P:
+        """The parameters in a request whose path has these parts. Raises ``RequestError``."""
+        given: dict[str, Any] = {}
+        if not self.any_query:
+            _refuse_unknown(request, self.params)
+        raw = await request.read()
+        body = _body(raw, self.params)
+        for param in self.params:
+            found = raw if param.spec.place == "upload" else _found(param, request, path, body)
+            if found is not None:
+                given[param.attribute.name] = found
+            elif param.needed:
+                raise RequestError(f"{param.name}: missing; {param.spec.remedy}", param=param.name)
+        return self._structure(given, self.cls)
+
+
+def _refuse_unknown(request: web.Request, params: tuple[Param, ...]) -> None:
+    """A misspelt parameter must not be ignored."""
+    names = [param.name for param in params if param.spec.place == "query"]
+    for name in request.query:
+        if name not in names:
+            allowed = ", ".join(names) or "none"
+            raise RequestError(f"{name}: unknown parameter; this path takes {allowed}", param=name)
+
+
+def _body(raw: bytes, params: tuple[Param, ...]) -> Mapping[str, Any]:
+    """The JSON object in the body, an empty body being an empty one; its fields are texts or null."""
+    names = body_names(params)
+    if not names:
+        return {}
+    found = read_json(raw) if raw.strip() else {}
+    if not isinstance(found, dict):
+        raise RequestError("the body is no JSON object", param="body")
+    for name, value in found.items():
+        if name not in names:
+            raise RequestError(f"{name}: unknown field; this path takes {', '.join(sorted(names))}", param=name)
+        if value is not None and not isinstance(value, str):
+            raise RequestError(f"{name}: give a text or null", param=name)
+    return found
+
+
+def body_names(params: tuple[Param, ...]) -> dict[str, bool]:
+    """The fields of the body's object, and whether each is needed."""
+    names = {param.name: param.needed for param in params if param.spec.place == "body"}
+    for param in params:
+        if param.spec.names is not None:
+            names |= dict.fromkeys(sorted(param.spec.names()), False)
+    return names
+
+
+def _found(param: Param, request: web.Request, path: Mapping[str, str], body: Mapping[str, Any]) -> Any:
+    """What a request gives for a field; None when it gives nothing. A text of blanks is nothing."""
+    match param.spec.place:
+        case "path":
+            return path[param.name]
+        case "query":
+            value = request.query.get(param.name)
+            return (value or "").strip() or None if param.type is str else value
+        case "body":
+            value = body.get(param.name)
+            return None if param.needed and not (value or "").strip() else value
+        case _:
+            own = param.spec.names() if param.spec.names is not None else ()
+            return {name: value for name, value in body.items() if name in own and value is not None}
+
+
+def _structure(cls: type[P], params: tuple[Param, ...]) -> Callable[[Mapping[str, Any], Any], P]:
+    """How cattrs makes the class of what was found."""
+    hooks: dict[str, Any] = {param.attribute.name: override(struct_hook=_reader(param)) for param in params}
+    return make_dict_structure_fn(cls, _CONVERTER, _cattrs_detailed_validation=False, **hooks)
+
+
+def _reader(param: Param) -> Callable[[Any, Any], Any]:
+    spec, kind = param.spec, param.type
+
+    def refuse(value: str, allowed: str) -> RequestError:
+        return RequestError(f"{param.name}: {value!r} is not allowed; give {allowed}", param=param.name)
+
+    def whole(value: str, _: Any) -> int:
+        number = int(value) if value.isascii() and value.isdigit() and len(value) <= 12 else -1
+        if not spec.least <= number <= spec.most:
+            raise refuse(value, f"a whole number from {spec.least} to {spec.most}")
+        return number
+
+    def flag(value: str, _: Any) -> bool:
+        if value not in ("0", "1"):
+            raise refuse(value, "1 or 0")
+        return value == "1"
+
+    def choice(value: str, _: Any) -> str:
+        if value not in get_args(kind):
+            raise refuse(value, f"one of {', '.join(get_args(kind))}")
+        return value
+
+    def seconds(value: str, _: Any) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number <= spec.most:
+            raise refuse(value, f"seconds from 0 to {spec.most:g}")
+        return number
+
+    def as_it_is(value: Any, _: Any) -> Any:
+        return value
+
+    if get_origin(kind) is Literal:
+        return choice
+    return {int: whole, bool: flag, float: seconds}.get(kind, as_it_is)

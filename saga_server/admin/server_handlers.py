@@ -1,0 +1,121 @@
+"""How the server is, and what is asked of all of it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from importlib.metadata import version
+from typing import Any
+
+from aiohttp import web
+from attrs import evolve
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from saga_core import Saga
+from saga_core.background import DrainReport, Waiting
+from saga_core.errors import ConfigError, StoreError, StoreUnavailable
+from saga_server.admin import answers, parameters
+from saga_server.admin.endpoint import NoParams
+from saga_server.admin.events import EVENTS, Listening
+from saga_server.admin.running_work import STARTED, to_its_end
+from saga_server.http import CURRENT, EXCHANGES, METRICS, READINESS, RELOADING, SAGA, RequestError
+
+_STATUS_SECONDS = 5.0
+
+
+async def welcome(request: web.Request, asked: NoParams) -> answers.Welcome:
+    """For a person who opens the address in a browser."""
+    return answers.Welcome("SAGA", chat="/v1/chat/completions", admin="/api/status", health="/readyz")
+
+
+async def healthz(request: web.Request, asked: NoParams) -> answers.Alive:
+    """The process runs."""
+    return answers.Alive("ok")
+
+
+async def readyz(request: web.Request, asked: NoParams) -> answers.Readiness:
+    """``ready`` when a turn would be taken and recorded; other stores only degrade what is told."""
+    found = await request.app[READINESS].look()
+    return answers.Readiness(
+        status=found.status, reason=found.reason or None, stores=found.stores, degraded=found.degraded
+    )
+
+
+def readiness_status(found: answers.Readiness) -> int:
+    """The status by which probes go."""
+    return 200 if found.status == "ready" else 503
+
+
+async def metrics(request: web.Request, asked: NoParams) -> web.StreamResponse:
+    """Prometheus' text format."""
+    status = await engine_status(request.app[SAGA])
+    body = request.app[METRICS].render(status, len(request.app[EXCHANGES]))
+    return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+async def show_status(request: web.Request, asked: NoParams) -> answers.Status:
+    """The server, and the engine's own status."""
+    saga = request.app[SAGA]
+    engine = await engine_status(saga)
+    try:
+        active: int | None = len(await saga.sessions.list())
+    except StoreError:
+        active = None  # ``degraded`` says why
+    return answers.Status(
+        version=version("saga-rp"),
+        uptime_seconds=round(time.time() - request.app[STARTED], 1),
+        narrators=request.app[CURRENT].narrators.describe(),
+        active_sessions=active,
+        open_requests=len(request.app[EXCHANGES]),
+        **engine,
+    )
+
+
+async def engine_status(saga: Saga) -> dict[str, Any]:
+    """The engine's own status. Raises ``StoreUnavailable`` when a store does not answer."""
+    try:
+        async with asyncio.timeout(_STATUS_SECONDS):
+            return await saga.status()
+    except TimeoutError:
+        raise StoreUnavailable(f"a store did not answer within {_STATUS_SECONDS:g} s; see /readyz") from None
+
+
+async def reload_settings(request: web.Request, asked: NoParams) -> answers.Reloaded:
+    """As SIGHUP does. What is wrong with the settings is the request's fault."""
+    try:
+        found = await to_its_end(request, request.app[RELOADING].reload())
+    except ConfigError as error:
+        raise RequestError(f"nothing was changed; {error}") from error
+    return answers.Reloaded(found.applied, found.restart)
+
+
+async def drain(request: web.Request, asked: parameters.Drain) -> answers.Drained:
+    """Run what is due; answer when all has settled, or with what waits and why."""
+    started = time.monotonic()
+    slow: tuple[Waiting, ...] = ()
+    exchanges = request.app[EXCHANGES]
+    try:
+        async with asyncio.timeout(asked.timeout):
+            await exchanges.settle()
+    except TimeoutError:
+        slow = tuple(Waiting(*names, "record", "the journal is slow to take it") for names in exchanges.recording())
+    report = await request.app[SAGA].drain(max(0.0, asked.timeout - (time.monotonic() - started)))
+    return drained(evolve(report, waiting=(*slow, *report.waiting)))
+
+
+def drained(report: DrainReport) -> answers.Drained:
+    """A drain report as an answer."""
+    waiting = [answers.WaitingWork(each.session, each.turn, each.kind, each.reason) for each in report.waiting]
+    return answers.Drained(not waiting, report.done, waiting)
+
+
+async def show_description(request: web.Request, asked: NoParams) -> answers.OpenApi:
+    """This API for programs."""
+    from saga_server.admin.openapi import describe_api  # it is made from the table, in which this stands
+
+    return answers.OpenApi(**describe_api())
+
+
+async def show_events(request: web.Request, asked: parameters.MaybeOfSession) -> web.StreamResponse:
+    """Turns recorded, extracted, projected, curated, and what is degraded."""
+    return await request.app[EVENTS].stream(request, Listening(asked.session))

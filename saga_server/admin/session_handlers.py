@@ -1,0 +1,163 @@
+"""Sessions: listing, beginning, removing, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from aiohttp import web
+from attrs import asdict
+
+from saga_core import Saga
+from saga_core.billing import PURPOSES, Account, Bill
+from saga_core.catalog import SessionSummary
+from saga_core.codec import to_plain
+from saga_core.model import Session, Turn
+from saga_server.admin import answers, parameters
+from saga_server.admin.running_work import to_its_end
+from saga_server.http import BEARER, SAGA, read_name
+
+
+async def list_sessions(request: web.Request, asked: parameters.WhichSessions) -> answers.Sessions:
+    """The sessions that somebody came back to, those that nobody did, or all."""
+    return await listed_sessions(request.app[SAGA], asked.fleeting)
+
+
+async def listed_sessions(saga: Saga, fleeting: Literal["0", "1", "all"] = "all") -> answers.Sessions:
+    """The sessions that are not ``fleeting``, those that are, or all."""
+    found, costs = await saga.sessions.list(), await saga.sessions.costs()
+    listed = [each for each in found if fleeting in ("all", str(int(each.fleeting)))]
+    return answers.Sessions(
+        [_summary(each, costs.get(each.session.id)) for each in listed], sum(each.fleeting for each in found)
+    )
+
+
+async def create_session(request: web.Request, asked: parameters.NewSession) -> answers.SessionRecord:
+    """It belongs to the caller's key."""
+    label = read_name(asked.label, "label") or ""
+    owner = request[BEARER].owner
+    creating = request.app[SAGA].sessions.create(world=asked.world or None, label=label, owner=owner)
+    return answers.SessionRecord(**_record(await to_its_end(request, creating)))
+
+
+async def show_session(request: web.Request, asked: parameters.OfSession) -> answers.SessionSummary:
+    """One session."""
+    sessions = request.app[SAGA].sessions
+    return _summary(await sessions.summary(asked.session), Account.of(await sessions.cost(asked.session)))
+
+
+async def delete_session(request: web.Request, asked: parameters.OfSession) -> answers.Deleted:
+    """From every store."""
+    session = await request.app[SAGA].sessions.get(asked.session)
+    await to_its_end(request, request.app[SAGA].sessions.delete(session.id))
+    return answers.Deleted(session.id)
+
+
+async def reset_session(request: web.Request, asked: parameters.OfSession) -> answers.SessionRecord:
+    """All turns go."""
+    return answers.SessionRecord(**_record(await to_its_end(request, request.app[SAGA].sessions.reset(asked.session))))
+
+
+async def reextract(request: web.Request, asked: parameters.Reextract) -> answers.Asked:
+    """Ask the extraction model anew, in the background."""
+    saga = request.app[SAGA]
+    session = await saga.sessions.get(asked.session)
+    asking = saga.background.reextract(session.id, asked.turn or None, below=not asked.only)
+    return answers.Asked(await to_its_end(request, asking))
+
+
+def _summary(summary: SessionSummary, cost: Account | None = None) -> answers.SessionSummary:
+    """A session as lists show it, with what it ``cost`` so far: nulls where that is not known."""
+    return answers.SessionSummary(
+        **_record(summary.session),
+        turns=summary.turns,
+        depth=summary.depth,
+        updated=summary.updated,
+        fleeting=summary.fleeting,
+        **_spent(cost),
+    )
+
+
+def _record(session: Session) -> dict[str, Any]:
+    return {
+        "id": session.id,
+        "label": session.label,
+        "world": session.world,
+        "owner": session.owner,
+        "created": session.created,
+        "root": session.root,
+        "head": session.head,
+    }
+
+
+def _spent(account: Account | None) -> dict[str, Any]:
+    if account is None or account.total.calls == account.total.unpriced:
+        return {"dollars": None, "saved": None, "spent": dict.fromkeys(PURPOSES)}
+    return {
+        "dollars": account.total.dollars,
+        "saved": account.total.saved,
+        "spent": {
+            purpose: each.dollars if each.calls > each.unpriced or not each.calls else None
+            for purpose, each in account.by_purpose.items()
+        },
+    }
+
+
+# -- turns -----------------------------------------------------------------------------------------------------
+
+
+async def list_turns(request: web.Request, asked: parameters.Path) -> answers.Turns:
+    """The path to the active head, or to another."""
+    turns = await request.app[SAGA].views.turns(
+        asked.session, from_turn=asked.from_turn, to_turn=asked.to_turn, head=asked.head
+    )
+    return answers.Turns([_turn(turn) for turn in turns])
+
+
+def _turn(turn: Turn) -> dict[str, Any]:
+    return {
+        "turn": turn.depth,
+        "turn_id": turn.id,
+        "parent": turn.parent,
+        "kind": turn.kind.value,
+        "at": turn.at,
+        "user": turn.user,
+        "reply": turn.reply,
+        "model": turn.model,
+        "finish": turn.finish,
+        "delta": to_plain(turn.delta),
+    }
+
+
+async def show_tree(request: web.Request, asked: parameters.OfSession) -> answers.Tree:
+    """All turns."""
+    return answers.Tree(**await request.app[SAGA].views.tree(asked.session))
+
+
+# -- cost ------------------------------------------------------------------------------------------------------
+
+
+async def show_cost(request: web.Request, asked: parameters.Cost) -> answers.CostOfSession:
+    """What all calls cost together, where the cache failed, and each bill."""
+    return cost_of(await request.app[SAGA].sessions.cost(asked.session), turns=asked.turns)
+
+
+def cost_of(bills: Sequence[Bill], *, turns: bool) -> answers.CostOfSession:
+    """Bills as an answer; with ``turns`` each of them, too."""
+    account = Account.of(bills)
+    total = account.total
+    priced = total.calls > total.unpriced
+    return answers.CostOfSession(
+        total={**asdict(total), "saved": total.saved},
+        **{purpose: asdict(each) for purpose, each in account.by_purpose.items()},
+        comparison={
+            "with_saga": total.dollars if priced else None,
+            "without_cache": total.uncached if priced else None,
+            "without_saga": total.without if priced else None,
+            "saved": total.saved,
+            "unpriced": total.unpriced,
+        },
+        broken=[{"turn": bill.turn, "at": bill.at, "note": bill.note} for bill in bills if bill.note],
+        pinned=[{"turn": bill.turn, "at": bill.at, "reason": bill.pinned} for bill in bills if bill.pinned],
+        turns=[asdict(bill) for bill in bills] if turns else None,
+    )

@@ -1,0 +1,75 @@
+"""A session's tree: forking, naming, comparing, pruning."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from saga_core.catalog import Comparison, Side
+from saga_core.model import Session, Timeline
+from saga_server.admin import answers, parameters
+from saga_server.admin.running_work import to_its_end
+from saga_server.http import SAGA
+
+
+async def list_timelines(request: web.Request, asked: parameters.OfSession) -> answers.Timelines:
+    """Named timelines, and the ends of other paths."""
+    return answers.Timelines(await request.app[SAGA].timelines.list(asked.session))
+
+
+async def fork(request: web.Request, asked: parameters.Fork) -> answers.Timeline:
+    """Without a turn, at the turn recorded last."""
+    saga = request.app[SAGA]
+    session = await saga.sessions.get(asked.session)
+    made = await to_its_end(request, saga.timelines.fork(session.id, asked.turn or None, asked.name))
+    return _timeline(session, made)
+
+
+async def rename(request: web.Request, asked: parameters.Rename) -> answers.Timeline:
+    """A timeline's name, for another."""
+    saga = request.app[SAGA]
+    session = await saga.sessions.get(asked.session)
+    renamed = await to_its_end(request, saga.timelines.rename(session.id, asked.name, asked.new))
+    return _timeline(session, renamed)
+
+
+async def forget(request: web.Request, asked: parameters.OfTimeline) -> answers.ForgottenName:
+    """Its turns stay."""
+    await to_its_end(request, request.app[SAGA].timelines.forget(asked.session, asked.name))
+    return answers.ForgottenName(asked.name)
+
+
+async def compare(request: web.Request, asked: parameters.Compare) -> answers.Comparison:
+    """Turns by id, or timelines by name."""
+    timelines = request.app[SAGA].timelines
+    return comparison(await timelines.compare(asked.session, asked.one, asked.other, language=asked.language))
+
+
+async def prune(request: web.Request, asked: parameters.Prune) -> answers.Pruned:
+    """The turn goes, and everything below it."""
+    pruned = await to_its_end(request, request.app[SAGA].timelines.prune(asked.session, asked.turn))
+    return answers.Pruned(pruned.turns, pruned.forgotten, pruned.shortened)
+
+
+def _timeline(session: Session, timeline: Timeline) -> answers.Timeline:
+    enter = f"{session.label or session.id}@{timeline.name}"
+    return answers.Timeline(timeline.name, timeline.fork, timeline.head, timeline.created, enter)
+
+
+def comparison(found: Comparison) -> answers.Comparison:
+    """A comparison as an answer."""
+    return answers.Comparison(
+        session=found.session,
+        ancestor=answers.Ancestor(found.depth, found.ancestor),
+        one=_side(found.one),
+        other=_side(found.other),
+        differences=[
+            {"kind": each.kind, "subject": each.subject, "one": each.one, "other": each.other}
+            for each in found.differences
+        ],
+        language=found.language,
+        words=found.words,
+    )
+
+
+def _side(side: Side) -> answers.ComparedSide:
+    return answers.ComparedSide(side.name, side.depth, side.turn, side.since)

@@ -1,0 +1,126 @@
+"""The table of the admin API: what its rows say is what handlers take and answer, and where they are answered."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, get_type_hints
+
+import pytest
+from aiohttp import web
+from attrs import define, fields, frozen, has
+
+from saga_core.curation import FIELDS
+from saga_server.admin.endpoint import JSON, Endpoint, NoParams, in_query
+from saga_server.admin.endpoints import ENDPOINTS
+from saga_server.admin.read_params import ParamsReader, params_of
+from saga_server.admin.reply import to_plain, to_text
+from saga_server.admin.routes import PATHS
+from saga_server.admin.schema import schemas_of
+from saga_server.http.errors import RequestError
+from saga_server.http.security import _OPEN
+
+ROWS = [pytest.param(each, id=each.request) for each in ENDPOINTS]
+
+
+@pytest.mark.parametrize("endpoint", ROWS)
+def test_a_handler_takes_and_answers_what_its_row_says(endpoint: Endpoint[Any, Any]) -> None:
+    hints = get_type_hints(endpoint.handler)
+    assert (hints["asked"], hints["return"]) == (endpoint.params, endpoint.answer)
+    assert endpoint.handler.__doc__ and endpoint.tags
+    assert (endpoint.media == JSON) == has(endpoint.answer)
+
+
+@pytest.mark.parametrize("endpoint", ROWS)
+def test_the_parts_of_a_path_are_parameters(endpoint: Endpoint[Any, Any]) -> None:
+    taken = [each.name for each in params_of(endpoint.params) if each.spec.place == "path"]
+    assert sorted(taken) == sorted(re.findall(r"\{(\w+)\}", endpoint.path))
+
+
+@pytest.mark.parametrize("endpoint", ROWS)
+def test_a_path_is_one_of_those_that_are_routed(endpoint: Endpoint[Any, Any]) -> None:
+    assert endpoint.path in PATHS or endpoint.path.startswith("/api/")
+
+
+def test_what_needs_no_key_is_what_the_guard_lets_through() -> None:
+    assert {each.path for each in ENDPOINTS if each.open} == _OPEN
+
+
+def test_no_field_of_a_correction_has_the_name_of_another_parameter() -> None:
+    assert FIELDS.isdisjoint({"kind", "turn"})
+
+
+def test_an_answer_with_a_field_of_no_json_is_found() -> None:
+    @frozen
+    class Odd:
+        when: complex
+
+    with pytest.raises(TypeError, match="is no type of an answer's field"):
+        schemas_of(Odd)
+    with pytest.raises(TypeError, match="complex has no form in JSON"):
+        to_text(Odd(1j))
+
+
+def test_an_answer_is_what_its_schema_says() -> None:
+    for endpoint in ENDPOINTS:
+        if endpoint.media != JSON:
+            continue
+        schemas = schemas_of(endpoint.answer)
+        assert list(schemas[endpoint.answer.__name__]["properties"]) == [each.name for each in fields(endpoint.answer)]
+        assert json.loads(json.dumps(schemas)) == schemas
+
+
+@define
+class Query:
+    """As much of a request as reading its parameters needs."""
+
+    query: dict[str, str]
+
+    async def read(self) -> bytes:
+        return b""
+
+
+@frozen
+class Asked:
+    count: int = in_query(3, least=1, most=9)
+    pause: float = in_query(1.0, most=60)
+    loud: bool = in_query(False)
+    name: str | None = in_query(None)
+
+
+async def answer(request: web.Request, asked: Asked) -> Asked:
+    return asked
+
+
+async def read(**query: str) -> Asked:
+    reader = ParamsReader.of(Endpoint("GET", "/api/x", answer, Asked, Asked, "", tags=("x",)))
+    found: Any = Query(query)
+    return await reader.read(found, {})
+
+
+async def test_parameters_are_read_by_their_types() -> None:
+    assert await read() == Asked(3, 1.0, False, None)
+    assert await read(count="9", pause="2.5", loud="1", name=" a ") == Asked(9, 2.5, True, "a")
+    assert await read(name="  ") == Asked()
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ({"count": "0"}, "count: '0' is not allowed; give a whole number from 1 to 9"),
+        ({"count": "٣"}, "count: '٣' is not allowed; give a whole number from 1 to 9"),
+        ({"count": ""}, "count: '' is not allowed; give a whole number from 1 to 9"),
+        ({"pause": "nan"}, "pause: 'nan' is not allowed; give seconds from 0 to 60"),
+        ({"loud": "yes"}, "loud: 'yes' is not allowed; give 1 or 0"),
+        ({"colour": "red"}, "colour: unknown parameter; this path takes count, pause, loud, name"),
+    ],
+)
+async def test_what_is_wrong_is_told_with_field_value_and_remedy(query: dict[str, str], message: str) -> None:
+    with pytest.raises(RequestError) as found:
+        await read(**query)
+    assert (str(found.value), found.value.param) == (message, next(iter(query)))
+
+
+def test_nothing_is_taken_by_no_params() -> None:
+    assert params_of(NoParams) == ()
+    assert to_plain(NoParams()) == {}
