@@ -67,9 +67,16 @@ class Shelf:
         tree = await self.tree(session.id)
         above = tree.get(parent)
         turn = Turn(
-            f"{session.id}-t{self.number:03}", session.id, parent, above.depth + 1, float(self.number), words, reply,
-            kind=kind, jump=tree.jump_for(parent),
-        )  # fmt: skip
+            f"{session.id}-t{self.number:03}",
+            session.id,
+            parent,
+            above.depth + 1,
+            float(self.number),
+            words,
+            reply,
+            kind=kind,
+            jump=tree.jump_for(parent),
+        )
         said = words_key(read_transcript(user(words)).words if words else ())
         self.sessions[session.id] = await self.journal.append(
             session, [Entry(turn, said)], head=turn.id, opening=opening
