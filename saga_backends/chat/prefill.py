@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from attrs import define, field
 
-from saga_core.language import language_of
+from saga_core.language import detect, language_of
 
 OPENING = "[Start]"
 """The first words where a history begins with a reply, such as a greeting, and the user's must be first."""
-_NUDGES = {
-    "en": (
-        "[Your last message above is the beginning of your reply. Go on from the very point where it ends. "
-        "Do not repeat it and do not comment on this note.]"
-    ),
-    "ko": (
-        "[위의 마지막 메시지는 당신이 쓰던 답의 앞부분입니다. 끊긴 바로 그 자리에서 이어 쓰세요. "
-        "앞부분을 되풀이하지 말고, 이 안내에 대해 말하지 마세요.]"
-    ),
-}
 
 
 def nudge(beginning: str) -> str:
     """What asks a model to go on with ``beginning``, in its language."""
-    return _NUDGES[language_of(beginning)]
+    return language_of(detect(beginning)).questions.nudge
 
 
 @define

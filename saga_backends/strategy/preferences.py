@@ -3,20 +3,7 @@
 from __future__ import annotations
 
 from saga_core.registry import Backend, OpenOptions
-from saga_core.strategies import Detail, Learned, RecordKind, Strategy
-
-_TASK = {
-    "en": "You read turns of a role-play story and keep what the player as a person wants of its telling. What the "
-    "player's character wants, likes or does is none of it.",
-    "ko": "당신은 롤플레이 이야기의 턴을 읽고 플레이어라는 사람이 서술에 바라는 것을 간직합니다. 플레이어의 캐릭터가 "
-    "바라거나 좋아하거나 하는 일은 여기에 들지 않습니다.",
-}
-_PREFERENCE = {
-    "en": "a wish about style (length, tone, tense, point of view, pace, kind of scenes) or a limit (what must not "
-    "be told), from the player's own words.",
-    "ko": "플레이어 자신의 말에서 나온, 문체에 대한 바람(길이, 어조, 시제, 시점, 속도, 장면의 종류) 또는 한계"
-    "(서술하지 말아야 할 것).",
-}
+from saga_core.strategies import Detail, Learned, RecordKind, Strategy, told
 
 
 def _said(learned: Learned) -> str:
@@ -25,11 +12,11 @@ def _said(learned: Learned) -> str:
 
 PREFERENCES = Strategy(
     "preferences",
-    _TASK,
+    told("preferences.task"),
     (
         RecordKind(
             "preference",
-            _PREFERENCE,
+            told("preferences.preference"),
             "/preferences/{actor}",
             (
                 Detail("category", "what it is about", of=("style", "limit")),

@@ -14,7 +14,7 @@ from saga_core.context import RecentContexts
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, Conflict
 from saga_core.journal import Journal, Removal, keys
-from saga_core.language import Language, clean_name
+from saga_core.language import clean_name, known, language_of, primary
 from saga_core.model import Timeline
 from saga_core.ports import Clock
 from saga_core.projection import Difference, compare_states, difference_words
@@ -49,7 +49,7 @@ class Comparison:
     one: Side
     other: Side
     differences: tuple[Difference, ...]
-    language: Language
+    language: str
     words: tuple[str, ...]
     """The differences, a line each, in ``language``."""
 
@@ -175,7 +175,7 @@ class Timelines:
     async def compare(self, session_id: str, one: str, other: str, *, language: str | None = None) -> Comparison:
         """What differs between two turns or named timelines, and where they parted.
 
-        ``language`` of the words: ``ko`` or ``en``; the world's own without one. Raises ``NotFound``, ``BadInput``.
+        ``language`` of the words: a tag such as ``ko``; the world's own without one. Raises ``NotFound``, ``BadInput``.
         """
         live = await self.directory.load(session_id)
         left, right = live.tree.get(turn_named(live, one)), live.tree.get(turn_named(live, other))
@@ -262,11 +262,11 @@ def _below(live: LiveSession, turn: str) -> list[str]:
     return found
 
 
-def _language(given: str | None, own: str) -> Language:
-    if given not in (None, "ko", "en"):
-        raise BadInput(f"language: {given!r} is not known; use ko or en")
-    return "ko" if (given or own) == "ko" else "en"
+def _language(given: str | None, own: str) -> str:
+    if given is not None and primary(given) not in known():
+        raise BadInput(f"language: {given!r} is not known; use {', '.join(known())}")
+    return language_of(given or own).tag
 
 
-def _in_words(depth: int, language: Language) -> str:
-    return f"{depth}번째 턴" if language == "ko" else f"turn {depth}"
+def _in_words(depth: int, language: str) -> str:
+    return language_of(language).texts.turn.format(depth=depth)

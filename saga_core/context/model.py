@@ -20,7 +20,6 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
-from saga_core.language import Language as Language
 from saga_core.model import MemoryRecord, WorldState
 from saga_core.recall import Episodes, LoreIndex, Neighbors
 from saga_core.world import World
@@ -111,7 +110,7 @@ class ReadRequest:
     pinned: WorldState | None = None
     """The state that the pages in the prefix show; None when there are no pages. The prefix is stale in what changed
     since: that is told."""
-    language: Language = "en"
+    language: str = "en"
     episodes: Episodes | None = None
     """The remembered turns of the path."""
     shown: frozenset[str] = frozenset()

@@ -14,7 +14,7 @@ from cachetools import LRUCache
 
 from saga_core.context.model import ReadRequest
 from saga_core.errors import ScopeMismatch
-from saga_core.language import is_hangul
+from saga_core.language import caseless
 from saga_core.model import DEAD, Entity, Kind, WorldState
 from saga_core.ports import Embedder
 from saga_core.recall import NameIndex, Passage, Walk, episodes_scope, looks_back, lore_scope, spec_of, walk
@@ -85,7 +85,7 @@ def _short_names(entities: Iterable[Entity]) -> list[tuple[str, tuple[str, ...]]
         if entity.kind is not Kind.CHARACTER or " " not in entity.name:
             continue
         words = entity.name.split()
-        byname = not is_hangul(words[0][0]) and len(words) > 2 and words[1].casefold() in ("the", "of")
+        byname = not caseless(words[0][0]) and len(words) > 2 and words[1].casefold() in ("the", "of")
         word = words[0] if byname else words[-1]
         if len(word) >= 2:
             called.setdefault(word, []).append(entity.id)

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from attrs import frozen
 
 from saga_core.curation.replay import Step
-from saga_core.language import josa
+from saga_core.language import language_of
+from saga_core.language.texts import Texts
 from saga_core.model import DEAD, StoryPart, deltas
 from saga_core.projection import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
 
@@ -29,10 +30,11 @@ class Fact:
 
 def facts_of(steps: Sequence[Step], language: str) -> list[Fact]:
     """What the turns brought, in their order: deaths, events, meetings, things, remarks."""
-    return [fact for step in steps for fact in _of_step(step, language == "ko")]
+    words = language_of(language).texts
+    return [fact for step in steps for fact in _of_step(step, words)]
 
 
-def _of_step(step: Step, korean: bool) -> Iterator[Fact]:
+def _of_step(step: Step, words: Texts) -> Iterator[Fact]:
     before, after, depth, turn = step.before, step.after, step.turn.depth, step.turn.id
 
     def fact(text: str, weight: int, *names: str) -> Fact:
@@ -42,17 +44,17 @@ def _of_step(step: Step, korean: bool) -> Iterator[Fact]:
         if isinstance(event, deltas.StatusChanged):
             name = after.name(event.who)
             if event.status == DEAD:
-                yield fact(f"{josa(name, '이/가')} 죽었다" if korean else f"{name} died", DEATH, name)
+                yield fact(words.died(name=name), DEATH, name)
             else:
                 yield fact(f"{name}: {event.status}", BOND, name)
         elif isinstance(event, deltas.EventTriggered):
             yield fact(f"[{event.name}]", EVENT, event.name)
         elif isinstance(event, deltas.Met) and event.who not in before.met and event.who != after.player:
             name = after.name(event.who)
-            yield fact(f"{josa(name, '을/를')} 만났다" if korean else f"met {name}", MEETING, name)
+            yield fact(words.met(name=name), MEETING, name)
         elif isinstance(event, deltas.ItemGained) and event.owner == after.player:
             name = after.name(event.item)
-            yield fact(f"{josa(name, '을/를')} 얻었다" if korean else f"gained {name}", THING, name)
+            yield fact(words.gained(name=name), THING, name)
         elif isinstance(event, deltas.ItemTransferred):
             item, giver, receiver = (after.name(id_) for id_ in (event.item, event.giver, event.receiver))
             text = f"{giver} → {receiver}: {item}"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from saga_core.language import every
 from saga_core.model import Kind
 from saga_core.model_calls import Unusable, read_object
 from saga_core.naming import Names
@@ -15,6 +16,7 @@ from saga_core.values import Proposal
 _LONGEST = 60_000
 _TRAILING = re.compile(r",(\s*[}\]])")
 _TOLD = 300
+_NOTHING = frozenset(("null", *(each.labels.nothing for each in every())))
 
 
 _PARTS = ("contradictions", "decisions", "story", "events", "close", "lore")
@@ -115,5 +117,5 @@ def _text(value: Any) -> str:
         return str(int(value))
     if isinstance(value, str | int | float):
         text = " ".join(str(value).split())
-        return "" if text.casefold() in ("null", "none", "없음") else text
+        return "" if text.casefold() in _NOTHING else text
     return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from attrs import define, field
@@ -10,7 +9,8 @@ from attrs import define, field
 from saga_core.curation import prose
 from saga_core.curation.replay import Step, replay
 from saga_core.ids import digest
-from saga_core.language import josa, mentions
+from saga_core.language import caseless, language_of, mentions
+from saga_core.language.texts import Findings
 from saga_core.model import Entity, Kind, Relation, WorldState, deltas
 from saga_core.stores import CurationView
 from saga_core.values import Proposal
@@ -28,37 +28,11 @@ PATIENCE = 20
 _STRONG = 3
 _CAUSES = 2
 """Turns before a change of heart in which its cause may lie."""
-_STACKED = re.compile(
-    r"물약|포션|화살|동전|금화|은화|구리|골드|돈|빵|약초|횃불|식량|붕대|탄환|총알|사과|고기|물\b|술|식료|재료"
-    r"|광석|씨앗|부적|폭탄|보석"
-    r"|\b(?:potions?|arrows?|coins?|gold|silver|bread|herbs?|torch(?:es)?|rations?|bandages?|bolts?|bullets?"
-    r"|food|water|ale|wine|gems?|apples?"
-    r"|money|meat|ore|seeds?|bombs?|keys? copies|rope|candles?)\b",
-    re.I,
-)
-_HOSTILE = re.compile(
-    r"적대|적의|원수|증오|혐오|배신|앙숙|원한|살의|위협|hostil|enem|hate|hatred|foe|nemesis|rival|betray|despis"
-    r"|loath|vengeful|resent",
-    re.I,
-)
-_FRIENDLY = re.compile(
-    r"우호|우정|친구|동료|동맹|연인|사랑|신뢰|애정|호의|은인|충성|존경|friend|ally|allied|allies|love|lover"
-    r"|trust|loyal|devot|affection|companion|admir|grateful",
-    re.I,
-)
-_REASONS = re.compile(
-    r"때문|덕분|덕택|용서|배신|배반|속[였아이]|구[했해하]|살려|도와|도왔|사과|화해|고백|진실|비밀|거짓|누명"
-    r"|오해|폭로|정체|선물|보답|은혜|복수|죽[였인]|모욕|조롱"
-    r"|훔[쳤친]|빼앗|협박|맹세|약속|감사|고마|저주|세뇌|매혹|조종|마법에|감동|눈물|결투|인정[했한]|공격|찔렀"
-    r"|베었|때렸|버[렸리]"
-    r"|\b(?:because|since|forg(?:ive|ave|iven)|betray\w*|sav(?:e|ed|es|ing)|rescue\w*|help\w*|apolog\w*"
-    r"|confess\w*|truth|secret|lied?|lies|lying|reveal\w*"
-    r"|gift|debt|reveng\w*|kill\w*|insult\w*|mock\w*|stole|steal\w*|threat\w*|swear|sw?ore|promis\w*|thank\w*"
-    r"|curs\w*|charm\w*|enchant\w*|tears?"
-    r"|duel|recogni[sz]\w*|attack\w*|stab\w*|hit|struck|abandon\w*|misunderst\w*|spare[ds]?|defend\w*"
-    r"|protect\w*|reconcil\w*)\b",
-    re.I,
-)
+_STACKED = prose.any_of(lambda words: words.stacked)
+_HOSTILE = prose.any_of(lambda words: words.hostile)
+_FRIENDLY = prose.any_of(lambda words: words.friendly)
+_REASONS = prose.any_of(lambda words: words.reasons)
+_TRAVEL = prose.any_of(lambda words: words.travel)
 
 
 def review(view: CurationView) -> tuple[Proposal, ...]:
@@ -101,8 +75,12 @@ class _Review:
             ]
         yield [*self._deadlines()]
 
+    @property
+    def _words(self) -> Findings:
+        return language_of(self.view.language).texts.findings
+
     def _finding(
-        self, rule: str, about: Sequence[str], ko: str, en: str, turns: Sequence[str], *, at: str = "", quote: str = ""
+        self, rule: str, about: Sequence[str], text: str, turns: Sequence[str], *, at: str = "", quote: str = ""
     ) -> Proposal:
         shown = {turn.id for turn in self.view.turns}
         proof = tuple(dict.fromkeys(turn for turn in turns if turn in shown))
@@ -110,7 +88,7 @@ class _Review:
         data = {"rule": rule, "key": f"{rule}:{digest(rule, *about, at, size=6)}"}
         if quote:
             data["quote"] = quote[:200]
-        return Proposal("contradiction", ko if self.view.language == "ko" else en, proof, entities, data)
+        return Proposal("contradiction", text, proof, entities, data)
 
     # -- the dead ----------------------------------------------------------------------------------------------
 
@@ -128,12 +106,10 @@ class _Review:
             for each in dead:
                 how = _acts_in(step, each) or prose.acts(told, _distinct(each, before, told))
                 if how:
-                    name = each.name
                     yield self._finding(
                         DEAD_ACT,
                         [each.id],
-                        f"{josa(name, '은/는')} 죽었는데 {turn.depth}턴에 행동한다.",
-                        f"{name} is dead and acts in turn {turn.depth}.",
+                        self._words.dead_act(name=each.name, turn=turn.depth),
                         [died.get(each.id, ""), self._death(each), turn.id],
                         at=turn.id,
                         quote=how,
@@ -172,8 +148,7 @@ class _Review:
                 yield self._finding(
                     DOWN_FIGHTS,
                     [each.id],
-                    f"{josa(each.name, '은/는')} HP 0인데 {turn.depth}턴에 싸운다.",
-                    f"{each.name} has 0 HP and fights in turn {turn.depth}.",
+                    self._words.down_fights(name=each.name, turn=turn.depth),
                     [turn.id],
                     at=turn.id,
                     quote=how,
@@ -224,8 +199,7 @@ class _Review:
         return self._finding(
             TWO_PLACES,
             [who, one, other],
-            f"{josa(name, '이/가')} {step.turn.depth}턴에 {josa(first, '과/와')} {second}에 동시에 있다.",
-            f"{name} is at {first} and at {second} at once in turn {step.turn.depth}.",
+            self._words.two_places(name=name, turn=step.turn.depth, first=first, second=second),
             turns,
             at=step.turn.id,
             quote=quote,
@@ -255,8 +229,7 @@ class _Review:
             yield self._finding(
                 TWO_HANDS,
                 [item, *sorted((owner, other))],
-                f"{josa(thing.name, '이/가')} {josa(one, '과/와')} {two}의 손에 함께 있다.",
-                f"{thing.name} is in the hands of {one} and of {two}.",
+                self._words.two_hands(thing=thing.name, one=one, two=two),
                 [step.turn.id],
             )
 
@@ -275,10 +248,14 @@ class _Review:
             yield self._finding(
                 SUDDEN_TURN,
                 pair,
-                f"{one} → {other}: '{old.type}'({old.strength:+d})에서 '{new.type}'({new.strength:+d})로, 까닭"
-                f" 없이 뒤집혔다.",
-                f"{one} → {other} turned from {old.type} ({old.strength:+d}) to {new.type} ({new.strength:+d})"
-                f" without cause.",
+                self._words.sudden_turn(
+                    one=one,
+                    other=other,
+                    old=old.type,
+                    old_strength=old.strength,
+                    new=new.type,
+                    new_strength=new.strength,
+                ),
                 [step.turn.id],
                 at=step.turn.id,
             )
@@ -332,8 +309,7 @@ class _Review:
         return self._finding(
             FORGOTTEN_EVENT,
             [event],
-            f"'{name}'의 기한({deadline}턴)이 지났는데 아무 일도 없었다.",
-            f"The time for {name!r} ran out at turn {deadline}, and nothing came of it.",
+            self._words.forgotten_event(name=name, deadline=deadline),
             [passed],
         )
 
@@ -369,13 +345,13 @@ _TITLES = frozenset("captain lady lord sir old young mother father the doctor ma
 
 
 def _parts(entity: Entity) -> set[str]:
-    """The names of somebody, with the last word of a Korean one, and first and last names of an English one."""
+    """The names of somebody, with their parts: words with a capital, the last word of a name without capitals."""
     found = set(entity.names)
     for name in entity.names:
         words = name.split(" ")
         if len(words) < 2:
             continue
-        if prose.korean(name):
+        if caseless(name):
             found.add(words[-1])
         else:
             found.update(word for word in words if word[:1].isupper() and word.casefold() not in _TITLES)
@@ -393,15 +369,6 @@ def _apart(state: WorldState, one: str, other: str) -> bool:
     return len(pair) == 2 and not any(
         type_ == "ADJACENT" and {source, target} == pair for source, type_, target in state.links
     )
-
-
-_TRAVEL = re.compile(
-    r"따라[왔온오와잡]|뒤쫓|쫓아|뒤따|합류|달려[왔온와]|도착|찾아[왔온와]|되돌아|돌아[왔온와]|먼저 와|앞질"
-    r"|순간이동|텔레포트|마차|말을 타"
-    r"|\b(?:follow\w*|caught up|catches up|catch up|arriv\w*|join\w*|came after|hurried|returned|teleport\w*"
-    r"|rode|rides|ahead of|already there|portal)\b",
-    re.I,
-)
 
 
 def _travels(reply: str, state: WorldState, who: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saga_core.language import language_of
 from saga_core.model import Scheduled, WorldState
 
 
@@ -13,14 +14,12 @@ def due(state: WorldState) -> tuple[Scheduled, ...]:
 
 def due_lines(state: WorldState, language: str) -> tuple[str, ...]:
     """The due events as lines for the context."""
-    lines = []
+    words, lines = language_of(language).texts, []
     for each in due(state):
         text = f"{each.name}: {each.text}" if each.text else each.name
         if each.expires is not None:
-            left = each.expires - state.depth
-            text += f" (남은 턴: {left})" if language == "ko" else f" (turns left: {left})"
-        mark = "때가 된 일" if language == "ko" else "due"
-        lines.append(f"[{mark}] {text}")
+            text += f" {words.turns_left.format(left=each.expires - state.depth)}"
+        lines.append(f"[{words.due}] {text}")
     return tuple(lines)
 
 

@@ -9,6 +9,7 @@ from attrs import define, field
 from saga_core.errors import QUOTES
 from saga_core.extraction.answer_schema import answer_schema
 from saga_core.extraction.question import ask, ask_again
+from saga_core.language import every
 from saga_core.messages import PromptPlan
 from saga_core.model import WorldState
 from saga_core.model_calls import LONGEST, BeforeCall, ModelCall, ModelCallFailed, Paid, Report
@@ -31,11 +32,7 @@ TIMEOUT = 60.0
 MAX_TOKENS = 1_200
 """Tokens of an answer, at most."""
 _SHOWN = 120
-_NOTHING = frozenset(
-    "nothing nothingchanged nothinghaschanged nochange nochanges emptyblock 변화없음 변경없음 변동없음 바뀐것없음 "
-    "변한것없음 변화가없습니다 변한것이없습니다 바뀐것이없습니다 아무것도바뀌지않았습니다 "
-    "아무것도변하지않았습니다".split()
-)
+_NOTHING = frozenset(word for each in every() for word in each.block.unchanged.split())
 """What a model says instead of an empty block, squashed."""
 
 
@@ -84,9 +81,9 @@ class Extractor:
     ) -> StateReading:
         """What the turn changed, on the ``state`` before it: ``OK`` or ``PARTIAL``. Nothing is a valid answer.
 
-        One answer that cannot be read is asked for again. ``language``: "ko" or "en". ``names``: further names that
-        the story knows. ``before_call`` is awaited right before each call, ``paid`` after each that was billed. Raises
-        ``ModelCallFailed``, and ``UpstreamError`` as the provider does.
+        One answer that cannot be read is asked for again. ``language``: its tag, such as "ko". ``names``: further names
+        that the story knows. ``before_call`` is awaited right before each call, ``paid`` after each that was billed.
+        Raises ``ModelCallFailed``, and ``UpstreamError`` as the provider does.
         """
         plan = ask(turn_user, turn_reply, state, language, self.counter.count, names=names)
         reading = read_answer(await self._ask(plan, before_call, paid))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from saga_core.language import fold_name
+from saga_core.language import every, fold_name
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas
 from saga_core.naming import Names
 from saga_core.state_block import BlockFields, StateReading
@@ -36,13 +36,8 @@ def read_delta(
     )
 
 
-_DEAD_WORDS = frozenset(
-    "dead died deceased killed slain dies perished 사망 사망함 사망했다 죽음 죽었음 죽었다 죽은 죽다 전사 "
-    "전사함 숨짐 숨졌다 살해됨 살해당함 처형됨".split()
-)
-_ALIVE_WORDS = frozenset(
-    "alive living revived resurrected 생존 생존함 살아있음 살아남 살았다 부활 부활함 되살아남".split()
-)
+_DEAD_WORDS = frozenset(word for each in every() for word in each.block.dead.split())
+_ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.split())
 
 
 def _status(word: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from saga_core.extraction import mention_event, read_delta
-from saga_core.language import language_of
+from saga_core.language import detect
 from saga_core.model import Delta, Event, Introduced, Mentioned, Node, Renamed, Source, Status, TurnKind
 from saga_core.sessions import LiveSession
 
@@ -37,7 +37,7 @@ async def read_turn(
     behind = live.tree.is_ancestor(turn_id, live.head) and turn_id != live.head
     later = await live.state(live.head) if behind else None
     names = [each.name for each in later.entities.values() if each.id not in before.entities] if later else []
-    language = language_of(said, live.world.language)
+    language = detect(said, live.world.language)
     reading = await extractor.extract(
         turn.user, turn.reply, before, language, names=tuple(names), before_call=before_call, paid=paid
     )

@@ -40,3 +40,8 @@ def fold_name(text: str) -> str:
     ``fold_name("어둠의 숲") == fold_name("어둠의숲")``: spacing of Korean compounds varies by writer.
     """
     return _SPACES.sub("", unicodedata.normalize("NFKC", text)).casefold()
+
+
+def caseless(text: str) -> bool:
+    """Whether a text has letters of a script without capitals: Hangul, kana, Han characters and the like."""
+    return not text.isascii() and any(char.isalpha() and char.lower() == char.upper() for char in text)

@@ -11,10 +11,10 @@ import re
 from functools import lru_cache
 from itertools import chain
 
-from saga_core.language.korean import bigrams, is_hangul
+from saga_core.language.en.stemmer import stem
+from saga_core.language.ko.particles import bigrams, is_hangul
+from saga_core.language.ko.stripping import stripped
 from saga_core.language.normal_forms import nfc
-from saga_core.language.stemmer import stem
-from saga_core.language.stripping import stripped
 
 FUNCTION_WORDS = frozenset(
     map(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from saga_core.language import clean_name, fold_name, is_hangul, particle_stems
+from saga_core.language import clean_name, every, fold_name, is_hangul, particle_stems
+from saga_core.language.names import NameWords
 
 _ARTICLE = re.compile(r"(?:the|an?) (?=.)", re.I)
 _COMMON = re.compile(r"(?:an?|some|the) (?=[a-z])")
@@ -14,48 +15,25 @@ _REMARK = re.compile(r"(?P<head>.*\S)\s*[(（](?P<remark>[^()（）\d]{2,})[)）
 _POSSESSIVE = re.compile(r"(?P<head>.*\w)['’]s")
 _INDEFINITE = re.compile(r"(?:an?|some|another) (?=.)", re.I)
 _NICKNAME = re.compile(r"(?P<before>\S.*?)\s+[\"'“‘](?P<inner>[^\"'“”‘’]{2,})[\"'”’]\s*(?P<after>\S.*)")
-_HONORIFICS = ("님", "씨", "양", "군", "공", "경", "옹")
-_TITLES_KO = frozenset(
-    "왕 여왕 대왕 공주 왕자 공작 백작 남작 족장 대장 단장 장로 영감 할아버지 할머니 아저씨 아주머니 아줌마 "
-    "노인 소년 소녀 선생 스승 사부  "
-    "기사 마법사 상인 약초상 대장장이 사제 신부 수녀 용병 선장 형 누나 언니 오빠 님 씨 양 군 경 공 "
-    "전하 폐하 각하 어르신 누님 형님 아저씨 녀석 꼬마 마녀 교수 박사 사령관 황제 황후 황자 황녀 후작 자작 영주 "
-    "장군 제독 검성 아가씨 하녀장 시녀장 시종장 집사 의사 의원 간호사 촌장 이장 길드장 상단주 교장 학장 부관 참모 "
-    "재상 승상 대신 도사 도인 스님 무사 검사 검객 궁수 사냥꾼 시인 음유시인 암살자 도적 병사 정찰병 경비병 경비대장 "
-    "수비대장 요리사 하녀 시녀 시종 하인 광대 주교 대주교 추기경 교황 현자 예언자 감독관 조사관 수사관 형사 "
-    "소장 중위 대위 소위 중사 상사 하사 병장 대령 중령 소령".split()
+
+
+def _all_of(words: Callable[[NameWords], Iterable[str]]) -> frozenset[str]:
+    return frozenset(word for each in every() for word in words(each.names))
+
+
+_TITLES = _all_of(lambda names: names.titles)
+_TITLES_AROUND = _all_of(lambda names: names.titles_around)
+_TITLE_SUFFIXES = tuple(suffix for each in every() for suffix in each.names.title_suffixes)
+_MANY = _all_of(lambda names: names.many)
+_WOMEN = _all_of(lambda names: names.women)
+_MEN = _all_of(lambda names: names.men)
+_FAMILIES = _all_of(lambda names: names.families)
+_BETWEEN = _all_of(lambda names: names.between)
+_ORDINAL = re.compile("|".join(each.names.ordinal for each in every()))
+_HONORIFICS = tuple(
+    (re.compile(each.names.letters), each.names.honorifics) for each in every() if each.names.honorifics
 )
-_TITLES_EN = frozenset(
-    "captain lady lord sir dame old young mother father brother sister the doctor dr master mistress miss mr "
-    "mrs ms king queen prince  "
-    "princess duke count baron reeve sergeant commander general professor saint st uncle aunt elder chief "
-    "bishop abbot abbess prior friar priest priestess knight squire guard merchant judge marshal admiral lieutenant "
-    "corporal major colonel warden archmage mage wizard witch innkeeper constable sheriff inspector detective officer "
-    "viscount earl marquis emperor empress chancellor minister deacon cardinal madam madame monsieur don capt sgt lt "
-    "prof rev reverend mayor governor warlord duchess countess baroness man woman boy girl "
-    "ser nurse widow cook maid butler private agent sailor bosun scout ranger archer champion seer oracle "
-    "shaman".split()
-)
-_MANY = frozenset(
-    "궁수 병사 정찰병 경비병 도적 무사 검사 검객 사냥꾼 시인 용병 상인 하녀 하인 광대 소년 소녀 노인 꼬마 녀석 "
-    "시녀 시종 아저씨 아주머니 아줌마 할머니 할아버지".split()
-)
-"""Korean titles that many bear at the same place."""
-_WOMEN = frozenset(
-    "lady dame mother sister mistress miss mrs ms queen princess aunt priestess witch empress madam madame abbess "
-    "duchess countess baroness 여왕 공주 할머니 아주머니 아줌마 소녀 수녀 누나 언니 누님 마녀 황후 황녀".split()
-)
-_MEN = frozenset(
-    "lord sir father brother master mr king prince duke count baron uncle emperor monsieur don abbot friar "
-    "대왕 왕자 할아버지 영감 아저씨 소년 형 오빠 형님 황자".split()
-)
-_FAMILIES = frozenset(
-    "김이박최정강조윤장임한오서신권황안송류유홍전고문양손배백허남심노하곽성차주우구민진지엄채원방공현함변염여추"
-)
-"""Korean family names of one syllable."""
-_OF = frozenset("von van de la der den del di da du le 폰 반 드 데 디 다 라 르".split())
-"""What stands between a given and a family name."""
-_ORDINAL = re.compile(r"[ivx]{1,5}|\d{1,2}세|(?:1st|2nd|3rd|\dth)")
+_ANY_HONORIFIC = _all_of(lambda names: names.honorifics)
 _LEAST_FUZZY = 7
 """Letters that a name needs before one of them may be mistyped; of Hangul, the letters of its syllables."""
 
@@ -82,10 +60,11 @@ def _forms(name: str) -> Iterator[str]:
     if remark:
         yield remark["head"]
     for stem in (name, *particle_stems(name)):
-        for honorific in _HONORIFICS:
-            head = stem.removesuffix(honorific)
-            if head != stem and len(head.rstrip()) >= 2 and is_hangul(head.rstrip()[-1]):
-                yield head.rstrip()
+        for letter, honorifics in _HONORIFICS:
+            for honorific in honorifics:
+                head = stem.removesuffix(honorific).rstrip()
+                if head != stem and len(head) >= 2 and letter.fullmatch(head[-1]):
+                    yield head
 
 
 def bare(name: str) -> str:
@@ -115,10 +94,10 @@ def words_of(name: str) -> list[str]:
 
 def untitled(words: list[str]) -> list[str]:
     """``words`` without titles in front and behind; all of them when nothing else would be left."""
-    left = [word for word in words if word.strip(".") not in _TITLES_EN]
-    while len(left) > 1 and _is_korean_title(left[-1]):
+    left = [word for word in words if word.strip(".") not in _TITLES]
+    while len(left) > 1 and _is_title_around(left[-1]):
         left = left[:-1]
-    while len(left) > 1 and _is_korean_title(left[0]):
+    while len(left) > 1 and _is_title_around(left[0]):
         left = left[1:]
     return left or words
 
@@ -135,7 +114,7 @@ def same_name(one: list[str], other: list[str]) -> bool:
     if not _ordinals(one):
         other = [word for word in other if not _ORDINAL.fullmatch(word)] or other
     plain = untitled(one)
-    if _family_and_title(one, other) or (one[-1:] != plain[-1:] and one[-1] in _HONORIFICS and plain == other[:1]):
+    if _family_and_title(one, other) or (one[-1:] != plain[-1:] and one[-1] in _ANY_HONORIFIC and plain == other[:1]):
         return True
     return any(_in_other_words(each, other) for each in ([one] if plain == one else [one, plain])) or (
         plain != one and plain == other
@@ -157,14 +136,14 @@ def _in_other_words(one: list[str], other: list[str]) -> bool:
 
 def _called(one: list[str], other: list[str]) -> bool:
     """Whether ``one`` is the given name alone of ``other``, which has a family name too, as names in Europe do."""
-    names = [word for word in _without_front_titles(other) if word not in _OF]
+    names = [word for word in _without_front_titles(other) if word not in _BETWEEN]
     if len(names) != 2 or "".join(one) != names[0] or is_title(names[0]) or is_title(names[1]):
         return False
-    return any(word in _OF for word in other[1:]) or (names[0].isascii() and len(names[0]) > 2)
+    return any(word in _BETWEEN for word in other[1:]) or (names[0].isascii() and len(names[0]) > 2)
 
 
 def _without_front_titles(words: list[str]) -> list[str]:
-    while len(words) > 1 and words[0].strip(".") in _TITLES_EN:
+    while len(words) > 1 and words[0].strip(".") in _TITLES:
         words = words[1:]
     return words
 
@@ -172,9 +151,9 @@ def _without_front_titles(words: list[str]) -> list[str]:
 def _office(words: list[str]) -> bool:
     """Whether words before a name tell by themselves who is meant: ``둘째 왕자``, ``goblin king``; no bare title."""
     last = words[-1]
-    if len(words) > 1 and last in _TITLES_EN:
+    if len(words) > 1 and last in _TITLES:
         return True
-    long = [title for title in _TITLES_KO - _MANY if len(title) > 1 and last.endswith(title)]
+    long = [title for title in _TITLES_AROUND - _MANY if len(title) > 1 and last.endswith(title)]
     return bool(long) and (len(words) > 1 or all(len(last) > len(title) for title in long))
 
 
@@ -197,7 +176,7 @@ def _family_and_title(one: list[str], other: list[str]) -> bool:
     return (
         len(one) == 2
         and one[0] in _FAMILIES
-        and one[1].removesuffix("님") in other
+        and _plain_title(one[1]) in other
         and len(named) == 1
         and len(named[0]) == 3
         and named[0].startswith(one[0])
@@ -224,7 +203,7 @@ def known_as(name: str) -> tuple[str, ...]:
 
 def _opposite(one: list[str], other: list[str]) -> bool:
     def is_one_of(words: list[str], kind: frozenset[str]) -> bool:
-        return any({word.strip("."), word.removesuffix("님")} & kind for word in words)
+        return any({word.strip("."), _plain_title(word)} & kind for word in words)
 
     return (is_one_of(one, _WOMEN) and is_one_of(other, _MEN)) or (is_one_of(one, _MEN) and is_one_of(other, _WOMEN))
 
@@ -239,13 +218,20 @@ def _ordinals(words: list[str]) -> set[str]:
     return {word for word in words[1:] if _ORDINAL.fullmatch(word)}
 
 
-def _is_korean_title(word: str) -> bool:
-    return word in _TITLES_KO or word.removesuffix("님") in _TITLES_KO
+def _is_title_around(word: str) -> bool:
+    return word in _TITLES_AROUND or _plain_title(word) in _TITLES_AROUND
+
+
+def _plain_title(word: str) -> str:
+    """A title without what hangs on it."""
+    for suffix in _TITLE_SUFFIXES:
+        word = word.removesuffix(suffix)
+    return word
 
 
 def is_title(word: str) -> bool:
     """Whether a word by itself is a title and no name."""
-    return fold_name(word).strip(".") in _TITLES_EN or _is_korean_title(word)
+    return fold_name(word).strip(".") in _TITLES or _is_title_around(word)
 
 
 def mistyped(one: str, other: str) -> bool:

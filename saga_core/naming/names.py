@@ -8,7 +8,7 @@ from functools import lru_cache
 from attrs import define, field
 
 from saga_core.ids import entity_id
-from saga_core.language import clean_name
+from saga_core.language import clean_name, every
 from saga_core.model import Entity, Event, Introduced, Kind, WorldState
 from saga_core.naming.forms import (
     bare,
@@ -25,11 +25,9 @@ from saga_core.naming.forms import (
 )
 from saga_core.stores import Value
 
-PLAYER_WORDS = frozenset(
-    {"player", "theplayer", "you", "me", "i", "{{user}}", "user", "플레이어", "당신", "나", "너", "유저", "주인공"}
-)
+PLAYER_WORDS = frozenset(word for each in every() for word in each.names.player)
 
-_JOINED = re.compile(r"\s+(?:and|&|및)\s+|\s*&\s*|(?<=[가-힣])(?:과|와|하고|이랑|랑)\s+")
+_JOINED = re.compile(r"\s*&\s*|" + "|".join(each.names.joint for each in every()))
 _FUZZY = (Kind.CHARACTER, Kind.LOCATION)
 
 _fold = lru_cache(maxsize=16_384)(fold)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import Factory, define, evolve, field, frozen
 
-from saga_core.language import Language, language_of
+from saga_core.language import detect
 from saga_core.ports import Clock
 from saga_core.transcript import Transcript
 from saga_core.world import EMPTY_WORLD, World, WorldLibrary
@@ -33,9 +33,9 @@ class WorldChoice:
             self._world = evolve(found, language=self._language(found)) if found == EMPTY_WORLD else found
         return self._world
 
-    def _language(self, world: World) -> Language:
+    def _language(self, world: World) -> str:
         said = "\n".join(utterance.text for utterance in self.transcript.utterances[-_HEARD:])
-        return language_of(said, language_of(self.transcript.system_text, world.language))
+        return detect(said, detect(self.transcript.system_text, world.language))
 
 
 @define

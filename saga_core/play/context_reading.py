@@ -15,7 +15,6 @@ from saga_core.context import ContextReader, ReadRequest, TurnContext
 from saga_core.counters import Counters
 from saga_core.curation import due_lines
 from saga_core.errors import StoreError
-from saga_core.language import Language
 from saga_core.model import WorldState
 from saga_core.ports import Clock
 from saga_core.recall import PathEpisodes
@@ -49,7 +48,7 @@ class ContextReading:
         transcript: Transcript,
         *,
         shown: frozenset[str],
-        language: Language,
+        language: str,
         pinned: WorldState | None,
     ) -> TurnContext:
         """What the narrator is told for the player's words. ``shown``: turns that stand in the history; ``pinned``: the

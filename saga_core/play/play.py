@@ -16,7 +16,7 @@ from saga_core.context import RecentContexts, TurnContext
 from saga_core.counters import Counters
 from saga_core.errors import NotFound, StoreError
 from saga_core.ids import IdSource
-from saga_core.language import language_of
+from saga_core.language import detect
 from saga_core.log_context import set_log_context
 from saga_core.messages import PromptPlan
 from saga_core.model import Session, Turn, TurnKind
@@ -122,7 +122,7 @@ class Play:
     async def _tell(self, asked: Asked, place: Place) -> PendingTurn:
         """The turn, with what the model is told."""
         live, parent, transcript, lap = place.live, place.parent, place.transcript, asked.lap
-        language = language_of(transcript.player_words or transcript.system_text, live.world.language)
+        language = detect(transcript.player_words or transcript.system_text, live.world.language)
         notices = tuple(f"{name}: {reason}" for name, reason in self.counters.degraded.items())
         if place.kind is not TurnKind.SIDE:
             notices += await self._await_extraction(live, parent)

@@ -8,7 +8,7 @@ from saga_core.config import Settings
 from saga_core.counters import Counters
 from saga_core.errors import StoreError
 from saga_core.journal import Ledger
-from saga_core.language import Language, language_of
+from saga_core.language import detect, language_of
 from saga_core.messages import Origin
 from saga_core.model import WorldState
 from saga_core.play.layout import Layout
@@ -49,7 +49,7 @@ class Prefixes:
     counters: Counters
 
     async def of(
-        self, live: LiveSession, parent: str, layout: Layout, language: Language, facts: ModelFacts, model: str
+        self, live: LiveSession, parent: str, layout: Layout, language: str, facts: ModelFacts, model: str
     ) -> Prefix:
         """What stands in front of the history of a prompt that continues ``parent``."""
         world = self.texts.of_world(live.world)
@@ -88,7 +88,7 @@ class Prefixes:
                 session.pins.decide(node.parent, Pin(bill.pin, node.parent, "first", bill.language))
 
     async def _in_front(self, live: LiveSession, world: str, pin: Pin) -> Prefix:
-        language: Language = "ko" if pin.language == "ko" else "en"
+        language = language_of(pin.language).tag
         return Prefix(static_rules(language), world, *(await self.texts.of_pages(live, pin.turn, language)), pin)
 
     async def _reason(
@@ -138,13 +138,13 @@ class Prefixes:
         plan = build_plan(layout.blocks, rules=before.rules, world=before.world, pages=before.pages)
         return not prompts.warm(plan, facts, model, self.counter.count)
 
-    async def _by_turns(self, live: LiveSession, parent: str, language: Language) -> Pin:
+    async def _by_turns(self, live: LiveSession, parent: str, language: str) -> Pin:
         """It follows from the path alone, so that a swipe, a branch and a restart give the same prefix bytes; so does
         its language, for a remark in another one must not rewrite them. At the opening that is the words' own."""
         depth = live.tree.get(parent).depth
         pinned = depth - depth % self.settings.config.prompt_caching.repin_every
         if depth:
             told = await live.turn(live.tree.ancestor_at(parent, max(1, pinned)).id)
-            language = language_of(told.user or told.reply, live.world.language)
+            language = detect(told.user or told.reply, live.world.language)
         turn = live.tree.ancestor_at(parent, pinned).id
         return Pin(turn, turn, "turns", language)

@@ -10,7 +10,6 @@ from attrs import define, field
 from cachetools import LRUCache
 
 from saga_core.config import TokenBudget
-from saga_core.language import Language
 from saga_core.model import WorldState
 from saga_core.play.prompt_memories import KeptPage, PromptMemories
 from saga_core.ports import TokenCounter
@@ -40,7 +39,7 @@ class PrefixTexts:
             self._authored[world.digest] = found
         return found
 
-    async def of_pages(self, live: LiveSession, turn: str, language: Language) -> tuple[str, WorldState]:
+    async def of_pages(self, live: LiveSession, turn: str, language: str) -> tuple[str, WorldState]:
         """The pages of a turn, and the state that they show. What is learned of it later is told as a change."""
         found = self._rendered.get((turn, language))
         if found is None:

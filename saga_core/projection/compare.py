@@ -1,4 +1,4 @@
-"""Two states side by side: what differs between them, as data and in words, in Korean and in English."""
+"""Two states side by side: what differs between them, as data and in words."""
 
 from __future__ import annotations
 
@@ -7,38 +7,13 @@ from typing import TypeVar
 
 from attrs import frozen
 
+from saga_core.language import language_of
+from saga_core.language.texts import Comparison
 from saga_core.model import WorldState
 
 K = TypeVar("K")
 
 Value = str | int | None
-
-_KO = {
-    "place": "위치",
-    "hp": "HP",
-    "max_hp": "최대 HP",
-    "mood": "분위기",
-    "item": "소지품",
-    "equipped": "장착",
-    "present": "곁에 있는 인물",
-    "met": "만난 인물",
-    "dead": "죽은 인물",
-    "relation": "관계",
-    "event": "사건",
-}
-_EN = {
-    "place": "Place",
-    "hp": "HP",
-    "max_hp": "Max HP",
-    "mood": "Mood",
-    "item": "Inventory",
-    "equipped": "Equipped",
-    "present": "Present",
-    "met": "Met",
-    "dead": "Dead",
-    "relation": "Relation",
-    "event": "Event",
-}
 
 
 @frozen
@@ -94,29 +69,21 @@ def compare_states(one: WorldState, other: WorldState, *, since: int = 0) -> tup
 
 def difference_words(difference: Difference, one: str, other: str, language: str) -> str:
     """A difference as a line; ``one`` and ``other`` are what the two sides are called."""
-    korean = language == "ko"
-    label = (_KO if korean else _EN)[difference.kind]
+    words = language_of(language).texts.comparison
+    label = words.labels[difference.kind]
     if difference.kind in ("equipped", "present", "met", "dead", "event"):
         where = one if difference.one else other
-        return (
-            f"{label}: {difference.subject} ({where}에서만)"
-            if korean
-            else f"{label}: {difference.subject}, only in {where}"
-        )
+        return words.only.format(label=label, subject=difference.subject, where=where)
     if difference.kind in ("item", "relation"):
         label = f"{label}: {difference.subject}"
-    left, right = (_value(difference, value, korean) for value in (difference.one, difference.other))
-    if korean:
-        return f"{label}: {one}에서는 {left}, {other}에서는 {right}"
-    return f"{label}: {left} in {one}, {right} in {other}"
+    left, right = (_value(difference, value, words) for value in (difference.one, difference.other))
+    return words.sides.format(label=label, one=one, left=left, other=other, right=right)
 
 
-def _value(difference: Difference, value: Value, korean: bool) -> str:
+def _value(difference: Difference, value: Value, words: Comparison) -> str:
     if value is None or (difference.kind == "item" and not value):
-        return "없음" if korean else "none"
-    if difference.kind == "item" and korean:
-        return f"{value}개"
-    return str(value)
+        return words.nothing
+    return words.count.format(value=value) if difference.kind == "item" else str(value)
 
 
 def _names(one: WorldState, other: WorldState) -> Callable[[str], str]:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from datetime import date
 
+from saga_core.language import language_of
 from saga_core.model import Delta, WorldState, deltas
 
 _USER_CHARS = 240
-_REPLY_CHARS = {"ko": 800, "en": 1_600}
-"""By language: of Korean, that is about as much to tell and as many bytes."""
-
-_MONTHS = "January February March April May June July August September October November December".split()
-
-_WORDS = {
-    "ko": {"turn": "Turn", "place": "장소", "met": "만남", "gained": "획득", "lost": "잃음", "event": "사건"},
-    "en": {"turn": "Turn", "place": "place", "met": "met", "gained": "gained", "lost": "lost", "event": "event"},
-}
+_UTTERANCE_CHARS = 1_600
 
 
 def render_episode(delta: Delta, after: WorldState, user: str, reply: str, language: str) -> str:
     """The episode of the turn that led to ``after``: a line of facts, then what was said, cut to size."""
-    words = _WORDS.get(language, _WORDS["en"])
+    texts = language_of(language).texts
+    words = texts.episode
     facts = [f"{words['turn']} {after.depth}"]
     if after.location:
         facts.append(f"{words['place']}: {after.name(after.location)}")
@@ -39,7 +33,7 @@ def render_episode(delta: Delta, after: WorldState, user: str, reply: str, langu
     if user:
         lines.append("> " + _cut(user, _USER_CHARS))
     if reply:
-        lines.append(_cut(reply, _REPLY_CHARS.get(language, _REPLY_CHARS["en"])))
+        lines.append(_cut(reply, texts.sizes.reply))
     return "\n".join(lines)
 
 
@@ -50,15 +44,13 @@ def witnesses(before: WorldState, after: WorldState) -> tuple[str, ...]:
 
 def render_utterance(speaker: str, text: str, when: str = "") -> str:
     """The episode of a turn that is one person's words in a talk between several: the day, then who says what."""
-    said = _cut(text, _REPLY_CHARS["en"])
+    said = _cut(text, _UTTERANCE_CHARS)
     return f"{when}\n{speaker}: {said}"
 
 
 def spoken_day(day: date, language: str) -> str:
     """A day as people say it, month in letters: ``8 May 2023``, ``2023년 5월 8일``."""
-    if language == "ko":
-        return f"{day.year}년 {day.month}월 {day.day}일"
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+    return language_of(language).texts.day(day)
 
 
 def _cut(text: str, limit: int) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
+from saga_core.language import language_of
 from saga_core.model import Kind, Turn, WorldState
 from saga_core.projection.story import story_lines, story_within
 from saga_core.stores import Pages
@@ -15,47 +16,10 @@ _STORY_TURNS = 20
 _STORY_SHARE = 0.4
 """The part of the prefix that other pages leave to the story, as far as it needs it."""
 
-_KO = {
-    "state": "현재 상태",
-    "player": "플레이어",
-    "place": "위치",
-    "hp": "HP",
-    "inventory": "인벤토리",
-    "mood": "분위기",
-    "present": "곁에 있는 인물",
-    "dead": "죽은 인물",
-    "ways": "갈 수 있는 곳",
-    "relations": "관계",
-    "story": "지금까지의 이야기",
-    "events": "사건",
-    "lore": "세계",
-    "cast": "인물",
-    "learned": "알게 된 것",
-    "nothing": "아직 없음",
-}
-_EN = {
-    "state": "Current state",
-    "player": "Player",
-    "place": "Place",
-    "hp": "HP",
-    "inventory": "Inventory",
-    "mood": "Mood",
-    "present": "Present",
-    "dead": "Dead",
-    "ways": "Ways",
-    "relations": "Relations",
-    "story": "The story so far",
-    "events": "Events",
-    "lore": "World",
-    "cast": "Cast",
-    "learned": "Learned",
-    "nothing": "nothing yet",
-}
 
-
-def page_words(language: str) -> dict[str, str]:
+def page_words(language: str) -> Mapping[str, str]:
     """The headings and labels of a language; English for one that has none."""
-    return _KO if language == "ko" else _EN
+    return language_of(language).texts.pages
 
 
 def render_bodies(state: WorldState, world: World, language: str) -> dict[str, str]:
@@ -118,7 +82,7 @@ def inventory(state: WorldState, owner: str) -> list[str]:
     return [state.name(item) + (f" ×{stack.quantity}" if stack.quantity != 1 else "") for item, stack in hands.items()]
 
 
-def _state(state: WorldState, words: dict[str, str]) -> str:
+def _state(state: WorldState, words: Mapping[str, str]) -> str:
     player = state.entities.get(state.player)
     lines = [f"## {words['state']}"]
     if player is not None:
@@ -136,7 +100,7 @@ def _state(state: WorldState, words: dict[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _relations(state: WorldState, words: dict[str, str]) -> str:
+def _relations(state: WorldState, words: Mapping[str, str]) -> str:
     lines = [f"## {words['relations']}"]
     for (source, target), relation in state.relations.items():
         lines.append(f"- {state.name(source)} → {state.name(target)}: {relation.type} ({relation.strength:+d})")
@@ -145,7 +109,7 @@ def _relations(state: WorldState, words: dict[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _story(state: WorldState, words: dict[str, str]) -> str:
+def _story(state: WorldState, words: Mapping[str, str]) -> str:
     lines = [f"## {words['story']}"]
     lines += [f"- {text}" for text in story_lines(state, _STORY_TURNS)]
     if len(lines) == 1:
@@ -153,7 +117,7 @@ def _story(state: WorldState, words: dict[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _lore(state: WorldState, world: World, words: dict[str, str]) -> str:
+def _lore(state: WorldState, world: World, words: Mapping[str, str]) -> str:
     # "empty" is what SAGA calls the world of a session without one; the narrator would take it for a description.
     title = world.title or ("" if world.name == EMPTY_WORLD.name else world.name)
     lines = [f"## {words['lore']}", f"- {title or words['nothing']}"]

@@ -5,20 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from saga_core.language import every
 from saga_core.model import StoryPart, WorldState
 
 DEATH, BOND, EVENT, MEETING, THING, REMARK = 6, 5, 4, 3, 2, 1
 _LATEST = 3
 """Remarks that a prompt shows whatever they weigh."""
-_BONDS = re.compile(
-    r"약속|맹세|서약|계약|빚|갚|은혜|원한|복수|배신|상처|부상|다쳤|다리를|팔을|눈을 잃|독에|저주|비밀|정체|결혼"
-    r"|약혼|의형제|예언|단서|열쇠"
-    r"|\b(?:promis\w*|swear|sw?ore|oath|vow\w*|pact|owe[sd]?|debt|repay|revenge|betray\w*|wound\w*|injur\w*"
-    r"|scar\w*|poison\w*|curs\w*|secret|"
-    r"identity|marr\w*|betroth\w*|prophec\w*|clue|key)\b",
-    re.I,
-)
-_DIED = re.compile(r"죽[었음다는]|숨[졌을]|사망|전사|\b(?:dead|died|dies|killed|slain|death)\b", re.I)
+_BONDS = re.compile("|".join(each.story.bonds for each in every()), re.I)
+_DIED = re.compile("|".join(each.story.died for each in every()), re.I)
 _CLAUSE = re.compile(r"[^;.!?。！？\n]+[.!?。！？]*")
 
 

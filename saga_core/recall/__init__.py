@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.recall.close_words import REACH, closeness
+from saga_core.recall.close_words import closeness
 from saga_core.recall.episodes import Episodes, PathEpisodes
 from saga_core.recall.excerpts import excerpt
 from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
@@ -12,14 +12,14 @@ from saga_core.recall.looking_back import looks_back
 from saga_core.recall.lore_index import LoreIndex
 from saga_core.recall.lorebook import LoreSituation, ScoredLore, rank_lore
 from saga_core.recall.mentions import NameIndex, Passage
-from saga_core.recall.passages import passage_of, year_of
+from saga_core.recall.passages import STAMP, passage_of, year_of
 from saga_core.recall.segments import SIZE, Segment, mark_of, unpack
 from saga_core.recall.time_words import time_meant, turns_meant
 from saga_core.recall.vector_scopes import episodes_scope, lore_scope, spec_of
 
 __all__ = [
-    "REACH",
     "SIZE",
+    "STAMP",
     "Episodes",
     "Fused",
     "LexicalIndex",

@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import TypeVar
 
-REACH = {"ko": 80, "en": 160}
-"""Characters of one place, by language: a sentence or two."""
-
 D = TypeVar("D", int, str)
 
 

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from attrs import frozen
 
-from saga_core.language import PARTICLES, is_hangul, mentions_folded, nfc
+from saga_core.language import PARTICLES, caseless, mentions_folded, nfc
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -72,7 +72,7 @@ class NameIndex(Generic[K]):
         elif first.end() < len(name):
             self._several.setdefault(first.group(), []).append((name, key))
             joined = name.replace(" ", "")
-            if is_hangul(joined[0]) and joined != name and _WORD.fullmatch(joined):
+            if caseless(joined[0]) and joined != name and _WORD.fullmatch(joined):
                 self._add(key, joined)
         elif len(name) == 1:
             self._short.setdefault(name, []).append(key)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 
-_DAY = re.compile(
-    r"(?P<rest>\d{1,2} [A-Z][a-z]+) (?P<year>\d+)|(?P<ko_year>\d+)년 (?P<ko_rest>\d{1,2}월 \d{1,2}일)", re.ASCII
-)
-_STAMP = re.compile(r"(?:Turn|턴) \d+(?: \| |$)")
+from saga_core.language import every
+
+_DAYS = tuple(re.compile(each.past.dated, re.ASCII) for each in every())
+STAMP = re.compile(rf"(?:{'|'.join(word for each in every() for word in each.past.turn)}) \d+(?: \| |$)")
+"""The number of a turn, with which an episode's line of facts begins."""
 
 
 def year_of(day: str) -> tuple[str, str]:
     """The year of a day that ``spoken_day`` gave, and the day without it; twice "" for any other text."""
-    found = _DAY.fullmatch(day)
-    if found is None:
-        return "", ""
-    return found["year"] or found["ko_year"], found["rest"] or found["ko_rest"]
+    found = next(filter(None, (dated.fullmatch(day) for dated in _DAYS)), None)
+    return (found["year"], found["rest"]) if found is not None else ("", "")
 
 
 PASSAGES = 2
@@ -27,6 +26,6 @@ def passage_of(episode: str) -> str:
     """What an embedder is given of an episode: all but the turn's number and the day. They are alike in texts that have
     nothing else in common, and weigh most where turns are short. Who changes this counts ``PASSAGES`` up."""
     facts, _, said = episode.partition("\n")
-    stamp = _STAMP.match(facts)
-    facts = facts[stamp.end() :] if stamp is not None else "" if _DAY.fullmatch(facts) else facts
+    stamp = STAMP.match(facts)
+    facts = facts[stamp.end() :] if stamp is not None else "" if year_of(facts)[0] else facts
     return "\n".join(filter(None, (facts, said))) or episode

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 from attrs import fields as attributes
 
+from saga_core.language import DEFAULT, known, language_of, primary
 from saga_core.state_block.fields import (
     FIELDS,
     BlockFields,
@@ -46,34 +48,23 @@ event_trigger: null
 notes: <{notes}>
 ```"""
 
-_ENGLISH = """\
-End every reply with exactly one block in this form, after the story. It is hidden from the player. \
-Report only what changed in this reply; leave null or [] for the rest. \
-Use the names of the story, and put quotes around a name that holds a comma.
 
-""" + _TEMPLATE.format(place="where the player is", item="item", name="name", mood="one word", notes="one line")
-
-_KOREAN = """\
-모든 응답의 맨 끝, 이야기 다음에 아래 형식의 블록을 꼭 하나 붙이세요. 플레이어에게는 보이지 않습니다. \
-이번 응답에서 바뀐 것만 적고 나머지는 null 또는 []로 두세요. \
-이름은 이야기에 나온 그대로 쓰고, 쉼표가 든 이름은 따옴표로 묶으세요.
-
-""" + _TEMPLATE.format(place="플레이어가 있는 곳", item="아이템", name="이름", mood="한 단어", notes="한 줄 메모")
-
-_INSTRUCTIONS = {"en": _ENGLISH, "ko": _KOREAN}
-
-
-def instruction(language: str = "en") -> str:
+def instruction(language: str = DEFAULT) -> str:
     """The text that asks the narrator for a state block: fixed for each language, so that it can be cached.
 
-    ``language`` is "en" or "ko", or a tag that begins with one, like "ko-KR". Raises ValueError for another. A model
+    ``language`` is a known tag, or one that begins with it, like "ko-KR". Raises ValueError for another. A model
     that copies the form unfilled states nothing.
     """
-    primary = language.replace("_", "-").partition("-")[0].casefold()
-    if primary not in _INSTRUCTIONS:
-        allowed = ", ".join(sorted(_INSTRUCTIONS))
-        raise ValueError(f"language {language!r} has no state block instruction: use one of {allowed}")
-    return _INSTRUCTIONS[primary]
+    if primary(language) not in known():
+        raise ValueError(f"language {language!r} has no state block instruction: use one of {', '.join(known())}")
+    return _instruction(language_of(language).tag)
+
+
+@cache
+def _instruction(tag: str) -> str:
+    asked = language_of(tag).block.request
+    form = _TEMPLATE.format(place=asked.place, item=asked.item, name=asked.name, mood=asked.mood, notes=asked.notes)
+    return f"{asked.lead}\n\n{form}"
 
 
 def render_block(fields: BlockFields) -> str:

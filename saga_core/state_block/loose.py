@@ -11,20 +11,22 @@ import re
 
 from attrs import frozen
 
+from saga_core.language import every
 from saga_core.state_block.fields import FIELDS, is_header
-from saga_core.state_block.syntax import THINK_END
+from saga_core.state_block.syntax import OPENERS, THINK_END
 
 _FENCED = re.compile(
     r"^[ \t>]{0,40}(?P<fence>`{3,}|~{3,})[ \t]*[\w.+-]{0,20}[ \t]*\n(?P<body>.{0,4000}?)^[ \t>]*(?P=fence)", re.S | re.M
 )
-_TAGGED = re.compile(r"<(?P<tag>state|상태)>(?P<body>.{0,3000}?)</(?P=tag)>", re.S | re.I)
+_TAGGED = re.compile(rf"<(?P<tag>{'|'.join(OPENERS)})>(?P<body>.{{0,3000}}?)</(?P=tag)>", re.S | re.I)
 _NAMES = "|".join(sorted((field.name for field in FIELDS), key=len, reverse=True))
 _FIELD = re.compile(
     rf"^[ \t>]{{0,40}}(?:[-*+•][ \t]{{1,9}})?[*_`\"'{{ ]{{0,9}}(?P<name>{_NAMES})[*_`\"']{{0,4}}[ \t]{{0,9}}[:：=]",
     re.M | re.I,
 )
 _HEAD = re.compile(r"[ \t>]*(?:#{1,6}[ \t]*)?[*_\[【(]*(?P<word>[\w ]{2,20})[*_\])】]*[ \t]*[:：]?[*_]*[ \t]*")
-_WHOLE_END = re.compile(r"[\s\]})\"'”.。!?]\Z|\b(?:null|none|true|false|없음)\Z", re.I)
+_NOTHING_ENDS = "|".join(each.block.nothing_ends for each in every() if each.block.nothing_ends)
+_WHOLE_END = re.compile(r"[\s\]})\"'”.。!?]\Z" + rf"|\b(?:{_NOTHING_ENDS})\Z", re.I)
 _LEAST = 2
 _LONGEST_HEAD = 60
 _LONGEST = 20_000

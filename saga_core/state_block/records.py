@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+from saga_core.language import DEFAULT, Language, every
 from saga_core.state_block.elements import ARROW, LONGEST, MUTUAL, records, rejoin
 from saga_core.state_block.fields import (
     Field,
@@ -36,29 +37,24 @@ MAX_DELTA = 1_000
 T = TypeVar("T")
 Complain = Callable[[str], None]
 
+
+def _default_last(language: Language) -> bool:
+    return language.tag == DEFAULT
+
+
 _BEHIND_TARGET = re.compile(r"(?P<target>[^:：(（,，/|]+?)\s*[:：(（,，/|]\s*(?P<rest>.+)", re.DOTALL)
 _SIGNED_END = re.compile(r"(?P<target>.*\S)\s+(?P<rest>[+\-−–]\s*\d+)")
 _INTEGER = re.compile(r"(?<![\w.])[+\-−–]?\s*\d+(?![\w.])")
-_LABELS = re.compile(r"\b(?:type|delta|relation|strength)\b\s*[:=]?|(?:변화량|수치|호감도|유형)\s*[:=]?", re.IGNORECASE)
+_WORDS = tuple(each.block for each in every())
+_LABELS = re.compile(rf"(?:{'|'.join(each.labels for each in _WORDS)})\s*[:=]?", re.IGNORECASE)
 _STATUS = re.compile(
     rf"(?P<name>.*?\S)\s*(?:[:：=]|{ARROW.pattern}|(?<=\s)[-–—](?=\s)|[(（])\s*(?P<status>[^()（）]*[^()（）\s])\s*[)）]?"
 )
-_KO_GIVES = re.compile(
-    r"(?P<giver>\S.*?)(?:이|가|은|는)\s+(?P<receiver>\S.*?)(?:에게|한테|께)\s+(?P<item>\S.*?)(?:을|를)\s+"
-    r"(?:줌|줬다|주었다|준다|건넴|건넸다|건넨다|건네줌|건네주었다|넘김|넘겼다|넘겨줌|전달|전달함|돌려줌|선물함)\.?"
-)
-_EN_GIVES = re.compile(
-    r"(?P<giver>\S.*?)\s+(?:gives|gave|hands|handed|passes|passed)\s+(?P<item>\S.*?)\s+to\s+(?P<receiver>\S.*?)\.?",
-    re.I,
-)
-_FROM_TO = re.compile(r"(?P<item>\S.*?)\s+from\s+(?P<giver>\S.*?)\s+to\s+(?P<receiver>\S.*?)\.?", re.I)
-_TELLS = re.compile(
-    r"(?:줌|줬다|주었다|준다|건넴|건넸다|넘김|넘겼다|받음|받았다|전달함|돌려줌)\.?$|\b(?:gives|gave|handed|hands)\b"
-)
+_GIVES = tuple(re.compile(told, re.I) for each in sorted(every(), key=_default_last) for told in each.block.gives)
+_TELLS = re.compile("|".join(each.tells_giving for each in _WORDS))
 _ENDED = re.compile(
-    r"(?P<name>\S.*?)(?:\s+|(?<=[가-힣])(?:이|가|은|는)\s+)(?P<status>사망|사망함|죽음|죽었음|죽었다|전사|생존"
-    r"|부활|기절|실종|체포됨|포로|부상"
-    r"|dead|died|killed|slain|alive|captured|missing|unconscious|injured|wounded)\.?",
+    rf"(?P<name>\S.*?)(?:\s+|(?:{'|'.join(each.subject for each in _WORDS)})\s+)"
+    rf"(?P<status>{'|'.join(each.statuses for each in _WORDS)})\.?",
     re.I,
 )
 _DIGIT = re.compile(r"\d")
@@ -238,7 +234,7 @@ def _transfer_parts(scalar: Scalar) -> tuple[str, str, str]:
     text = scalar.text
     arrows = list(ARROW.finditer(text))
     if not arrows and not scalar.literal:
-        for told in (_KO_GIVES, _EN_GIVES, _FROM_TO):
+        for told in _GIVES:
             if match := told.fullmatch(text):
                 return match["item"], match["giver"], match["receiver"]
         if not scalar.quoted and _TELLS.search(text):

@@ -4,7 +4,7 @@
 
     opener  = fence blank* word (blank | newline | colon | end of text)
     fence   = a whole run of three or more of one character, "`" or "~"
-    word    = "state", in any case, or "상태"
+    word    = "state", in any case, or that word in a known language
     closer  = a whole run of the opener's character, at least as long as the opener's
 
 A whole run is one that its own character does not touch on either side. An opener may stand anywhere,
@@ -29,6 +29,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from saga_core.language import every
+
 FENCE_CHARS = "`~"
 MIN_FENCE = 3
 BLANKS = " \t\u00a0\u3000"
@@ -36,8 +38,8 @@ NEWLINES = "\r\n"
 QUOTE_MARK = ">"
 
 _COLONS = ":："
-_KOREAN = "상태"
-_WORDS = frozenset({"state", _KOREAN, unicodedata.normalize("NFD", _KOREAN)})
+OPENERS = ("state", *(opener for each in every() for opener in each.block.openers))
+_WORDS = frozenset(unicodedata.normalize(form, opener) for opener in OPENERS for form in ("NFC", "NFD"))
 _BEGINNINGS = frozenset(word[:length] for word in _WORDS for length in range(1, len(word) + 1))
 _WORD_ENDS = frozenset(BLANKS + NEWLINES + _COLONS)
 _SPECIAL = FENCE_CHARS + BLANKS + NEWLINES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from saga_core.language import clean_name
+from saga_core.language import caseless, clean_name, every
 from saga_core.state_block.fields import squash
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq, unquote
 
@@ -32,23 +32,11 @@ def shown(value: str | Node) -> str:
 
 # Nothing
 
-_NOTHING_WORDS = frozenset(
-    squash(word)
-    for word in (
-        "none,null,nil,n/a,na,nothing,nobody,no one,empty,undefined,unknown,tbd,no change,no changes,unchanged,"
-        "same,same as before,not applicable,no damage,no event,"
-        "없음,없다,없습니다,없어요,없었음,해당 없음,해당 사항 없음,아무것도 없음,특이 사항 없음,변화 없음,변동 없음,"
-        "변경 없음,피해 없음,부상 없음,이벤트 없음,무피해,동일함,이전과 동일,그대로,변함없음,알 수 없음,불명"
-    ).split(",")
-)
+_WORDS = tuple(each.block for each in every())
+_NOTHING_WORDS = frozenset(squash(word) for each in _WORDS for word in each.nothing.split(",") if word)
 _NOTHING_SIGNS = re.compile(r"[\s.…·?？~\-–—_=]*|<[^<>]*>|＜[^＜＞]*＞|[(（]\s*[)）]")
 _REMARK = re.compile(r"(?P<head>.*?)\s*[(（](?P<remark>[^()（）]*)[)）]\s*[.。]?", re.DOTALL)
-_NOTHING_SAID = re.compile(
-    r"(?:\S+ ){0,3}(?:없음|없다|없었음|없었다|없습니다|없었습니다|없어요)\.?"
-    r"|no (?:new |other |more )?(?:npcs?|items?|things?|people|person|characters?|changes?|events?|transfers?)\.?"
-    r"|(?:none|nobody|no one|nothing) (?:new|else|at all|of note)\.?",
-    re.I,
-)
+_NOTHING_SAID = re.compile("|".join(each.nothing_said for each in _WORDS), re.I)
 _PICTURE = "[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d]"
 _PICTURES = re.compile(rf"^(?:{_PICTURE}+\s*)+|(?:\s*{_PICTURE}+)+$")
 _WHOLE = re.compile(r"「([^「」]+)」|『([^『』]+)』|《([^《》]+)》|〈([^〈〉]+)〉|\[\[([^\[\]|]+)\]\]")
@@ -56,7 +44,7 @@ _EMPHASIS = re.compile(r"(\*{1,3}|_{1,3}|`{1,2})(?P<inner>[^*_`].*)\1", re.DOTAL
 
 
 def split_remark(text: str) -> tuple[str, str]:
-    """``-15 (고블린)`` as its head and the remark in parentheses behind it, which may be ""."""
+    """``-15 (goblin)`` as its head and the remark in parentheses behind it, which may be ""."""
     match = _REMARK.fullmatch(text)
     return (match["head"].strip(), match["remark"].strip()) if match else (text, "")
 
@@ -68,24 +56,24 @@ def strip_emphasis(text: str) -> str:
 
 
 def unclothed(text: str) -> str:
-    """A name without brackets around the whole of it (``「숲」``, ``[[숲]]``), pictures before and behind it, or a
+    """A name without brackets around the whole of it (``「wood」``, ``[[wood]]``), pictures before and behind it, or a
     full stop."""
     if match := _WHOLE.fullmatch(text):
         text = next(part for part in match.groups() if part is not None).strip()
     bare = _PICTURES.sub("", text)
     text = bare if any(map(str.isalnum, bare)) else text
-    return text[:-1] if text[-1:] in (".", "。") and len(text) > 1 and "가" <= text[-2] <= "힣" else text
+    return text[:-1] if text[-1:] in (".", "。") and len(text) > 1 and caseless(text[-2]) else text
 
 
 def nothing_in_list(scalar: Scalar) -> bool:
-    """Whether an element of a list says that there is none: ``아무도 없음``, ``no new items``."""
+    """Whether an element of a list says that there is none: ``nobody else``, ``no new items``."""
     if scalar.literal or len(scalar.text) > _MAX_WRITTEN:
         return False
     return _NOTHING_SAID.fullmatch(scalar.text.strip()) is not None
 
 
 def is_nothing(scalar: Scalar, templates: str = "") -> bool:
-    """Whether ``scalar`` says that there is nothing to say: ``none``, ``없음 (이동 안 함)``, ``...``, ``<item>``, or
+    """Whether ``scalar`` says that there is nothing to say: ``none``, ``none (stayed)``, ``...``, ``<item>``, or
     one of the field's template words."""
     if scalar.literal or len(scalar.text) > _MAX_WRITTEN:
         return False
@@ -111,8 +99,8 @@ def sole(node: Node) -> Node:
 
 _HALF_QUOTED = re.compile(r'["“”][^"“”]*|[^"“”]*["“”]')
 _TWO_QUOTED = re.compile(r'["”][ \t]+["“]')
-NO_WORDS = frozenset("false no 거짓 아니오 아니요".split())
-YES_WORDS = frozenset("true yes 참".split())
+NO_WORDS = frozenset(word for each in _WORDS for word in each.no.split())
+YES_WORDS = frozenset(word for each in _WORDS for word in each.yes.split())
 
 
 def read_name(scalar: Scalar, templates: str = "", limit: int = MAX_NAME) -> str | None:
@@ -162,19 +150,13 @@ def read_text(node: Node, templates: str, *, one_name: bool) -> str | None:
 
 # Flags
 
-_TRUE = frozenset(
-    "true yes y t on 1 moved o 참 예 네 넵 응 그렇다 그렇습니다 맞음 맞다 맞아요 맞습니다 "
-    "이동 이동함 이동했음 이동하였음 움직임 옮김 ㅇ".split()
-)
-_FALSE = frozenset(
-    "false no n f off 0 notmoved didnotmove stayed x 거짓 아니오 아니요 아니 아님 아니다 아닙니다 안함 하지않음 "
-    "이동안함 이동하지않음 이동없음 이동하지않았음 머무름 ㄴ".split()
-)
+_TRUE = YES_WORDS | {word for each in _WORDS for word in each.true.split()}
+_FALSE = NO_WORDS | {word for each in _WORDS for word in each.false.split()}
 _TICKS, _CROSSES = "✓✔✅⭕", "✗✘❌"
 
 
 def read_flag(node: Node) -> bool | None:
-    """True or False in English or Korean; None for nothing. Raises Unreadable for anything else."""
+    """True or False in any language; None for nothing. Raises Unreadable for anything else."""
     node = sole(node)
     if isinstance(node, Seq) and not node.items:
         return None
@@ -194,32 +176,30 @@ def read_flag(node: Node) -> bool | None:
 # Signed changes
 
 _MINUSES = dict.fromkeys(map(ord, "−‐‑‒–—﹣"), "-")
-_ARROW_WORDS = r"(?:-{1,3}>|={1,3}>|→|➔|➜|➡|⇒|에서|to)"
+_ARROW_WORDS = rf"(?:-{{1,3}}>|={{1,3}}>|→|➔|➜|➡|⇒|{'|'.join(each.becomes for each in _WORDS)})"
+_MINUS = "|".join(each.minus for each in _WORDS if each.minus)
+_PLUS = "|".join(each.plus for each in _WORDS if each.plus)
 _SIGNS = (
-    (re.compile(r"^\s*(?:[↓⬇▼▽🔻📉]\ufe0f?|마이너스|minus\b)\s*(?=\d)"), "-"),
-    (re.compile(r"^\s*(?:[↑⬆▲△🔺📈]\ufe0f?|플러스|plus\b)\s*(?=\d)"), "+"),
+    (re.compile(rf"^\s*(?:[↓⬇▼▽🔻📉]\ufe0f?|{_MINUS})\s*(?=\d)"), "-"),
+    (re.compile(rf"^\s*(?:[↑⬆▲△🔺📈]\ufe0f?|{_PLUS})\s*(?=\d)"), "+"),
 )
 _SUM = re.compile(r"(\d{1,9})\s*([+-])\s*(\d{1,9})\s*=\s*(\d{1,9})(?:\s*/\s*\d+)?")
 _ARROWS = re.compile("[↓↑⬇⬆▼▽▲△🔻🔺📉📈]")
+_HIT_POINTS = "|".join(each.hit_points for each in _WORDS)
 _LEVELS = re.compile(
-    rf"(?:hp|체력)?\s*(\d{{1,9}})(?:\s*/\s*\d+)?\s*(?:hp)?\s*{_ARROW_WORDS}\s*(\d{{1,9}})(?:\s*/\s*\d+)?\s*(?:hp)?(?:로|으로)?"
+    rf"(?:{_HIT_POINTS})?\s*(\d{{1,9}})(?:\s*/\s*\d+)?\s*(?:hp)?\s*{_ARROW_WORDS}"
+    rf"\s*(\d{{1,9}})(?:\s*/\s*\d+)?\s*(?:hp)?(?:{'|'.join(each.became for each in _WORDS)})?"
 )
 _NUMBER = re.compile(r"(?<![\d.])([+-]?)\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\d.])")
-_LOSS = re.compile(
-    r"\b(?:lost|loses?|losing|loss|damaged?|dmg|hurt|hits?|took|takes?|taken|minus|decreased?|down|reduced|wounded|drained?)\b"
-    r"|피해|데미지|대미지|손실|감소|잃|하락|소모|깎|줄|부상|출혈|손상"
-)
-_GAIN = re.compile(
-    r"\b(?:heal(?:s|ed|ing)?|gain(?:s|ed)?|recover(?:s|ed|y)?|restored?|regain(?:s|ed)?|plus|increased?|up|regenerated?)\b"
-    r"|회복|치유|증가|획득|상승|얻|늘|채워|채움"
-)
-_NEGATION = re.compile(r"\b(?:not?|never|without)\b|없|않|(?<!\S)[안못]\s")
-_UNITS = re.compile(r"\b(?:hp|health|points?|pts?|of|by)\b|체력|생명력|포인트|변화|만큼")
+_LOSS = re.compile("|".join(each.loss for each in _WORDS))
+_GAIN = re.compile("|".join(each.gain for each in _WORDS))
+_NEGATION = re.compile("|".join(each.negation for each in _WORDS))
+_UNITS = re.compile("|".join(each.units for each in _WORDS))
 _STRAY = re.compile(r"[%/~±\d]|[+-]\s*\x00|\x00[+-]|\x00(?!(?:hp|hit|health|pts?|points?|p|dmg)\b)[a-z]")
 
 
 def read_change(node: Node, *, level: bool = False) -> int | None:
-    """A signed whole number, with the sign written or said: ``-15``, ``lost 15``, ``+5 (회복)``, ``100 -> 85``.
+    """A signed whole number, with the sign written or said: ``-15``, ``lost 15``, ``+5 (healed)``, ``100 -> 85``.
 
     ``level``: the key named a level rather than a change, so that a bare ``85`` is no change. None for nothing.
     Raises Unreadable where the number, or its sign, would be a guess.
@@ -289,11 +269,12 @@ def _bounded(number: int) -> int:
 
 # Amounts
 
-_COUNTERS = "개|병|자루|장|마리|벌|알|송이|켤레|잔|닢|발|묶음|조각|덩이|덩어리|방울|뭉치|봉지|상자|다발|줌|모금|그릇|쌍"
-_MONEY = "금화|은화|동화|동전|골드|실버|코인|화살|[Gg]old|[Ss]ilver|[Cc]opper|[Cc]oins?|[Aa]rrows?"
-"""What is counted and never numbered: a bare number behind it is how many."""
-_NATIVE = {word: n for n, word in enumerate("한 두 세 네 다섯 여섯 일곱 여덟 아홉 열".split(), 1)}
-_ENGLISH = {word: n for n, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
+_COUNTERS = "|".join(each.counters for each in _WORDS)
+_MONEY = "|".join(each.money for each in _WORDS)
+_NATIVE = {word: number for each in _WORDS for word, number in each.numbers.items()}
+_PLURALS = {word: number for each in _WORDS for word, number in each.plurals.items()}
+_COUNTED = "|".join(each.counted for each in _WORDS)
+_NUMBERED = "|".join(each.numbered for each in _WORDS)
 _WIDE = {0xFF10 + n: str(n) for n in range(10)} | {ord("ｘ"): "x", ord("Ｘ"): "x", ord("，"): ","}
 _N = r"(?P<n>\d{1,3}(?:,\d{3})+|\d+)"
 _TIMES = r"(?:(?<![A-Za-z0-9])[xX]|[×✕✖*])"
@@ -304,16 +285,16 @@ _AMOUNTS = tuple(
         rf"(?P<name>.*\S)\s*[(（]\s*[xX×✕*]?\s*{_N}\s*(?:{_COUNTERS})?\s*[)）]",
         rf"(?P<name>.*\S)\s*[:：=]\s*[xX×✕*]?\s*{_N}\s*(?:{_COUNTERS})?",
         rf"(?P<name>.*?\S)\s*{_TIMES}\s*{_N}\s*(?:{_COUNTERS})?",
-        rf"(?!.*제\d+\s*장)(?P<name>.*[^\s\d,])\s*(?<![\d,]){_N}\s*(?:{_COUNTERS})",
+        rf"(?!.*(?:{_NUMBERED}))(?P<name>.*[^\s\d,])\s*(?<![\d,]){_N}\s*(?:{_COUNTERS})",
         rf"(?P<name>.*\S)\s+{_NATIVE_N}\s*(?:{_COUNTERS})",
-        rf"{_N}\s*(?:{_COUNTERS})(?:의\s*|\s+)(?P<name>\S.*)",
-        rf"{_NATIVE_N}\s*(?:{_COUNTERS})(?:의\s*|\s+)(?P<name>\S.*)",
+        rf"{_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
+        rf"{_NATIVE_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
         rf"{_N}\s*[xX×✕*]\s+(?P<name>\S.*)",
         rf"[xX×]\s?{_N}\s+(?P<name>[^\W\d_].*)",
         rf"(?P<name>{_MONEY})\s*\+?\s*{_N}",
         rf"{_N}\s*[×✕*]\s*(?P<name>\S.*)",
         rf"{_N}\s+(?P<name>[^\W\d_].*)",
-        rf"(?P<n>{'|'.join(_ENGLISH)})\s+(?P<name>[a-z][a-z' -]*s)",
+        rf"(?P<n>{'|'.join(_PLURALS)})\s+(?P<name>[a-z][a-z' -]*s)",
     )
 )
 _QUANTITY = re.compile(
@@ -322,9 +303,9 @@ _QUANTITY = re.compile(
 
 
 def split_amount(text: str) -> tuple[str, int | None]:
-    """``치유 물약 x2`` as the name and the quantity; None when ``text`` gives no quantity.
+    """``healing potion x2`` as the name and the quantity; None when ``text`` gives no quantity.
 
-    "검 +2" and "마법서 제3권" are names. Raises Unreadable for a quantity of 0 or above ``MAX_QUANTITY``.
+    "sword +2" and "Volume 3" are names. Raises Unreadable for a quantity of 0 or above ``MAX_QUANTITY``.
     """
     text = clean_name(text)
     if len(text) > MAX_NAME + 20:
@@ -338,7 +319,7 @@ def split_amount(text: str) -> tuple[str, int | None]:
 
 
 def read_quantity(node: Node) -> int | None:
-    """A quantity that stands by itself: ``2``, ``x2``, ``2개``; None for nothing. Raises Unreadable."""
+    """A quantity that stands by itself: ``2``, ``x2``; None for nothing. Raises Unreadable."""
     if isinstance(node, Scalar) and len(node.text) <= _MAX_WRITTEN:
         if is_nothing(node):
             return None
@@ -351,8 +332,8 @@ def read_quantity(node: Node) -> int | None:
 def _quantity(written: str) -> int:
     if written in _NATIVE:
         return _NATIVE[written]
-    if written in _ENGLISH:
-        return _ENGLISH[written]
+    if written in _PLURALS:
+        return _PLURALS[written]
     digits = written.replace(",", "").lstrip("0")
     if not digits or len(digits) > 9 or not 1 <= int(digits) <= MAX_QUANTITY:
         raise Unreadable(f"the quantity {shown(written)} is not between 1 and {MAX_QUANTITY}")

@@ -26,7 +26,7 @@ class CurationView:
     before: WorldState | None = None
     """The state in which the first of ``turns`` began; None when it is not at hand."""
     language: str = "en"
-    """The language of the world: ``ko`` or ``en``."""
+    """The language of the world: a tag such as ``ko``."""
     memories: tuple[MemoryRecord, ...] = ()
     """What was learned in other sessions of the same owner and is told in this one."""
 

@@ -9,7 +9,7 @@ from saga_core.lazy_face import lazy_face
 if TYPE_CHECKING:
     from saga_core.strategies.consolidation import Skipped, consolidate, nearest
     from saga_core.strategies.learner import PREFIX, Learner, Terms
-    from saga_core.strategies.strategy import Detail, Learned, RecordKind, Strategy
+    from saga_core.strategies.strategy import Detail, Learned, RecordKind, Strategy, told
 
 __all__ = [
     "PREFIX",
@@ -22,6 +22,7 @@ __all__ = [
     "Terms",
     "consolidate",
     "nearest",
+    "told",
 ]
 
 # Imported when they are first asked for: a start does without them.
@@ -37,5 +38,6 @@ __getattr__ = lazy_face(
         "Learned": "saga_core.strategies.strategy:Learned",
         "RecordKind": "saga_core.strategies.strategy:RecordKind",
         "Strategy": "saga_core.strategies.strategy:Strategy",
+        "told": "saga_core.strategies.strategy:told",
     }
 )

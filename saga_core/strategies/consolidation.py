@@ -15,18 +15,14 @@ from math import inf, isfinite
 
 from saga_core.errors import BadInput
 from saga_core.ids import digest
-from saga_core.language import content_words, nfc, terms
+from saga_core.language import content_words, every, nfc, terms
 from saga_core.model import Event, MemoryRecord, Remembered, Unremembered, segments
 from saga_core.strategies.strategy import MAX_TEXT
 
 KEPT_TURNS = 12
 """Turns that a record names, the newest."""
 _DETAIL = "detail."
-_NOT = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|without|neither|nor|\w+n['’]t)\b"
-    r"|(?<![가-힣])(?:안|못|아니)(?![가-힣])|않|없|아니|싫|말[라고아]|금지|못\s?하|못\s?한",
-    re.IGNORECASE,
-)
+_NOT = re.compile("|".join(each.story.negation for each in every()), re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
 _FENCE = re.compile(r"`{3,}|~{3,}|</?think\w*>|\[(?=/?SAGA)", re.IGNORECASE)
 

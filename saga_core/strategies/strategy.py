@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from attrs import field, frozen
 
 from saga_core.errors import BadInput
+from saga_core.language import DEFAULT, every, primary
 from saga_core.model import checked
 
 MAX_TEXT = 300
@@ -61,8 +62,8 @@ class RecordKind:
 
     def __attrs_post_init__(self) -> None:
         checked(self.namespace)
-        if "en" not in self.told:
-            raise BadInput(f"strategy kind {self.name!r}: told has no 'en'")
+        if DEFAULT not in self.told:
+            raise BadInput(f"strategy kind {self.name!r}: told has no {DEFAULT!r}")
 
 
 @frozen
@@ -84,6 +85,12 @@ def _some(kinds: tuple[RecordKind, ...]) -> None:
         raise BadInput("strategy: it has no kind of records")
 
 
+def told(name: str) -> Mapping[str, str]:
+    """A text of the strategies that come with SAGA, by language: ``facts.task``. Raises KeyError for none of them."""
+    texts = {each.tag: each.questions.strategies[name] for each in every() if name in each.questions.strategies}
+    return {DEFAULT: texts[DEFAULT], **texts}
+
+
 def in_language(texts: Mapping[str, str], language: str) -> str:
     """The text in a language, or the English one."""
-    return texts.get(language) or texts["en"]
+    return texts.get(primary(language)) or texts[DEFAULT]

@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+from saga_core.language import every
+from saga_core.language.requests import RequestWords
 from saga_core.model import TurnKind
 from saga_core.transcript.dialogue import Transcript
 from saga_core.transcript.identities import identity
 from saga_core.transcript.voices import asks_for_a_line, stops_the_story
 
 _QUOTED = 32
-_CONTINUE = re.compile(r"\bcontinue\b.{0,40}\b(message|reply|response|story|writing)\b|이어(서|지는)", re.I | re.S)
-_NEXT_SPEAKER = re.compile(r"\bnext reply\b.{0,20}\b(only )?as\b|다음 (답변|응답|대사)", re.I | re.S)
+
+
+def _any(words: Callable[[RequestWords], str], flags: re.RegexFlag = re.I) -> re.Pattern[str]:
+    return re.compile("|".join(words(each.requests) for each in every()), flags)
+
+
+_CONTINUE = _any(lambda words: words.goes_on, re.I | re.S)
+_NEXT_SPEAKER = _any(lambda words: words.next_speaker, re.I | re.S)
+# The rest is for requests that show no reply at all.
+_TOOL = _any(lambda words: words.tool)
+_PAYLOAD = _any(lambda words: words.payload)
+_TASK = _any(lambda words: words.task)
 
 # The rest is for requests that show no reply at all.
-_TOOL = re.compile(
-    r"you are (?:a|an|the) (?:[\w-]+ ){0,3}(?:translator|summari[sz]er|classifier|proofreader|title generator)\b"
-    r"|(?:translate|summari[sz]e|classify) the (?:following|given|user|text|message|input)"
-    r"|from the (?:list|options) below, (?:choose|select|pick)"
-    r"|(?:당신은|너는|넌) [^.\n]{0,20}(?:번역|요약)(?:가|기|자|사|하는)"
-    r"|(?:다음|아래|주어진)[^.\n]{0,40}(?:요약|번역|분류)(?:하|해)",
-    re.I,
-)
-"""The beginning of a system prompt that makes the model a tool and not a narrator."""
-_PAYLOAD = re.compile(
-    r"(?:please )?(?:translate|summari[sz]e|classify|proofread|paraphrase) (?:the|this) "
-    r"(?:following|above|text|message|chat|conversation|dialogue|passage)"
-    r"|(?:다음|아래|위)[^.\n]{0,40}(?:요약|번역|분류)(?:하|해)",
-    re.I,
-)
-"""The beginning of words that bring a text to work on."""
-_TASK = re.compile(
-    r"(?:please )?(?:translate|summari[sz]e|classify|proofread|paraphrase)\b"
-    r"|(?:please )?(?:generate|create|write|suggest) (?:a|an|the) (?:[\w-]+ ){0,4}(?:title|image prompt|tags?)\b"
-    r"|[^\n]{0,20}제목[을를]? [^\n]{0,20}(?:지어|만들|생성|붙여|추천)"
-    r"|[^\n]*(?:요약|번역)(?:해|하) ?(?:줘|주세요|라|시오|십시오|세요)?[.:!]?[ \t]*(?:\n|\Z)",
-    re.I,
-)
-"""The beginning of words that, all alone, are a task."""
 
 
 def classify(transcript: Transcript) -> TurnKind:

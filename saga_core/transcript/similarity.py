@@ -7,6 +7,8 @@ from saga_core.transcript.identities import identity
 INHERIT = 0.8
 """Likeness (0 to 1) from which on a text counts as the other with small changes."""
 _COMPARED = 4_000
+_ROUNDING = 1e-5
+"""Below one character in all that is compared, and above what the library's own rounding loses at the threshold."""
 
 
 def likeness(one: str, other: str) -> float:
@@ -20,7 +22,7 @@ def likeness(one: str, other: str) -> float:
         return 0.0
     from rapidfuzz.distance import Indel  # a hundredth of a second, which a start does without
 
-    return Indel.normalized_similarity(left, right, score_cutoff=INHERIT)
+    return Indel.normalized_similarity(left, right, score_cutoff=INHERIT - _ROUNDING)
 
 
 def resembles(one: str, other: str) -> bool:

@@ -10,6 +10,8 @@ import re
 
 from attrs import frozen
 
+from saga_core.language import every
+
 WRAPPER = "s Message>"
 """Stands in every text that has a wrapper: a quick test."""
 SYSTEM_MARK = "system: "
@@ -18,33 +20,6 @@ SYSTEM_MARK = "system: "
 _TAG = re.compile(r"<(/?)([^<>\n]{1,60})['’]s Message>")
 _ROLE = re.compile(r"^(user|assistant)[:：][ \t]?", re.M)
 _NAME = re.compile(r"^([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]", re.M)
-
-_NUDGES = (
-    r"continue (?:the|your|from) (?:following|last|previous|above)\b",
-    r"write (?:the next|1|one) repl(?:y|ies)\b",
-    r"(?:이전|마지막|앞선|위) ?(?:응답|답변|메시지|대사)[을를]? ?이어",
-    r"다음 ?(?:응답|답변|대사)[은는을를]?\s",
-)
-"""In brackets: go on, or pass the word."""
-_IMPERSONATE = r"write your next reply from the point of view of\b"
-_ERRANDS = (
-    _IMPERSONATE,
-    r"in (?:the|your) next (?:response|reply)\b",
-    r"(?:summari[sz]e|translate|classify)\b",
-    r"generate (?:a|an|the) (?:[\w-]+ ){0,4}(?:title|image prompt|summary|list)\b",
-    r"(?!ooc\b)[^\]\n]{0,60}(?:요약|번역)(?:해|하) ?(?:줘|주세요|라|시오|십시오|세요)?[.!]?\s*\]",
-)
-"""In brackets, in place of the player's words: something that is no part of the story. Behind them such a note may
-be one that stands there at every turn, of a story that goes on.
-"""
-_STOPS = (
-    r"(?:pause|stop) (?:your|the|this) role-?play\b",
-    r"ignore (?:all )?(?:the )?previous instructions\W+(?:and |please )*(?:summari[sz]e|classify|describe|provide)\b",
-    r"in the next response i want you to provide only\b",
-    r"summari[sz]e the ongoing role ?-?(?:play)? ?story\b",
-    r"(?:롤플레이|역할극)[을를]? ?(?:잠시 |잠깐 )?(?:멈추|중단)",
-)
-"""With brackets or without, also behind the player's words: the story does not go on."""
 
 
 def _opening(bracketed: tuple[str, ...], free: tuple[str, ...] = ()) -> re.Pattern[str]:
@@ -55,9 +30,13 @@ def _opening(bracketed: tuple[str, ...], free: tuple[str, ...] = ()) -> re.Patte
     return re.compile(rf"(?:\A|\n)[ \t]{{0,40}}(?:{'|'.join(kinds)})", re.I)
 
 
+_ASKED = [each.requests for each in every()]
+_NUDGES = tuple(nudge for each in _ASKED for nudge in each.nudges)
+_ERRANDS = tuple(errand for each in _ASKED for errand in each.errands)
+_STOPS = tuple(stop for each in _ASKED for stop in each.stops)
 _NOTE = _opening((*_NUDGES, *_ERRANDS), _STOPS)
 _STOP = _opening((), _STOPS)
-_LINE = _opening((_IMPERSONATE,))
+_LINE = _opening(tuple(line for each in _ASKED for line in each.impersonation))
 _EXCERPTS = 3
 
 

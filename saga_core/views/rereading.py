@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from saga_core.context import ContextReader, ReadRequest, TurnContext
 from saga_core.curation import due_lines
-from saga_core.language import language_of
+from saga_core.language import detect
 from saga_core.model import MemoryRecord, TurnKind, WorldState
 from saga_core.recall import PathEpisodes
 from saga_core.sessions import LiveSession
@@ -28,7 +28,7 @@ async def reread(live: LiveSession, turn_id: str, reader: ContextReader, memorie
     if turn.parent is None or turn.kind in _UNTOLD:
         return TurnContext("", 0)
     state, above = await live.state(turn.parent), await live.turn(turn.parent)
-    language = language_of(turn.user, live.world.language)
+    language = detect(turn.user, live.world.language)
     return await reader.read(
         ReadRequest(
             session=live.session.id,

@@ -3,14 +3,14 @@
 A world is a folder with three markdown files. WORLD.md is free text, with optional front matter between two
 ``---`` lines. CHARACTERS.md and LOREBOOK.md have one section for each entry::
 
-    ## 에르겐
-    - 위치: 마을 광장
-    - 소지품: 치유 물약 x2, 약초 칼 (장착)
-    - 관계: 아리아: trusts +2
+    ## Ergen
+    - location: village square
+    - items: healing potion x2, herb knife (equipped)
+    - relations: Aria: trusts +2
 
     Text about him, as much as one likes.
 
-Field lines are ``- key: value`` under the heading, with Korean or English keys; the text starts at the first
+Field lines are ``- key: value`` under the heading, with the keys of any language; the text starts at the first
 other line. Lists are separated by commas, or stand below the key as an indented list; ``\\,`` is a comma inside
 a name. Unknown keys are kept as ``extra``. What stands under a ``#`` heading, before the next ``##``, is a note
 to authors and is not read. A line of text that would read as a heading, or a first line that would read as a
@@ -23,7 +23,7 @@ import re
 
 from attrs import frozen
 
-from saga_core.language import fold_name
+from saga_core.language import DEFAULT, every, fold_name, known, language_of
 
 WORLD_FILE = "WORLD.md"
 CHARACTERS_FILE = "CHARACTERS.md"
@@ -33,87 +33,65 @@ FILES: tuple[str, ...] = (WORLD_FILE, CHARACTERS_FILE, LOREBOOK_FILE)
 
 @frozen
 class FieldSpec:
-    """One field: the attribute it fills, how its value reads, and its keys (the first is the one written).
+    """One field: the part of a world that has it, the attribute it fills, and how its value reads.
 
-    ``kind`` is name, list, number, flag, items, relations, type or layer.
+    ``part`` is character, lore or front; ``kind`` is name, list, number, flag, items, relations, type or layer.
     """
 
+    part: str
     attribute: str
     kind: str
-    english: tuple[str, ...]
-    korean: tuple[str, ...]
+
+    def keys(self, language: str) -> tuple[str, ...]:
+        """Its keys in a language, the one that is written first; the English ones where it has none of its own."""
+        name = f"{self.part}.{self.attribute}"
+        return language_of(language).world.keys.get(name) or language_of(DEFAULT).world.keys[name]
 
     def key(self, language: str) -> str:
         """The key to write in a world of this language."""
-        return self.korean[0] if language == "ko" else self.english[0]
+        return self.keys(language)[0]
 
-
-_ALIASES = FieldSpec("aliases", "list", ("aliases", "alias"), ("별칭", "별명"))
 
 CHARACTER_FIELDS: tuple[FieldSpec, ...] = (
-    FieldSpec("player", "flag", ("player",), ("player", "플레이어")),
-    FieldSpec("hp", "number", ("hp",), ("hp", "체력")),
-    FieldSpec("max_hp", "number", ("max_hp",), ("max_hp", "최대 체력")),
-    FieldSpec("location", "name", ("location",), ("위치",)),
-    FieldSpec("traits", "list", ("traits", "personality"), ("성격", "특성")),
-    FieldSpec("mood", "name", ("mood",), ("기분",)),
-    FieldSpec("occupation", "name", ("occupation", "job"), ("직업",)),
-    FieldSpec("background", "name", ("background",), ("배경",)),
-    FieldSpec("status", "name", ("status",), ("상태",)),
-    _ALIASES,
-    FieldSpec("items", "items", ("items", "inventory"), ("소지품", "인벤토리")),
-    FieldSpec("relations", "relations", ("relations", "relationships"), ("관계",)),
+    FieldSpec("character", "player", "flag"),
+    FieldSpec("character", "hp", "number"),
+    FieldSpec("character", "max_hp", "number"),
+    FieldSpec("character", "location", "name"),
+    FieldSpec("character", "traits", "list"),
+    FieldSpec("character", "mood", "name"),
+    FieldSpec("character", "occupation", "name"),
+    FieldSpec("character", "background", "name"),
+    FieldSpec("character", "status", "name"),
+    FieldSpec("character", "aliases", "list"),
+    FieldSpec("character", "items", "items"),
+    FieldSpec("character", "relations", "relations"),
 )
 
 LORE_FIELDS: tuple[FieldSpec, ...] = (
-    FieldSpec("type", "type", ("type",), ("타입", "유형")),
-    FieldSpec("layer", "layer", ("layer",), ("레이어",)),
-    FieldSpec("tags", "list", ("tags", "tag"), ("태그",)),
-    _ALIASES,
-    FieldSpec("constant", "flag", ("constant",), ("상시",)),
-    FieldSpec("neighbours", "list", ("neighbours", "neighbors"), ("인접",)),
-    FieldSpec("related", "list", ("related",), ("관련",)),
-    FieldSpec("places", "list", ("places",), ("장소",)),
-    FieldSpec("items", "list", ("items",), ("아이템",)),
-    FieldSpec("known_by", "list", ("known_by",), ("아는 이", "아는 사람")),
-    FieldSpec("secret", "flag", ("secret",), ("비밀",)),
+    FieldSpec("lore", "type", "type"),
+    FieldSpec("lore", "layer", "layer"),
+    FieldSpec("lore", "tags", "list"),
+    FieldSpec("lore", "aliases", "list"),
+    FieldSpec("lore", "constant", "flag"),
+    FieldSpec("lore", "neighbours", "list"),
+    FieldSpec("lore", "related", "list"),
+    FieldSpec("lore", "places", "list"),
+    FieldSpec("lore", "items", "list"),
+    FieldSpec("lore", "known_by", "list"),
+    FieldSpec("lore", "secret", "flag"),
 )
 
 FRONT_FIELDS: tuple[FieldSpec, ...] = (
-    FieldSpec("title", "name", ("title",), ("제목",)),
-    FieldSpec("language", "name", ("language",), ("언어",)),
-    FieldSpec("aliases", "list", ("aliases",), ("별칭",)),
-    FieldSpec("match", "list", ("match",), ("선택어",)),
-    FieldSpec("greeting", "name", ("greeting",), ("인사말",)),
-    FieldSpec("start_events", "list", ("start_events",), ("시작 사건",)),
+    FieldSpec("front", "title", "name"),
+    FieldSpec("front", "language", "name"),
+    FieldSpec("front", "aliases", "list"),
+    FieldSpec("front", "match", "list"),
+    FieldSpec("front", "greeting", "name"),
+    FieldSpec("front", "start_events", "list"),
 )
 
-TYPE_WORDS: dict[str, str] = {
-    "location": "location",
-    "장소": "location",
-    "item": "item",
-    "아이템": "item",
-    "character": "character",
-    "캐릭터": "character",
-    "인물": "character",
-    "faction": "faction",
-    "세력": "faction",
-    "event": "event",
-    "사건": "event",
-    "concept": "concept",
-    "개념": "concept",
-}
-
-FLAG_WORDS: dict[str, bool] = {
-    "true": True,
-    "yes": True,
-    "예": True,
-    "네": True,
-    "false": False,
-    "no": False,
-    "아니오": False,
-    "아니요": False,
-}
+TYPE_WORDS: dict[str, str] = {word: kind for each in every() for word, kind in each.world.types.items()}
+FLAG_WORDS: dict[str, bool] = {word: flag for each in every() for word, flag in each.world.flags.items()}
 
 _SEPARATORS = str.maketrans("", "", "_-")
 _HEADING_ESCAPE = re.compile(r"\\+#{1,2}(?!#)")
@@ -129,7 +107,7 @@ def fold_key(key: str) -> str:
 
 def by_key(specs: tuple[FieldSpec, ...]) -> dict[str, FieldSpec]:
     """The specs under each of their folded keys."""
-    return {fold_key(key): spec for spec in specs for key in (*spec.english, *spec.korean)}
+    return {fold_key(key): spec for spec in specs for tag in known() for key in spec.keys(tag)}
 
 
 def split_list(value: str) -> list[str]:

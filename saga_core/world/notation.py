@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from saga_core.language import every, language_of
 from saga_core.world.model import ItemStack, SheetRelation
 
-_EQUIPPED_WORDS = {"en": "equipped", "ko": "장착"}
-_EQUIPPED = re.compile(rf"(.+?)\s*\((?:{'|'.join(_EQUIPPED_WORDS.values())})\)", re.IGNORECASE)
+_EQUIPPED = re.compile(rf"(.+?)\s*\((?:{'|'.join(each.world.equipped for each in every())})\)", re.IGNORECASE)
 _QUANTITY = re.compile(r"(.+?)\s+[xX×]\s?([0-9]{1,9})")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 _STRENGTH = re.compile(r"(.+?)\s+([+-]?[0-9]{1,9})")
@@ -29,7 +29,7 @@ def write_stack(stack: ItemStack, language: str) -> str:
     text = stack.name
     if stack.quantity != 1 or _QUANTITY.fullmatch(text) or _EQUIPPED.fullmatch(text):
         text += f" x{stack.quantity}"
-    return f"{text} ({_EQUIPPED_WORDS[language]})" if stack.equipped else text
+    return f"{text} ({language_of(language).world.equipped})" if stack.equipped else text
 
 
 def read_relation(text: str) -> SheetRelation | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from saga_core.ids import entity_id
-from saga_core.language import fold_name
+from saga_core.language import fold_name, language_of
 from saga_core.model import Entity, Kind, Placement, Relation, Stack, WorldState
 from saga_core.values import Value
 from saga_core.world.model import CharacterSheet, World
 
 DEFAULT_HP = 100
-PLAYER_NAMES = {"ko": "플레이어", "en": "Player"}
 
 
 def opening_state(world: World, root: str) -> WorldState:
@@ -61,9 +60,9 @@ def opening_state(world: World, root: str) -> WorldState:
             here = ensure(Kind.LOCATION, entry.name)
             links.update((here, "ADJACENT", ensure(Kind.LOCATION, name)) for name in entry.neighbours)
     if not player:
-        name = PLAYER_NAMES.get(world.language, PLAYER_NAMES["en"])
+        texts = language_of(world.language).texts
         player = ensure(
-            Kind.CHARACTER, name, tuple(PLAYER_NAMES.values()), is_player=True, hp=DEFAULT_HP, max_hp=DEFAULT_HP
+            Kind.CHARACTER, texts.player, texts.player_aliases, is_player=True, hp=DEFAULT_HP, max_hp=DEFAULT_HP
         )
     return WorldState(
         world=world.digest,

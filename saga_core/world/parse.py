@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 from attrs import define
 
 from saga_core.errors import BadInput
-from saga_core.language import fold_name, nfc
+from saga_core.language import detect, fold_name, language_of_files, nfc
+from saga_core.language import known as languages
 from saga_core.world.findings import Findings, meant
 from saga_core.world.format import (
     CHARACTER_FIELDS,
@@ -39,7 +40,6 @@ from saga_core.world.notation import read_relation, read_stack
 from saga_core.world.references import Lines, check_references
 from saga_core.world.sections import FieldLine, Section, read_sections
 
-_HANGUL = re.compile("[가-힣]")
 _TITLE = re.compile(r"^#(?!#)[ \t]+(.+)$", re.MULTILINE)
 _WHOLE = re.compile(r"\+?[0-9]{1,9}")
 _CHOICES: dict[str, tuple[Mapping[str, object], tuple[str, ...]]] = {
@@ -103,14 +103,16 @@ def _front(text: str, all_text: str, name: str, findings: Findings) -> dict[str,
             found[spec.attribute] = () if value == ("",) and isinstance(field.value, str) else value
         elif not isinstance(field.value, str):
             findings.problem(WORLD_FILE, field.line, f'key "{field.key}" is a list', "give it one value")
-        elif spec.attribute == "language" and field.value not in ("ko", "en"):
-            findings.problem(WORLD_FILE, field.line, f'key "{field.key}" is "{field.value}"', "use one of ko, en")
+        elif spec.attribute == "language" and field.value not in languages():
+            findings.problem(
+                WORLD_FILE, field.line, f'key "{field.key}" is "{field.value}"', f"use one of {', '.join(languages())}"
+            )
         else:
             found[spec.attribute] = field.value
     if "title" not in found:
         heading = _TITLE.search(matter.body)
         found["title"] = heading.group(1) if heading is not None else name
-    found.setdefault("language", "ko" if _HANGUL.search(all_text) else "en")
+    found.setdefault("language", language_of_files(all_text))
     return found
 
 
@@ -212,7 +214,7 @@ class _Fields:
 
     @staticmethod
     def _language(line: FieldLine) -> str:
-        return "ko" if _HANGUL.search(line.key) else "en"
+        return detect(line.key)
 
     def _value(self, kind: str, line: FieldLine) -> Any:
         """The value of one field; None when it is faulty, which has then been recorded."""
@@ -225,7 +227,7 @@ class _Fields:
         if kind == "items":
             return self._each(line, read_stack, "use a quantity of 1 or more, or drop the item")
         if kind == "relations":
-            remedy = "write name: kind strength, for example 에르겐: trusts +2"
+            remedy = "write name: kind strength, for example Aria: trusts +2"
             return self._each(line, read_relation, remedy)
         words, allowed = _CHOICES[kind]
         if line.value.casefold() not in words:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import aclosing
 from importlib.metadata import version
 from pathlib import Path
-from typing import get_args
 
 from attrs import evolve, frozen
 
@@ -20,7 +19,7 @@ from saga_core import Saga, codec
 from saga_core.config import Config
 from saga_core.errors import BadInput, NewerSchema, NotSupported, StoreUnavailable
 from saga_core.journal import keys
-from saga_core.language import Language
+from saga_core.language import known
 from saga_core.maintenance import Kept, Older, Verdict, add_to_index, brought_back, make_whole
 from saga_core.storage import backend_of, path_of
 from saga_core.stores import Batch
@@ -149,7 +148,7 @@ async def _restore(
 async def _whole(saga: Saga, say: Callable[[str], None]) -> tuple[str, ...]:
     """Let go of what leads into a hole; the sessions that are left."""
     names = [name for name in saga.worlds.names() if name not in saga.worlds.broken()]
-    worlds = [*(evolve(EMPTY_WORLD, language=each) for each in get_args(Language)), *map(saga.worlds.get, names)]
+    worlds = [*(evolve(EMPTY_WORLD, language=each) for each in known()), *map(saga.worlds.get, names)]
     left = await make_whole(saga.stores.state, worlds)
     if left.gone:
         say(f"{counted(len(left.gone), 'session')} could not be saved: {', '.join(left.gone)}")

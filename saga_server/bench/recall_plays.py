@@ -6,13 +6,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import cast
 
 from attrs import define, evolve, field
 
 from saga_core.context import ReadRequest
 from saga_core.extraction import mention_event, read_delta
-from saga_core.language import Language
 from saga_core.model import Delta, Kind, WorldState, deltas, fold
 from saga_core.ports import Embedder
 from saga_core.projection import LoreGraph, render_episode, render_graph
@@ -99,7 +97,7 @@ async def stage_play(language: str, seed: int, embedder: Embedder) -> Stage:
         world=world,
         lore=index,
         player_words="",
-        language=cast(Language, language),
+        language=language,
         episodes=PathEpisodes(stage.tree, stage.index, parent),
         shown=shown,
         graph=render_graph(play.state, world, lore=LoreGraph.of(world)),

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, time
-from typing import cast
 
 from attrs import define, field, frozen
 
@@ -14,7 +13,6 @@ from saga_backends.memory.vector import MemoryVector
 from saga_backends.resident.vectors import ResidentVectors
 from saga_core.context import ReadRequest
 from saga_core.ids import entity_id
-from saga_core.language import Language
 from saga_core.model import Entity, Kind, Node, Tree, TurnKind, WorldState
 from saga_core.ports import Embedder
 from saga_core.projection import render_utterance, spoken_day
@@ -126,7 +124,7 @@ async def stage_dialogue(dialogue: Dialogue, embedder: Embedder) -> Stage:
             world=world,
             lore=lore,
             player_words=question.text,
-            language=cast(Language, dialogue.language),
+            language=dialogue.language,
             episodes=episodes,
             now=at,
         )

@@ -6,13 +6,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from typing import cast
 
 from attrs import evolve, frozen
 
 from saga_core.context import ReadRequest
 from saga_core.extraction import mention_event, read_delta
-from saga_core.language import Language
 from saga_core.model import fold
 from saga_core.ports import Embedder
 from saga_core.projection import render_episode
@@ -163,7 +161,7 @@ async def stage_times(language: str, seed: int, embedder: Embedder) -> Stage:
         world=world,
         lore=index,
         player_words="",
-        language=cast(Language, language),
+        language=language,
         episodes=PathEpisodes(stage.tree, stage.index, parent),
         shown=shown,
     )

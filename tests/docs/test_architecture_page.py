@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import inspect
 import re
+import tomllib
 
-from saga_core.background import foreground
+from saga_core.background import Job, foreground
 from saga_core.config import Config
 from saga_core.context.model import Section
 from saga_core.context.order import PATIENCE
 from saga_core.context.reader import default_reader
 from saga_core.context.sources.memories import Memories
 from saga_core.extraction import question
-from saga_core.jobs import extraction
+from saga_core.jobs import extraction, remote_state
+from saga_core.jobs.collection import CollectionJob
+from saga_core.jobs.vectors import VectorsJob
 from saga_core.jobs.views import ViewsJob
 from saga_core.journal import keys
+from saga_core.messages import Origin
 from saga_core.model import world_state
 from saga_core.model.deltas import Status
 from saga_core.model.entities import Entity, Kind, Placement
@@ -39,8 +43,10 @@ def column(head: str) -> list[list[str]]:
     start = next(at for at, row in enumerate(rows) if row[0] == head)
     found = []
     for row in rows[start + 2 :]:
-        if len(row) != len(rows[start]) or set("".join(row)) <= set("-: "):
+        if len(row) != len(rows[start]):
             break
+        if set("".join(row)) <= set("-: "):
+            return found[:-1]  # the row before was the head of the next table
         found.append(row)
     return found
 
@@ -98,6 +104,30 @@ def test_the_sources_are_those_of_the_reader() -> None:
     names = list(default_reader(Config(), Counter()).sources)
     assert [row[0] for row in column("source")] == [*names, Memories().name], "the last one where a strategy is on"
     assert len(Section) == 6
+
+
+def test_the_jobs_are_those_of_the_room_with_their_pauses() -> None:
+    listed = {row[0].strip("`"): row[2] for row in column("job")}
+    timed: tuple[type[Job], ...] = (ViewsJob, extraction.ExtractionJob, VectorsJob, CollectionJob)
+    for job in timed:
+        assert listed.pop(job.__name__) == f"{job.retry.first:g} to {job.retry.longest:g} s"
+    assert listed.pop("ForgettingJob") == f"{remote_state.AGAIN:g} s"
+    assert listed.pop("ReviewsJob").startswith("by turns")
+    assert listed == {}
+
+
+def test_the_origins_are_those_of_a_block_in_their_order() -> None:
+    assert [row[0] for row in column("origin")] == [origin.value for origin in Origin]
+
+
+def test_the_floors_are_those_of_the_contract() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    (layers,) = (found["layers"] for found in contracts if found.get("containers") == ["saga_core"])
+    (block,) = [block for block in ARCHITECTURE.blocks if block.text.startswith(f"{len(layers)}  saga\n")]
+    shown = [set(re.findall(r"[a-z_]+", line.partition(", and ")[0])) for line in block.text.splitlines()]
+    told = [set(re.split(r" \| ", layer)) - {"lazy_face", "moved"} for layer in layers]
+    assert shown == told
 
 
 def test_the_statuses_are_those_of_a_delta() -> None:

@@ -62,7 +62,7 @@ def test_every_dependency_is_named_and_explained(heading: str, requirements: lis
 def test_every_extra_is_named() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
     assert all(f"`{extra}`" in DEPENDENCIES.text for extra in extras)
-    rows = listed("Engines, when wanted")
+    rows = listed("Optional engines")
     wanted = {
         extra: requirements for extra, requirements in extras.items() if extra not in ("all", "dev", "conformance")
     }

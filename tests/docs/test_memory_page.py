@@ -37,7 +37,8 @@ def test_every_rule_stands_there() -> None:
 def test_the_numbers_are_those_of_the_code() -> None:
     assert CuratorConfig().interval == SCENE_TURNS == 10
     assert CuratorConfig().compress_story_after_turns == 50
-    assert "Every ten turns" in MEMORY.text and "fifty turns" in MEMORY.text
+    prose = " ".join(MEMORY.prose.split())
+    assert "Every ten turns" in prose and "fifty turns" in prose
     for block in CuratorConfig().memory_block_schema:
         assert f"`{block}`" in MEMORY.text
 

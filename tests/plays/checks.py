@@ -63,14 +63,14 @@ class Names:
         return [each for each in self.seen.state.of_kind(kind) if wanted & {folded(name) for name in each.names}]
 
     def person(self, play: Play, who: str) -> list[Entity]:
-        """The entities that are somebody of the cast; the player's character is whom the state says it is."""
-        if play.cast[who].player:
-            return [self.seen.state.entities[self.seen.state.player]]
-        return [
-            each
-            for each in self.of(Kind.CHARACTER, play.cast[who].names)
-            if each.id != self.seen.state.player or not self.of(Kind.CHARACTER, play.cast[play.player].names)
-        ]
+        """The entities that are somebody of the cast. The player's character is whom the state says it is, unless
+        another human plays at this turn."""
+        state, found = self.seen.state, self.of(Kind.CHARACTER, play.cast[who].names)
+        if not play.cast[who].player:
+            return found
+        others = {name for by in play.humans - {who} for name in map(folded, play.cast[by].names)}
+        acting = state.entities[state.player]
+        return found if others & {folded(name) for name in acting.names} else [acting]
 
 
 def checks(play: Play, seen: Seen) -> Iterator[Check]:
@@ -101,7 +101,7 @@ def _people(play: Play, seen: Seen) -> Iterator[Check]:
         them = names.person(play, who)
         shown = ", ".join(each.name for each in them) or "nobody"
         yield Check("identity", len(them) == 1, f"{who} is {shown}")
-        present = any(each.id in state.present for each in them)
+        present = any(each.id in state.present or each.id == state.player for each in them)
         if who not in truth.unsure:
             wanted = who in truth.present
             yield Check("present", present == wanted, f"{who} is {'present' if present else 'not present'}")
@@ -109,7 +109,8 @@ def _people(play: Play, seen: Seen) -> Iterator[Check]:
         yield Check("dead", dead == (who in truth.dead), f"{who} is {'dead' if dead else 'alive'}")
         if who in truth.dead:
             yield Check("dead and present", not present, f"{who} is dead, and present")
-    others = [each.name for each in names.of(Kind.CHARACTER, play.cast[play.player].names) if each.id != state.player]
+    own = {each.id for each in names.person(play, play.player)}
+    others = [each.name for each in names.of(Kind.CHARACTER, play.cast[play.player].names) if each.id not in own]
     yield Check("persona", not others, f"the player's character is also {', '.join(others)}")
 
 

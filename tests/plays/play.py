@@ -151,6 +151,11 @@ class Play:
         """The id of the player's character."""
         return next(id_ for id_, person in self.cast.items() if person.player)
 
+    @property
+    def humans(self) -> frozenset[str]:
+        """The ids of all characters that humans play."""
+        return frozenset({self.player, *(beat.by for beat in self.turns if beat.by)})
+
     def unknown_ids(self) -> Iterator[str]:
         """Ids that the truth uses and the play does not define."""
         for at, changes in enumerate([self.start, *(beat.truth for beat in self.turns)]):
@@ -169,6 +174,9 @@ def load(path: Path) -> Play:
         data[group] = {
             id_: {"names": about} if isinstance(about, list) else about for id_, about in data.get(group, {}).items()
         }
+    data["places"] = {
+        id_: about["names"] if isinstance(about, dict) else about for id_, about in data.get("places", {}).items()
+    }
     for beat in data["turns"]:
         if "continue" in beat:
             beat["continue_"] = beat.pop("continue")

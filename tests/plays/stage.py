@@ -89,7 +89,8 @@ class Stage:
         reply = begun.replies[0]
         sent = beat.sent if beat.stop is None else beat.sent[: beat.stop]
         shown = "".join(reply.feed(sent[start : start + 7]) for start in range(0, len(sent), 7)) + reply.finish()
-        (turn,) = await begun.commit(finish="aborted" if beat.stop is not None else "")
+        # A reply with two readings is two turns; the first is the likelier one.
+        turn, *_ = await begun.commit(finish="aborted" if beat.stop is not None else "")
         truth = beat.truth.applied(before, self.play.player)
         if beat.aside:
             if last:

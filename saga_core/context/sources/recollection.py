@@ -12,9 +12,9 @@ from saga_core.context.model import Piece, ReadRequest, Section
 from saga_core.context.render import one_field, one_line
 from saga_core.context.scene import EPISODE_HITS, Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
-from saga_core.language import content_words, mentions_folded
-from saga_core.recall import REACH as CLOSE
+from saga_core.language import content_words, language_of, mentions_folded
 from saga_core.recall import (
+    STAMP,
     Episodes,
     Fused,
     Ranking,
@@ -35,13 +35,7 @@ _SMOOTHED, _FUSED = 128, 200
 """How many are told apart after that, by words alone and with both."""
 _OF_A_TIME = 96
 """Turns of a long time that are raised."""
-_WHOLE = {"ko": 180, "en": 320}
-"""Characters up to which what was said is given whole."""
-_EXCERPT = {"ko": 110, "en": 200}
-"""Characters of an excerpt from what is longer."""
 _ROOM = 500
-_TOKEN = {"ko": 1.8, "en": 4.0}
-"""About how many characters a token has: enough for telling how many turns are worth an excerpt."""
 _SPARE = 1.15
 _LOOKED_AT, _BRIEF = 12, 400
 _LOOKED_INTO = 16
@@ -50,7 +44,6 @@ _ASIDE = 3
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
 _LOOKING = 1.5
 """More for each when the player's words look back."""
-_STAMP = re.compile(r"(?:Turn|턴) \d+(?: \| |$)")
 _SPEAKER = re.compile(r"([^\n:>\"“”]{1,40}):\s")
 
 
@@ -95,7 +88,7 @@ class Recollection:
         if not scene.looks_back:
             ranked = [(turn, entry) for turn, entry in ranked if entry.score >= 0]
         words = labels(request.language)
-        left = (self.most if scene.looks_back else self.room) * _SPARE * _TOKEN.get(request.language, _TOKEN["en"])
+        left = (self.most if scene.looks_back else self.room) * _SPARE * language_of(request.language).texts.sizes.token
         pieces: list[Piece] = []
         said, begun = set[str](), set[str]()
         for turn, entry in ranked:
@@ -203,7 +196,7 @@ def _gathered(
     best = sorted([(-score, depth) for depth, score in scores.items()])[:_LOOKED_INTO]
     turns = {depth: turn for _, depth in best if (turn := episodes.at(depth)) is not None}
     texts = {depth: episodes.text(turn) for depth, turn in turns.items()}
-    close = closeness(texts, wanted, CLOSE.get(language, CLOSE["en"]))
+    close = closeness(texts, wanted, language_of(language).texts.sizes.place)
     return {**scores, **{depth: scores[depth] * (1 + factor * part) for depth, part in close.items()}}
 
 
@@ -270,10 +263,11 @@ def _remembered(text: str, wanted: Sequence[str], language: str) -> tuple[str, s
     """The facts of an episode's first line, its number left out; the part of what was said that is asked about; and
     whether there was a number."""
     facts, _, said = text.partition("\n")
-    stamp = _STAMP.match(facts)
+    stamp = STAMP.match(facts)
     if stamp is not None:
         facts = facts[stamp.end() :]
-    whole, limit = _WHOLE.get(language, _WHOLE["en"]), _EXCERPT.get(language, _EXCERPT["en"])
+    sizes = language_of(language).texts.sizes
+    whole, limit = sizes.whole, sizes.excerpt
     if not said:
         return excerpt(facts, wanted, whole), "", stamp is not None
     return facts, excerpt(said, wanted, whole if len(said) <= whole else limit), stamp is not None

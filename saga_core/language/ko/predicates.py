@@ -1,15 +1,15 @@
-"""Predicates: whether a sentence says that somebody does something, told from its build and not from a list of verbs.
+"""Whether a Korean sentence says that somebody does something, told from its build and not from a list of verbs.
 
-Korean: the name is the only subject of the sentence, and what ends it is no state, no trait and nothing that happens
-to the dead. English: the name begins a clause, and a verb in the present, the past or the progressive follows. What
-tells of earlier times reads alike, so verbs that mostly do so are left out. Careful rather than complete.
+The name is the only subject of the sentence, and what ends it is no state, no trait and nothing that happens to the
+dead. What tells of earlier times reads alike, so verbs that mostly do so are left out.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from saga_core.language import is_hangul
+from saga_core.language.ko.particles import is_hangul
 
 _SUBJECTS = re.compile(r"(?<!\w)[가-힣A-Za-z]{1,12}(?:이|가|은|는|께서|도|들이|들은)(?=\s)")
 _NO_NOUNS = frozenset(
@@ -18,7 +18,7 @@ _NO_NOUNS = frozenset(
     "얇은 두꺼운 "
     "같은 하는 있는 없는 오는 가는 보는 웃는 우는 죽은 남은 앉은 젖은 묵은 밝은 맑은 넓은 좁은 굵은 얕은".split()
 )
-_SAFE_KO = re.compile(
+_SAFE = re.compile(
     r"죽|숨[을이]|쓰러|누[워웠운]|식[었어는]|굳[었어]|잠[들든]|묻[혔힌히]|없|사라|움직이지|있[다었는]|이었|이다"
     r"|였다|아니|됐|되[었는]|남[았겼겨는]"
     r"|잊|보[였인이]|썩|흘[렸린리렀]|흐[른르]|강했|약했|사랑했|미워했|원했|알[았고]|믿[었는]|두려워|바랐|싫어"
@@ -29,28 +29,9 @@ _SAFE_KO = re.compile(
 )
 _JOINT = re.compile(r"[가-힣](?:고|며|자|더니|지만|는데)\s|,\s")
 _SAYING = re.compile(r"[다라냐자]고(?:도|만|는)?\s")
-_LIFELESS_EN = (
-    r"drowned|drowns|looks|looked|appears|appeared|sounds|sounded|feels|felt|knows|knew|is|was|has|does|lies"
-    r"|rests|remains"
-    r"|dies|falls|floats|drifts|sinks|rots|hangs|burns|bleeds|sleeps|means"
-    r"|deserves|haunts"
-    r"|seems|needs|owes|belongs|stays|less|always|this|its|his|perhaps|besides|sometimes|afterwards|vanishes"
-    r"|disappears|died"
-    r"|owed|loved|lived|owned|liked|used|wanted|believed|feared|promised|named|called|belonged|hated|remained"
-    r"|rested|vanished"
-    r"|disappeared|seemed|needed|deserved|perished|collapsed|failed|ended|built|killed|murdered|buried|missed"
-    r"|indeed|red"
-    r"|wanted|planned|dreamed|hoped|trusted|raised|married|tired|bed|decayed|floated|drifted|stayed|mattered"
-    r"|worked|served"
-)
-_STILL_EN = (
-    r"lying|dying|missing|rotting|bleeding|hanging|floating|burning|sleeping|decaying|being|going|nothing|resting"
-    r"|drifting"
-)
-_CLAUSE_EN = r"(?:^|[,;:]\s|\b(?:and|(?<!one )(?<!all )(?<!body )but|then|while)\s)(?:the\s)?"
 
 
-def finite_ko(sentence: str, names: list[str]) -> bool:
+def does(sentence: str, names: Sequence[str]) -> bool:
     """Whether somebody of those names does what a Korean sentence tells."""
     named = "|".join(map(re.escape, (name for name in names if any(map(is_hangul, name)))))
     if not named or _SAYING.search(sentence):
@@ -67,7 +48,7 @@ def finite_ko(sentence: str, names: list[str]) -> bool:
     words = rest.split()
     if subject["particle"] in "이가" and _adnominal(words[0]):
         return False
-    return _SAFE_KO.search(" ".join(words[-2:])) is None
+    return _SAFE.search(" ".join(words[-2:])) is None
 
 
 def _adnominal(word: str) -> bool:
@@ -76,18 +57,3 @@ def _adnominal(word: str) -> bool:
     if last in "을를" and len(word) > 1:
         return False  # what is done something to
     return last in "던는" or (is_hangul(last) and (ord(last) - 0xAC00) % 28 in (4, 8))
-
-
-def finite_en(sentence: str, names: list[str]) -> bool:
-    """Whether somebody of those names does what a clause of an English sentence tells."""
-    named = "|".join(map(re.escape, (name for name in names if name.isascii())))
-    if not named:
-        return False
-    begins = rf"{_CLAUSE_EN}(?:\w+\s)?(?:{named})(?:\s\w+ly)?\s"
-    return (
-        re.search(rf"{begins}(?!(?:{_LIFELESS_EN})\b)[a-z]+(?:[^s\W\d]s|ed)\b", sentence, re.I) is not None
-        or re.search(
-            rf"{begins}(?:is|was)\s(?:still\s|already\s|now\s)?(?!(?:{_STILL_EN})\b)[a-z]{{2,}}ing\b", sentence, re.I
-        )
-        is not None
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.language.korean import PARTICLES
+from saga_core.language.ko.particles import PARTICLES
 
 LONGEST = max(map(len, PARTICLES))
 """Syllables of the longest particle."""

@@ -1,0 +1,100 @@
+"""The state block: how the narrator is asked for it, and the words that a model may use in it.
+
+A block is read alike whatever language the story is told in: models mix them. Texts with several words have spaces
+between them; keys and words are given as ``squash`` makes them, without spaces and signs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import field, frozen
+
+NEVER = "(?!)"
+"""A pattern that nothing fits."""
+
+
+@frozen(kw_only=True)
+class Request:
+    """How the narrator is asked for a block: a text, and what stands in the form's place holders."""
+
+    lead: str
+    place: str
+    item: str
+    name: str
+    mood: str
+    notes: str
+
+
+@frozen(kw_only=True)
+class BlockWords:
+    """What a language does not have is left out."""
+
+    request: Request
+    openers: tuple[str, ...] = ()
+    """Words that make a fence the opener of a block, besides "state"."""
+    headers: str = ""
+    """What may name the block as a whole, above its fields."""
+    fields: Mapping[str, str] = field(factory=dict)
+    """Other names of the fields."""
+    templates: Mapping[str, str] = field(factory=dict)
+    """Words that stand in a template where a field's value should be."""
+    keys: Mapping[str, str] = field(factory=dict)
+    """Other names of the keys inside records."""
+    levels: str = ""
+    """Of the names of ``hp_change`` those that name hit points as such, and not a change of them."""
+
+    nothing: str = ""
+    """What says that there is nothing to say; between commas."""
+    nothing_said: str = NEVER
+    """A pattern of an element of a list that says that there is none."""
+    nothing_ends: str = ""
+    """Such a word at the end of a text: the text is whole."""
+    unchanged: str = ""
+    """What a small model says instead of an empty block."""
+
+    yes: str = ""
+    no: str = ""
+    true: str = ""
+    """What else than ``yes`` says that somebody moved."""
+    false: str = ""
+
+    minus: str = ""
+    plus: str = ""
+    loss: str = NEVER
+    gain: str = NEVER
+    negation: str = NEVER
+    units: str = NEVER
+    """What says that a number is of hit points, and nothing of its sign."""
+    hit_points: str = NEVER
+    """Before or behind a level."""
+    becomes: str = NEVER
+    """Between two levels."""
+    became: str = NEVER
+    """Behind the second of them."""
+
+    counters: str = NEVER
+    """What stands behind a number of things."""
+    money: str = NEVER
+    """What is counted and never numbered: a bare number behind it is how many."""
+    numbers: Mapping[str, int] = field(factory=dict)
+    """Numbers in words, before a counter."""
+    counted: str = NEVER
+    """What stands between a counter and the name of what is counted."""
+    numbered: str = NEVER
+    """A pattern of what has a number in its name: a chapter."""
+    plurals: Mapping[str, int] = field(factory=dict)
+    """Numbers in words, before a name in the plural."""
+
+    labels: str = NEVER
+    """The names of keys where a relation is written in one line."""
+    gives: tuple[str, ...] = ()
+    """Sentences with the groups ``giver``, ``receiver`` and ``item``."""
+    tells_giving: str = NEVER
+    """A pattern of what tells that something was given, in a sentence that none of ``gives`` reads."""
+    statuses: str = NEVER
+    """What may have become of somebody, at the end of a sentence."""
+    subject: str = NEVER
+    """Between a name and a status, where no space does."""
+    dead: str = ""
+    alive: str = ""

@@ -1,0 +1,41 @@
+"""Telling the language of a text by its script."""
+
+from __future__ import annotations
+
+import re
+
+_TOLD_BY = 16_000
+"""Characters that tell a text's language."""
+_HANGUL = re.compile("[가-힣]")
+_KANA = re.compile("[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9d]")
+_HAN = re.compile("[\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_LATIN = re.compile("[A-Za-z]")
+_KANA_SHARE = 20
+"""Of so many kana and Han characters at least one is a kana in Japanese. A Chinese text may hold a stray one."""
+
+
+def detect(text: str, default: str = "en") -> str:
+    """The tag of the language that a text is written in for the most part, told by its script.
+
+    Hangul is Korean, kana are Japanese, Han characters without kana Chinese, Latin letters English; each of the others
+    says as much as two Latin letters. A few Han characters alone may be Japanese as well: then ``default`` decides. A
+    text without letters is in ``default``; anything else that is written in no known script is English.
+    """
+    text = text[:_TOLD_BY]
+    if text.isascii():
+        return "en" if default == "en" or _LATIN.search(text) else default
+    hangul, latin = len(_HANGUL.findall(text)), len(_LATIN.findall(text))
+    kana, han = len(_KANA.findall(text)), len(_HAN.findall(text))
+    if max(hangul, kana + han) * 2 <= latin:
+        return "en" if latin else default
+    if hangul >= kana + han:
+        return "ko"
+    if kana * _KANA_SHARE >= kana + han:
+        return "ja"
+    return default if default == "ja" and not kana else "zh"
+
+
+def language_of_files(text: str) -> str:
+    """The language of an author's files: English ones with any Hangul in them count as Korean, for their keys are."""
+    found = detect(text)
+    return "ko" if found == "en" and _HANGUL.search(text) else found

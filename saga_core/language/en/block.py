@@ -1,0 +1,111 @@
+"""The state block in English."""
+
+from __future__ import annotations
+
+from saga_core.language.block import BlockWords, Request
+
+BLOCK = BlockWords(
+    request=Request(
+        lead=(
+            "End every reply with exactly one block in this form, after the story. "
+            "It is hidden from the player. "
+            "Report only what changed in this reply; leave null or [] for the rest. "
+            "Use the names of the story, and put quotes around a name that holds a comma."
+        ),
+        place="where the player is",
+        item="item",
+        name="name",
+        mood="one word",
+        notes="one line",
+    ),
+    headers="state stateblock statusupdate stateupdate",
+    fields={
+        "location": "loc place where currentlocation newlocation",
+        "location_moved": "moved haslocationmoved locationchanged locationchange",
+        "hp_change": "hp hpchanges hpdelta hpdiff health healthchange",
+        "items_gained": (
+            "itemgained gaineditems gaineditem gained itemsacquired itemacquired acquireditems acquired "
+            "itemsobtained obtaineditems obtained itemsreceived newitems loot"
+        ),
+        "items_lost": (
+            "itemlost lostitems lostitem lost itemsremoved removeditems itemsused useditems itemsconsumed consumeditems"
+        ),
+        "items_transferred": (
+            "itemtransferred transferreditems transferreditem transferred transfers itemtransfers itemtransfer "
+            "itemsgiven givenitems"
+        ),
+        "npc_met": "npcsmet metnpc metnpcs met npcmeet npcencountered npcsencountered npc npcs",
+        "npc_separated": "npcsseparated separatednpc separatednpcs separated npcleft npcsleft leftnpcs",
+        "relationship_changes": (
+            "relationshipchange relationchanges relationchange relationshipschanged relationships relationship "
+            "relations relation"
+        ),
+        "status_changes": "statuschange statuses characterstatus characterstatuses npcstatus",
+        "mood": "atmosphere tone",
+        "event_trigger": "event events eventtriggered triggeredevent trigger",
+        "notes": "note memo memos remark remarks comment comments summary",
+    },
+    templates={
+        "location": "location place placename",
+        "items_gained": "item items itemname",
+        "items_lost": "item items itemname",
+        "items_transferred": "item items itemname",
+        "npc_met": "npc npcname name",
+        "npc_separated": "npc npcname name",
+        "relationship_changes": "name relationship",
+        "status_changes": "name",
+        "mood": "mood",
+        "event_trigger": "event eventname",
+        "notes": "note notes memo",
+    },
+    keys={
+        "name": "name npc npcname character who",
+        "item": "item itemname",
+        "quantity": "quantity qty count amount number num",
+        "from": "from source giver subject sender fromnpc",
+        "to": "to target receiver recipient object tonpc",
+        "type": "type relation relationship relationtype kind status newtype",
+        "status": "status state condition",
+        "delta": "delta change strength strengthchange strengthdelta value amount affinity",
+    },
+    levels="hp health",
+    nothing=(
+        "none,null,nil,n/a,na,nothing,nobody,no one,empty,undefined,unknown,tbd,no change,no "
+        "changes,unchanged,same,same as before,not applicable,no damage,no event"
+    ),
+    nothing_said=(
+        r"no (?:new |other |more )?(?:npcs?|items?|things?|people|person|characters?|changes?|events?|transfers?)\.?"
+        r"|(?:none|nobody|no one|nothing) (?:new|else|at all|of note)\.?"
+    ),
+    nothing_ends="null|none|true|false",
+    unchanged="nothing nothingchanged nothinghaschanged nochange nochanges emptyblock",
+    yes="true yes",
+    no="false no",
+    true="y t on 1 moved o",
+    false="n f off 0 notmoved didnotmove stayed x",
+    minus=r"minus\b",
+    plus=r"plus\b",
+    loss=(
+        r"\b(?:lost|loses?|losing|loss|damaged?|dmg|hurt|hits?|took|ta"
+        r"kes?|taken|minus|decreased?|down|reduced|wounded|drained?)\b"
+    ),
+    gain=(
+        r"\b(?:heal(?:s|ed|ing)?|gain(?:s|ed)?|recover(?:s|ed|y)?|rest"
+        r"ored?|regain(?:s|ed)?|plus|increased?|up|regenerated?)\b"
+    ),
+    negation=r"\b(?:not?|never|without)\b",
+    units=r"\b(?:hp|health|points?|pts?|of|by)\b",
+    hit_points="hp",
+    becomes="to",
+    money="[Gg]old|[Ss]ilver|[Cc]opper|[Cc]oins?|[Aa]rrows?",
+    plurals={word: number for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)},
+    labels=r"\b(?:type|delta|relation|strength)\b",
+    gives=(
+        r"(?P<giver>\S.*?)\s+(?:gives|gave|hands|handed|passes|passed)\s+(?P<item>\S.*?)\s+to\s+(?P<receiver>\S.*?)\.?",
+        r"(?P<item>\S.*?)\s+from\s+(?P<giver>\S.*?)\s+to\s+(?P<receiver>\S.*?)\.?",
+    ),
+    tells_giving=r"\b(?:gives|gave|handed|hands)\b",
+    statuses="dead|died|killed|slain|alive|captured|missing|unconscious|injured|wounded",
+    dead="dead died deceased killed slain dies perished",
+    alive="alive living revived resurrected",
+)

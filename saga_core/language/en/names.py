@@ -1,0 +1,29 @@
+"""English titles."""
+
+from __future__ import annotations
+
+from saga_core.language.names import NameWords
+
+NAMES = NameWords(
+    player=frozenset("player theplayer you me i {{user}} user".split()),
+    titles=frozenset(
+        "captain lady lord sir dame old young mother father brother sister the doctor dr master mistress miss mr "
+        "mrs ms king queen prince princess duke count baron reeve sergeant commander general professor saint st "
+        "uncle aunt elder chief bishop abbot abbess prior friar priest priestess knight squire guard merchant "
+        "judge marshal admiral lieutenant corporal major colonel warden archmage mage wizard witch innkeeper "
+        "constable sheriff inspector detective officer viscount earl marquis emperor empress chancellor minister "
+        "deacon cardinal madam madame monsieur don capt sgt lt prof rev reverend mayor governor warlord duchess "
+        "countess baroness man woman boy girl ser nurse widow cook maid butler private agent sailor bosun scout "
+        "ranger archer champion seer oracle shaman".split()
+    ),
+    women=frozenset(
+        "lady dame mother sister mistress miss mrs ms queen princess aunt priestess witch empress madam madame "
+        "abbess duchess countess baroness".split()
+    ),
+    men=frozenset(
+        "lord sir father brother master mr king prince duke count baron uncle emperor monsieur don abbot friar".split()
+    ),
+    between=frozenset("von van de la der den del di da du le".split()),
+    ordinal=r"[ivx]{1,5}|(?:1st|2nd|3rd|\dth)",
+    joint=r"\s+and\s+",
+)

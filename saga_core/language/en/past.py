@@ -1,0 +1,60 @@
+"""English words of time and of remembering."""
+
+from __future__ import annotations
+
+from saga_core.language.past import PastWords
+
+_NUMBERS = {
+    word: number
+    for number, words in enumerate(("", "a one", "two couple", "three few", "four", "five", "six", "seven", "eight"))
+    for word in words.split()
+} | {"nine": 9, "ten": 10, "eleven": 11, "twelve": 12}
+_COUNT = rf"(?P<number>{'|'.join(_NUMBERS)}|\d{{1,3}}) (?:of )?(?P<unit>day|night|morning|evening|week|month)s?"
+_SENTENCE = r"(?:^|[.!…\n”\"'*)] ?)\s*"
+_TOLD = r"(?:^|[.!?…\n”\"'’*)] ?)\s{0,8}"
+
+PAST = PastWords(
+    asking=(
+        r"\b(?:who|whom|whose|what|which|when|where|why|how|remember|recall|remind|reminds|forget|forgot|forgotten|ago|"
+        r"earlier|yesterday|formerly|once|promised|before|last (?:time|night|day|week|month|year|summer|winter))\b"
+    ),
+    asking_unmarked=(
+        # "Would Mara like it", "do you still have the key", "Tell me of the war", "Name the kings of the north".
+        rf"{_SENTENCE}(?:(?:and|but|so|or) )?"
+        r"(?:(?:did|does|is|are|was|were|has|had|would|could|should) (?!not\b|be\b)\w"
+        r"|(?:do|have) (?:you|we|they|i|any|the|her|his|my|our|their)\b"
+        r"|(?:(?:please|now),? )?(?:tell (?:me|us)|(?:name|list) (?:the|all|every|any|some|one|two|three)"
+        r"|describe|explain|summari[sz]e|recount|identify)\b)"
+    ),
+    ago=rf"\b{_COUNT} (?:ago\b|(?:before|earlier|back)(?=\s*(?:[,;.?!]|$)))",
+    numbers=_NUMBERS,
+    units={"day": 1, "night": 1, "morning": 1, "evening": 1, "week": 7, "month": 30},
+    named_days=(
+        (r"day before yesterday", 2),
+        (r"\byesterday\b|\blast (?:night|evening)\b", 1),
+        (r"\blast week\b", 7),
+        (r"\blast month\b", 30),
+    ),
+    meeting=(
+        r"\bfirst (?:met|meet|saw|see|encounter\w*|came across)\b|\bmet\b[^.?!]{0,200}\bfirst time\b"
+        r"|\b(?:day|time|when) (?:we|i|you) met\b"
+    ),
+    beginning=(
+        r"\b(?:in|at|from) the (?:very )?(?:beginning|start|outset)\b"
+        r"(?! of (?!(?:the|this|our) (?:story|tale|journey|adventure|game)))"
+        r"|\bwhen (?:we|i|it|this|all this|everything|our \w+) (?:all )?(?:first )?(?:began|started|set out|arrived)\b"
+        r"(?! (?:to|at|in|on|with|for|home|there|by|\w+ing)\b)"
+    ),
+    latest=r"\b(?:the )?(?:last|previous|other) time\b|\bmost recently\b",
+    hints=(
+        *("ago", "before", "earlier", "back", "yesterday", "last", "first", "met", "beginning", "start", "outset"),
+        *("began", "arrived", "set out", "previous", "other time", "recently"),
+    ),
+    later=(
+        rf"{_TOLD}(?:(?:it (?:is|was) )?(?:the )?(?:next|following) (?:day|morning|dawn)\b"
+        r"|(?:at|by) (?:dawn|daybreak|sunrise)\b|(?:morning|dawn) (?:comes|came|breaks|broke|finds|found)\b"
+        rf"|{_COUNT} (?:later|pass|passed|go by|went by)\b)"
+    ),
+    turn=("Turn",),
+    dated=r"(?P<rest>\d{1,2} [A-Z][a-z]+) (?P<year>\d+)",
+)

@@ -1,0 +1,43 @@
+"""The words of the context block: everything in it that is not from the story."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+
+@frozen(kw_only=True)
+class Labels:
+    """The block's first and last line, headings, and labels. A text in braces is filled in."""
+
+    opening: str
+    closing: str = "[/SAGA]"
+    sections: Mapping[str, str]
+    """Headings by a section's name, in brackets. A section that is not here has its own English heading."""
+    place: str
+    hp: str = "HP"
+    inventory: str
+    mood: str
+    player: str
+    present: str
+    nearby: str
+    ways: str
+    dead: str
+    changed: str
+    nothing: str
+    since_turn: str
+    turn: str
+    secret: str
+    secret_of_none: str
+    is_dead: str
+    renamed: str
+    alive_again: str
+    gone: str
+    more: str
+    not_there: str
+    formerly: str
+    wish: str
+    limit: str
+    edges: Mapping[str, str]
+    """By an edge's type; one that is not here is called by its type."""

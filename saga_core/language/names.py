@@ -1,0 +1,37 @@
+"""What may stand around a name, and what is called so without being a name."""
+
+from __future__ import annotations
+
+from attrs import field, frozen
+
+_NONE: frozenset[str] = frozenset()
+
+
+@frozen(kw_only=True)
+class NameWords:
+    """All of it is compared folded, as ``fold_name`` does. What a language does not have is left out."""
+
+    player: frozenset[str] = _NONE
+    """Words that mean the player's character."""
+    titles: frozenset[str] = _NONE
+    """Titles that may stand anywhere among the words of a name."""
+    titles_around: frozenset[str] = _NONE
+    """Titles at the beginning or the end of a name, where they are told from names by their place."""
+    title_suffixes: tuple[str, ...] = ()
+    """What may hang on a title."""
+    honorifics: tuple[str, ...] = ()
+    """What hangs on a name of at least two letters."""
+    many: frozenset[str] = _NONE
+    """Titles that many bear at the same place: they name nobody."""
+    women: frozenset[str] = _NONE
+    men: frozenset[str] = _NONE
+    families: frozenset[str] = _NONE
+    """Family names of one syllable before a given name of two."""
+    between: frozenset[str] = _NONE
+    """What stands between a given and a family name."""
+    ordinal: str = "(?!)"
+    """A pattern of what numbers the bearers of one name."""
+    joint: str = "(?!)"
+    """A pattern of what joins two names."""
+    letters: str = field(default="(?!)")
+    """A pattern of one letter that names are written with, of a script without capitals."""

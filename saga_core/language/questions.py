@@ -1,0 +1,69 @@
+"""What small models are asked: their tasks, and the words around the quoted material."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+
+@frozen(kw_only=True)
+class ExtractionWords:
+    """The question to an extraction model. ``again``: with ``{reason}``."""
+
+    system: str
+    before: str
+    player: str
+    place: str
+    hp: str = "HP"
+    inventory: str
+    present: str
+    known: str
+    nothing: str
+    words: str
+    reply: str
+    again: str
+
+
+@frozen(kw_only=True)
+class CurationWords:
+    """The question to a curator model. ``state``: with ``{depth}``; ``again``: with ``{reason}``."""
+
+    task: str
+    answer: str
+    calls: str
+    state: str
+    known: str
+    story: str
+    schedule: str
+    facts: str
+    turns: str
+    memory: str
+    done: str
+    nothing: str
+    again: str
+
+
+@frozen(kw_only=True)
+class LearningWords:
+    """The question of a memory strategy. ``frame``: with ``{limit}``; ``again``: with ``{reason}``."""
+
+    frame: str
+    form: str
+    known: str
+    turns: str
+    nothing: str
+    again: str
+
+
+@frozen(kw_only=True)
+class Questions:
+    """All of them."""
+
+    extraction: ExtractionWords
+    curation: CurationWords
+    learning: LearningWords
+    strategies: Mapping[str, str]
+    """What the memory strategies that come with SAGA tell a model, by ``strategy.task`` or ``strategy.kind``."""
+    nudge: str
+    """What asks a model to go on with a reply that it began."""

@@ -1,0 +1,98 @@
+"""Amending: a later delta is recorded, and what was known from its turn on is known anew."""
+
+from __future__ import annotations
+
+import pytest
+
+from saga_core.errors import NotFound, StoreError
+from saga_core.model import Delta, Review, Source, Status
+from saga_core.model.deltas import HpChanged, Introduced, Met
+from saga_core.model.entities import Kind
+from saga_core.sessions import LiveSession, amend
+from tests.core.sessions.stage import Stage, tell
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage(checkpoint_every=2)
+
+
+@pytest.fixture
+async def live(stage: Stage) -> LiveSession:
+    found = await stage.begin()
+    player = (await found.state(found.head)).player
+    for number in range(1, 6):
+        await tell(found, f"t{number}", HpChanged(player, -1), episode=f"{number}번째 일")
+    return found
+
+
+def edit(live: LiveSession, amount: int) -> Delta:
+    return Delta((HpChanged(_player(live), amount),), Source.EDIT, Status.OK)
+
+
+def _player(live: LiveSession) -> str:
+    return live.prepared.opening.player
+
+
+async def test_it_is_in_the_journal_and_holds_at_once(stage: Stage, live: LiveSession) -> None:
+    await amend(live, "t2", edit(live, -10), "0")
+    await amend(live, "t2", edit(live, -20), "1", ("2", edit(live, -30)))
+    assert [delta.events[0].amount for delta in live.amendments["t2"]] == [-10, -20, -30]  # type: ignore[union-attr]
+    assert await stage.journal.amendments(live.session.id) == live.amendments
+    state = await live.state("t5")
+    stage.restart()
+    assert await (await stage.live.get(live.session.id)).state("t5") == state
+    assert state.entities[state.player].attributes["hp"] == 35
+
+
+async def test_states_that_were_stored_below_go_and_those_elsewhere_stay(stage: Stage, live: LiveSession) -> None:
+    await tell(live, "u3", parent="t2")
+    await tell(live, "u4")
+    for turn in ("t2", "t4", "u4"):
+        await stage.journal.put_checkpoint(live.session.id, await live.state(turn))
+    await amend(live, "t3", edit(live, -10), "0")
+    kept = {key[2] for key, _ in await stage.journal.kv.scan(("state", live.session.id))}
+    assert kept == {"t2", "u4"}
+
+
+async def test_the_turns_episode_and_witnesses_are_told_as_they_are_now(live: LiveSession) -> None:
+    ergen = next(each.id for each in live.prepared.opening.entities.values() if each.name == "Ergen")
+    await amend(live, "t2", Delta((Met(ergen),), Source.EDIT, Status.OK), "0")
+    node = live.tree.get("t2")
+    assert node.episode != "2번째 일" and node.present is not None and ergen in node.present
+    assert node == await live.journal.node(live.session.id, "t2")
+    assert live.tree.get("t3").episode == "3번째 일"
+
+
+async def test_a_turn_without_an_episode_gets_none(live: LiveSession) -> None:
+    await tell(live, "t6")
+    await amend(live, "t6", edit(live, -1), "0")
+    assert live.tree.get("t6").episode == "" and live.tree.get("t6").status is Status.OK
+
+
+async def test_a_review_stands_beside_what_it_changed(stage: Stage, live: LiveSession) -> None:
+    review = Review("rules", "t2", 7.0, 0, 2)
+    await amend(live, "t2", edit(live, -1), "0", review=review)
+    assert live.reviews == {"t2": (review,)} == await stage.journal.reviews(live.session.id)
+
+
+async def test_when_it_fails_nothing_changed(stage: Stage, live: LiveSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, node = await live.state("t5"), live.tree.get("t2")
+
+    async def full(*_: object, **__: object) -> None:
+        raise StoreError("disk full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(stage.journal.kv, "commit", full)
+        with pytest.raises(StoreError):
+            await amend(live, "t2", edit(live, -1), "0", review=Review("rules", "t2", 7.0, 0, 2))
+    assert await live.state("t5") is before and live.tree.get("t2") is node
+    assert live.amendments == {} and live.reviews == {}
+    with pytest.raises(NotFound):
+        await amend(live, "t9", edit(live, -1), "0")
+
+
+async def test_the_root_may_be_amended(live: LiveSession) -> None:
+    mira = Introduced("cmira", Kind.CHARACTER, "미라")
+    await amend(live, live.tree.root, Delta((mira,), Source.EDIT, Status.OK), "0")
+    assert (await live.state("t5")).name("cmira") == "미라"
