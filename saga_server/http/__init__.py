@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from saga_server.http.chat import chat_routes
     from saga_server.http.connections import LOG, SILENT, ConnectionLog, heard, listen, tell_request_id
     from saga_server.http.errors import Handler, RequestError, errors_as_json
-    from saga_server.http.exchange import Exchanges
+    from saga_server.http.exchanges import Exchanges
     from saga_server.http.openai_schema import read_json
     from saga_server.http.request_names import read_name
     from saga_server.http.security import BEARER, guarded, share_with_origin
@@ -62,7 +62,7 @@ __getattr__ = lazy_face(
         "Handler": "saga_server.http.errors:Handler",
         "RequestError": "saga_server.http.errors:RequestError",
         "errors_as_json": "saga_server.http.errors:errors_as_json",
-        "Exchanges": "saga_server.http.exchange:Exchanges",
+        "Exchanges": "saga_server.http.exchanges:Exchanges",
         "read_json": "saga_server.http.openai_schema:read_json",
         "read_name": "saga_server.http.request_names:read_name",
         "BEARER": "saga_server.http.security:BEARER",

@@ -7,7 +7,7 @@ from typing import Final
 from aiohttp import web
 
 from saga_core import Saga
-from saga_server.http.exchange import Exchanges
+from saga_server.http.exchanges import Exchanges
 from saga_server.process import Current, Metrics, Readiness, Reloading
 
 SAGA: Final = web.AppKey("saga", Saga)

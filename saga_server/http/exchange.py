@@ -28,9 +28,6 @@ from saga_server.http.prompt_log import log_prompt, log_replies
 from saga_server.process import ADJUSTABLE, Metrics
 from saga_server.providers import Narrators, Route
 
-Key = tuple[str, str | None, str | None, bytes]
-"""What makes two requests the same: owner, session, world and the whole body."""
-
 _log = logging.getLogger("saga.server")
 
 COMMIT_SECONDS = 10.0
@@ -350,77 +347,3 @@ class Exchange:
 def _report_late(recording: asyncio.Task[Any]) -> None:
     if not recording.cancelled():
         _log.warning("a recording that took long is over", exc_info=recording.exception())
-
-
-@define(eq=False)
-class Exchanges:
-    """The exchanges under way."""
-
-    saga: Saga
-    narrators: Narrators
-    metrics: Metrics
-    keep_alive: float = 0.0
-    patience: float = 600.0
-    _by_key: dict[Key, Exchange] = field(factory=dict, init=False)
-    _recordings: dict[asyncio.Task[Any], tuple[str, str]] = field(factory=dict, init=False)
-    _tasks: dict[asyncio.Task[None], Exchange] = field(factory=dict, init=False)
-    closing: bool = field(default=False, init=False)
-    """Whether no exchange is begun any more."""
-
-    def join(self, key: Key, call: Call) -> Exchange:
-        """Follow the exchange that runs for an equal call, or begin one. The caller must ``leave`` it.
-
-        Raises ``UpstreamError`` when the server is shutting down.
-        """
-        if self.closing:
-            raise UpstreamError("the server is shutting down", status=503, kind="unavailable_error", retry_after=5)
-        exchange = self._by_key.get(key)
-        if exchange is None or exchange.ended or exchange.stopped:
-            exchange = Exchange(
-                call, self.saga, self.narrators, self.metrics, self._recordings, self.keep_alive, self.patience
-            )
-            self._by_key[key] = exchange
-            task = asyncio.create_task(exchange.run(), name="saga-exchange")
-            self._tasks[task] = exchange
-            task.add_done_callback(lambda done: self._over(key, done))
-        exchange.join()
-        return exchange
-
-    def _over(self, key: Key, task: asyncio.Task[None]) -> None:
-        exchange = self._tasks.pop(task)
-        if self._by_key.get(key) is exchange:
-            del self._by_key[key]
-
-    def __len__(self) -> int:
-        return len(self._tasks)
-
-    async def settle(self) -> None:
-        """Wait for those that nobody follows any more and that only record, and for late recordings."""
-        while alone := [task for task, exchange in self._tasks.items() if not exchange.heard]:
-            await asyncio.wait(alone)
-        if self._recordings:
-            await asyncio.wait(list(self._recordings))
-
-    def recording(self) -> list[tuple[str, str]]:
-        """Session and turn of what is being recorded."""
-        return list(self._recordings.values())
-
-    async def aclose(self, seconds: float) -> int:
-        """Begin no more; let exchanges finish for so long, then stop them; what was shown is recorded.
-
-        How many exchanges and recordings did not end within ``COMMIT_SECONDS`` behind that, and were given up.
-        """
-        self.closing = True
-        if self._tasks:
-            await asyncio.wait(list(self._tasks), timeout=seconds)
-        for exchange in self._tasks.values():
-            exchange.stop()
-        ends = asyncio.get_running_loop().time() + COMMIT_SECONDS
-        while working := [*self._tasks, *self._recordings]:
-            left = ends - asyncio.get_running_loop().time()
-            if left <= 0:
-                break
-            await asyncio.wait(working, timeout=left)
-        for task in working:
-            task.cancel()
-        return len(working)
