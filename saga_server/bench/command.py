@@ -160,8 +160,8 @@ def recall(
     import asyncio
 
     from saga_core.errors import SagaError
-    from saga_server.bench.recall import run_recall, table
-    from saga_server.bench.recall_set import MalformedSet, read_dialogues
+    from saga_server.bench.recall.comparison import run_recall, table
+    from saga_server.bench.recall.dialogue_set import MalformedSet, read_dialogues
 
     chosen = [2 * number + (not tuning) for number in range(seeds)]
     try:
@@ -232,8 +232,8 @@ def stores(
 
     from saga_core.errors import SagaError
     from saga_server.bench.processes import ProcessFailed
-    from saga_server.bench.stores import StoreOptions, check_engines, run_stores
-    from saga_server.bench.stores_report import goal_lines, markdown, print_tables
+    from saga_server.bench.stores.measure import StoreOptions, check_engines, run_stores
+    from saga_server.bench.stores.report import goal_lines, markdown, print_tables
 
     if 0 < growth < _HUNDREDS or 0 < play < _LEAST:
         raise click.UsageError(f"give --growth 0 or at least {_HUNDREDS}, and --play 0 or at least {_LEAST}")
@@ -291,8 +291,8 @@ def cache(names: tuple[str, ...], only_list: bool, as_json: bool) -> None:
     the future and beside the same chat without SAGA. docs/performance.md says what each figure means.
     """
     from saga_core.errors import SagaError
-    from saga_server.bench.cache import run_cases
-    from saga_server.bench.cache_cases import CASES
+    from saga_server.bench.cache.cases import CASES
+    from saga_server.bench.cache.figures import run_cases
 
     chosen = [case for case in CASES if not names or any(name in case.name for name in names)]
     if not chosen:
@@ -355,9 +355,9 @@ def load(
     import asyncio
 
     from saga_core.errors import SagaError
-    from saga_server.bench.load import run_load
-    from saga_server.bench.load_report import faults, rows
-    from saga_server.bench.load_script import LoadOptions
+    from saga_server.bench.load.load import run_load
+    from saga_server.bench.load.report import faults, rows
+    from saga_server.bench.load.script import LoadOptions
     from saga_server.bench.processes import ProcessFailed
 
     options = LoadOptions(sessions, turns, pieces, pause, entities, lore, lang)

@@ -15,11 +15,11 @@ from saga_core.journal import Entry
 from saga_core.model import Session, Turn, node_of
 from saga_core.transcript import Match, identity_key, read_transcript, words_key
 from saga_core.transcript import identities as identity
-from saga_server.bench.cast import make_cast
 from saga_server.bench.meters import Samples, Stopwatch, calibrate, percentile
 from saga_server.bench.play import PlayOptions, prepare
 from saga_server.bench.processes import run_python
-from saga_server.bench.storyteller import Storyteller
+from saga_server.bench.story.cast import make_cast
+from saga_server.bench.story.storyteller import Storyteller
 
 REPEATS = 300
 _BATCH = 500

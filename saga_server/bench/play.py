@@ -23,8 +23,8 @@ from saga_core.sessions import LiveSession
 from saga_core.state_block import read_reply
 from saga_core.transcript import identity_key, opening_key, read_transcript, words_key
 from saga_core.world import render_world
-from saga_server.bench.cast import NAME, Cast, make_cast, make_world
-from saga_server.bench.storyteller import Storyteller, Told
+from saga_server.bench.story.cast import NAME, Cast, make_cast, make_world
+from saga_server.bench.story.storyteller import Storyteller, Told
 
 CONFIG = "saga.yaml"
 _PLAY = "play.json"

@@ -26,7 +26,7 @@ from saga_server.bench.meters import (
     probe,
 )
 from saga_server.bench.play import Play
-from saga_server.bench.storyteller import Storyteller, Told
+from saga_server.bench.story.storyteller import Storyteller, Told
 from saga_server.process import settle
 
 READS = 400

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from saga_server.bench.cache import figures
-from saga_server.bench.cache_cases import CASES, Case
-from saga_server.bench.cache_ideal import Wish, ideal_cost
-from saga_server.bench.cache_play import play
-from saga_server.bench.cache_rules import AutomaticCache, Charge, MarkedCache, Piece, Rates, Refused
+from saga_server.bench.cache.cases import CASES, Case
+from saga_server.bench.cache.figures import figures
+from saga_server.bench.cache.ideal import Wish, ideal_cost
+from saga_server.bench.cache.play import play
+from saga_server.bench.cache.rules import AutomaticCache, Charge, MarkedCache, Piece, Rates, Refused
 
 RATES = Rates(0.1, 1.25, 2.0)
 

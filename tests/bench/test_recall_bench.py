@@ -14,12 +14,23 @@ from saga_backends.embedder.ngram import NgramEmbedder
 from saga_core.context.model import TurnContext
 from saga_core.recall.time_words import time_meant
 from saga_server.bench.command import bench
-from saga_server.bench.recall import BUDGETS, PLAY, TALK, TIMES, compare, found, interval, mean, shares, shrunk
-from saga_server.bench.recall_chats import make_chat
-from saga_server.bench.recall_plays import stage_play
-from saga_server.bench.recall_set import Dialogue, MalformedSet, Question, Said, read_dialogues
-from saga_server.bench.recall_stage import Evidence, stage_dialogue
-from saga_server.bench.recall_times import stage_times
+from saga_server.bench.recall.chats import make_chat
+from saga_server.bench.recall.comparison import (
+    BUDGETS,
+    PLAY,
+    TALK,
+    TIMES,
+    compare,
+    found,
+    interval,
+    mean,
+    shares,
+    shrunk,
+)
+from saga_server.bench.recall.dialogue_set import Dialogue, MalformedSet, Question, Said, read_dialogues
+from saga_server.bench.recall.plays import stage_play
+from saga_server.bench.recall.stage import Evidence, stage_dialogue
+from saga_server.bench.recall.times import stage_times
 
 
 def turns() -> list[dict[str, Any]]:

@@ -15,10 +15,10 @@ from saga_core.recall.graph_walk import walk
 from saga_core.registry import OpenOptions
 from saga_core.storage.opening import PROFILES
 from saga_server.bench.command import bench
-from saga_server.bench.stores import GRAPHS, TOGETHER, VECTORS, StoreOptions, check_engines, run_stores
-from saga_server.bench.stores_child import Task, measure_growth
-from saga_server.bench.stores_data import SCOPE, TurnChanges, graph_parts
-from saga_server.bench.stores_report import goals, markdown, tables
+from saga_server.bench.stores.child import Task, measure_growth
+from saga_server.bench.stores.data import SCOPE, TurnChanges, graph_parts
+from saga_server.bench.stores.measure import GRAPHS, TOGETHER, VECTORS, StoreOptions, check_engines, run_stores
+from saga_server.bench.stores.report import goals, markdown, tables
 
 SMALL = StoreOptions(
     (20,), (20,), growth=0, play=30, reads=4, turns=9, repeats=8, engines=("networkx", "ladybug", "sqlite")

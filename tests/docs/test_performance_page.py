@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from saga_core import registry
-from saga_server.bench.stores import TOGETHER
-from saga_server.bench.stores_report import _graphs, _growth, _turns, _vectors
+from saga_server.bench.stores.measure import TOGETHER
+from saga_server.bench.stores.report import _graphs, _growth, _turns, _vectors
 from tests.docs.pages import page
 
 PAGE = page("docs/performance.md")

@@ -9,7 +9,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from saga_backends.tokens.estimate import EstimateCounter
-from saga_server.bench.cache_rules import AutomaticCache, Charge, MarkedCache, Piece
+from saga_server.bench.cache.rules import AutomaticCache, Charge, MarkedCache, Piece
 from saga_server.bench.protocols.server import Received
 
 _TOKENIZER = EstimateCounter(1.15)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from saga_server.bench.cache_rules import AutomaticCache, MarkedCache
+from saga_server.bench.cache.rules import AutomaticCache, MarkedCache
 from saga_server.bench.protocols.anthropic import AnthropicMessages
 from saga_server.bench.protocols.openai import OpenAIChatServer
 from saga_server.bench.protocols.server import ProtocolServer

@@ -1,4 +1,4 @@
-"""The model's server of a load run, in a process of its own: ``python -m saga_server.bench.load_upstream OPTIONS``.
+"""The model's server of a load run, in a process of its own: ``python -m saga_server.bench.load.upstream OPTIONS``.
 
 It speaks the OpenAI chat API, knows the script of every session, and sends replies piece by piece at the given pace.
 ``OPTIONS`` is JSON. It prints its port, and ends when its input does.
@@ -15,8 +15,8 @@ from aiohttp import web
 from attrs import define, field
 from cattrs import structure
 
-from saga_server.bench.load_script import LoadOptions, Script, read_tag
-from saga_server.bench.storyteller import Told
+from saga_server.bench.load.script import LoadOptions, Script, read_tag
+from saga_server.bench.story.storyteller import Told
 
 PIECE = 12
 """Characters in a piece."""

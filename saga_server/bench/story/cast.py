@@ -9,7 +9,7 @@ from attrs import frozen
 
 from saga_core.language import josa
 from saga_core.world import CharacterSheet, ItemStack, LoreEntry, SheetRelation, World
-from saga_server.bench.vocabulary import VOCABULARIES, Vocabulary
+from saga_server.bench.story.vocabulary import VOCABULARIES, Vocabulary
 
 NAME = "bench"
 

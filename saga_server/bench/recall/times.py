@@ -17,10 +17,10 @@ from saga_core.projection import render_episode
 from saga_core.recall import LoreIndex, PathEpisodes
 from saga_core.state_block import read_reply
 from saga_core.world import opening_state
-from saga_server.bench.cast import make_cast, make_world
-from saga_server.bench.recall_chats import filled
-from saga_server.bench.recall_stage import Case, Evidence, Stage
-from saga_server.bench.storyteller import Storyteller
+from saga_server.bench.recall.chats import filled
+from saga_server.bench.recall.stage import Case, Evidence, Stage
+from saga_server.bench.story.cast import make_cast, make_world
+from saga_server.bench.story.storyteller import Storyteller
 
 TURNS = 240
 _ENTITIES, _LORE = 40, 20

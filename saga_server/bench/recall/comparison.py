@@ -34,11 +34,11 @@ from saga_core.context import (
 from saga_core.ports import Embedder
 from saga_core.recall import Ranking
 from saga_core.storage import open_embedder
-from saga_server.bench.recall_chats import make_chats
-from saga_server.bench.recall_plays import stage_play
-from saga_server.bench.recall_set import Dialogue
-from saga_server.bench.recall_stage import Evidence, Stage, stage_dialogue
-from saga_server.bench.recall_times import stage_times
+from saga_server.bench.recall.chats import make_chats
+from saga_server.bench.recall.dialogue_set import Dialogue
+from saga_server.bench.recall.plays import stage_play
+from saga_server.bench.recall.stage import Evidence, Stage, stage_dialogue
+from saga_server.bench.recall.times import stage_times
 
 BUDGETS = (600, 1_500)
 SAMPLES = 2_000

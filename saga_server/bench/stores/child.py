@@ -1,4 +1,4 @@
-"""One store measured in a process of its own: ``python -m saga_server.bench.stores_child TASK`` prints JSON.
+"""One store measured in a process of its own: ``python -m saga_server.bench.stores.child TASK`` prints JSON.
 
 TASK is JSON: ``what`` (``graph``, ``vector`` or ``growth``), ``backend``, ``folder``, ``size``, ``fill``,
 ``resident_mb`` and ``repeats``. A store on disk is filled by one process and read by the next, which finds it cold.
@@ -24,7 +24,7 @@ from saga_core.registry import OpenOptions
 from saga_core.stores import Compare, ScopeSpec
 from saga_server.bench.meters import Samples, Stopwatch, full_speed, probe
 from saga_server.bench.processes import bytes_on_disk, resident_bytes
-from saga_server.bench.stores_data import (
+from saga_server.bench.stores.data import (
     DIMENSION,
     SCOPE,
     TurnChanges,

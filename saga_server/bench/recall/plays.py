@@ -17,11 +17,11 @@ from saga_core.projection import LoreGraph, render_episode, render_graph
 from saga_core.recall import LoreIndex, PathEpisodes
 from saga_core.state_block import read_reply
 from saga_core.world import opening_state
-from saga_server.bench.cast import Word, make_cast, make_world
-from saga_server.bench.recall_chats import filled, slots_for
-from saga_server.bench.recall_stage import Case, Evidence, Stage
-from saga_server.bench.recall_words import PLAY_EN, PLAY_KO, Matter
-from saga_server.bench.storyteller import Storyteller, Told
+from saga_server.bench.recall.chats import filled, slots_for
+from saga_server.bench.recall.stage import Case, Evidence, Stage
+from saga_server.bench.recall.wording import PLAY_EN, PLAY_KO, Matter
+from saga_server.bench.story.cast import Word, make_cast, make_world
+from saga_server.bench.story.storyteller import Storyteller, Told
 
 TURNS = 240
 _ENTITIES, _LORE = 70, 60

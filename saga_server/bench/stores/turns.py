@@ -1,6 +1,6 @@
 """What the stores take of whole turns: one play read and played on over a graph engine and a vector engine.
 
-``python -m saga_server.bench.stores_turns FOLDER READS TURNS`` prints JSON. The play in FOLDER is that of
+``python -m saga_server.bench.stores.turns FOLDER READS TURNS`` prints JSON. The play in FOLDER is that of
 ``write_play``; its configuration names the engines, which are filled by ``saga rebuild``'s way first.
 """
 
@@ -22,7 +22,7 @@ from saga_core.play import PendingTurn
 from saga_server.bench.meters import MeteredEmbedder, Samples, Stopwatch, Taken, full_speed, probe
 from saga_server.bench.play import Play, read_play
 from saga_server.bench.processes import bytes_on_disk, resident_bytes
-from saga_server.bench.storyteller import Told
+from saga_server.bench.story.storyteller import Told
 from saga_server.process import settle
 
 _WARM = 8

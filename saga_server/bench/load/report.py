@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from saga_server.bench.load import STALL
+from saga_server.bench.load.load import STALL
 
 _MB = 2**20
 

@@ -6,9 +6,9 @@ import random
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
-from saga_server.bench.cast import Word
-from saga_server.bench.recall_set import Dialogue, Question, Said
-from saga_server.bench.recall_words import CHAT_EN, CHAT_KO, FILLINGS, TALK_EN, TALK_KO, Matter
+from saga_server.bench.recall.dialogue_set import Dialogue, Question, Said
+from saga_server.bench.recall.wording import CHAT_EN, CHAT_KO, FILLINGS, TALK_EN, TALK_KO, Matter
+from saga_server.bench.story.cast import Word
 
 _SESSIONS = 24
 _SMALL_TALK = (10, 16)

@@ -10,7 +10,7 @@ from typing import Any
 from aiohttp import ClientError, ClientSession
 from attrs import define, field
 
-from saga_server.bench.load_script import Script, tag
+from saga_server.bench.load.script import Script, tag
 
 _SHOWN = 20
 """Turns of the chat that a frontend sends."""

@@ -11,8 +11,8 @@ import random
 from attrs import define, field, frozen
 
 from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange, render_block
-from saga_server.bench.cast import Cast, fill
-from saga_server.bench.vocabulary import VOCABULARIES, Vocabulary
+from saga_server.bench.story.cast import Cast, fill
+from saga_server.bench.story.vocabulary import VOCABULARIES, Vocabulary
 
 _FOREIGN = 0.25
 """The part of turns that are told in the other language."""

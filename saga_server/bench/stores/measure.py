@@ -17,7 +17,7 @@ from saga_core.errors import BadInput
 from saga_server.bench.play import CONFIG, PlayOptions, write_play
 from saga_server.bench.processes import run_python
 from saga_server.bench.run import machine
-from saga_server.bench.stores_data import DIMENSION
+from saga_server.bench.stores.data import DIMENSION
 
 Say = Callable[[str], None]
 
@@ -95,7 +95,7 @@ def run_stores(options: StoreOptions, folder: Path, say: Say) -> dict[str, Any]:
 
 
 def _child(**task: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run_python(["-m", "saga_server.bench.stores_child", json.dumps(task)]))
+    found: dict[str, Any] = json.loads(run_python(["-m", "saga_server.bench.stores.child", json.dumps(task)]))
     return found
 
 
@@ -150,7 +150,7 @@ def _together(pairs: list[tuple[str, str]], options: StoreOptions, folder: Path,
             config = json.loads((place / CONFIG).read_text(encoding="utf-8"))
             config["storage"].update(graph={"backend": graph}, vector={"backend": vector})
             (place / CONFIG).write_text(json.dumps(config), encoding="utf-8")
-            arguments = ["-m", "saga_server.bench.stores_turns", str(place), str(options.reads), str(options.turns)]
+            arguments = ["-m", "saga_server.bench.stores.turns", str(place), str(options.reads), str(options.turns)]
             found.append({"graph": graph, "vector": vector, **json.loads(run_python(arguments))})
         finally:
             shutil.rmtree(place)

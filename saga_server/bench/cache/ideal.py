@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from saga_server.bench.cache_rules import Piece, Rates, _chained
+from saga_server.bench.cache.rules import Piece, Rates, _chained
 
 
 @frozen

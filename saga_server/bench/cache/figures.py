@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from saga_server.bench.cache_cases import Case
-from saga_server.bench.cache_play import Result, play
+from saga_server.bench.cache.cases import Case
+from saga_server.bench.cache.play import Result, play
 
 _HEAD = (
     f"{'':26}{'reuse':>8}{'bill':>8}{'read':>8}{'input $':>10}{'saved':>8}{'whole':>8}"

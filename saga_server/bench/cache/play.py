@@ -18,13 +18,13 @@ from saga_backends.tokens.estimate import EstimateCounter
 from saga_core import Saga
 from saga_core.messages import PromptPlan, Stability, flatten
 from saga_core.upstream import facts_of
-from saga_server.bench.cache_cases import PACES, Case
-from saga_server.bench.cache_ideal import Wish, ideal_cost
-from saga_server.bench.cache_rules import AutomaticCache, Charge, MarkedCache, Piece, Rates
-from saga_server.bench.cast import make_cast
+from saga_server.bench.cache.cases import PACES, Case
+from saga_server.bench.cache.ideal import Wish, ideal_cost
+from saga_server.bench.cache.rules import AutomaticCache, Charge, MarkedCache, Piece, Rates
 from saga_server.bench.play import CONFIG, PlayOptions, prepare
 from saga_server.bench.small_model import MODEL, SmallModel
-from saga_server.bench.storyteller import Storyteller, Told
+from saga_server.bench.story.cast import make_cast
+from saga_server.bench.story.storyteller import Storyteller, Told
 
 _START = 1_790_000_000.0
 _TOKENIZER = EstimateCounter(1.15)

@@ -18,12 +18,12 @@ from typing import Any
 from aiohttp import ClientSession, ClientTimeout, TCPConnector
 from attrs import define, evolve, field
 
-from saga_server.bench.cast import NAME
-from saga_server.bench.load_player import Findings, Player
-from saga_server.bench.load_script import LoadOptions, Script, plain, world_files
+from saga_server.bench.load.player import Findings, Player
+from saga_server.bench.load.script import LoadOptions, Script, plain, world_files
 from saga_server.bench.meters import calibrate, percentile
 from saga_server.bench.processes import ProcessFailed, cpu_milliseconds, resident_bytes
 from saga_server.bench.run import machine
+from saga_server.bench.story.cast import NAME
 from saga_server.process import READY_AT
 
 STALL = 20.0
@@ -184,7 +184,7 @@ class Run:
         world.mkdir(parents=True)
         for name, text in world_files(options).items():
             (world / name).write_text(text, encoding="utf-8")
-        async with _process("saga_server.bench.load_upstream", json.dumps(plain(options))) as (model, lines):
+        async with _process("saga_server.bench.load.upstream", json.dumps(plain(options))) as (model, lines):
             port = (await lines()).strip()
             config = {
                 "storage": {"path": "data"},

@@ -19,7 +19,7 @@ from saga_core.projection import render_utterance, spoken_day
 from saga_core.recall import LexicalIndex, LoreIndex, PathEpisodes, episodes_scope, lore_scope, passage_of, spec_of
 from saga_core.stores import VectorItem
 from saga_core.world import World
-from saga_server.bench.recall_set import Dialogue
+from saga_server.bench.recall.dialogue_set import Dialogue
 
 _MEMORY = 512 * 2**20
 _NOON = time(12)

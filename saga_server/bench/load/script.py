@@ -11,8 +11,8 @@ from attrs import asdict, define, evolve, field, frozen
 
 from saga_core.state_block import ItemAmount
 from saga_core.world import render_world
-from saga_server.bench.cast import make_cast, make_world
-from saga_server.bench.storyteller import Storyteller, Told
+from saga_server.bench.story.cast import make_cast, make_world
+from saga_server.bench.story.storyteller import Storyteller, Told
 
 CARRIED = 12
 """Marks that a player carries at the end."""

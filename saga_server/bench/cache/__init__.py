@@ -1,0 +1,1 @@
+"""What a prompt costs under the caching rules of providers."""

@@ -1,0 +1,1 @@
+"""How much of what a turn needs is in its context."""

@@ -1,0 +1,1 @@
+"""Engines by themselves, and whole turns over them."""

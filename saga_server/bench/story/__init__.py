@@ -1,0 +1,1 @@
+"""Made-up people, places and tellers, for stories of any length."""
