@@ -80,7 +80,7 @@ async def test_no_more_of_an_endless_answer_is_read_and_it_is_paid_for() -> None
 
 
 async def test_a_filtered_answer_is_told_and_paid_for() -> None:
-    desk = Desk([TextPart("I"), FinishPart("stop", 1), FinishPart("content_filter"), BILL])
+    desk = Desk([TextPart("I"), FinishPart("content_filter"), FinishPart("stop", 1), BILL])
     with pytest.raises(ModelCallFailed, match=r"small refused to read \(content_filter\)") as failed:
         await desk.ask()
     assert failed.value.answered and desk.bills == [BILL]
