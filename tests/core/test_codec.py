@@ -69,6 +69,17 @@ def test_anything_else_is_corrupt_and_names_the_record(raw: bytes) -> None:
         codec.decode(raw, Turn)
 
 
+def test_a_damaged_relation_is_corrupt() -> None:
+    for raw in (b'{"relations":[["a"]]}', b'{"relations":[5]}', b'{"entities":[1]}'):
+        with pytest.raises(StoreCorrupt, match="a stored WorldState"):
+            codec.decode(raw, WorldState)
+
+
+def test_the_same_links_are_the_same_bytes_each_time() -> None:
+    links = [(name, "CAUSED", "e") for name in "hgfedcba"]
+    assert codec.to_plain(WorldState(links=frozenset(links)))["links"] == [list(link) for link in sorted(links)]
+
+
 def test_an_unknown_event_is_corrupt() -> None:
     with pytest.raises(StoreCorrupt):
         codec.decode(b'{"events":[{"t":"danced"}]}', Delta)

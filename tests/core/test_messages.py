@@ -47,7 +47,10 @@ def test_what_leads_stands_before_the_text_in_one_message() -> None:
 
 def test_of_parts_only_the_texts_are_text() -> None:
     assert flatten("as it is") == "as it is" and flatten([]) == ""
-    assert flatten([TEXT, PICTURE, {"type": "text"}, {"type": "text", "text": "둘"}]) == "봐라\n둘"
+    assert (
+        flatten([TEXT, PICTURE, {"type": "text"}, {"type": "file", "text": "x"}, {"type": "text", "text": "둘"}])
+        == "봐라\n둘"
+    )
     assert Block("user", (TEXT, PICTURE), Origin.WORDS).text == "봐라"
 
 

@@ -87,6 +87,6 @@ def test_numbers_and_truth_are_what_they_spell(text: str, value: Any) -> None:
     assert found == value and type(found) is type(value)
 
 
-@pytest.mark.parametrize("text", ["", "1e3", "5 ", "0x10", "yes", "1_000", "٣", "５", "1.5\n", "nan"])
+@pytest.mark.parametrize("text", ["", "1e3", "5 ", "0x10", "yes", "1_000", "٣", "５", "5\n", "1.5\n", "nan"])
 def test_other_texts_stay_texts(text: str) -> None:
     assert scalar(text) == text
