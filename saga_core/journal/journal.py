@@ -40,7 +40,7 @@ _AT_ONCE = 256
 
 @frozen
 class Entry:
-    """A turn on its way into the journal, with what only the writer knows of it."""
+    """A turn to be journaled, with the facts that only its writer knows."""
 
     turn: Turn
     user_key: str
@@ -52,7 +52,7 @@ class Entry:
 
 @frozen
 class Wanted:
-    """What a turn still needs when its views are rendered: the value of its job from then on."""
+    """What a turn still needs after its views are rendered: the value of its job from then on."""
 
     extract: bool
     """Nobody reported what changed in it: an extraction model is to be asked."""

@@ -80,7 +80,7 @@ Recorder = Callable[["PendingTurn", str, str], Awaitable[tuple[Turn, ...]]]
 
 @define(eq=False, repr=False, kw_only=True)
 class PendingTurn:
-    """What ``Saga.begin`` gives: the prompt to send, and the doors through which the reply comes in."""
+    """The result of ``Saga.begin``: the prompt to send, and the methods that take the reply."""
 
     id: str
     """The id of the turn that the first choice becomes."""

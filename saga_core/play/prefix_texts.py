@@ -1,7 +1,7 @@
-"""The texts in front of a history that come from stored state: the author's world, and the pages of a turn.
+"""The prefix texts that come from stored state: the author's world, and the pages of a turn.
 
-Pages are rendered once. Where they stood in a prompt they are stored, for the state of their turn may be amended later,
-and the prefix must not change for that.
+Pages are rendered once. The ones used in a prompt are stored, because the state of their turn may be amended later, and
+the prefix must not change for that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PREFIXES = 256
 
 @define
 class PrefixTexts:
-    """Renders them once; the same turn always gives the same bytes."""
+    """Renders and caches the texts: the same turn always gives the same bytes."""
 
     budget: TokenBudget
     counter: TokenCounter

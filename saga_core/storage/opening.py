@@ -1,4 +1,4 @@
-"""Opening what a configuration names: stores, resident layers, embedder, token counter."""
+"""Opens what a configuration names: stores, resident layers, embedder, token counter."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ log = logging.getLogger("saga.stores")
 
 @frozen
 class Choice:
-    """A profile's backend for one store, and where its data lies below the data directory."""
+    """A profile's backend for one store, and the place of its data below the data directory."""
 
     backend: str
     place: str | None
@@ -74,7 +74,7 @@ def path_of(config: Config, kind: str) -> Path | None:
 
 
 class Closable(Protocol):
-    """What is closed in the end."""
+    """Anything that has to be closed at the end."""
 
     async def aclose(self) -> None:
         """Let go of everything."""

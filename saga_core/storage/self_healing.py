@@ -1,7 +1,7 @@
-"""SelfHealingStore: stores of views that are opened anew, empty, when what lies there turns out to be damaged.
+"""SelfHealingStore: reopens a store of views, empty, when its data turn out to be damaged.
 
-Views are made from the journal. So a damaged one costs nothing but the work of rendering: its data is put aside, under
-a name that says when, and every session is rendered into a fresh store. The journal is never treated so.
+Views are derived from the journal, so a damaged one costs only the work of rendering it. Its data are set aside, under
+a name with the time, and every session is rendered into a fresh store. The journal is never treated like this.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def remove(path: Path) -> None:
 
 
 class SelfHealingStore:
-    """Stands for a store: every operation of its protocol goes through to the one that is open now.
+    """Stands for a store: forwards every operation of its protocol to the store that is open now.
 
-    A call that meets damage raises as ever, and is the last that does: the store is opened anew before the next.
+    A call that meets damage raises as usual. The store is reopened before the next call.
     """
 
     def __init__(
