@@ -1,4 +1,4 @@
-"""Assembling the engine: from a configuration to parts that know each other, and the work that waits taken up."""
+"""Assembles the engine from a configuration, and resumes the work that was left."""
 
 from __future__ import annotations
 

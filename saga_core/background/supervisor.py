@@ -1,9 +1,8 @@
-"""The supervisor: runs all work behind the replies.
+"""The supervisor: runs all background work.
 
-A job is asked for a session, and does its work in steps, one at a time for each session. A step that fails is tried
-again after a pause that grows. What changes a session as a whole takes an exclusive section, in which jobs that render
-its views rest. Jobs are kept in the order in which they build on each other: that is the order in which they are
-drained.
+Somebody asks for a job in a session, and the job works in steps, one at a time for each session. A failed step is
+retried after a growing pause. An operation on a whole session takes an exclusive section, in which the jobs that render
+its views rest. Jobs are kept in the order in which they build on each other, and are drained in that order.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ log = logging.getLogger("saga.background")
 
 @frozen
 class DrainReport:
-    """What draining came to."""
+    """The result of draining."""
 
     done: int
     waiting: tuple[Waiting, ...] = ()
@@ -77,7 +76,7 @@ class _Queue:
 
 @define(eq=False)
 class Supervisor:
-    """Owns every background task. ``jobs`` stand in the order in which they build on each other."""
+    """Owns every background task. ``jobs`` are in the order in which they build on each other."""
 
     counters: Counters
     locks: SessionLocks = field(factory=SessionLocks)

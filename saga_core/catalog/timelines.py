@@ -1,4 +1,4 @@
-"""Timelines: the tree of a session as something to fork, to name, to compare and to prune."""
+"""Timelines: forks, names, compares and prunes paths of a session's tree."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Side:
 
 @frozen
 class Comparison:
-    """Two places in a session's tree, and what differs between them."""
+    """Two places in a session's tree, and how they differ."""
 
     session: str
     ancestor: str
@@ -67,7 +67,7 @@ class Pruned:
 
 @define(eq=False, kw_only=True)
 class Timelines:
-    """What can be done with a session's tree."""
+    """Operations on a session's tree."""
 
     sessions: Sessions
     directory: SessionDirectory

@@ -1,7 +1,7 @@
-"""What can be asked of the work behind the replies: what waits and why, doing it now, trying again what failed.
+"""The background part of ``Saga``: lists pending work and why it waits, does it now, and retries what failed.
 
-Work is never given up: it stays in the journal. It is *stuck* when it failed so often that somebody should look, or
-when it is not tried again unless somebody asks.
+Work is never given up: it stays in the journal. It is *stuck* if it failed so often that somebody should look, or if it
+is not retried unless somebody asks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LISTED = 50
 
 @frozen
 class PendingJob:
-    """What one turn, or a session that went, still needs."""
+    """Work that one turn, or a removed session, still needs."""
 
     session: str
     turn: str

@@ -1,8 +1,8 @@
-"""The job that reads unreported turns: an extraction model says what changed in turns whose changes nobody reported.
+"""The extraction job: asks a small model what changed in turns whose changes nobody reported.
 
-What is wanted is noted in the journal as the value of the turn's job, so that it outlives the process. Of a session
-one turn is read at a time, the newest first. A turn is read once it counts: when a later request's history proved it.
-A reply that was swiped away is never paid for.
+Wanted turns are noted in the journal as the value of the turn's job, so that they outlive the process. One turn of a
+session is read at a time, the newest first, once a later request's history has proved it. A reply that was swiped away
+is never paid for.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _REASON = 300
 
 @define(eq=False)
 class _Backlog:
-    """What a session's turns want."""
+    """The turns of one session that are to be read."""
 
     session: str
     wanted: dict[str, Wanted] = field(factory=dict)

@@ -1,4 +1,4 @@
-"""A finding: something in the data directory that is not as the journal says, and how it is mended."""
+"""A finding: a difference between the data directory and the journal, and how to repair it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Mend = Callable[[], Awaitable[None]]
 
 @frozen
 class Finding:
-    """One difference. Findings that one call mends share their ``mend``."""
+    """One difference. Findings that one call repairs share their ``mend``."""
 
     session: str
     """The session that it concerns; empty when none does."""

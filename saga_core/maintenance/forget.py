@@ -1,7 +1,7 @@
-"""Forget: a session, all sessions of an API key, or a name in a session, gone from the journal and from every store.
+"""Forget: removes a session, all sessions of an API key, or a name in a session, from the journal and from every store.
 
-Gone means the bytes too: files are written anew without them. What was copied elsewhere (backups, exports, the
-frontend's own history) is not reached from here.
+The bytes are removed too: files are rewritten without them. Copies elsewhere (backups, exports, the frontend's own
+history) are out of reach.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SHORTEST = 2
 
 @frozen
 class Gone:
-    """What forgetting came to."""
+    """The result of forgetting."""
 
     sessions: tuple[str, ...]
     """The sessions that are gone, or in which a name is."""

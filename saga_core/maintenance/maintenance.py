@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @define(eq=False)
 class Maintenance:
-    """What is done to the data as a whole. Players may play meanwhile. Its modules are imported when they are used."""
+    """Operations on the data as a whole. Play goes on meanwhile. The modules are imported when they are used."""
 
     tools: Tools
 

@@ -1,4 +1,4 @@
-"""Verify: every session's journal, and every view in every store against what the journal gives."""
+"""Verify: compares every session's journal with itself, and every view in every store with the journal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PAGE = 1_000
 
 @frozen
 class Verdict:
-    """What verifying came to."""
+    """The result of verifying."""
 
     sessions: int
     """Sessions that were looked at."""

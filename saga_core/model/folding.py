@@ -1,4 +1,4 @@
-"""``fold``: a state and a delta give the next state. Pure and total: the impossible becomes a recorded problem."""
+"""``fold``: the next state, from a state and a delta. Pure and total: the impossible becomes a recorded problem."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def fold(state: WorldState, delta: Delta, *, turn: str, depth: int) -> WorldStat
 
 @define
 class _Draft:
-    """A state in the making: each map is copied at its first change."""
+    """A state under construction: each map is copied at its first change."""
 
     base: WorldState
     turn: str

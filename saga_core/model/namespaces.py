@@ -1,4 +1,4 @@
-"""Namespaces: paths such as ``/facts/local/s01``, in which records lie. They are compared segment by segment."""
+"""Namespaces of records: paths such as ``/facts/local/s01``, compared segment by segment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree of a session's turns, in memory, slim: enough to match, to tell ancestry, and to find what to recall."""
+"""The slim tree of a session's turns in memory: enough to match, to answer questions of ancestry, and to recall."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _node(plain: dict[str, Any]) -> Node:
 
 @define
 class Tree:
-    """Nodes by id. Ancestry is told by jump pointers, in logarithmic time (Myers, 1983, skew-binary lists)."""
+    """Nodes by id. Jump pointers answer questions of ancestry in logarithmic time (Myers, 1983, skew-binary lists)."""
 
     session: str
     root: str = ""

@@ -1,8 +1,8 @@
-"""The projector: brings graph, pages, key-value view and episode vectors to where a turn is.
+"""The projector: brings graph, pages, key-value view and episode vectors to a turn.
 
-Each timeline that is alive has a scope of its own in the graph, the pages and the key-value view: ``<session>.<slot>``.
-A target's own watermark says what it shows, so that after a crash each of them is moved from wherever it stopped. An
-ordinary turn, a swipe, a jump to another branch and a recovery are the same call: the difference of two states.
+Each live timeline has a scope of its own in the graph, the pages and the key-value view: ``<session>.<slot>``. A
+target's own watermark says what it shows, so after a crash each one is moved from wherever it stopped. An ordinary
+turn, a swipe, a jump to another branch and a recovery are the same call: the difference of two states.
 """
 
 from __future__ import annotations

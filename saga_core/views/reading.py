@@ -1,4 +1,4 @@
-"""Views: what can be looked at of a session: its state at any turn, its turns, its graph, its pages, and why."""
+"""Views of a session: its state at any turn, its turns, its graph, its pages, and why a turn was told what it was."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EXCERPT = 80
 
 @define(eq=False, kw_only=True)
 class Views:
-    """What can be looked at. ``session_id`` may be a label."""
+    """Reads the views. ``session_id`` may be a label."""
 
     directory: SessionDirectory
     live: LiveSessions

@@ -1,4 +1,4 @@
-"""Vectors of lore and of earlier turns, as the projector keeps them: which there should be, and putting them there."""
+"""Vectors of lore and of earlier turns: which ones the projector should keep, and writing them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def passages(embedder: Embedder, texts: Sequence[str]) -> list[array[float
 
 
 class VectorViews:
-    """The projector's part that has to do with vectors."""
+    """The part of the projector that handles vectors."""
 
     vectors: VectorStore
     embedder: Embedder | None
