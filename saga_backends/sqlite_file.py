@@ -1,6 +1,6 @@
-"""A SQLite file as SAGA opens it: whose it is, which schema it has, how safe a commit is, and what its errors mean.
+"""A SQLite file as SAGA opens it: its owner, its schema version, its durability, and the meaning of its errors.
 
-Connections belong to the thread that opened them; a ``Worker`` is the place to call all of this from.
+Connections belong to the thread that opened them; call all of this from a ``Worker``.
 """
 
 from __future__ import annotations

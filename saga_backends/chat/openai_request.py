@@ -1,4 +1,4 @@
-"""A request in the OpenAI chat API, in the dialect of the one who is asked."""
+"""Builds a request for the OpenAI chat API, in the provider's dialect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a curator that asks a model is opened with."""
+"""The options of a curator that calls a model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEPS = 8
 
 @frozen
 class ModelOptions:
-    """The options, checked."""
+    """The validated options."""
 
     asked: Asking
     count: Callable[[str], int]

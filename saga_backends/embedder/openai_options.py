@@ -21,7 +21,7 @@ _FORMATS = ("base64", "float")
 
 @frozen
 class Asked:
-    """What is asked for, and how."""
+    """The configured values."""
 
     model: str
     dimension: int
@@ -42,7 +42,7 @@ class Asked:
 
 @frozen
 class OpenAIOptions:
-    """What the options come to."""
+    """The resulting options."""
 
     name: str
     host: str

@@ -1,9 +1,9 @@
-"""One opening of a Kuzu or Ladybug database: the engine's objects, from a start to a stop.
+"""One opening of a Kuzu or Ladybug database: the engine's objects, from start to stop.
 
-An opening is short-lived, since the engines do not bear long ones. Each updating transaction keeps a copy of what it
-touched (some 100 KB) in the buffer pool until a checkpoint, and would fill it; and when edges were deleted, Kuzu 0.11.3
-crashes in the second checkpoint of one opening, or in a read after the first. So the automatic ones are switched off,
-and a checkpoint is made by stopping.
+An opening is short, because the engines cannot cope with long ones. Each updating transaction keeps a copy of what it
+touched (some 100 KB) in the buffer pool until a checkpoint, and would fill it. And after edges were deleted, Kuzu
+0.11.3 crashes in the second checkpoint of one opening, or in a read after the first. So the automatic checkpoints are
+off, and stopping makes one.
 """
 
 from __future__ import annotations

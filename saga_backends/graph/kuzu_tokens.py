@@ -1,7 +1,7 @@
-"""The words and signs of a Cypher query, and nothing that two readers of it could take for different ones.
+"""The tokens of a Cypher query; anything that two parsers could read differently is refused.
 
-Backslashes are refused, so that a text ends at its quote for everyone; outside of quotes there are ASCII characters and
-Hangul syllables only, so that nothing looks like a keyword or a blank and is none. Comments are left out.
+Backslashes are refused, so a text ends at its quote for every parser. Outside quotes only ASCII characters and Hangul
+syllables are allowed, so nothing can look like a keyword or a blank without being one. Comments are left out.
 """
 
 from __future__ import annotations

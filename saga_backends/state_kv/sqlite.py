@@ -231,7 +231,7 @@ def _nothing() -> None:
 
 
 class SqliteState:
-    """Made by ``BACKEND.open``. One call is one trip to a thread."""
+    """Made by ``BACKEND.open``. Each call makes one trip to a thread."""
 
     def __init__(self, threads: _Threads) -> None:
         self._threads = threads

@@ -1,7 +1,7 @@
-"""Copies of the SQLite state file: made while it is in use, sealed, and read back.
+"""Copies of the SQLite state file: made while it is in use, sealed with a digest, and read back.
 
-A copy is made by SQLite's online backup, from one moment, through a connection of its own: it takes no lock that a
-running server holds. It is a state file like any other, with one entry more, the seal: when it was made, how many
+A copy is made by SQLite's online backup, as of one moment, through a connection of its own: it takes no lock that a
+running server holds. It is a state file like any other, with one more entry, the seal: when it was made, how many
 entries it has, and the digest of them all.
 """
 
@@ -29,7 +29,7 @@ _ALL = "SELECT key, value FROM entries ORDER BY key"
 
 @frozen
 class Seal:
-    """What a copy says of itself."""
+    """What a copy says about itself."""
 
     made: float
     """Seconds since the epoch."""
@@ -42,7 +42,7 @@ class Seal:
 
 @frozen
 class Copy:
-    """A copy that was read and found whole."""
+    """A copy that was read and found complete."""
 
     path: Path
     bytes: int

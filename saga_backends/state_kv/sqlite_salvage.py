@@ -1,6 +1,6 @@
-"""Saving what can be read of a damaged state file, entry by entry, into a fresh one.
+"""Salvage: copies what can be read of a damaged state file, entry by entry, into a fresh one.
 
-SQLite gives up at the first page that it cannot make sense of. Here the reading goes on behind it.
+SQLite gives up at the first page that it cannot interpret. Salvage continues after that page.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PUT = "INSERT OR REPLACE INTO entries (key, value) VALUES (?, ?)"
 
 @define
 class Salvaged:
-    """What came of it."""
+    """The result of salvaging."""
 
     entries: int = 0
     gaps: int = 0

@@ -1,4 +1,4 @@
-"""The tables of the SQLite vector store, and what is asked of them. All of it runs on the worker's thread."""
+"""The tables of the SQLite vector store, and the operations on them. Runs on the worker's thread."""
 
 from __future__ import annotations
 

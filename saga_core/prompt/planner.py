@@ -128,7 +128,7 @@ class SessionPrompts:
         turn: str = "",
         reading: bool = False,
     ) -> Planned:
-        """``plan`` with breakpoints for a request that goes out now (``came`` was called for it).
+        """``plan`` with breakpoints for a request that goes out now (``record_request`` was called for it).
 
         ``reading``: mark only what can be read, for a side request that nothing follows.
         """
