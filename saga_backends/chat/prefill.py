@@ -21,7 +21,7 @@ _NUDGES = {
 
 
 def nudge(beginning: str) -> str:
-    """What asks a model to go on with ``beginning``, in its language."""
+    """The request to continue from ``beginning``, in its language."""
     return _NUDGES[language_of(beginning)]
 
 

@@ -37,7 +37,7 @@ class AgentReply:
 
 
 async def connect(base_url: str, api_key: str | None, model: str, embedding: str | None, timeout: float) -> LettaServer:
-    """A client of the server at ``base_url``; nothing is asked of it yet. Raises ``ImportError``."""
+    """A client of the server at ``base_url``, without contacting it. Raises ``ImportError``."""
     sdk = await asyncio.to_thread(importlib.import_module, "letta_client")  # takes a second
     settings: dict[str, Any] = {
         "base_url": base_url,

@@ -33,7 +33,7 @@ def uncounted(name: str, amount: int = 1) -> None:
 
 
 def counted(text: str) -> int:
-    """Tokens of a text, roughly, for who has no counter."""
+    """A rough token count, for callers without a counter."""
     return len(text) // 3 + 1
 
 

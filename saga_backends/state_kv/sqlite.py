@@ -278,7 +278,7 @@ class SqliteState:
         await self._threads.write(self._file.commit, puts, deletes, wanted)
 
     async def compact(self) -> None:
-        """Write the file anew, so that no byte of what was deleted is left in it."""
+        """Rewrite the file, so that no byte of what was deleted is left in it."""
         self._alive()
         await self._threads.alone(self._file.compact)
 

@@ -183,10 +183,11 @@ class Supervisor:
 
     @asynccontextmanager
     async def exclusive(self, session: str, *, journal: bool = False, stop: bool = False) -> AsyncIterator[None]:
-        """A section in which the work on a session's views rests; what is queued goes on afterwards. One at a time.
+        """An exclusive section, in which work on the session's views rests. Queued work continues afterwards. One at a
+        time.
 
-        It begins when the step under way is over. ``journal``: nothing is recorded in the session either, and requests
-        that land in it wait. ``stop``: do not wait for that step, give it up and forget what was queued.
+        It begins when the step in progress is over. ``journal``: nothing is recorded in the session either, and
+        requests for it wait. ``stop``: cancel that step instead of waiting for it, and forget what was queued.
         """
         async with self.locks.holding(session), AsyncExitStack() as stack:
             if not stop:

@@ -126,7 +126,7 @@ class ExtractionJob(Job):
         self.kick(live.session.id)
 
     async def again(self, session: str, turns: Sequence[str]) -> None:
-        """Ask anew for ``turns``, whatever is known of them."""
+        """Ask again for ``turns``, whatever is known of them."""
         wanted = {turn: Wanted(True, asked=True) for turn in turns}
         # The views of a turn that is still queued are noted as its job; what it wants is noted after them.
         queued = self.views.queued(session)

@@ -316,7 +316,7 @@ class Journal:
         await self.kv.commit(Batch({keys.segment(session_id, first): raw}, gone))
 
     async def drop_checkpoints(self, session_id: str) -> None:
-        """Forget the stored states of a session; they are made anew."""
+        """Delete the stored states of a session; they are computed again when needed."""
         await self._delete([key async for key, _ in self._all(("state", session_id))])
 
     async def jobs(self) -> list[tuple[str, str, Wanted | None]]:

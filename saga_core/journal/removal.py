@@ -83,7 +83,7 @@ class Removal:
         return session
 
     async def delete(self) -> None:
-        """Remove the session. Its record goes last, with its root and its name."""
+        """Remove the session. Its record is removed last, together with its root and its name."""
         await self._clear()
         session, root = self.session, self.tree.root
         doomed = [keys.turn(session.id, root), keys.node(session.id, root), keys.session(session.id)]

@@ -37,7 +37,7 @@ class Finding:
 
 
 async def mend(findings: Iterable[Finding]) -> int:
-    """Mend what can be mended, each thing once, and say how many findings that were."""
+    """Repair what can be repaired, each thing once, and return the number of findings repaired."""
     mends: dict[int, Mend] = {}
     count = 0
     for finding in findings:

@@ -75,7 +75,7 @@ async def verify(tools: Tools, session: str | None = None, *, patience: float = 
 
 
 async def repair(tools: Tools, verdict: Verdict, session: str | None = None) -> Verdict:
-    """Mend what a verdict found and can be mended, and verify again."""
+    """Repair what a verdict found and can be repaired, and verify again."""
     count = await mend(verdict.findings)
     tools.counters.add("repaired", count)
     log.info("repaired %d findings", count)

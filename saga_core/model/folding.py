@@ -18,10 +18,10 @@ MAX_QUANTITY = 1_000_000_000
 
 
 def fold(state: WorldState, delta: Delta, *, turn: str, depth: int) -> WorldState:
-    """The state after ``delta``, which happened at ``turn``, so many turns deep.
+    """The state after ``delta``, which happened at ``turn``, at this depth.
 
-    Events apply in order. One that cannot be true (losing what is not owned, naming an unknown id) changes what it
-    can, or nothing, and is recorded in ``problems``.
+    Events apply in order. An impossible event (losing what is not owned, naming an unknown id) changes what it can, or
+    nothing, and is recorded in ``problems``.
     """
     draft = _Draft(state, turn, depth)
     for event in delta.events:

@@ -34,7 +34,7 @@ def segments(path: str) -> tuple[str, ...]:
 
 
 def within(path: str, prefix: str) -> bool:
-    """Whether ``path`` is ``prefix`` or lies below it: ``/a/b/c`` lies within ``/a/b``, ``/a/bc`` does not."""
+    """Whether ``path`` is ``prefix`` or below it: ``/a/b/c`` is within ``/a/b``, ``/a/bc`` is not."""
     above = segments(prefix)
     return segments(path)[: len(above)] == above
 
@@ -57,7 +57,7 @@ def checked(template: str) -> str:
 
 
 def crosses(template: str) -> bool:
-    """Whether records of a namespace are told in other sessions of the same actor: where no session stands in it."""
+    """Whether records of a namespace are told in the actor's other sessions: true if it names no session."""
     return f"{{{SESSION}}}" not in template
 
 

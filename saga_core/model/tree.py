@@ -91,7 +91,7 @@ class Tree:
         self.nodes[node.id] = node
 
     def replace(self, node: Node) -> None:
-        """Put another node in the place of the one of its id: what was known of the turn was amended."""
+        """Replace the node of the same id, after its turn was amended."""
         self.get(node.id)
         self.nodes[node.id] = node
 
@@ -149,7 +149,7 @@ class Tree:
         return self._trunk
 
     def is_ancestor(self, above: str, below: str) -> bool:
-        """Whether ``above`` stands on the path from the root to ``below``, the ends included."""
+        """Whether ``above`` is on the path from the root to ``below``, including both ends."""
         node = self.nodes.get(above)
         if node is None or below not in self.nodes or self.nodes[below].depth < node.depth:
             return False

@@ -51,7 +51,7 @@ class Prefixes:
     async def of(
         self, live: LiveSession, parent: str, layout: Layout, language: Language, facts: ModelFacts, model: str
     ) -> Prefix:
-        """What stands in front of the history of a prompt that continues ``parent``."""
+        """The prefix of a prompt that continues ``parent``."""
         world = self.texts.of_world(live.world)
         if not self.settings.config.prompt_caching.enabled or self.settings.config.prompt_caching.strategy == "none":
             return Prefix(static_rules(language), world)

@@ -33,7 +33,7 @@ class PrefixTexts:
     """World digest -> its text in the prefix."""
 
     def of_world(self, world: World) -> str:
-        """The author's text of the world: it never changes in a session, and stands before the pages."""
+        """The author's text of the world. It never changes in a session, and comes before the pages."""
         found = self._authored.get(world.digest)
         if found is None:
             found = render_world(world, self.counter.count, self.budget.world_max)
@@ -41,7 +41,7 @@ class PrefixTexts:
         return found
 
     async def of_pages(self, live: LiveSession, turn: str, language: Language) -> tuple[str, WorldState]:
-        """The pages of a turn, and the state that they show. What is learned of it later is told as a change."""
+        """The pages of a turn, and the state that they show. What is learned of the turn later is reported as a change."""
         found = self._rendered.get((turn, language))
         if found is None:
             session = live.session.id
@@ -56,6 +56,6 @@ class PrefixTexts:
         return found
 
     def forget(self) -> None:
-        """Render everything anew."""
+        """Forget all rendered texts, so that they are rendered again."""
         self._rendered.clear()
         self._authored.clear()

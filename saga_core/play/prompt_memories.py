@@ -90,7 +90,7 @@ class PromptMemories:
         (await self.of(session)).fresh[turn, language] = page
 
     def learn(self, model: tuple[str, str], counted: int, billed: int) -> None:
-        """A prompt of so many tokens as ``counted`` here was ``billed`` as so many."""
+        """Note that the provider billed ``billed`` tokens for a prompt that counts ``counted`` here."""
         if min(counted, billed) >= _TELLING:
             seen = min(_SCALES[1], max(_SCALES[0], billed / counted))
             self.scales[model] = (self.scales[model] + seen) / 2 if model in self.scales else seen

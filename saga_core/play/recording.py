@@ -65,9 +65,10 @@ class Recorder:
             return turns
 
     async def unrecorded(self, known: ToRecord, pending: PendingTurn) -> None:
-        """Nothing came of a turn that may have been paid: its bill stands under the turn that it would have continued.
+        """Keep the bill of a turn that came to nothing but may have been paid for, under the turn that it would have
+        continued.
 
-        Of a session or a turn that is gone no bill is kept.
+        If that session or turn is gone, the bill is not kept.
         """
         if pending.usage is None and not pending.failed:
             return

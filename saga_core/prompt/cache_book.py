@@ -43,7 +43,7 @@ class CacheBook:
     _entries: dict[int, Entry] = field(factory=dict)
 
     def entries(self, now: float, most: int) -> list[tuple[int, Entry]]:
-        """The entries that live, at most so many: those that live longest."""
+        """The live entries, at most so many: those that live longest."""
         living = [(link, entry) for link, entry in self._entries.items() if entry.expires > now]
         return sorted(living, key=lambda pair: (pair[1].expires, pair[0]))[-most:]
 

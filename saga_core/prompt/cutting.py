@@ -105,7 +105,7 @@ class Cuts:
         return keys, sizes
 
     def decide(self, parent: str, begin: Begin) -> None:
-        """Histories that continue ``parent``, or a turn below it, go on with ``begin``."""
+        """Histories that continue ``parent``, or a turn below it, start at ``begin`` from now on."""
         self._begins.pop(parent, None)
         self._begins[parent] = begin
         if len(self._begins) > _DECISIONS:

@@ -73,7 +73,7 @@ class PagePins:
         return None
 
     def decide(self, parent: str, pin: Pin) -> None:
-        """Prompts that continue ``parent``, or a turn below it, go on with ``pin``."""
+        """Prompts that continue ``parent``, or a turn below it, use ``pin`` from now on."""
         self._decided.pop(parent, None)
         self._decided[parent] = pin
         if len(self._decided) > _DECISIONS:

@@ -88,8 +88,10 @@ class VolatileText:
     """Dialogue messages of the last request."""
 
     def arrange(self, blocks: Sequence[Block], count: Callable[[str], int], *, fold: bool = False) -> Arranged:
-        """``blocks`` without what floats. ``fold``: the prefix is written anew anyway, so that what has settled may
-        go into it. Without a user message nothing is moved: there is no place to move it to.
+        """``blocks`` without their volatile text. ``fold``: the prefix is written again anyway, so settled text may
+        return to it.
+
+        Without a user message nothing is moved, because there is no place to move it to.
         """
         if not any(block.origin is Origin.WORDS for block in blocks):
             return Arranged(tuple(blocks))

@@ -27,7 +27,9 @@ Open = Callable[[], Awaitable[Any]]
 
 
 def put_aside(path: Path, why: str) -> Path | None:
-    """Rename what lies at ``path``, with its logs; the new name. None when nothing was there. Raises ``OSError``."""
+    """Rename the data at ``path``, with its logs, and return the new name. None if there was nothing. Raises
+    ``OSError``.
+    """
     stamp = time.strftime("%Y%m%d-%H%M%S")
     there = [end for end in ENDS if path.with_name(path.name + end).exists()]
     if not there:
@@ -41,7 +43,7 @@ def put_aside(path: Path, why: str) -> Path | None:
 
 
 def remove(path: Path) -> None:
-    """Remove what lies at ``path``, with its logs. Raises ``OSError``."""
+    """Remove the data at ``path``, with its logs. Raises ``OSError``."""
     for end in ENDS:
         each = path.with_name(path.name + end)
         if each.is_dir():

@@ -334,7 +334,7 @@ class Projector(VectorViews):
         return [f"pages {scope}: {', '.join(differ)} differ from the journal, or were edited"] if differ else []
 
     async def rebuild(self, live: LiveSession) -> None:
-        """Drop everything that stores show of a session and render it anew from the journal."""
+        """Drop everything that stores show of a session, and render it again from the journal."""
         await self.drop(live)
         await self.ensure_lore(live)
         await self._episodes(live, list(live.tree.nodes))

@@ -122,7 +122,7 @@ class Views:
         return await self.cache.read(scope), self.cache.locate(scope)
 
     async def regenerate_pages(self, session_id: str) -> Pages:
-        """Render the active head's pages anew from the journal. ``NotSupported`` when pages are switched off."""
+        """Render the active head's pages again from the journal. ``NotSupported`` if pages are switched off."""
         session = await self.directory.find(session_id)
         if self.cache is None:
             raise NotSupported("md_cache.enabled is false: there are no pages to render")
