@@ -174,7 +174,7 @@ def close(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def compact(connection: sqlite3.Connection) -> None:
-    """Rewrite the file without what was deleted: no byte of it is left, neither in the file nor in the write-ahead log."""
+    """Rewrite the file and its write-ahead log, so that no byte of what was deleted is left."""
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -210,7 +210,7 @@ def _address(url: str) -> str:
         shown = "(hidden)" if "@" in url else repr(url)
         raise BadInput(f"options.base_url: {shown} is no address; give one such as {_HERE}")
     if "@" in parts.netloc:
-        raise BadInput("options.base_url: it holds a password; give that as options.api_key")
+        raise BadInput("options.base_url: it contains a password; give that as options.api_key")
     return url.rstrip("/").removesuffix("/v1")
 
 

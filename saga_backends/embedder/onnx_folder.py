@@ -135,4 +135,4 @@ def _json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError) as error:
-        raise BadInput(f"recall.options.path: {path} cannot be read: {error}; fetch it anew") from error
+        raise BadInput(f"recall.options.path: {path} cannot be read: {error}; fetch it again") from error

@@ -68,7 +68,7 @@ def _prefix(given: dict[str, Any], name: str, usual: str) -> str:
     if value is None:
         return usual
     if not isinstance(value, str):
-        raise BadInput(f"recall.options.{name}: {value!r} is no text; give what stands before a text, '' for nothing")
+        raise BadInput(f"recall.options.{name}: {value!r} is no text; give the prefix of a text, '' for none")
     return value
 
 

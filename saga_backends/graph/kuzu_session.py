@@ -65,7 +65,9 @@ class KuzuSession:
                     raise
                 # A process that was killed, or lost its power, in the middle of a record; Kuzu does the same unasked.
                 # Watermarks are in the log too: what is lost is made anew from the journal.
-                log.warning("%s: its log ends in a damaged record (%s); what stands before is kept", self.file, error)
+                log.warning(
+                    "%s: its log ends in a damaged record (%s); the records before it are kept", self.file, error
+                )
                 self._database = self._open(throw_on_wal_replay_failure=False)
             self._connection = self._module.Connection(self._database, num_threads=1)
 

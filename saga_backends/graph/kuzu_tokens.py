@@ -94,7 +94,7 @@ def _match(query: str, at: int) -> tuple[Kind | None, int]:
     if what is None:
         name = unicodedata.name(character, "no letter")
         what = f"{character!r} (U+{ord(character):04X}, {name}), which may stand in quotes or backquotes only"
-    raise BadInput(f"cypher: at character {at} stands {what}")
+    raise BadInput(f"cypher: unexpected {what} at character {at}")
 
 
 def _runs_together(before: Token, kind: Kind) -> bool:

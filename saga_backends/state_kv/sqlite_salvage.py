@@ -65,7 +65,7 @@ def salvage(source: Path, target: Path, missing: Mapping[Key, bytes]) -> Salvage
         fresh.execute("COMMIT")
         fresh.execute("PRAGMA journal_mode=DELETE")
     if not told.entries:
-        raise StoreCorrupt(f"{source}: nothing of it can be read")
+        raise StoreCorrupt(f"{source}: none of it can be read")
     return told
 
 

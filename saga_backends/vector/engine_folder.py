@@ -146,7 +146,7 @@ class EngineFolder:
         except FileNotFoundError:
             if any(entry.name not in _OURS for entry in self.path.iterdir()):
                 raise StoreCorrupt(
-                    f"{self.path}: holds files, and no {LABEL} that says they are a vector store of SAGA; give the "
+                    f"{self.path}: has files, but no {LABEL} that marks them as a vector store of SAGA; give the "
                     "path of an empty directory, or of one that does not exist; nothing was changed"
                 ) from None
             return None

@@ -90,7 +90,7 @@ class VectorFile:
             # Vectors can be made anew from the journal: surviving the end of the process is enough.
             self._connection = sqlite_file.connect(self.path, SCHEMA, synchronous="normal")
         except StoreCorrupt as error:
-            raise StoreCorrupt(f"{error}; `saga rebuild` makes the vectors anew from the journal") from error
+            raise StoreCorrupt(f"{error}; `saga rebuild` makes the vectors again from the journal") from error
 
     def close(self) -> None:
         """Let go of whatever ``open`` got hold of. A second call does nothing."""

@@ -225,7 +225,7 @@ async def _lost(stores: Stores, counters: Counters, journal: Journal) -> bool:
         except StoreCorrupt:
             continue  # it was mended just now, which has everything rendered anyway
         if empty and await journal.sessions():
-            log.warning("%s store: it is empty; its views are made anew from the journal", kind)
+            log.warning("%s store: it is empty; its views are rendered again from the journal", kind)
             return True
     return False
 

@@ -250,7 +250,7 @@ def _below(live: LiveSession, turn: str) -> list[str]:
     """A turn and everything below it. ``BadInput`` for what must not go."""
     node = live.tree.get(turn)
     if node.parent is None:
-        raise BadInput(f"turn: {turn!r} is the session's root; reset the session to begin anew, or delete it")
+        raise BadInput(f"turn: {turn!r} is the session's root; reset the session to start it over, or delete it")
     if live.tree.is_ancestor(turn, live.head):
         raise BadInput(
             f"turn: {turn!r} is, or leads to, the active head {live.head!r}; play a turn on another path first, or"

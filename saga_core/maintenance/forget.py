@@ -74,7 +74,7 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
     session = await tools.directory.find(session_id)
     if _holds(json.loads(codec.encode(await tools.journal.world(session.digest))), name):
         raise BadInput(
-            f"name: {name!r} stands in the world {session.world!r}, which is its author's; forget the session"
+            f"name: {name!r} is in the world {session.world!r}, which belongs to its author; forget the session"
         )
     async with tools.supervisor.exclusive(session.id, journal=True):
         live = await tools.live.get(session.id)
@@ -89,7 +89,7 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
         async with tools.letting_go(session.id):  # blocks that a curator keeps elsewhere are written anew
             count = await _redact(tools, session, name)
         if not count:
-            raise BadInput(f"name: {name!r} stands nowhere in session {session.id}")
+            raise BadInput(f"name: {name!r} does not occur in session {session.id}")
         tools.live.forget(session.id)
         await tools.projector.drop(await tools.live.get(session.id))
         await tools.projector.rebuild(await tools.live.get(session.id))

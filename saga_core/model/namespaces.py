@@ -48,7 +48,7 @@ def checked(template: str) -> str:
     for hole in _HOLE.findall(template):
         if hole not in PLACES:
             allowed = ", ".join(f"{{{name}}}" for name in PLACES)
-            raise BadInput(f"namespace: {template!r} has {{{hole}}}; these may stand there: {allowed}")
+            raise BadInput(f"namespace: {template!r} has {{{hole}}}; allowed are {allowed}")
     if re.search(r"[{}]", _HOLE.sub("", template)):
         raise BadInput(f"namespace: {template!r} has a brace without its partner")
     if not crosses(template) or f"{{{ACTOR}}}" in template:

@@ -41,7 +41,7 @@ class PrefixTexts:
         return found
 
     async def of_pages(self, live: LiveSession, turn: str, language: Language) -> tuple[str, WorldState]:
-        """The pages of a turn, and the state that they show. What is learned of the turn later is reported as a change."""
+        """The pages of a turn, and the state that they show. Later knowledge of the turn is reported as a change."""
         found = self._rendered.get((turn, language))
         if found is None:
             session = live.session.id

@@ -25,7 +25,7 @@ async def restore(live: LiveSession) -> None:
         try:
             segment = unpack(raw)
         except ValueError as error:
-            log.info("session %s: a part of its index is made anew: %s", live.session.id, error)
+            log.info("session %s: a segment of its index is rebuilt: %s", live.session.id, error)
             live.stale.append(first)
             continue
         texts = _texts(live, segment)

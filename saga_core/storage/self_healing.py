@@ -95,11 +95,13 @@ class SelfHealingStore:
         try:
             aside = await asyncio.to_thread(put_aside, self.path, "damaged")
         except OSError as failure:
-            raise StoreUnavailable(f"{error}; and it cannot be put aside ({failure.strerror})") from error
+            raise StoreUnavailable(f"{error}; and it cannot be set aside ({failure.strerror})") from error
         if aside is None:
             raise error
         log.warning("%s store: %s", self.kind, error)
-        log.warning("%s store: what was there is now %s; its views are made anew from the journal", self.kind, aside)
+        log.warning(
+            "%s store: its old data are now %s; its views are rendered again from the journal", self.kind, aside
+        )
         self._counters.add(f"{self.kind}.mended")
         return await self._open()
 

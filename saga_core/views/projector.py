@@ -223,7 +223,7 @@ class Projector(VectorViews):
         try:
             stored = await self.cache.read(scope)
         except StoreCorrupt as error:
-            log.warning("pages of %s are damaged and are written anew: %s", scope, error)
+            log.warning("pages of %s are damaged and are written again: %s", scope, error)
             self.counters.add("pages.repaired")
             stored = None
         if stored != pages:

@@ -165,7 +165,7 @@ class VectorViews:
         found = await self.vectors.describe(scope)
         if found is not None and found != spec:
             # Vectors of two embedders are never mixed: the scope begins anew and the journal fills it.
-            log.warning("vectors of %s were made by %s; they are made anew by %s", scope, found.embedder, spec.embedder)
+            log.warning("vectors of %s were made by %s; %s makes them again", scope, found.embedder, spec.embedder)
             self.counters.add("vectors.rebuilt")
             await self.vectors.drop(scope)
         await self.vectors.create(scope, spec)
