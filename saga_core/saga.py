@@ -1,4 +1,4 @@
-"""``Saga``: the engine, in parts. ``begin`` a turn, tell it, ``commit`` it; everything else is a part's business."""
+"""``Saga``, the engine: ``begin`` a turn, narrate it, ``commit`` it. Its parts do everything else."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 
 @define(eq=False, repr=False)
 class Saga:
-    """The engine over opened stores, made by ``Saga.open``. Each part takes what it uses, and no part takes the engine.
+    """The engine over opened stores, made by ``Saga.open``. Each part receives what it uses, and no part receives the
+    engine.
 
     Its parts are properties: ``play``, ``sessions``, ``timelines``, ``views``, ``memory``, ``maintenance`` and
     ``background``.
@@ -222,7 +223,7 @@ class Saga:
 
 @define
 class Opening:
-    """A ``Saga`` that is about to open: await it, or use it in ``async with``."""
+    """A ``Saga`` that is being opened: await it, or use it in ``async with``."""
 
     source: Source
     given: Given

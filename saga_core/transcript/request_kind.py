@@ -1,4 +1,4 @@
-"""Which requests are turns: a request without new words of the player goes on, passes the word, or asks aside."""
+"""The kind of a request without new words of the player: a continuation, the next speaker's turn, or an aside."""
 
 from __future__ import annotations
 
