@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from saga_backends.state_kv.sqlite_copy import read_copy
 from saga_core import Saga
 from saga_core.errors import BadInput, SagaError
-from saga_core.maintenance import Gone, note_forgotten, read_file, read_index
 from saga_server.admin import answers, parameters
-from saga_server.admin.backups import back_up
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.running_work import to_its_end
 from saga_server.http import SAGA
+
+if TYPE_CHECKING:
+    from saga_core.maintenance import Gone
+
+# Functions import what they alone need: who asks how the server is does not wait for it.
 
 _ASIDE = ("*.damaged-*", "replaced-*/state.db")
 """What a damage and a restore put aside in a data directory."""
@@ -54,12 +57,16 @@ async def retry_jobs(request: web.Request, asked: parameters.RetryJobs) -> answe
 
 async def list_backups(request: web.Request, asked: NoParams) -> answers.Backups:
     """The backups that were made of this data directory, oldest first."""
+    from saga_core.maintenance import read_index
+
     found = await asyncio.to_thread(read_index, request.app[SAGA].config.data_dir)
     return answers.Backups([_kept(each.path, each.made, each.bytes, each.sessions, each.turns) for each in found])
 
 
 async def make_backup(request: web.Request, asked: NoParams) -> answers.Backup:
     """Copy the journal into the folder ``backups`` of the data directory."""
+    from saga_server.admin.backups import back_up
+
     found = await to_its_end(request, back_up(request.app[SAGA].config))
     made = found.seal.made if found.seal is not None else 0.0
     return _kept(str(found.path), made, found.bytes, len(found.sessions), found.turns)
@@ -91,6 +98,8 @@ async def import_one(request: web.Request, asked: parameters.Import) -> answers.
 
 async def imported(saga: Saga, raw: bytes, edited: bool) -> answers.Imported:
     """Take in a session's file; what it is here."""
+    from saga_core.maintenance import read_file
+
     found = await asyncio.to_thread(read_file, raw, edited=edited)
     session = await saga.maintenance.import_session(found)
     return answers.Imported(session.id, session.label, session.owner, len(found.turns) - 1)
@@ -105,6 +114,8 @@ async def forgotten(
     saga: Saga, session: str | None = None, name: str | None = None, owner: str | None = None
 ) -> answers.Forgotten:
     """Forget, and look which backups still hold it. Raises ``BadInput`` unless one of session and owner is given."""
+    from saga_core.maintenance import note_forgotten
+
     if (session is None) == (owner is None):
         raise BadInput("session: give a session, or an owner: one of the two")
     if name is not None and session is None:
@@ -125,6 +136,9 @@ async def forgotten(
 
 def _held(data: Path, gone: Gone) -> list[answers.HeldBackup]:
     """The backups, and what was put aside, that still hold a session of those, or of which it cannot be told."""
+    from saga_backends.state_kv.sqlite_copy import read_copy
+    from saga_core.maintenance import read_index
+
     copies = {Path(each.path): each.made for each in read_index(data) if Path(each.path).is_file()}
     for pattern in _ASIDE:
         aside = [path for path in sorted(data.glob(pattern)) if not path.name.endswith(_LOGS)]
