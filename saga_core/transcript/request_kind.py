@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from saga_core.language import every
-from saga_core.language.requests import RequestWords
+from saga_core.language import RequestWords, every
 from saga_core.model import TurnKind
 from saga_core.transcript.dialogue import Transcript
 from saga_core.transcript.identities import identity

@@ -83,7 +83,7 @@ BLOCK = BlockWords(
     counters="个|個|把|张|張|瓶|只|隻|条|條|件|枚|本|根|颗|顆|块|塊|支|份|袋|箱|双|雙|匹|杯|串|束|封",
     money="金币|金幣|银币|銀幣|铜币|銅幣|箭",
     numbers=_NUMBERS,
-    counted="的|",
+    counted="的|(?<=[一-鿿])(?=[一-鿿])",
     numbered=r"第\d+(?:章|卷|张|張)",
     labels="变化量|變化量|好感度|类型|類型",
     gives=(
