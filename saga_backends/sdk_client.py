@@ -1,4 +1,4 @@
-"""Clients of the official SDKs of OpenAI and Anthropic, which are of one make: imported and made beside the loop."""
+"""Clients of the official SDKs of OpenAI and Anthropic, imported and created off the event loop."""
 
 from __future__ import annotations
 

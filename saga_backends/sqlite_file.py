@@ -1,6 +1,6 @@
-"""A SQLite file as SAGA opens it: whose it is, which schema it has, how safe a commit is, and what its errors mean.
+"""A SQLite file as SAGA opens it: its owner, its schema version, its durability, and the meaning of its errors.
 
-Connections belong to the thread that opened them; a ``Worker`` is the place to call all of this from.
+Connections belong to the thread that opened them; call all of this from a ``Worker``.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def close(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def compact(connection: sqlite3.Connection) -> None:
-    """Write the file anew without what was deleted: no byte of that is left in it, nor in the write-ahead log."""
+    """Rewrite the file and its write-ahead log, so that no byte of what was deleted is left."""
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -1,4 +1,4 @@
-"""A thread of its own for an engine whose connection belongs to one thread, or whose calls block."""
+"""A thread for an engine whose connection belongs to one thread, or whose calls block."""
 
 from __future__ import annotations
 

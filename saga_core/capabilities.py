@@ -1,4 +1,4 @@
-"""What a store may be able to do beyond the base contract. Declared means proved; undeclared means refused."""
+"""Optional abilities of stores. A declared capability is tested; an operation without its capability is refused."""
 
 from __future__ import annotations
 

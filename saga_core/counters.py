@@ -1,4 +1,4 @@
-"""Counters and degraded modes: what went how often, and what is not as it should be."""
+"""Counters and degraded modes: what happened how often, and what is currently impaired."""
 
 from __future__ import annotations
 

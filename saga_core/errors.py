@@ -11,11 +11,11 @@ class SagaError(Exception):
 
 
 class BadInput(SagaError):
-    """A value that the caller can mend: the message names the field, the value and the remedy."""
+    """A value that the caller can fix: the message names the field, the value and the remedy."""
 
 
 class ConfigError(BadInput):
-    """A configuration that cannot be used; ``problems`` has a line for each culprit."""
+    """A configuration that cannot be used; ``problems`` has one line for each fault."""
 
     def __init__(self, source: str, problems: tuple[str, ...]) -> None:
         self.source = source

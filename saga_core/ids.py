@@ -1,4 +1,4 @@
-"""Identifiers: time-ordered ones for what happens, content-derived ones for what is."""
+"""Identifiers: time-ordered ones for events, content-derived ones for entities."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _base32(value: int, width: int) -> str:
 
 @define
 class IdSource:
-    """Makes ids that sort by the time of their making, also within a millisecond and over a clock that jumps back."""
+    """Makes ids that sort by creation time, even within a millisecond and when the clock jumps back."""
 
     clock: Clock = field(factory=SystemClock)
     entropy: Entropy = field(factory=SystemEntropy)

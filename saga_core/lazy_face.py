@@ -1,4 +1,4 @@
-"""Faces of rooms that a start does without: a name is imported when it is first asked for."""
+"""Lazy room faces: a name is imported when it is first used, so that the start does not pay for it."""
 
 from __future__ import annotations
 

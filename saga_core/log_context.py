@@ -1,6 +1,6 @@
-"""What is being worked on, for the log: the request, the session and the turn that a task is busy with.
+"""The log context: the request, the session and the turn that a task works on.
 
-A task hands it on to the tasks that it makes. Work on behalf of no request calls ``set_log_context(request="")``.
+Tasks inherit it from the task that creates them. Work on behalf of no request calls ``set_log_context(request="")``.
 """
 
 from __future__ import annotations

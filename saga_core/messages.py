@@ -1,4 +1,4 @@
-"""The blocks of a prompt: whose each of them is, how long it stays the same, and what may be cached behind it."""
+"""The blocks of a prompt: their origin, how long each stays the same, and what may be cached behind it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Stability(StrEnum):
 
 
 class Origin(StrEnum):
-    """Whose a block of a prompt is, in the order in which the blocks stand (``saga_core.prompt.build.ORDER``)."""
+    """Where a block of a prompt comes from, in the order of the blocks (``saga_core.prompt.build.ORDER``)."""
 
     CLIENT = "client"
     """The system messages that the client put first."""
@@ -64,7 +64,7 @@ FIXED = frozenset({Origin.CLIENT, Origin.RULES, Origin.WORLD})
 
 @frozen
 class Block:
-    """One message of the plan, or a volatile piece put in front of the text of one."""
+    """One message of the plan, or volatile text put in front of the text of one."""
 
     role: str
     content: str | tuple[Mapping[str, Any], ...]

@@ -1,4 +1,4 @@
-"""Where the methods of ``Saga`` are that version 0.1 had on the engine itself: old name to the path from the engine."""
+"""The methods that version 0.1 had on ``Saga`` itself: maps each old name to its path from the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ports: whatever is nondeterministic or outside comes in through one of these."""
+"""Ports: everything nondeterministic or external comes in through one of these."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class Usage:
 
 @frozen
 class UsagePart:
-    """The bill of the call as far as it is known; the last one counts."""
+    """The bill of the call, as far as it is known; the last one counts."""
 
     usage: Usage
     model: str = ""
@@ -171,7 +171,7 @@ class ExtraPart:
 
 @frozen
 class AdjustedPart:
-    """The request was changed so that the model takes it: ``name`` is what was changed, ``why`` says how, in words."""
+    """The request was changed so that the model accepts it: ``name`` says what was changed, ``why`` how, in words."""
 
     name: str
     why: str

@@ -1,4 +1,4 @@
-"""Backends by name: found through the entry-point group ``saga.backends``, ours and third parties' alike."""
+"""Backends by name: found through the entry-point group ``saga.backends``, whether ours or from another package."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = (*_STORES, "curator", "resident", "embedder", "chat", "tokens", "context
 
 @frozen
 class OpenOptions:
-    """What a backend is opened with."""
+    """The options with which a backend is opened."""
 
     path: Path | None = None
     """Where it may keep its files: its own to create. None for what lives in memory or behind a URL."""
@@ -46,7 +46,7 @@ class OpenOptions:
 
 @frozen
 class Backend:
-    """An engine that can be opened. The object that an entry point named ``<kind>.<name>`` leads to."""
+    """An engine that can be opened. An entry point named ``<kind>.<name>`` leads to it."""
 
     kind: str
     name: str

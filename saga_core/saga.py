@@ -1,4 +1,4 @@
-"""``Saga``: the engine, in parts. ``begin`` a turn, tell it, ``commit`` it; everything else is a part's business."""
+"""``Saga``, the engine: ``begin`` a turn, narrate it, ``commit`` it. Its parts do everything else."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 
 @define(eq=False, repr=False)
 class Saga:
-    """The engine over opened stores, made by ``Saga.open``. Each part takes what it uses, and no part takes the engine.
+    """The engine over opened stores, made by ``Saga.open``. Each part receives what it uses, and no part receives the
+    engine.
 
     Its parts are properties: ``play``, ``sessions``, ``timelines``, ``views``, ``memory``, ``maintenance`` and
     ``background``.
@@ -49,14 +50,14 @@ class Saga:
         resume: bool = True,
         tolerant: bool = False,
     ) -> Opening:
-        """Open what ``config`` names (a ``Config``, a mapping, or a YAML file's path).
+        """Open what ``config`` names: a ``Config``, a mapping, or the path of a YAML file.
 
-        ``saga = await Saga.open(…)`` needs an ``aclose`` later; ``async with Saga.open(…) as saga`` does it.
-        ``extractor`` is asked in the background what changed in turns whose changes nobody reported, under the name
-        of ``models.extraction``; closing it is the caller's. So with ``curator``, which reviews the story every
-        ``curator.interval`` turns, and ``models.curator``. Without ``resume`` the work that waits is left to the next
-        engine, no session is collected and nothing damaged is put aside: for who only looks. ``tolerant``: a damaged
-        journal is gone without, as far as that is possible, instead of raising; the degraded modes say so.
+        After ``saga = await Saga.open(…)``, call ``aclose`` at the end; ``async with Saga.open(…) as saga`` does that
+        for you. ``extractor`` is asked in the background what changed in turns whose changes nobody reported, with the
+        model name ``models.extraction``. ``curator`` reviews the story every ``curator.interval`` turns, with the model
+        name ``models.curator``. The caller closes both. Without ``resume``, pending work is left to the next engine, no
+        session is collected and nothing damaged is set aside: use that to look without changing anything. ``tolerant``:
+        a damaged journal does not raise; the engine runs without it as far as possible, and the degraded modes say so.
         """
         given = Given(
             extractor=extractor,
@@ -87,7 +88,7 @@ class Saga:
 
     @property
     def views(self) -> Views:
-        """Shows states, turns, graphs, pages, and why something was told."""
+        """Shows states, turns, graphs and pages, and explains what a turn was told."""
         return self._parts.views
 
     @property
@@ -102,12 +103,12 @@ class Saga:
 
     @property
     def background(self) -> Background:
-        """The work behind the replies: what waits, doing it now, trying it again."""
+        """The background work: what waits, doing it now, retrying it."""
         return self._parts.background
 
     @property
     def config(self) -> Config:
-        """The settings that hold."""
+        """The settings in force."""
         return self._parts.settings.config
 
     @property
@@ -122,12 +123,12 @@ class Saga:
 
     @property
     def counters(self) -> Counters:
-        """What happened how often, and the degraded modes."""
+        """How often things happened, and the degraded modes."""
         return self._parts.counters
 
     @property
     def parts(self) -> Parts:
-        """Everything that the engine is made of, for tests and tools that look inside."""
+        """All parts of the engine, for tests and tools that look inside."""
         return self._parts
 
     # -- doing -------------------------------------------------------------------------------------------------
@@ -145,13 +146,13 @@ class Saga:
     ) -> PendingTurn:
         """Read what the request needs and build its prompt. Calls no model.
 
-        ``messages``: OpenAI messages as the client sent them. ``session``: an explicit session, by id or by any name,
-        with or without a named timeline behind it (``session@timeline``), where a history that proves nothing goes
-        on; without one the history itself finds it among those of ``owner``. ``world``: an explicit world.
-        ``choices``: how many replies are asked for. ``model`` and ``provider``: who is going to be asked, so that the
-        prompt is marked for that cache; without a provider the model's name tells it. Raises ``BadInput`` for
-        malformed messages and unknown worlds, ``NotFound`` for a timeline that the session does not have. When the
-        journal cannot be read, the turn is played without memory and says so in ``notices``.
+        ``messages``: OpenAI messages as the client sent them. ``session``: an explicit session, by id or by any name. A
+        named timeline may follow it (``session@timeline``); a history that proves nothing continues there. Without
+        ``session``, the history itself finds the session among those of ``owner``. ``world``: an explicit world.
+        ``choices``: how many replies will be asked for. ``model`` and ``provider``: which model will be called, so that
+        the prompt is marked for its cache; without a provider, the model's name decides. Raises ``BadInput`` for
+        malformed messages and unknown worlds, and ``NotFound`` for a timeline that the session does not have. If the
+        journal cannot be read, the turn is played without memory, and ``notices`` says so.
         """
         return await self._parts.play.begin(
             messages, session=session, owner=owner, world=world, choices=choices, model=model, provider=provider
@@ -162,15 +163,15 @@ class Saga:
         return await self._parts.views.describe(session_id, turn)
 
     async def drain(self, timeout: float) -> DrainReport:
-        """Do all background work that is due, for at most ``timeout`` seconds; what still waits is in the report."""
+        """Do all background work that is due, for at most ``timeout`` seconds. The report lists what still waits."""
         return await self._parts.background.drain(timeout)
 
     def reconfigure(self, config: Config) -> None:
-        """Go by other settings from now on. Stores, sources and curators stay those that were opened."""
+        """Use other settings from now on. Stores, sources and curators stay as they were opened."""
         self._parts.settings.config = config
 
     async def status(self) -> dict[str, Any]:
-        """How the engine is: stores and their health, work that waits, counters, degraded modes. JSON-able."""
+        """The state of the engine: stores and their health, pending work, counters, degraded modes. JSON-able."""
         parts = self._parts
         stores, reader = parts.stores, parts.reader
         return {
@@ -222,7 +223,7 @@ class Saga:
 
 @define
 class Opening:
-    """A ``Saga`` that is about to open: await it, or use it in ``async with``."""
+    """A ``Saga`` that is being opened: await it, or use it in ``async with``."""
 
     source: Source
     given: Given

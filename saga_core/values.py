@@ -18,7 +18,7 @@ PAGE_NAMES: tuple[str, ...] = ("state.md", "relations.md", "story.md", "lore.md"
 
 @frozen
 class Proposal:
-    """A finding or a change, as data. The core validates it, journals it, and records who spoke."""
+    """A finding or a change, as data. The core validates it, journals it, and records who proposed it."""
 
     kind: str
     """``contradiction``, ``compress``, ``event``, ``lore``, ``memory`` or ``remember``."""

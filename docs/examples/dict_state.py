@@ -10,7 +10,7 @@ from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo, check_batch
 
 
 class DictState:
-    """No call awaits anything, so that each one is a moment of its own and commits cannot overlap."""
+    """Awaits nothing, so each call is atomic and commits cannot overlap."""
 
     def __init__(self) -> None:
         self.info = StoreInfo(kind="state", name="dict")
@@ -58,7 +58,7 @@ BACKEND = Backend("state", "dict", _open, "a dict; nothing survives the process"
 
 
 async def main() -> None:
-    """Open it as SAGA does, and see two writers who cannot both win."""
+    """Open the store as SAGA does, and show that of two conflicting writers only one succeeds."""
     store: StateKV = await BACKEND.open(OpenOptions())
     await store.commit(Batch({("turn", "s1", "t1"): b"one", ("turn", "s1", "t2"): b"two", ("turns",): b"other"}))
     print(await store.scan(("turn",)))

@@ -1,6 +1,6 @@
-"""SAGA inside a program of one's own: the program keeps the chat and calls the model, SAGA remembers.
+"""SAGA inside your own program: the program keeps the chat and calls the model, and SAGA remembers.
 
-Runs offline: the model is the built-in narrator. Replace ``narrate`` by a call to a model of yours.
+Runs offline: the model is the built-in narrator. Replace ``narrate`` with a call to your own model.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ async def narrate(model: ChatModel, plan: PromptPlan) -> AsyncIterator[str]:
 
 
 async def play(saga: Saga, model: ChatModel, history: list[dict[str, Any]], words: str) -> None:
-    """One turn: read, narrate, record. The chat's history is ours, and is all that SAGA goes by."""
+    """One turn: read, narrate, record. We keep the chat's history, and SAGA relies on nothing else."""
     said = {"role": "user", "content": words}
     turn = await saga.begin([SYSTEM, *history, said], world="harrow")
     print(f"> {words}")

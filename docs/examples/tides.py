@@ -1,4 +1,4 @@
-"""Two sources of context of a package of its own: the tide, and which ways it closes. Run it: it plays a turn offline.
+"""Two sources of context in a package: the tide, and the ways that it floods. Run it to play a turn offline.
 
 A package names them in its pyproject.toml:
 
@@ -39,7 +39,7 @@ class Tides:
     needs: tuple[str, ...] = ()
 
     async def gather(self, scene: Scene, given: Given) -> Sequence[Piece]:
-        """One line. ``why`` tells in ``saga explain`` where the score comes from."""
+        """One line. ``why`` explains the score in ``saga explain``."""
         high = scene.state.depth % self.period >= self.period / 2
         text = "The tide is high." if high else "The tide is low."
         return [Piece(self.name, "tide", Section.EVENTS, text, 3.0, why={"tide": 3.0})]
@@ -86,7 +86,7 @@ class Words:
 
 
 async def main() -> None:
-    """Ask both for one turn, as a server does that has them switched on."""
+    """Read both for one turn, as a server with both switched on would."""
     place = Entity("p1", Kind.LOCATION, "Gull Causeway")
     state = WorldState(
         turn="t3",

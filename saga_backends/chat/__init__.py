@@ -1,1 +1,1 @@
-"""Chat models: each module one provider's wire."""
+"""Chat models: one module for each provider API."""

@@ -70,11 +70,11 @@ BACKEND = Backend(
 
 @define(eq=False)
 class AnthropicChat:
-    """Claude. A call is cancelled at once when its iterator is closed.
+    """Claude. A call is cancelled as soon as its iterator is closed.
 
-    Options: those of the ``openai`` backend but ``dialect``; ``base_url`` is the host's root. ``thinking``: ``model``
-    lets a model think as it does by itself, ``off`` keeps it from thinking as far as it can be kept. A request's own
-    ``reasoning_effort`` goes before that.
+    Options: those of the ``openai`` backend except ``dialect``; ``base_url`` is the host's root. ``thinking``:
+    ``model`` lets the model decide, ``off`` keeps it from thinking as far as possible. A request's own
+    ``reasoning_effort`` overrides that.
     """
 
     calls: SdkCalls

@@ -1,7 +1,7 @@
-"""A plan as the Messages API wants it: a system, and messages of two voices that take turns, beginning with the user.
+"""Converts a plan for the Messages API: a system prompt, and messages of alternating roles, beginning with the user's.
 
-What stands in the middle of the history stays there: a system message is sent as one where the model takes it, and as
-the user's otherwise. Lifting it into ``system`` would change the prompt's beginning at every turn.
+Messages within the history stay there: a system message remains one if the model accepts it, and becomes the user's
+otherwise. Moving it into ``system`` would change the prompt's beginning on every turn.
 """
 
 from __future__ import annotations

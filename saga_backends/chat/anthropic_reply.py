@@ -1,4 +1,4 @@
-"""Reading a message of Anthropic's Messages API: the data of its events or one JSON object, without any I/O."""
+"""Reads a message of Anthropic's Messages API: the data of its events, or one JSON object, without any I/O."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _REASONS = {
 
 @define
 class MessageReader:
-    """Turns the events of one message into parts of choice ``index``, and knows whether it came to its end.
+    """Turns the events of one message into parts of choice ``index``, and knows whether the message was complete.
 
-    Thinking is passed on as ``reasoning_content``, its signatures are not. ``repeats`` takes the reply's beginning off
-    when the model says it again.
+    Thinking is passed on as ``reasoning_content``; its signatures are not. ``repeats`` removes the beginning of the
+    reply if the model repeats it.
     """
 
     blame: Blame

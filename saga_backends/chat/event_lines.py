@@ -1,4 +1,4 @@
-"""Server-sent events off the wire: bytes to the data of events, without any I/O."""
+"""Server-sent events from bytes: splits them into the data of events, without any I/O."""
 
 from __future__ import annotations
 

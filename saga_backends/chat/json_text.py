@@ -1,4 +1,4 @@
-"""JSON as providers send it, read so that what is passed on is JSON again."""
+"""Reads JSON as providers send it, so that it is valid JSON when it is passed on."""
 
 from __future__ import annotations
 

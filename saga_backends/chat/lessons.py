@@ -1,4 +1,4 @@
-"""What a provider's refusal teaches: which parameter of a request its model does not take."""
+"""Lessons from refusals: which parameter of a request the provider's model does not accept."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def neutral(name: str, value: Any) -> bool:
 
 @frozen
 class Lesson:
-    """Rules that would have spared the refusal."""
+    """The rules that would have avoided the refusal."""
 
     rules: ParameterRules
     name: str
@@ -117,7 +117,7 @@ def _names(said: str, name: str) -> bool:
 
 @define(eq=False)
 class Learned:
-    """The rules for each model, as they were learned from refusals since the start."""
+    """The rules for each model, learned from refusals since the start."""
 
     host: str
     _known: dict[str, ParameterRules] = field(factory=dict, init=False)
@@ -134,7 +134,7 @@ class Learned:
 
 @define(eq=False)
 class Trial:
-    """One request, made until it is taken, or until its refusal teaches nothing more."""
+    """One request, repeated until it is accepted, or until its refusal teaches nothing more."""
 
     learned: Learned
     model: str

@@ -83,12 +83,12 @@ def dialect_at(base_url: str) -> str:
 
 @define(eq=False)
 class OpenAIChat:
-    """A provider behind the OpenAI chat API. A call is cancelled at once when its iterator is closed.
+    """A provider behind the OpenAI chat API. A call is cancelled as soon as its iterator is closed.
 
-    Options: ``name`` (the provider's, for messages), ``base_url``, ``api_key``, ``timeout`` (seconds that the
-    provider may stay silent), ``max_retries`` and ``retry_seconds`` (how often, and how long after its beginning, a
-    call is made again that failed before the reply began), ``dialect`` (``openai``, ``google``, ``openrouter`` or
-    ``any``; empty: told from the address) and ``facts`` (``models.facts`` of the configuration).
+    Options: ``name`` (the provider's, for messages), ``base_url``, ``api_key``, ``timeout`` (seconds that the provider
+    may stay silent), ``max_retries`` and ``retry_seconds`` (how often, and for how long after its beginning, a call is
+    repeated that failed before the reply began), ``dialect`` (``openai``, ``google``, ``openrouter`` or ``any``; empty:
+    derived from the address) and ``facts`` (``models.facts`` of the configuration).
     """
 
     calls: SdkCalls

@@ -1,4 +1,4 @@
-"""Reading a chat completion: the data of its events or one JSON object, without any I/O."""
+"""Reads a chat completion: the data of its events, or one JSON object, without any I/O."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _READ = frozenset({"content", "role"})
 
 @define
 class ReplyReader:
-    """Turns the chunks of one completion into parts, and knows whether it came to its end."""
+    """Turns the chunks of one completion into parts, and knows whether the completion was complete."""
 
     blame: Blame
     usage: Usage | None = None

@@ -1,4 +1,4 @@
-"""A request in the OpenAI chat API, in the dialect of the one who is asked."""
+"""Builds a request for the OpenAI chat API, in the provider's dialect."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def _messages(plan: PromptPlan, dialect: str, rules: ParameterRules, facts: Mode
 
 
 def in_turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One system message in front, then user and assistant in turns, the user first.
+    """One leading system message, then user and assistant messages in turn, the user's first.
 
-    A system message further on is told by the user, where it stands. What neighbours in one voice becomes one message.
+    A later system message becomes the user's, in the same place. Neighbouring messages of the same role are merged.
     """
     found: list[dict[str, Any]] = []
     for message in messages:

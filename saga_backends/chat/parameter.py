@@ -1,4 +1,4 @@
-"""A request's parameters as a model takes them."""
+"""Adjusts a request's parameters to what a model accepts."""
 
 from __future__ import annotations
 

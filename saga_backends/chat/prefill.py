@@ -1,4 +1,4 @@
-"""A reply, or a history, that has begun where a model wants it otherwise."""
+"""Prefills and greetings: replies, or histories, whose beginning a model does not accept as it is."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ OPENING = "[Start]"
 
 
 def nudge(beginning: str) -> str:
-    """What asks a model to go on with ``beginning``, in its language."""
+    """The request to continue from ``beginning``, in its language."""
     return language_of(detect(beginning)).questions.nudge
 
 
 @define
 class Unrepeated:
-    """Takes a reply's text and gives it without ``beginning``, should the model repeat that.
+    """Removes ``beginning`` from a reply's text if the model repeats it.
 
-    Text is held back only as long as all of it is the beginning's. White space counts for nothing.
+    Text is held back only as long as all of it matches the beginning. White space is ignored.
     """
 
     beginning: str

@@ -1,8 +1,8 @@
-"""Calls through an official SDK: one request each, its response still unread, failures as ``UpstreamError``.
+"""Calls through an official SDK: sends one request, returns the unread response, maps failures to ``UpstreamError``.
 
-The SDKs of OpenAI and Anthropic are of one make. Requests and replies stay plain JSON: the typed layer costs 135 ms for
-a prompt of 400 messages and 0.16 ms a chunk, against a few microseconds, and would drop fields that it does not know.
-The SDKs' own retries are off: they would sleep as long as a provider asks, while a player waits.
+The SDKs of OpenAI and Anthropic share their design. Requests and replies stay plain JSON: the typed layer costs 135 ms
+for a prompt of 400 messages and 0.16 ms a chunk, against a few microseconds, and would drop fields that it does not
+know. The SDKs' own retries are off: they would sleep as long as a provider asks, while a player waits.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _pause(state: tenacity.RetryCallState) -> float:
 
 
 class ReplyParts(Protocol):
-    """Reads a reply of one dialect: whole, or event by event. ``done``: nothing that matters follows."""
+    """Reads a reply in one dialect: whole, or event by event. ``done``: nothing relevant follows."""
 
     @property
     def done(self) -> bool: ...
@@ -52,7 +52,7 @@ class ReplyParts(Protocol):
 
 @define(eq=False)
 class SdkCalls:
-    """The calls of one client. ``keyless``: it has no key of its own, and must not send a stand-in."""
+    """The calls of one client. ``keyless``: it has no key of its own, and must not send a placeholder."""
 
     sdk: ModuleType
     client: Any = field(repr=False)

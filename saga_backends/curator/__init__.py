@@ -1,1 +1,1 @@
-"""Curators: what reviews a story and proposes."""
+"""Curators: they review a story and make proposals."""

@@ -1,4 +1,4 @@
-"""The curator with a memory: a model that edits memory blocks and proposes through tools, a bounded number of times."""
+"""The curator with memory: a model edits memory blocks and makes proposals through tools, in a few steps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNUSABLE = 2
 
 
 class BlocksCurator(CuratorLife):
-    """At most ``steps`` calls a review. Its memory is in the state that it is shown, and comes back as proposals."""
+    """Makes at most ``steps`` calls per review. Its memory is read from the state and returned as proposals."""
 
     def __init__(self, asked: Asking, count: Callable[[str], int], blocks: tuple[str, ...], steps: int) -> None:
         super().__init__("blocks")

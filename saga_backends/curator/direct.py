@@ -1,4 +1,4 @@
-"""The curator that asks a model once, for one JSON object."""
+"""The direct curator: asks a model once, for one JSON object."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN = 120
 
 
 class DirectCurator(CuratorLife):
-    """One call a review, and one more when the answer cannot be read."""
+    """Makes one call per review, and one more if the answer cannot be read."""
 
     def __init__(self, asked: Asking, count: Callable[[str], int]) -> None:
         super().__init__("direct")

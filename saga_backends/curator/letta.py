@@ -1,8 +1,8 @@
-"""The curator whose memory lives in a Letta server: an agent for each session, with blocks that it edits itself.
+"""The curator whose memory is on a Letta server: one agent per session, with blocks that it edits itself.
 
-The journal stays the truth. Before a review the agent is told nothing of earlier ones but its blocks, and these are
-written as they are on the path that is reviewed; what it did on another branch is not there. What it wants is proposed
-through the tools of ``blocks``, which run here, and is ruled on and journaled like every curator's.
+The journal remains the truth. Before a review, the agent knows nothing of earlier ones except its blocks, and these are
+written as they are on the path under review; what it did on another branch is not in them. It makes proposals through
+the tools of ``blocks``, which run here. They are validated and journaled like every curator's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MANY = (False, f"not done: only the first {MOST_CALLS} calls of a step are")
 
 
 class LettaCurator(CuratorLife):
-    """At most ``steps`` answers of the agent a review, each within the server's ``timeout``."""
+    """Makes at most ``steps`` calls to the agent per review, each within the server's ``timeout``."""
 
     def __init__(
         self,
@@ -210,7 +210,7 @@ def _address(url: str) -> str:
         shown = "(hidden)" if "@" in url else repr(url)
         raise BadInput(f"options.base_url: {shown} is no address; give one such as {_HERE}")
     if "@" in parts.netloc:
-        raise BadInput("options.base_url: it holds a password; give that as options.api_key")
+        raise BadInput("options.base_url: it contains a password; give that as options.api_key")
     return url.rstrip("/").removesuffix("/v1")
 
 

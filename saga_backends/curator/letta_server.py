@@ -1,4 +1,4 @@
-"""A Letta server, as the curator uses it: one agent a session, with its memory blocks, through the official client."""
+"""A Letta server as the curator uses it: one agent per session, with memory blocks, through the official client."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FINE = frozenset({"end_turn", "no_tool_call", "tool_rule", "max_steps", "invali
 
 @frozen
 class AgentReply:
-    """What an agent said: its text, and the calls of our tools that it waits for."""
+    """An agent's reply: its text, and the calls of our tools whose results it waits for."""
 
     text: str
     calls: tuple[tuple[str, str, str], ...] = ()
@@ -37,7 +37,7 @@ class AgentReply:
 
 
 async def connect(base_url: str, api_key: str | None, model: str, embedding: str | None, timeout: float) -> LettaServer:
-    """A client of the server at ``base_url``; nothing is asked of it yet. Raises ``ImportError``."""
+    """A client of the server at ``base_url``, without contacting it. Raises ``ImportError``."""
     sdk = await asyncio.to_thread(importlib.import_module, "letta_client")  # takes a second
     settings: dict[str, Any] = {
         "base_url": base_url,

@@ -1,4 +1,4 @@
-"""The life of a curator that holds nothing."""
+"""The lifecycle of a curator without resources."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saga_core.stores import Health, StoreInfo
 
 
 class CuratorLife:
-    """What every curator has besides ``review``."""
+    """The methods that every curator has besides ``review``."""
 
     def __init__(self, name: str, capabilities: frozenset[Capability] = frozenset()) -> None:
         self._info = StoreInfo("curator", name, version("saga-rp"), capabilities)

@@ -1,4 +1,4 @@
-"""What a curator that asks a model is opened with."""
+"""The options of a curator that calls a model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEPS = 8
 
 @frozen
 class ModelOptions:
-    """The options, checked."""
+    """The validated options."""
 
     asked: Asking
     count: Callable[[str], int]
@@ -33,7 +33,7 @@ def uncounted(name: str, amount: int = 1) -> None:
 
 
 def counted(text: str) -> int:
-    """Tokens of a text, roughly, for who has no counter."""
+    """A rough token count, for callers without a counter."""
     return len(text) // 3 + 1
 
 

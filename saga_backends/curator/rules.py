@@ -1,4 +1,4 @@
-"""The curator without a model: contradictions by rule, and the story told in fewer words from what the journal has."""
+"""The curator without a model: finds contradictions by rules, and summarises the story from journaled facts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saga_core.values import Proposal
 
 
 class RulesCurator(CuratorLife):
-    """Finds what cannot be, and condenses turns that are ``compress_after`` and more behind."""
+    """Finds contradictions, and summarises turns that are at least ``compress_after`` turns back."""
 
     def __init__(self, compress_after: int = 50) -> None:
         super().__init__("rules", frozenset({Capability.RESIDENT}))

@@ -1,6 +1,6 @@
-"""What is known of embedding models: how large their vectors are, what they want before a text, how near strangers are.
+"""Facts about embedding models: the size of their vectors, their prefixes, and how similar unrelated texts come out.
 
-A model that is not here works as well: its dimension has to be given then, and what else it wants can be.
+Other models work too. For these, the dimension must be configured, and the rest can be.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from attrs import frozen
 
 @frozen
 class EmbeddingFacts:
-    """A family of models."""
+    """The facts about one family of models."""
 
     dimension: int = 0
     """Components of a vector; 0: not known."""

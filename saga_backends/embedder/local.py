@@ -1,4 +1,4 @@
-"""Embedders whose model runs in this process, on a thread of its own: the event loop never waits for one.
+"""Embedders whose model runs in this process, on a thread of its own, so that the event loop never waits.
 
 Texts are embedded one by one. So a question waits for one passage at most, and a vector does not depend on what else
 was embedded with it.

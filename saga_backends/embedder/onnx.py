@@ -51,7 +51,7 @@ class _Onnx:
             session = onnxruntime.InferenceSession(str(self.folder.model), settings, providers=["CPUExecutionProvider"])
         except Exception as error:
             raise StoreUnavailable(
-                f"the model in {self.folder.path} cannot be loaded: {error}; fetch its files anew"
+                f"the model in {self.folder.path} cannot be loaded: {error}; fetch its files again"
             ) from error
         self._tokenizer.enable_truncation(self.folder.max_length)
         self._tokenizer.no_padding()

@@ -1,7 +1,7 @@
-"""A folder with an embedding model: what its own files say of how it wants to be used.
+"""A folder with an embedding model, and what its own files say about using it.
 
-The files are those that sentence-transformers writes and that models are published with: beside ``tokenizer.json`` and
-``model.onnx`` (or ``onnx/model.onnx``) those that tell of pooling, length and prompts, each of which may be missing.
+The files are those that sentence-transformers writes and that models are published with: ``tokenizer.json``,
+``model.onnx`` (or ``onnx/model.onnx``), and optional ones about pooling, length and prompts.
 """
 
 from __future__ import annotations
@@ -135,4 +135,4 @@ def _json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError) as error:
-        raise BadInput(f"recall.options.path: {path} cannot be read: {error}; fetch it anew") from error
+        raise BadInput(f"recall.options.path: {path} cannot be read: {error}; fetch it again") from error

@@ -1,8 +1,8 @@
-"""Any server that speaks the OpenAI embeddings API: hosted, or on a machine of one's own, through the official SDK.
+"""Any server that speaks the OpenAI embeddings API, hosted or on your own machine, through the official SDK.
 
-A question has to be answered while a player waits. It is asked once and without patience: who asked may go on without
-the answer, and the answer is remembered when it comes all the same, for the next time. Passages have time: they go in
-batches, again after a failure that may pass, after the pause that the server asks for.
+A question has to be answered while a player waits. It is sent once, without retries. The caller may continue without
+the answer, which is cached when it comes, for the next time. Passages have time: they are sent in batches, and again
+after a transient failure, after the pause that the server asks for.
 """
 
 from __future__ import annotations

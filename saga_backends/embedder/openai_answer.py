@@ -1,4 +1,4 @@
-"""The answer of an embeddings endpoint: read by hand and believed only where it can be true."""
+"""Reads the answer of an embeddings endpoint, and accepts it only if it is plausible."""
 
 from __future__ import annotations
 

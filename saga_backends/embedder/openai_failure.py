@@ -1,4 +1,4 @@
-"""What goes wrong at an embeddings endpoint, in the words of the embedder's own settings, without keys."""
+"""Explains failures of an embeddings endpoint in terms of the embedder's own settings, without keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saga_core.errors import UpstreamError
 
 @frozen
 class EmbedderBlame(Blame):
-    """Failures in the words of the embedder's own settings."""
+    """Failures in terms of the embedder's own settings."""
 
     def silent(self) -> UpstreamError:
         return UpstreamError(

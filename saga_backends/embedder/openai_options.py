@@ -21,7 +21,7 @@ _FORMATS = ("base64", "float")
 
 @frozen
 class Asked:
-    """What is asked for, and how."""
+    """The configured values."""
 
     model: str
     dimension: int
@@ -42,7 +42,7 @@ class Asked:
 
 @frozen
 class OpenAIOptions:
-    """What the options come to."""
+    """The resulting options."""
 
     name: str
     host: str
@@ -68,7 +68,7 @@ def _prefix(given: dict[str, Any], name: str, usual: str) -> str:
     if value is None:
         return usual
     if not isinstance(value, str):
-        raise BadInput(f"recall.options.{name}: {value!r} is no text; give what stands before a text, '' for nothing")
+        raise BadInput(f"recall.options.{name}: {value!r} is no text; give the prefix of a text, '' for none")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Questions under way: each asked once however many ask it, and answered even when who asked first has gone on."""
+"""Questions in progress: each is sent once for all its callers, and answered even if the first caller has left."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Vectors: TypeAlias = "list[array[float]]"
 
 @define(eq=False)
 class Questions:
-    """At most ``at_once`` of them: of a model that does not answer no more are asked."""
+    """At most ``at_once`` questions: a model that does not answer gets no more of them."""
 
     at_once: int = 4
     _flights: dict[Hashable, asyncio.Task[Vectors]] = field(factory=dict, init=False)

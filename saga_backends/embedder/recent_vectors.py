@@ -1,7 +1,7 @@
-"""The vectors of texts that were embedded lately: swipes and retries ask for the same ones again.
+"""Vectors of recently embedded texts: swipes and retries ask for the same ones again.
 
-In memory and bounded. On disk the vectors lie in the vector store, under the turn or the entry that they are of, and go
-with it: a cache of texts on disk would keep what was forgotten.
+The cache is in memory and bounded. On disk, vectors are in the vector store, under their turn or entry, and are removed
+with it. A cache of texts on disk would keep what was forgotten.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def key_of(text: str, mode: Mode) -> Key:
 
 @define(eq=False)
 class RecentVectors:
-    """The least recently used are let go of beyond ``limit``."""
+    """Evicts the least recently used beyond ``limit``."""
 
     limit: int
     _known: LRUCache[Key, array[float]] = field(init=False)

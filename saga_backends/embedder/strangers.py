@@ -1,6 +1,6 @@
-"""How near a model finds texts that have nothing to do with each other: the baseline, measured.
+"""The baseline of a model, measured: the cosine that it gives to unrelated texts.
 
-Some models give unrelated texts a cosine of 0.1, others 0.8. What a likeness is worth is told from what lies above.
+Some models give unrelated texts a cosine of 0.1, others 0.8. Only similarity above the baseline means anything.
 """
 
 from __future__ import annotations

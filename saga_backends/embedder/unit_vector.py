@@ -1,4 +1,4 @@
-"""Vectors as a model gives them, checked and brought to unit length."""
+"""Checks the vectors that a model returns, and normalises them to unit length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kuzu and Ladybug, its successor: one of the two in a process, how their files begin, and what their errors mean."""
+"""Kuzu and its successor Ladybug: chooses one of the two per process, knows their file headers and error messages."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The Cypher that people may ask: reading only. What is sent to the engine is written anew from what was understood.
+"""The Cypher that people may use: reading only. The engine gets a query that is rebuilt from what was understood.
 
-``[OPTIONAL] MATCH``, ``WHERE``, ``WITH``, ``RETURN`` with ``DISTINCT``, ``AS``, ``ORDER BY``, ``SKIP`` and
-``LIMIT``; paths of up to four hops (``*1..4``); comparisons, ``IN``, ``STARTS WITH``, ``ENDS WITH``, ``CONTAINS``,
-``=~``, ``IS NULL``, arithmetic, ``CASE``, lists of values, and the functions of ``FUNCTIONS``. Whatever else Cypher has
-is refused, also what an engine may learn in the future: a grammar of what is allowed needs no list of what is not.
+``[OPTIONAL] MATCH``, ``WHERE``, ``WITH``, ``RETURN`` with ``DISTINCT``, ``AS``, ``ORDER BY``, ``SKIP`` and ``LIMIT``;
+paths of up to four hops (``*1..4``); comparisons, ``IN``, ``STARTS WITH``, ``ENDS WITH``, ``CONTAINS``, ``=~``, ``IS
+NULL``, arithmetic, ``CASE``, lists of values, and the functions of ``FUNCTIONS``. Everything else in Cypher is refused,
+including whatever an engine may add in the future: a grammar of what is allowed needs no list of what is not.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def understand(query: str, limit: int) -> Question:
 
 
 class _Parser:
-    """Each method reads one rule of the grammar; ``_take`` moves a token to what is sent."""
+    """Each method parses one rule of the grammar; ``_take`` moves a token to the output."""
 
     def __init__(self, query: str, limit: int) -> None:
         self._query = query

@@ -1,4 +1,4 @@
-"""Questions that people ask in Cypher: understood here, answered from a copy by a process of its own."""
+"""Cypher queries from people: checked here, answered by a separate process from a copy."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class QueryDoor:
 
 
 class _Late(Exception):
-    """The engine itself found that its time was over."""
+    """The engine itself reported a timeout."""
 
 
 def _late(timeout: float) -> BadInput:

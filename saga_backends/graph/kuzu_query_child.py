@@ -1,8 +1,9 @@
-"""The process that a query runs in: started with a request on its standard input, it answers and ends.
+"""The process that runs one query: it reads a request from standard input, answers and exits.
 
-It opens a copy of the database for reading, and gives up the rest before it looks at the query: it may not write to any
-file, open another one or take more memory, and dies when its time is over. Standard library and engine only. The
-limits are those of POSIX; elsewhere the guard is the grammar, the copy, the engine's timeout and the parent's.
+It opens a copy of the database for reading, and drops its other rights before it looks at the query: it cannot write to
+any file, open another one or take more memory, and is killed when its time is over. It uses only the standard library
+and the engine. The limits are those of POSIX; elsewhere the grammar, the copy, the engine's timeout and the parent's
+timeout protect the data.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""One opening of a Kuzu or Ladybug database: the engine's objects, from a start to a stop.
+"""One opening of a Kuzu or Ladybug database: the engine's objects, from start to stop.
 
-An opening is short-lived, since the engines do not bear long ones. Each updating transaction keeps a copy of what it
-touched (some 100 KB) in the buffer pool until a checkpoint, and would fill it; and when edges were deleted, Kuzu 0.11.3
-crashes in the second checkpoint of one opening, or in a read after the first. So the automatic ones are switched off,
-and a checkpoint is made by stopping.
+An opening is short, because the engines cannot cope with long ones. Each updating transaction keeps a copy of what it
+touched (some 100 KB) in the buffer pool until a checkpoint, and would fill it. And after edges were deleted, Kuzu
+0.11.3 crashes in the second checkpoint of one opening, or in a read after the first. So the automatic checkpoints are
+off, and stopping makes one.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ class KuzuSession:
                     raise
                 # A process that was killed, or lost its power, in the middle of a record; Kuzu does the same unasked.
                 # Watermarks are in the log too: what is lost is made anew from the journal.
-                log.warning("%s: its log ends in a damaged record (%s); what stands before is kept", self.file, error)
+                log.warning(
+                    "%s: its log ends in a damaged record (%s); the records before it are kept", self.file, error
+                )
                 self._database = self._open(throw_on_wal_replay_failure=False)
             self._connection = self._module.Connection(self._database, num_threads=1)
 

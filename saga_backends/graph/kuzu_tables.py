@@ -1,9 +1,9 @@
-"""The graph in the tables of a Kuzu or Ladybug database, and what is asked of them. It runs on the worker's thread.
+"""The graph in the tables of a Kuzu or Ladybug database, and the operations on them. Runs on the worker's thread.
 
 Nodes of every label are rows of ``Entity``, edges of every type rows of ``Tie``. The primary key of ``Entity`` is made
 of scope and id, since only a primary key has an index; each statement finds its nodes by it, one at a time. Two nodes
-looked up by a list are joined over the whole table: at 50,000 nodes that does not fit into 128 MB. Ties repeat the
-ids of their ends, so that reading them needs no join. Properties are JSON with sorted keys, which keeps their types.
+looked up by a list are joined over the whole table: at 50,000 nodes that does not fit into 128 MB. Ties repeat the ids
+of their ends, so that reading them needs no join. Properties are JSON with sorted keys, which keeps their types.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _ALL_TIES = Statement(f"MATCH (e:Entity)-[t:Tie]->(:Entity) WHERE e.scope = $sco
 
 
 class KuzuTables:
-    """Arguments are taken as checked, except for the nodes that edges need. Raises ``StoreError``."""
+    """Expects checked arguments, except for the nodes that edges need. Raises ``StoreError``."""
 
     def __init__(self, database: KuzuDatabase) -> None:
         self.database = database

@@ -1,7 +1,7 @@
-"""The words and signs of a Cypher query, and nothing that two readers of it could take for different ones.
+"""The tokens of a Cypher query; anything that two parsers could read differently is refused.
 
-Backslashes are refused, so that a text ends at its quote for everyone; outside of quotes there are ASCII characters and
-Hangul syllables only, so that nothing looks like a keyword or a blank and is none. Comments are left out.
+Backslashes are refused, so a text ends at its quote for every parser. Outside quotes only ASCII characters and Hangul
+syllables are allowed, so nothing can look like a keyword or a blank without being one. Comments are left out.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _match(query: str, at: int) -> tuple[Kind | None, int]:
     if what is None:
         name = unicodedata.name(character, "no letter")
         what = f"{character!r} (U+{ord(character):04X}, {name}), which may stand in quotes or backquotes only"
-    raise BadInput(f"cypher: at character {at} stands {what}")
+    raise BadInput(f"cypher: unexpected {what} at character {at}")
 
 
 def _runs_together(before: Token, kind: Kind) -> bool:

@@ -119,9 +119,9 @@ def _touching(graph: _Graph, node_id: str) -> tuple[Edge, ...]:
 
 
 class NetworkxGraph:
-    """A ``GraphStore`` with ``expand``. What a call reads or changes, it does in one moment, without awaiting.
+    """A ``GraphStore`` with ``expand``. Each call reads or changes everything at once, without awaiting.
 
-    What is given out is shared, with properties that cannot be changed.
+    Returned values are shared; their properties cannot be changed.
     """
 
     def __init__(self, version: str) -> None:

@@ -1,8 +1,8 @@
-"""MdCache in files: for each scope a folder with the four pages, to be opened, read and edited by a person.
+"""MdCache in files: one folder per scope with the four pages, which people can open, read and edit.
 
-``locate`` names that folder; its path and the paths of the pages in it stay the same from turn to turn. What happens
-inside is told in ``generation.py``. Reading and writing have a thread each, so that no reader waits for a disk to
-sync. A page that a person edited is read as it stands there, until the next write of its scope replaces it.
+``locate`` returns that folder. Its path and the paths of its pages stay the same from turn to turn. ``generation.py``
+explains the files. Reading and writing have a thread each, so that no reader waits for a disk to sync. If a person
+edited a page, reads return the edited page until the next write of its scope replaces it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def folder_name(scope: str) -> str:
 
 
 class _Root:
-    """The directory of all scopes. Everything here blocks, and belongs on a worker's thread."""
+    """The directory of all scopes. Everything here blocks, and must run on a worker's thread."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
         self.path = path

@@ -1,7 +1,7 @@
-"""Every store protocol in memory, plain and exact: the reference to read, and what tests run on.
+"""Every store protocol in memory, plain and exact: the reference implementation, also used by tests.
 
-Nothing is kept beyond the process. Each store is the contract spelled out in dicts and sorted lists, without a
-shortcut; where another backend and this one differ, this one is meant to be right.
+Nothing outlives the process. Each store is the contract spelled out in dicts and sorted lists, without shortcuts. If
+another backend differs from this one, this one is meant to be right.
 """
 
 from __future__ import annotations

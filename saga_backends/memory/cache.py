@@ -10,7 +10,7 @@ from saga_core.stores import Limits, MdCache, Pages, check_pages, check_scope
 
 
 class MemoryCache(MemoryStore):
-    """No call awaits anything, so that a generation is replaced in one moment."""
+    """Awaits nothing, so a generation is replaced at once."""
 
     def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008 - a frozen value
         super().__init__("cache", limits)

@@ -1,4 +1,4 @@
-"""A curator without an opinion of its own."""
+"""A curator with fixed proposals, for tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saga_core.values import Proposal
 
 
 class MemoryCurator(MemoryStore):
-    """Answers every review with the proposals that it was made with: none, unless a test wants some."""
+    """Answers every review with the proposals that it was given: none, unless a test sets some."""
 
     def __init__(self, proposals: Iterable[Proposal] = (), limits: Limits = Limits()) -> None:  # noqa: B008
         super().__init__("curator", limits)

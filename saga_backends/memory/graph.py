@@ -1,4 +1,4 @@
-"""GraphStore in memory: two dicts a scope."""
+"""GraphStore in memory: two dicts per scope."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NOTHING = _Scope()
 
 
 class MemoryGraph(MemoryStore):
-    """No call awaits anything, so that each is one moment."""
+    """Awaits nothing, so each call is atomic."""
 
     def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008 - a frozen value
         super().__init__("graph", limits)

@@ -1,4 +1,4 @@
-"""What all stores in memory share: a description, a health check and an end."""
+"""What all stores in memory share: a description, a health check and ``aclose``."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from saga_core.stores import Batch, Key, Limits, StateKV, check_batch, check_key
 
 
 class MemoryState(MemoryStore):
-    """No call awaits anything, so that each is one moment."""
+    """Awaits nothing, so each call is atomic."""
 
     def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008 - a frozen value
         super().__init__("state", limits)

@@ -40,7 +40,7 @@ class _Scope:
 
 
 class MemoryVector(MemoryStore):
-    """No call awaits anything, so that each is one moment."""
+    """Awaits nothing, so each call is atomic."""
 
     def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008 - a frozen value
         super().__init__("vector", limits)

@@ -21,7 +21,7 @@ def _identity(edge: Edge | EdgeKey) -> _Identity:
 
 
 class Adjacency:
-    """Arguments are taken as checked. What is given out is shared and cannot be changed."""
+    """Expects checked arguments. Returned values are shared and cannot be changed."""
 
     def __init__(self, watermark: str | None = None) -> None:
         self.watermark = watermark

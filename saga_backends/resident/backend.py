@@ -1,6 +1,6 @@
-"""The resident layers as backends, for whoever opens stores by name.
+"""The resident layers as backends, for callers that open stores by name.
 
-Options: ``inner``, the store that is wrapped (closing the layer closes it too), and ``limit_mb``, megabytes of memory.
+Options: ``inner``, the wrapped store (closing the layer closes it too), and ``limit_mb``, megabytes of memory.
 """
 
 from __future__ import annotations

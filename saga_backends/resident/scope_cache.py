@@ -18,7 +18,7 @@ _REMEMBERED = 1_024
 
 
 class Image(Protocol):
-    """What is kept of a scope."""
+    """A scope's contents in memory."""
 
     @property
     def size(self) -> int:

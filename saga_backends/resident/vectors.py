@@ -84,7 +84,7 @@ class ResidentVectors:
         await self.inner.aclose()
 
     def forget(self, scope: str | None = None) -> None:
-        """Load ``scope`` (all without one) anew when it is next read: another process may have written to it."""
+        """Load ``scope`` (without one, all) again at its next read: another process may have written to it."""
         self.cache.forget(scope)
 
     async def create(self, scope: str, spec: ScopeSpec) -> None:

@@ -231,7 +231,7 @@ def _nothing() -> None:
 
 
 class SqliteState:
-    """Made by ``BACKEND.open``. One call is one trip to a thread."""
+    """Made by ``BACKEND.open``. Each call makes one trip to a thread."""
 
     def __init__(self, threads: _Threads) -> None:
         self._threads = threads
@@ -278,7 +278,7 @@ class SqliteState:
         await self._threads.write(self._file.commit, puts, deletes, wanted)
 
     async def compact(self) -> None:
-        """Write the file anew, so that no byte of what was deleted is left in it."""
+        """Rewrite the file, so that no byte of what was deleted is left in it."""
         self._alive()
         await self._threads.alone(self._file.compact)
 

@@ -1,7 +1,7 @@
-"""Copies of the SQLite state file: made while it is in use, sealed, and read back.
+"""Copies of the SQLite state file: made while it is in use, sealed with a digest, and read back.
 
-A copy is made by SQLite's online backup, from one moment, through a connection of its own: it takes no lock that a
-running server holds. It is a state file like any other, with one entry more, the seal: when it was made, how many
+A copy is made by SQLite's online backup, as of one moment, through a connection of its own: it takes no lock that a
+running server holds. It is a state file like any other, with one more entry, the seal: when it was made, how many
 entries it has, and the digest of them all.
 """
 
@@ -29,7 +29,7 @@ _ALL = "SELECT key, value FROM entries ORDER BY key"
 
 @frozen
 class Seal:
-    """What a copy says of itself."""
+    """What a copy says about itself."""
 
     made: float
     """Seconds since the epoch."""
@@ -42,7 +42,7 @@ class Seal:
 
 @frozen
 class Copy:
-    """A copy that was read and found whole."""
+    """A copy that was read and found complete."""
 
     path: Path
     bytes: int
@@ -62,7 +62,7 @@ def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
     be read or written, ``StoreCorrupt`` for a damaged source, ``NewerSchema``.
     """
     if target.exists():
-        raise BadInput(f"{target}: is there already; give a name that is free, or a folder")
+        raise BadInput(f"{target}: exists already; give a new name, or a folder")
     if not source.is_file():
         raise StoreUnavailable(f"{source}: there is no state file to copy")
     sqlite_file.prepare_path(target)
@@ -110,7 +110,7 @@ def read_copy(path: Path) -> Copy:
         raise BadInput(f"{path}: there is no such file; give a file that `saga backup` made")
     with sqlite_file.translated(path), closing(_reading(path)) as file:
         if not sqlite_file.version_of(file, path, SCHEMA):
-            raise BadInput(f"{path}: holds no journal")
+            raise BadInput(f"{path}: contains no journal")
         wrong = sqlite_file.check(file, thorough=True)
         if wrong is not None:
             raise StoreCorrupt(f"{path}: is damaged ({wrong}); take another backup")
@@ -121,7 +121,7 @@ def read_copy(path: Path) -> Copy:
             raise StoreCorrupt(f"{path}: is not what it was when it was made; take another backup")
         journal = _value(file, _FORMAT)
         if journal is None:
-            raise BadInput(f"{path}: holds no journal")
+            raise BadInput(f"{path}: contains no journal")
         sessions = tuple(decode(key)[1] for (key,) in _under(file, "session"))
         turns = sum(1 for _ in _under(file, "turn")) - len(sessions)
     return Copy(path, path.stat().st_size, int(json.loads(journal)["format"]), sessions, turns, seal)

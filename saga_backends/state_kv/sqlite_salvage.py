@@ -1,6 +1,6 @@
-"""Saving what can be read of a damaged state file, entry by entry, into a fresh one.
+"""Salvage: copies what can be read of a damaged state file, entry by entry, into a fresh one.
 
-SQLite gives up at the first page that it cannot make sense of. Here the reading goes on behind it.
+SQLite gives up at the first page that it cannot interpret. Salvage continues after that page.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PUT = "INSERT OR REPLACE INTO entries (key, value) VALUES (?, ?)"
 
 @define
 class Salvaged:
-    """What came of it."""
+    """The result of salvaging."""
 
     entries: int = 0
     gaps: int = 0
@@ -65,7 +65,7 @@ def salvage(source: Path, target: Path, missing: Mapping[Key, bytes]) -> Salvage
         fresh.execute("COMMIT")
         fresh.execute("PRAGMA journal_mode=DELETE")
     if not told.entries:
-        raise StoreCorrupt(f"{source}: nothing of it can be read")
+        raise StoreCorrupt(f"{source}: none of it can be read")
     return told
 
 

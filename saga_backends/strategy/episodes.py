@@ -1,4 +1,4 @@
-"""Episodes: undertakings that came to an end and how, and reflections that are drawn from several of them."""
+"""Episodes: undertakings that ended and how, and reflections drawn from several of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts: what play established about people, places and things, beyond what the state holds."""
+"""Facts: what play established about people, places and things, beyond the state."""
 
 from __future__ import annotations
 

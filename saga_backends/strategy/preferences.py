@@ -1,4 +1,4 @@
-"""Preferences: what the player, not the character, likes and does not want: style and limits."""
+"""Preferences: what the player, not the character, likes and dislikes: style and limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TokenCounter ``auto``: exact where tiktoken's tables are found on this machine, the estimate where they are not."""
+"""TokenCounter ``auto``: exact if tiktoken's tables are on this machine, otherwise the estimate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts of texts that were counted lately: of a history nearly all was counted with the request before."""
+"""Counts of recently counted texts: nearly all of a history was already counted for the previous request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ENTRIES = 8_192
 
 @define(eq=False)
 class KnownCounts:
-    """Remembers what ``count`` gave, by fingerprint, so that long texts are not kept alive."""
+    """Caches the results of ``count`` by fingerprint, so that long texts are not kept alive."""
 
     count: Callable[[str], int]
     least: int = 64

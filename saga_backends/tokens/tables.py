@@ -1,7 +1,6 @@
-"""tiktoken's tables: where they may lie, whether they are what they should be, and fetching them when that is allowed.
+"""tiktoken's tables: finds them, verifies their checksums, and fetches them if that is allowed.
 
-The library's own loader is not used: it goes to the network for a table that it does not find, and removes one that
-does not have the right sum.
+The library's own loader is not used: it goes to the network for a missing table, and deletes one with a wrong checksum.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class NoTable(SagaError):
 
 @frozen
 class Places:
-    """Folders in which tables are looked for, in this order."""
+    """Folders in which to look for tables, in this order."""
 
     folders: tuple[Path, ...]
 

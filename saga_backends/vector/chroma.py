@@ -1,8 +1,8 @@
 """Vectors in Chroma, an embedded vector database.
 
-What was acknowledged survives the end of the process, a kill included; the last writes may be lost with the power.
-Search is exact, as everywhere in SAGA: Chroma's own is approximate and is not used, so that a query reads the scopes
-that it asks and takes as long as they are large. A resident layer before it answers from memory.
+Acknowledged data survive the end of the process, including a kill; the last writes may be lost in a power cut. Search
+is exact, as everywhere in SAGA. Chroma's own search is approximate and not used, so a query reads the whole scopes that
+it covers and takes time in proportion. A resident layer in front answers from memory.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Chroma's index files after a kill: found out, and made anew.
+"""Chroma's index files after a kill: detects torn ones, and has them rebuilt.
 
 Chroma writes the index of a collection in place, five files one after the other, every few writes. A process that is
-killed meanwhile leaves them torn; the next one cannot open the collection, or never comes back from opening it. What
-the database beside them holds is whole. So the names of collections that are being written are kept in a file, as long
-as it takes, and the index of one that is found there is thrown away before Chroma sees it.
+killed meanwhile leaves them torn. The next one cannot open the collection, or hangs while opening it. The database
+beside them is intact. So the names of collections being written are kept in a file while that lasts, and the index of a
+collection found there is deleted before Chroma sees it.
 """
 
 from __future__ import annotations

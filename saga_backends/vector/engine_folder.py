@@ -1,7 +1,7 @@
-"""The directory of a vector engine: whose it is, who has it open, and what its engine's errors mean.
+"""The directory of a vector engine: its owner, its lock, and the meaning of its engine's errors.
 
-An engine's files do not say which program made them and how. A small file beside them does, the label: the engine,
-the version of the layout, and notes of the backend's own.
+An engine's files do not say which program made them and how. A small file beside them does, the label: the engine, the
+version of the layout, and notes of the backend's own.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SHOWN = 300
 
 @frozen
 class Layout:
-    """What a backend makes of its engine: ``name`` is the backend's, ``damage`` what errors of damaged files say."""
+    """What distinguishes a backend: ``name`` is the backend's, ``damage`` what errors of damaged files say."""
 
     name: str
     version: int
@@ -146,7 +146,7 @@ class EngineFolder:
         except FileNotFoundError:
             if any(entry.name not in _OURS for entry in self.path.iterdir()):
                 raise StoreCorrupt(
-                    f"{self.path}: holds files, and no {LABEL} that says they are a vector store of SAGA; give the "
+                    f"{self.path}: has files, but no {LABEL} that marks them as a vector store of SAGA; give the "
                     "path of an empty directory, or of one that does not exist; nothing was changed"
                 ) from None
             return None

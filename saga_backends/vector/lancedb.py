@@ -1,8 +1,8 @@
 """Vectors in LanceDB, an embedded database of columnar files.
 
-What was acknowledged survives the end of the process, a kill included; the engine does not wait for the disk, so the
-last writes may be lost with the power. A query reads the scopes that it asks and scores them exactly: the engine's
-own search, in 32 bits and without ids for ties, takes as long.
+Acknowledged data survive the end of the process, including a kill. The engine does not wait for the disk, so the last
+writes may be lost in a power cut. A query reads the scopes that it covers and scores them exactly: the engine's own
+search, in 32 bits and without ids for ties, takes as long.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The nearest of many rows that are seen block by block, by exact scores."""
+"""The nearest of many rows that arrive block by block, by exact scores."""
 
 from __future__ import annotations
 

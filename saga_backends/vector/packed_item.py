@@ -1,4 +1,4 @@
-"""An item as an engine without types of its own keeps it: 32-bit components, and metadata as canonical JSON."""
+"""An item as stored by an engine without types of its own: 32-bit components, and metadata as canonical JSON."""
 
 from __future__ import annotations
 

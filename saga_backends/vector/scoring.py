@@ -61,7 +61,7 @@ def inverse_norms(squares: Doubles) -> Singles:
 
 
 class Question:
-    """A vector that is asked for, prepared for both passes."""
+    """A query vector, prepared for both passes."""
 
     def __init__(self, vector: array[float]) -> None:
         self._vector = vector

@@ -1,4 +1,4 @@
-"""The tables of the SQLite vector store, and what is asked of them. All of it runs on the worker's thread."""
+"""The tables of the SQLite vector store, and the operations on them. Runs on the worker's thread."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class VectorFile:
             # Vectors can be made anew from the journal: surviving the end of the process is enough.
             self._connection = sqlite_file.connect(self.path, SCHEMA, synchronous="normal")
         except StoreCorrupt as error:
-            raise StoreCorrupt(f"{error}; `saga rebuild` makes the vectors anew from the journal") from error
+            raise StoreCorrupt(f"{error}; `saga rebuild` makes the vectors again from the journal") from error
 
     def close(self) -> None:
         """Let go of whatever ``open`` got hold of. A second call does nothing."""

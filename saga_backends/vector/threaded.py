@@ -1,4 +1,4 @@
-"""A vector store whose engine blocks: it checks what it is given, and asks the engine on a thread of its own."""
+"""A vector store over a blocking engine: checks the arguments, and calls the engine on a thread of its own."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ class VectorEngine(Protocol):
 
 
 class ThreadedVectors:
-    """Made by ``open_threaded``. One call is one trip to the thread, and calls are answered in the order they came.
+    """Made by ``open_threaded``. Each call makes one trip to the thread, and calls are answered in order.
 
-    A write completes also when the task that awaits it is cancelled.
+    A write completes even if the task that awaits it is cancelled.
     """
 
     def __init__(self, engine: VectorEngine, worker: Worker) -> None:

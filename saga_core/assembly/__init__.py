@@ -1,4 +1,4 @@
-"""Assembling the engine: from a configuration to parts that know each other."""
+"""Assembly: builds the engine's parts from a configuration, and connects them."""
 
 from __future__ import annotations
 

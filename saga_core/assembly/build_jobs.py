@@ -1,4 +1,4 @@
-"""The jobs, as configured."""
+"""Builds the jobs, as configured."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger("saga")
 
 @frozen
 class Learning:
-    """What memory strategies bring; nothing without any."""
+    """The learners, paces and sources of the configured memory strategies; empty without any."""
 
     learners: Sequence[Curator] = ()
     paces: Mapping[str, Pace] = field(factory=dict)

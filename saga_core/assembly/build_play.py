@@ -1,4 +1,4 @@
-"""Play, and the prompts that it makes."""
+"""Builds play, with everything that makes its prompts."""
 
 from __future__ import annotations
 

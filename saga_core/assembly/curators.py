@@ -1,4 +1,4 @@
-"""Which curators review: the rules always, and one more as configured, with another that stands in for it."""
+"""Chooses the curators: always the rules, one more as configured, and a stand-in for that one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ELSEWHERE = ("letta",)
 
 @frozen
 class Reviewers:
-    """Who reviews, in their order; and by the name of one of them, who does when it cannot."""
+    """The curators in their order, and the stand-in for one that cannot review, by that one's name."""
 
     curators: tuple[Curator, ...] = ()
     stand_ins: Mapping[str, Curator] = field(factory=dict)

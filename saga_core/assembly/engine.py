@@ -1,4 +1,4 @@
-"""Assembling the engine: from a configuration to parts that know each other, and the work that waits taken up."""
+"""Assembles the engine from a configuration, and resumes the work that was left."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ async def _lost(stores: Stores, counters: Counters, journal: Journal) -> bool:
         except StoreCorrupt:
             continue  # it was mended just now, which has everything rendered anyway
         if empty and await journal.sessions():
-            log.warning("%s store: it is empty; its views are made anew from the journal", kind)
+            log.warning("%s store: it is empty; its views are rendered again from the journal", kind)
             return True
     return False
 

@@ -1,4 +1,4 @@
-"""What all parts stand on: the journal, the sessions in memory, the supervisor, the projector."""
+"""The foundation of all parts: the journal, the sessions in memory, the supervisor, the projector."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger("saga")
 
 @define(eq=False)
 class Foundations:
-    """Made of opened stores."""
+    """The foundation, made from opened stores."""
 
     settings: Settings
     given: Given

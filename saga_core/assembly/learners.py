@@ -1,4 +1,4 @@
-"""Which memory strategies learn: those of the configuration, each with the model that it asks."""
+"""Chooses the memory strategies that learn: those of the configuration, each with the model that it calls."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KIND = "strategy"
 
 @define
 class Models:
-    """Whom a strategy may ask: the curator's model, or else that of extraction."""
+    """The models that a strategy may call: the curator's, or otherwise that of extraction."""
 
     config: Config
     curator: ChatModel | None

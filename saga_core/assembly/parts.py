@@ -1,4 +1,4 @@
-"""What the engine is made of, and what an embedding program gives."""
+"""The parts of the engine, and what an embedding program passes in."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ log = logging.getLogger("saga")
 
 @frozen(kw_only=True)
 class Given:
-    """What an embedding program gives."""
+    """What an embedding program passes to ``Saga.open``."""
 
     extractor: ChatModel | None
     curator: ChatModel | None

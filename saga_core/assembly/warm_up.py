@@ -1,4 +1,4 @@
-"""What starting does without, and playing does not: made ready right after it, so that no turn waits for it."""
+"""Warm-up: imports what playing needs and starting does not, right after the start, so that no turn waits for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work behind the replies: one supervisor, the jobs' base, session locks, and the priority of players."""
+"""Background work: the supervisor, the base of all jobs, session locks, retries, and foreground priority."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Foreground priority: players who wait for a reply go before the work behind it.
+"""Foreground priority: players who wait for a reply go before background work.
 
-Two things are guarded. Reading a context takes some twenty steps of the event loop, and where many sessions are played
-at once, background work of the others would come between any two of them. And a background call to a model would take
-the place of a narration at the same upstream.
+Two things are guarded. Reading a context takes some twenty steps of the event loop; when many sessions are played at
+once, background work of the others would run between any two of them. And a background call to a model would take the
+place of a narration at the same upstream.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _set() -> asyncio.Event:
 
 @define(eq=False)
 class Foreground:
-    """The reads and narrations that are under way."""
+    """The reads and narrations in progress."""
 
     read_patience: float = READ_PATIENCE
     narration_patience: float = NARRATION_PATIENCE

@@ -1,4 +1,4 @@
-"""A kind of background work: the base of the jobs in ``saga_core.jobs``, and what the supervisor knows of them."""
+"""A kind of background work: the base class of the jobs in ``saga_core.jobs``, and its contract with the supervisor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saga_core.errors import SagaError
 
 @frozen
 class Waiting:
-    """Work that could not be done yet, and why."""
+    """Work that is not done yet, and why."""
 
     session: str
     turn: str
@@ -24,7 +24,7 @@ class Waiting:
 
 @frozen
 class Step:
-    """What one step of a job came to."""
+    """The result of one step of a job."""
 
     more: bool = False
     """Whether the session has more to do at once. Otherwise it is left alone until it is asked for again."""
@@ -74,10 +74,10 @@ class InSections(Enum):
 
 
 class Job:
-    """One kind of work. ``step`` does the next piece of one session's work; the supervisor sees to everything else:
-    one step of a session at a time, retries with growing pauses, sections, draining, waiting and closing.
+    """One kind of work. ``step`` does the next piece of one session's work. The supervisor does everything else: one
+    step of a session at a time, retries with growing pauses, exclusive sections, draining, waiting and closing.
 
-    What a job is to do outlives the process only if the job finds it again in ``resume``.
+    Work outlives the process only if the job finds it again in ``resume``.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""Session locks: they keep a session's writers, its background work, and changes of the whole session apart."""
+"""Session locks: they keep a session's writers, its background work, and operations on the whole session apart."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Lock:
 
 @define(eq=False)
 class SessionLocks:
-    """A lock for each session that somebody uses."""
+    """One lock for each session in use."""
 
     changes: int = 0
     """Grows when a closed section begins, and when one ends."""

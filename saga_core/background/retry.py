@@ -1,4 +1,4 @@
-"""When failed work is tried again: after pauses that double up to a longest one."""
+"""Retries: pauses that double up to a longest one."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""The supervisor: runs all work behind the replies.
+"""The supervisor: runs all background work.
 
-A job is asked for a session, and does its work in steps, one at a time for each session. A step that fails is tried
-again after a pause that grows. What changes a session as a whole takes an exclusive section, in which jobs that render
-its views rest. Jobs are kept in the order in which they build on each other: that is the order in which they are
-drained.
+Somebody asks for a job in a session, and the job works in steps, one at a time for each session. A failed step is
+retried after a growing pause. An operation on a whole session takes an exclusive section, in which the jobs that render
+its views rest. Jobs are kept in the order in which they build on each other, and are drained in that order.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ log = logging.getLogger("saga.background")
 
 @frozen
 class DrainReport:
-    """What draining came to."""
+    """The result of draining."""
 
     done: int
     waiting: tuple[Waiting, ...] = ()
@@ -77,7 +76,7 @@ class _Queue:
 
 @define(eq=False)
 class Supervisor:
-    """Owns every background task. ``jobs`` stand in the order in which they build on each other."""
+    """Owns every background task. ``jobs`` are in the order in which they build on each other."""
 
     counters: Counters
     locks: SessionLocks = field(factory=SessionLocks)
@@ -184,10 +183,11 @@ class Supervisor:
 
     @asynccontextmanager
     async def exclusive(self, session: str, *, journal: bool = False, stop: bool = False) -> AsyncIterator[None]:
-        """A section in which the work on a session's views rests; what is queued goes on afterwards. One at a time.
+        """An exclusive section, in which work on the session's views rests. Queued work continues afterwards. One at a
+        time.
 
-        It begins when the step under way is over. ``journal``: nothing is recorded in the session either, and requests
-        that land in it wait. ``stop``: do not wait for that step, give it up and forget what was queued.
+        It begins when the step in progress is over. ``journal``: nothing is recorded in the session either, and
+        requests for it wait. ``stop``: cancel that step instead of waiting for it, and forget what was queued.
         """
         async with self.locks.holding(session), AsyncExitStack() as stack:
             if not stop:

@@ -1,4 +1,4 @@
-"""Sessions, timelines and memory: what can be listed, changed and corrected besides playing."""
+"""The catalog: everything besides playing. Sessions, timelines and memory, to list, change and correct."""
 
 from __future__ import annotations
 

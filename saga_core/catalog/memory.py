@@ -1,7 +1,7 @@
-"""Memory: what is known besides the story itself, to list, to correct and to undo.
+"""Memory: lists, corrects and undoes what is known besides the story itself.
 
-Everything stands on the path on which it was learned: what curators and people changed, what memory strategies learned,
-and what was reviewed. A correction is a later delta of the turn that it corrects.
+Everything belongs to the path on which it was learned: what curators and people changed, what memory strategies
+learned, and what was reviewed. A correction is a later delta of the turn that it corrects.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SUMMARY = 200
 
 @define(eq=False, kw_only=True)
 class Memory:
-    """What was learned, changed and reviewed, and correcting it."""
+    """Lists and corrects what was learned, changed and reviewed."""
 
     directory: SessionDirectory
     live: LiveSessions

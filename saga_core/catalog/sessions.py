@@ -1,4 +1,4 @@
-"""Sessions: beginning, listing, resetting and deleting them, what they cost, and which of them are fleeting."""
+"""Sessions: begins, lists, resets and deletes them, says what they cost, and collects the fleeting ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timelines: the tree of a session as something to fork, to name, to compare and to prune."""
+"""Timelines: forks, names, compares and prunes paths of a session's tree."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Side:
 
 @frozen
 class Comparison:
-    """Two places in a session's tree, and what differs between them."""
+    """Two places in a session's tree, and how they differ."""
 
     session: str
     ancestor: str
@@ -67,7 +67,7 @@ class Pruned:
 
 @define(eq=False, kw_only=True)
 class Timelines:
-    """What can be done with a session's tree."""
+    """Operations on a session's tree."""
 
     sessions: Sessions
     directory: SessionDirectory
@@ -250,7 +250,7 @@ def _below(live: LiveSession, turn: str) -> list[str]:
     """A turn and everything below it. ``BadInput`` for what must not go."""
     node = live.tree.get(turn)
     if node.parent is None:
-        raise BadInput(f"turn: {turn!r} is the session's root; reset the session to begin anew, or delete it")
+        raise BadInput(f"turn: {turn!r} is the session's root; reset the session to start it over, or delete it")
     if live.tree.is_ancestor(turn, live.head):
         raise BadInput(
             f"turn: {turn!r} is, or leads to, the active head {live.head!r}; play a turn on another path first, or"

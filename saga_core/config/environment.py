@@ -73,7 +73,7 @@ def _text_of(name: str) -> str:
             raw = file.read(_LARGEST + 1)
         text = raw.decode("utf-8").rstrip("\r\n")
     except OSError as error:
-        raise Unreadable(f"{path} cannot be read ({error.strerror}); mend that, or name another file") from error
+        raise Unreadable(f"{path} cannot be read ({error.strerror}); fix that, or name another file") from error
     except UnicodeDecodeError:
         raise Unreadable(f"{path} is not UTF-8 text; name another file") from None
     if len(raw) > _LARGEST:

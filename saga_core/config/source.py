@@ -87,7 +87,7 @@ def _parse_yaml(name: str, text: str) -> Any:
             for key, _ in node.value:
                 if isinstance(key, yaml.ScalarNode) and key.value in seen and key.value != "<<":
                     line = key.start_mark.line + 1
-                    raise ConfigError(name, (f"line {line}: {key.value} stands here a second time; remove one",))
+                    raise ConfigError(name, (f"line {line}: {key.value} appears a second time; remove one",))
                 if isinstance(key, yaml.ScalarNode):
                     seen.add(key.value)
             return super().construct_mapping(node, deep)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from saga_core.language import Labels as Labels
 from saga_core.language import language_of
-from saga_core.language.labels import Labels as Labels
 
 
 def labels(language: str) -> Labels:

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from attrs import frozen
 
 from saga_core.curation.replay import Step
-from saga_core.language import language_of
-from saga_core.language.texts import Texts
+from saga_core.language import Texts, language_of
 from saga_core.model import DEAD, StoryPart, deltas
 from saga_core.projection import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from saga_core.curation.facts import facts_of
 from saga_core.curation.replay import replay
-from saga_core.language import language_of
-from saga_core.language.questions import CurationWords
+from saga_core.language import CurationWords, language_of
 from saga_core.messages import PromptPlan, asked_again, question
 from saga_core.model import Kind, WorldState
 from saga_core.model_calls import cut_middle

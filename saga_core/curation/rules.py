@@ -9,8 +9,7 @@ from attrs import define, field
 from saga_core.curation import prose
 from saga_core.curation.replay import Step, replay
 from saga_core.ids import digest
-from saga_core.language import caseless, language_of, mentions
-from saga_core.language.texts import Findings
+from saga_core.language import Findings, caseless, language_of, mentions
 from saga_core.model import Entity, Kind, Relation, WorldState, deltas
 from saga_core.stores import CurationView
 from saga_core.values import Proposal

@@ -140,7 +140,7 @@ class _Judge:
             raise _Refused(f"first and last are no turns of the path up to {self.state.depth}")
         parts = [part for part in self.state.story if part.first <= last and first <= part.last]
         if any(not (first <= part.first and part.last <= last) for part in parts):
-            raise _Refused("it cuts through a part that is told already")
+            raise _Refused("it cuts through a part that is already summarised")
         text = _text(proposal.data, "text", limit=MAX_STORY_CHARS)
         facts = facts_of([step for step in self.steps if first <= step.turn.depth <= last], self.view.language)
         facts = [*facts_in([part for part in parts if first <= part.first and part.last <= last]), *facts]

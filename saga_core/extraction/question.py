@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from saga_core.language import language_of, mentions
-from saga_core.language.questions import ExtractionWords
+from saga_core.language import ExtractionWords, language_of, mentions
 from saga_core.messages import PromptPlan, asked_again, question
 from saga_core.model import Kind, WorldState
 from saga_core.model_calls import Count, cut_middle, without_injected

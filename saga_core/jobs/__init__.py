@@ -1,4 +1,4 @@
-"""The jobs that the supervisor runs behind the replies, and what can be asked of them."""
+"""The jobs that the supervisor runs, and what players and administrators can ask of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What can be asked of the work behind the replies: what waits and why, doing it now, trying again what failed.
+"""The background part of ``Saga``: lists pending work and why it waits, does it now, and retries what failed.
 
-Work is never given up: it stays in the journal. It is *stuck* when it failed so often that somebody should look, or
-when it is not tried again unless somebody asks.
+Work is never given up: it stays in the journal. It is *stuck* if it failed so often that somebody should look, or if it
+is not retried unless somebody asks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LISTED = 50
 
 @frozen
 class PendingJob:
-    """What one turn, or a session that went, still needs."""
+    """Work that one turn, or a removed session, still needs."""
 
     session: str
     turn: str
@@ -150,12 +150,13 @@ class Background:
         return count
 
     async def reextract(self, session_id: str, turn: str | None = None, *, below: bool = True) -> int:
-        """Ask the extraction model anew what changed in ``turn``, whoever reported it; how many turns are asked for.
+        """Ask the extraction model again what changed in ``turn``, whoever reported it. Returns the number of turns
+        asked for.
 
-        With ``below`` also in the turns behind it on the active path, those that nobody or the model itself reported.
-        Without a turn: in all of the active path that nobody reported, also those that failed for good. What is known
-        stays until the answers come, in the background. Raises ``NotFound``, ``BadInput`` for a turn that is no part
-        of the story, ``NotSupported`` without an extraction model.
+        With ``below``, also in the turns after it on the active path that were reported by nobody or by the model
+        itself. Without a turn: in all turns of the active path that nobody reported, including those that failed for
+        good. What is known stays until the answers come, in the background. Raises ``NotFound``, ``BadInput`` for a
+        turn that is not part of the story, and ``NotSupported`` without an extraction model.
         """
         if self.extraction.extractor is None:
             raise NotSupported(

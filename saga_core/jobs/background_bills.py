@@ -1,8 +1,8 @@
-"""Bills of calls that nobody waited for: extractions and curations, entered under the turn that they served.
+"""Bills of background calls: extractions and reviews, entered under the turn that they served.
 
-A call that was paid is entered as soon as it is over, before anybody looks at its answer: what came of it changes
-nothing of what it cost. Each call has a name of its own, so that what is asked again after a crash is a second bill,
-and the same bill entered twice is one.
+A paid call is entered as soon as it is over, before anybody looks at its answer, because the answer does not change
+what the call cost. Each call has a name of its own: a repeated call is a second bill, and the same bill entered twice
+is one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ log = logging.getLogger("saga.billing")
 
 @define(eq=False)
 class BackgroundBills:
-    """Enters them in the ledger. One that cannot be written is counted and no reason to fail."""
+    """Enters them in the ledger. A bill that cannot be written is counted; the call still succeeds."""
 
     settings: Settings
     ledger: Ledger

@@ -1,4 +1,4 @@
-"""The job that collects fleeting sessions: at the start and once a day, those are deleted that nobody came back for."""
+"""The collection job: at the start and once a day, it deletes fleeting sessions that nobody came back to."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ALL = ""
 
 @define(eq=False, slots=False)
 class CollectionJob(Job):
-    """Calls ``collect`` now, and whenever a day has passed."""
+    """Calls ``collect`` now, and then once a day."""
 
     kind = "collect"
     counter = "sessions.collect"

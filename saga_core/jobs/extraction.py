@@ -1,8 +1,8 @@
-"""The job that reads unreported turns: an extraction model says what changed in turns whose changes nobody reported.
+"""The extraction job: asks a small model what changed in turns whose changes nobody reported.
 
-What is wanted is noted in the journal as the value of the turn's job, so that it outlives the process. Of a session
-one turn is read at a time, the newest first. A turn is read once it counts: when a later request's history proved it.
-A reply that was swiped away is never paid for.
+Wanted turns are noted in the journal as the value of the turn's job, so that they outlive the process. One turn of a
+session is read at a time, the newest first, once a later request's history has proved it. A reply that was swiped away
+is never paid for.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _REASON = 300
 
 @define(eq=False)
 class _Backlog:
-    """What a session's turns want."""
+    """The turns of one session that are to be read."""
 
     session: str
     wanted: dict[str, Wanted] = field(factory=dict)
@@ -126,7 +126,7 @@ class ExtractionJob(Job):
         self.kick(live.session.id)
 
     async def again(self, session: str, turns: Sequence[str]) -> None:
-        """Ask anew for ``turns``, whatever is known of them."""
+        """Ask again for ``turns``, whatever is known of them."""
         wanted = {turn: Wanted(True, asked=True) for turn in turns}
         # The views of a turn that is still queued are noted as its job; what it wants is noted after them.
         queued = self.views.queued(session)

@@ -1,4 +1,4 @@
-"""Unreported turns: which they are, and how one is read."""
+"""Unreported turns: finds them, and reads one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The job that has curators forget: what a curator keeps of a session on a server of its own goes with the session.
+"""The forgetting job: when a session is removed, it also removes what a curator keeps of it on a server of its own.
 
-It is noted in the journal before anything is removed, so that a server that is away or a crash costs time and leaves no
-trace. What cannot be removed is tried again, and listed as a job until it is gone.
+The removal is noted in the journal before anything is deleted, so a server that is away, or a crash, delays it but
+leaves no trace behind. What cannot be removed is retried, and listed as a job until it is gone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST = 10_000
 
 @frozen
 class PendingForget:
-    """A session that a curator is still to forget."""
+    """A session that a curator has yet to forget."""
 
     curator: str
     session: str
@@ -41,7 +41,7 @@ class PendingForget:
 
 @define(eq=False, slots=False)
 class ForgettingJob(Job):
-    """Has sessions forgotten by curators that declare ``REMEMBERS``."""
+    """Makes curators that declare ``REMEMBERS`` forget sessions."""
 
     kind = "forget"
     counter = _DEGRADED

@@ -1,4 +1,4 @@
-"""How often a curator reviews a path: every so many turns, or sooner when they are long."""
+"""How often a curator reviews a path: every few turns, or sooner when the turns are long."""
 
 from __future__ import annotations
 

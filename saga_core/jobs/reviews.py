@@ -1,9 +1,9 @@
-"""The job that reviews stories: every so many turns of a path a curator looks it over.
+"""The reviews job: every few turns of a path, curators review it.
 
-A path is reviewed once: a review is recorded beside its turn, and covers the turns since the review before it on the
-path. Curators that ask nobody look at the head at once. Those that ask a model wait until a later request's history
-proved the turn, like extraction, and give way to narration. A curator that fails costs nothing but its review, which
-is tried again some turns later. Memory strategies learn as curators with a pace of their own.
+A path is reviewed once: a review is recorded beside its turn, and covers the turns since the path's previous review.
+Curators that call no model look at the head at once. Those that call one wait until a later request's history has
+proved the turn, like extraction, and give way to narration. A failing curator costs only its review, which is retried
+some turns later. Memory strategies are curators with a pace of their own.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _REASON = 300
 
 @frozen
 class Due:
-    """A review that is to be made: up to the turn ``turn``, of the turns below the depth ``since``."""
+    """A review that is due: up to the turn ``turn``, of the turns below the depth ``since``."""
 
     turn: str
     since: int
@@ -58,7 +58,7 @@ class _Failure:
 
 @define(eq=False)
 class _Desk:
-    """What a session's reviews need."""
+    """The reviews of one session: what is proved, what failed, and who is reviewing."""
 
     session: str
     proved: set[str] = field(factory=set)
@@ -73,7 +73,7 @@ class _Desk:
 
 @define(eq=False, kw_only=True, slots=False)
 class ReviewsJob(Job):
-    """Reviews for all sessions."""
+    """Runs the reviews of all sessions."""
 
     kind = "curate"
     counter = "curation"

@@ -1,4 +1,4 @@
-"""What recording a turn asks of the jobs, and what beginning one waits for."""
+"""What play needs from the jobs: recording a turn starts work, and beginning one may wait for it."""
 
 from __future__ import annotations
 

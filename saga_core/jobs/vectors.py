@@ -1,9 +1,9 @@
-"""The job that makes vectors, behind everything else: a few turns at a time, as fast as the embedder is.
+"""The vectors job: embeds episodes, a few turns at a time, behind everything else.
 
-An embedder that sees meaning is slow, or far away, or both: a thousand turns may take it an hour after it was changed,
-and for a day it may not answer. Nothing else waits for it. The views job only says which turns are new; a session that
-is played comes first, then the newest; earlier turns are found by their words meanwhile. What lacks a vector is told
-from the stores, so that a restart goes on where it was.
+A semantic embedder is slow, or remote, or both. After it was changed, a thousand turns may take it an hour, or it may
+not answer for a day. Nothing else waits for it. The views job only says which turns are new. The session being played
+comes first, then the newest; until then, earlier turns are found by their words. The store shows which turns lack a
+vector, so a restart continues where it stopped.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PATIENCE = 600.0
 
 @define(eq=False)
 class _Plan:
-    """What a session lacks: ids of turns, the newest first."""
+    """The turns of one session that lack a vector, the newest first."""
 
     todo: dict[str, None]
     lore: World | None = None
@@ -52,7 +52,7 @@ class _Plan:
 
 @define(eq=False, kw_only=True, slots=False)
 class VectorsJob(Job):
-    """Makes vectors for all sessions, one after the other. Does nothing for an embedder that sees only spelling."""
+    """Embeds episodes for all sessions, one session after another. Idle for an embedder that captures only spelling."""
 
     kind = "embed"
     counter = "vectors"

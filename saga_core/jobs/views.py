@@ -1,7 +1,7 @@
-"""The job that renders views: of the turns that were recorded, graph, pages, key-value view and whatever follows them.
+"""The views job: renders the graph, the pages and the key-value view of recorded turns, and starts what follows them.
 
-What a turn needs is noted in the journal before it is queued here, and crossed off when it is done, so that a crash
-loses nothing.
+The journal notes what a turn needs before the turn is queued here. The note is removed when the work is done, so a
+crash loses nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PATIENCE = 600.0
 
 
 class Follower(Protocol):
-    """A job that has something to do once the views of turns are rendered."""
+    """A job that has work once the views of turns are rendered."""
 
     async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
         """What of ``turns`` is to be noted in the journal when their views are crossed off."""
@@ -35,7 +35,7 @@ class Follower(Protocol):
 
 
 class ViewsJob(Job):
-    """Renders the views of all sessions. Turns of one session that wait together are rendered together, in order."""
+    """Renders the views of all sessions. Waiting turns of one session are rendered together, in order."""
 
     kind = "project"
     counter = "lane"

@@ -40,7 +40,7 @@ _AT_ONCE = 256
 
 @frozen
 class Entry:
-    """A turn on its way into the journal, with what only the writer knows of it."""
+    """A turn to be journaled, with the facts that only its writer knows."""
 
     turn: Turn
     user_key: str
@@ -52,7 +52,7 @@ class Entry:
 
 @frozen
 class Wanted:
-    """What a turn still needs when its views are rendered: the value of its job from then on."""
+    """What a turn still needs after its views are rendered: the value of its job from then on."""
 
     extract: bool
     """Nobody reported what changed in it: an extraction model is to be asked."""
@@ -316,7 +316,7 @@ class Journal:
         await self.kv.commit(Batch({keys.segment(session_id, first): raw}, gone))
 
     async def drop_checkpoints(self, session_id: str) -> None:
-        """Forget the stored states of a session; they are made anew."""
+        """Delete the stored states of a session; they are computed again when needed."""
         await self._delete([key async for key, _ in self._all(("state", session_id))])
 
     async def jobs(self) -> list[tuple[str, str, Wanted | None]]:

@@ -17,7 +17,7 @@ _PAGE = 1_000
 
 @define
 class Ledger:
-    """Keeps bills under (``bill``, session, turn), so that they go with their turns; further calls behind it."""
+    """Keeps bills under (``bill``, session, turn), so that they are removed with their turns."""
 
     state: StateKV
 

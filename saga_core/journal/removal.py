@@ -1,7 +1,7 @@
 """Removal: takes turns, or a whole session, out of the journal.
 
-Children go before their parents, and what belongs to a turn goes with it in one commit. A crash between two commits
-leaves a smaller tree that loads, and the same call once more finishes.
+Children are removed before their parents, and everything of a turn in one commit. A crash between two commits leaves a
+smaller tree that loads. Repeating the call finishes the removal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PAGE = 2_000
 
 @define
 class Removal:
-    """Removes from one session, whose journal nobody else may write meanwhile."""
+    """Removes turns of one session. Nobody else may write its journal meanwhile."""
 
     kv: StateKV
     session: Session
@@ -83,7 +83,7 @@ class Removal:
         return session
 
     async def delete(self) -> None:
-        """Remove the session. Its record goes last, with its root and its name."""
+        """Remove the session. Its record is removed last, together with its root and its name."""
         await self._clear()
         session, root = self.session, self.tree.root
         doomed = [keys.turn(session.id, root), keys.node(session.id, root), keys.session(session.id)]

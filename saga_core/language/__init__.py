@@ -2,37 +2,79 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from saga_core.language.detection import detect, language_of_files
-from saga_core.language.ko.particles import PARTICLES, has_final, is_hangul, josa, mentions, mentions_folded
-from saga_core.language.ko.particles import particle_stems as particle_stems
-from saga_core.language.language import PARTS, Language
+from saga_core.language.han import simplified
+from saga_core.language.ko.particles import has_final, is_hangul, josa, particle_stems
+from saga_core.language.language import Language
+from saga_core.language.mentioning import mentions, mentions_folded, particles, standing
 from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc
 from saga_core.language.registry import DEFAULT, every, known, language_of, primary
-from saga_core.language.tokens import FUNCTION_WORDS, KOREAN_ENDINGS, content_words, terms
+from saga_core.language.tokens import content_words, function_terms, match_text, terms
+from saga_core.lazy_face import lazy_face
+
+if TYPE_CHECKING:
+    from saga_core.language.labels import Labels
+    from saga_core.language.names import NameWords
+    from saga_core.language.past import PastWords
+    from saga_core.language.questions import CurationWords, ExtractionWords
+    from saga_core.language.requests import RequestWords
+    from saga_core.language.story import NEVER, StoryWords
+    from saga_core.language.texts import Comparison, Findings, Texts
 
 __all__ = [
     "DEFAULT",
-    "FUNCTION_WORDS",
-    "KOREAN_ENDINGS",
-    "PARTICLES",
-    "PARTS",
+    "NEVER",
+    "Comparison",
+    "CurationWords",
+    "ExtractionWords",
+    "Findings",
+    "Labels",
     "Language",
+    "NameWords",
+    "PastWords",
+    "RequestWords",
+    "StoryWords",
+    "Texts",
     "caseless",
     "clean_name",
     "content_words",
     "detect",
     "every",
     "fold_name",
+    "function_terms",
     "has_final",
     "is_hangul",
     "josa",
     "known",
     "language_of",
     "language_of_files",
+    "match_text",
     "mentions",
     "mentions_folded",
     "nfc",
     "particle_stems",
+    "particles",
     "primary",
+    "simplified",
+    "standing",
     "terms",
 ]
+
+# Records are for those that look into one: a start does without most of them.
+__getattr__ = lazy_face(
+    {
+        "Labels": "saga_core.language.labels:Labels",
+        "NameWords": "saga_core.language.names:NameWords",
+        "PastWords": "saga_core.language.past:PastWords",
+        "CurationWords": "saga_core.language.questions:CurationWords",
+        "ExtractionWords": "saga_core.language.questions:ExtractionWords",
+        "RequestWords": "saga_core.language.requests:RequestWords",
+        "NEVER": "saga_core.language.story:NEVER",
+        "StoryWords": "saga_core.language.story:StoryWords",
+        "Comparison": "saga_core.language.texts:Comparison",
+        "Findings": "saga_core.language.texts:Findings",
+        "Texts": "saga_core.language.texts:Texts",
+    }
+)

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from saga_core.language.requests import RequestWords
     from saga_core.language.story import StoryWords
     from saga_core.language.texts import Texts
+    from saga_core.language.words import WordRules
     from saga_core.language.world import WorldWords
 
-PARTS = ("block", "labels", "names", "past", "questions", "requests", "story", "texts", "world")
+PARTS = ("block", "labels", "names", "past", "questions", "requests", "story", "texts", "words", "world")
 """The modules of a language's folder. Each has one constant of its name, in capitals."""
 
 
@@ -76,6 +77,12 @@ class Language:
     def texts(self) -> Texts:
         """Pages, rules, findings, and what else is written for players and narrators."""
         found: Texts = self._part("texts")
+        return found
+
+    @cached_property
+    def words(self) -> WordRules:
+        """Index terms."""
+        found: WordRules = self._part("words")
         return found
 
     @cached_property

@@ -1,7 +1,7 @@
-"""Audit: whether a session's journal holds together, and what of it can be made anew from the rest.
+"""Audit: checks that a session's journal is consistent, and which parts can be derived again from the rest.
 
-What a turn says of itself is the truth. The slim nodes, the indexes by which replies are found, the checkpoints and
-the work list follow from turns, and are compared with them.
+A turn's own record is the truth. The slim nodes, the indexes of replies, the checkpoints and the work list follow from
+turns, and are compared with them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SHOWN = 3
 
 @define(eq=False)
 class Audit:
-    """The audit of one session, in which nobody prunes or amends meanwhile. What is recorded meanwhile is left out."""
+    """The audit of one session. Nobody prunes or amends it meanwhile. Turns recorded meanwhile are left out."""
 
     journal: Journal
     session: Session

@@ -1,4 +1,4 @@
-"""The index of backups: where copies of a data directory's journal were put, so that forgetting can tell of them.
+"""The index of backups: where copies of a data directory's journal were put, so that forgetting can list them.
 
 It names files, never what is in them.
 """

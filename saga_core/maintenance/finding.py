@@ -1,4 +1,4 @@
-"""A finding: something in the data directory that is not as the journal says, and how it is mended."""
+"""A finding: a difference between the data directory and the journal, and how to repair it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Mend = Callable[[], Awaitable[None]]
 
 @frozen
 class Finding:
-    """One difference. Findings that one call mends share their ``mend``."""
+    """One difference. Findings that one call repairs share their ``mend``."""
 
     session: str
     """The session that it concerns; empty when none does."""
@@ -37,7 +37,7 @@ class Finding:
 
 
 async def mend(findings: Iterable[Finding]) -> int:
-    """Mend what can be mended, each thing once, and say how many findings that were."""
+    """Repair what can be repaired, each thing once, and return the number of findings repaired."""
     mends: dict[int, Mend] = {}
     count = 0
     for finding in findings:

@@ -1,7 +1,7 @@
-"""Forget: a session, all sessions of an API key, or a name in a session, gone from the journal and from every store.
+"""Forget: removes a session, all sessions of an API key, or a name in a session, from the journal and from every store.
 
-Gone means the bytes too: files are written anew without them. What was copied elsewhere (backups, exports, the
-frontend's own history) is not reached from here.
+The bytes are removed too: files are rewritten without them. Copies elsewhere (backups, exports, the frontend's own
+history) are out of reach.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SHORTEST = 2
 
 @frozen
 class Gone:
-    """What forgetting came to."""
+    """The result of forgetting."""
 
     sessions: tuple[str, ...]
     """The sessions that are gone, or in which a name is."""
@@ -74,7 +74,7 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
     session = await tools.directory.find(session_id)
     if _holds(json.loads(codec.encode(await tools.journal.world(session.digest))), name):
         raise BadInput(
-            f"name: {name!r} stands in the world {session.world!r}, which is its author's; forget the session"
+            f"name: {name!r} is in the world {session.world!r}, which belongs to its author; forget the session"
         )
     async with tools.supervisor.exclusive(session.id, journal=True):
         live = await tools.live.get(session.id)
@@ -89,7 +89,7 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
         async with tools.letting_go(session.id):  # blocks that a curator keeps elsewhere are written anew
             count = await _redact(tools, session, name)
         if not count:
-            raise BadInput(f"name: {name!r} stands nowhere in session {session.id}")
+            raise BadInput(f"name: {name!r} does not occur in session {session.id}")
         tools.live.forget(session.id)
         await tools.projector.drop(await tools.live.get(session.id))
         await tools.projector.rebuild(await tools.live.get(session.id))

@@ -1,6 +1,6 @@
-"""What was forgotten, so that no older backup brings it back unasked.
+"""The list of what was forgotten, so that an older backup does not bring it back unasked.
 
-The list beside the data holds fingerprints of sessions and times, never what was in them, and neither their ids.
+The list is stored beside the data. It has fingerprints of sessions and times, never their content, nor their ids.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FILE = "forgotten.json"
 
 @frozen
 class Forgotten:
-    """A session that was forgotten, or in which a name was."""
+    """A session that was forgotten, or in which a name was forgotten."""
 
     session: str
     """Its fingerprint."""

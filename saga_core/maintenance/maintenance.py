@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @define(eq=False)
 class Maintenance:
-    """What is done to the data as a whole. Players may play meanwhile. Its modules are imported when they are used."""
+    """Operations on the data as a whole. Play goes on meanwhile. The modules are imported when they are used."""
 
     tools: Tools
 
@@ -33,7 +33,7 @@ class Maintenance:
         return await verify(self.tools, session, patience=patience)
 
     async def repair(self, verdict: Verdict, session: str | None = None) -> Verdict:
-        """Mend what a verdict found and can be mended, and verify again."""
+        """Repair what a verdict found and can be repaired, and verify again."""
         from saga_core.maintenance.verify import repair
 
         return await repair(self.tools, verdict, session)
@@ -56,9 +56,9 @@ class Maintenance:
         return found
 
     async def rebuild(self, session_id: str) -> None:
-        """Drop a session's graph, view, pages and vectors, and render them anew from the journal.
+        """Drop a session's graph, view, pages and vectors, and render them again from the journal.
 
-        Work that waits is done afterwards, as ever.
+        Work that waits is done afterwards, as usual.
         """
         session = await self.tools.directory.find(session_id)
         async with self.tools.supervisor.exclusive(session.id):
@@ -104,7 +104,7 @@ class Maintenance:
         return await sessions_of(self.tools, owner)
 
     async def leave_no_trace(self) -> None:
-        """Write every store's files anew without what was deleted, and forget what is at hand of it."""
+        """Rewrite every store's files without what was deleted, and drop it from memory."""
         from saga_core.maintenance.forget import leave_no_trace
 
         await leave_no_trace(self.tools)

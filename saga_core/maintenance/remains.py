@@ -1,8 +1,8 @@
-"""What is left of a journal that lost entries, made a whole journal again: smaller, and without a hole.
+"""Remains: makes a complete, smaller journal out of one that lost entries.
 
-A turn whose record or place is lost is gone, and so is everything below it: without it nobody knows what was true
-there. A session that lost its record, its opening or its world is gone as a whole. The frontend's own history still
-has what was said, and is adopted like any chat that began without SAGA.
+A turn whose record or place is lost is removed with everything below it, because nobody knows what was true there. A
+session that lost its record, its opening or its world is removed as a whole. The frontend's own history still has what
+was said, and is adopted like any chat that began without SAGA.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _VIEWS = ("view", "viewmark")
 
 @frozen
 class Remains:
-    """What became of it."""
+    """What could be kept, and what is lost."""
 
     sessions: int
     """Those that are left."""
@@ -70,7 +70,7 @@ async def _all(kv: StateKV) -> AsyncIterator[tuple[Key, bytes]]:
 
 @define
 class _Found:
-    """What there is, and what of it hangs together."""
+    """The entries that exist, and which of them are connected."""
 
     at_hand: dict[str, World]
     """Digest to a world that can be put back."""

@@ -1,4 +1,4 @@
-"""What maintenance works with."""
+"""The parts of the engine that maintenance works with."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from saga_core.views import Projector
 
 @frozen(eq=False, kw_only=True)
 class Tools:
-    """The engine's parts, and a few of its doings."""
+    """The engine's parts, and a few of its operations."""
 
     settings: Settings
     stores: Stores

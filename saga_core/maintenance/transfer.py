@@ -96,7 +96,7 @@ async def _rows(kv: StateKV, prefix: Key) -> AsyncIterator[tuple[Key, bytes]]:
 
 @define
 class SessionFile:
-    """A session's file, read and found whole."""
+    """A session's file that was read and found complete."""
 
     session: Session
     world: World

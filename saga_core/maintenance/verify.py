@@ -1,4 +1,4 @@
-"""Verify: every session's journal, and every view in every store against what the journal gives."""
+"""Verify: compares every session's journal with itself, and every view in every store with the journal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PAGE = 1_000
 
 @frozen
 class Verdict:
-    """What verifying came to."""
+    """The result of verifying."""
 
     sessions: int
     """Sessions that were looked at."""
@@ -75,7 +75,7 @@ async def verify(tools: Tools, session: str | None = None, *, patience: float = 
 
 
 async def repair(tools: Tools, verdict: Verdict, session: str | None = None) -> Verdict:
-    """Mend what a verdict found and can be mended, and verify again."""
+    """Repair what a verdict found and can be repaired, and verify again."""
     count = await mend(verdict.findings)
     tools.counters.add("repaired", count)
     log.info("repaired %d findings", count)

@@ -1,4 +1,4 @@
-"""What corrections and curators do to a state: merging, splitting, forgetting, findings, the told story, schedules."""
+"""How corrections and curators change a state: merges, splits, removals, findings, summaries, scheduled events."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Moved:
 
 @frozen
 class HpChanged:
-    """Hit points go up or down, held between 0 and the maximum."""
+    """Hit points go up or down, clamped between 0 and the maximum."""
 
     who: str
     amount: int
@@ -83,7 +83,7 @@ class ItemLost:
 
 @frozen
 class ItemTransferred:
-    """An item goes from hand to hand."""
+    """An item passes from one holder to another."""
 
     giver: str
     receiver: str
@@ -132,14 +132,14 @@ class Noted:
 
 @frozen
 class Mentioned:
-    """Lore entries that the turn's words named; decay counts from here."""
+    """Lore entries that the turn's words named; decay is counted from here."""
 
     lore: tuple[str, ...]
 
 
 @frozen
 class AttributeSet:
-    """A human edit: an entity's attribute becomes a value, or goes (None)."""
+    """A human edit: sets an entity's attribute, or removes it (None)."""
 
     who: str
     name: str
@@ -148,7 +148,7 @@ class AttributeSet:
 
 @frozen
 class ValueSet:
-    """An entry of the world_state key-value view becomes a value, or goes (None)."""
+    """Sets an entry of the world_state key-value view, or removes it (None)."""
 
     key: str
     value: str | None
@@ -156,7 +156,7 @@ class ValueSet:
 
 @frozen
 class Merged:
-    """Two entities are one: ``gone`` goes into ``into``, which takes its names, belongings, relations and place."""
+    """Merges two entities: ``into`` takes the names, belongings, relations and place of ``gone``."""
 
     gone: str
     into: str
@@ -164,7 +164,7 @@ class Merged:
 
 @frozen
 class Split:
-    """A name that was taken for ``id`` is somebody else's: it becomes ``fresh``, known by that name alone."""
+    """A name that was taken for ``id`` belongs to somebody else: the new entity ``fresh``, known by that name alone."""
 
     id: str
     name: str
@@ -173,14 +173,14 @@ class Split:
 
 @frozen
 class Forgotten:
-    """An entity, and all that the state says of it, goes."""
+    """Removes an entity, and all that the state says of it."""
 
     id: str
 
 
 @frozen
 class Found:
-    """A curator noticed something that cannot all be true. ``key`` is the same for the same finding."""
+    """A curator noticed a contradiction. ``key`` is the same for the same finding."""
 
     key: str
     rule: str
@@ -200,7 +200,7 @@ class Settled:
 
 @frozen
 class StoryTold:
-    """The turns of the depths ``first`` to ``last`` in fewer words, in the place of what was told of them before."""
+    """A summary of the turns at the depths ``first`` to ``last``. It replaces earlier summaries of them."""
 
     level: str
     """``scene`` or ``chapter``."""
@@ -211,7 +211,7 @@ class StoryTold:
 
 @frozen
 class LoreLearned:
-    """Something about the world that play brought out. An empty text takes it back."""
+    """Something about the world that play revealed. An empty text takes it back."""
 
     entry: str
     text: str
@@ -219,7 +219,7 @@ class LoreLearned:
 
 @frozen
 class EventScheduled:
-    """An event is to come. All conditions that are given must hold for it to be due."""
+    """Schedules an event. It is due when all given conditions hold."""
 
     event: str
     name: str
@@ -236,7 +236,7 @@ class EventScheduled:
 
 @frozen
 class EventClosed:
-    """A scheduled event happened, or will not any more."""
+    """A scheduled event happened, or no longer will."""
 
     event: str
 
@@ -258,7 +258,7 @@ class Remembered:
 
 @frozen
 class Unremembered:
-    """A memory record goes. ``record`` is its id."""
+    """Removes a memory record. ``record`` is its id."""
 
     record: str
 
@@ -297,7 +297,7 @@ Event = (
 
 
 class Source(StrEnum):
-    """Who said what changed."""
+    """Who reported a change."""
 
     BLOCK = "block"
     """The narrator's own state block."""
@@ -311,7 +311,7 @@ class Source(StrEnum):
 
 
 class Status(StrEnum):
-    """How well the change could be read."""
+    """How completely the change could be read."""
 
     OK = "ok"
     PARTIAL = "partial"
@@ -323,7 +323,7 @@ class Status(StrEnum):
 
 @frozen
 class Delta:
-    """What one turn changed. The empty delta is a valid one: nothing did."""
+    """What one turn changed. The empty delta is valid: nothing changed."""
 
     events: tuple[Event, ...] = ()
     source: Source = Source.NONE

@@ -58,7 +58,7 @@ class Placement:
 
 @frozen
 class Stack:
-    """So many of one item in one hand."""
+    """A quantity of one item in one character's possession."""
 
     quantity: int = 1
     equipped: bool = False
@@ -108,7 +108,7 @@ class Finding:
 
 @frozen
 class StoryPart:
-    """Turns of the story in fewer words."""
+    """A summary of some turns of the story."""
 
     level: str
     first: int
@@ -118,7 +118,7 @@ class StoryPart:
 
 @frozen
 class Scheduled:
-    """An event that is to come, and when."""
+    """An event to come, and its conditions."""
 
     event: str
     name: str

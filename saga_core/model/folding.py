@@ -1,4 +1,4 @@
-"""``fold``: a state and a delta give the next state. Pure and total: the impossible becomes a recorded problem."""
+"""``fold``: the next state, from a state and a delta. Pure and total: the impossible becomes a recorded problem."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MAX_QUANTITY = 1_000_000_000
 
 
 def fold(state: WorldState, delta: Delta, *, turn: str, depth: int) -> WorldState:
-    """The state after ``delta``, which happened at ``turn``, so many turns deep.
+    """The state after ``delta``, which happened at ``turn``, at this depth.
 
-    Events apply in order. One that cannot be true (losing what is not owned, naming an unknown id) changes what it
-    can, or nothing, and is recorded in ``problems``.
+    Events apply in order. An impossible event (losing what is not owned, naming an unknown id) changes what it can, or
+    nothing, and is recorded in ``problems``.
     """
     draft = _Draft(state, turn, depth)
     for event in delta.events:
@@ -34,7 +34,7 @@ def fold(state: WorldState, delta: Delta, *, turn: str, depth: int) -> WorldStat
 
 @define
 class _Draft:
-    """A state in the making: each map is copied at its first change."""
+    """A state under construction: each map is copied at its first change."""
 
     base: WorldState
     turn: str

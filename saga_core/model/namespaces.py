@@ -1,4 +1,4 @@
-"""Namespaces: paths such as ``/facts/local/s01``, in which records lie. They are compared segment by segment."""
+"""Namespaces of records: paths such as ``/facts/local/s01``, compared segment by segment."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def segments(path: str) -> tuple[str, ...]:
 
 
 def within(path: str, prefix: str) -> bool:
-    """Whether ``path`` is ``prefix`` or lies below it: ``/a/b/c`` lies within ``/a/b``, ``/a/bc`` does not."""
+    """Whether ``path`` is ``prefix`` or below it: ``/a/b/c`` is within ``/a/b``, ``/a/bc`` is not."""
     above = segments(prefix)
     return segments(path)[: len(above)] == above
 
@@ -48,7 +48,7 @@ def checked(template: str) -> str:
     for hole in _HOLE.findall(template):
         if hole not in PLACES:
             allowed = ", ".join(f"{{{name}}}" for name in PLACES)
-            raise BadInput(f"namespace: {template!r} has {{{hole}}}; these may stand there: {allowed}")
+            raise BadInput(f"namespace: {template!r} has {{{hole}}}; allowed are {allowed}")
     if re.search(r"[{}]", _HOLE.sub("", template)):
         raise BadInput(f"namespace: {template!r} has a brace without its partner")
     if not crosses(template) or f"{{{ACTOR}}}" in template:
@@ -57,7 +57,7 @@ def checked(template: str) -> str:
 
 
 def crosses(template: str) -> bool:
-    """Whether records of a namespace are told in other sessions of the same actor: where no session stands in it."""
+    """Whether records of a namespace are told in the actor's other sessions: true if it names no session."""
     return f"{{{SESSION}}}" not in template
 
 

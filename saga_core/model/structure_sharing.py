@@ -1,4 +1,4 @@
-"""States that share what they have in common."""
+"""Structure sharing: states keep their common parts in memory once."""
 
 from __future__ import annotations
 

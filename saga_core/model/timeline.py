@@ -1,4 +1,4 @@
-"""Named timelines: a name for a path that goes on from a turn, and how its head follows play."""
+"""Named timelines: a name for a path from a turn on, and how its head follows play."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saga_core.model.turn import TurnKind
 
 @frozen
 class Timeline:
-    """A path of a session that has a name."""
+    """A named path of a session."""
 
     name: str
     fork: str

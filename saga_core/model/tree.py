@@ -1,4 +1,4 @@
-"""The tree of a session's turns, in memory, slim: enough to match, to tell ancestry, and to find what to recall."""
+"""The slim tree of a session's turns in memory: enough to match, to answer questions of ancestry, and to recall."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _node(plain: dict[str, Any]) -> Node:
 
 @define
 class Tree:
-    """Nodes by id. Ancestry is told by jump pointers, in logarithmic time (Myers, 1983, skew-binary lists)."""
+    """Nodes by id. Jump pointers answer questions of ancestry in logarithmic time (Myers, 1983, skew-binary lists)."""
 
     session: str
     root: str = ""
@@ -91,7 +91,7 @@ class Tree:
         self.nodes[node.id] = node
 
     def replace(self, node: Node) -> None:
-        """Put another node in the place of the one of its id: what was known of the turn was amended."""
+        """Replace the node of the same id, after its turn was amended."""
         self.get(node.id)
         self.nodes[node.id] = node
 
@@ -149,7 +149,7 @@ class Tree:
         return self._trunk
 
     def is_ancestor(self, above: str, below: str) -> bool:
-        """Whether ``above`` stands on the path from the root to ``below``, the ends included."""
+        """Whether ``above`` is on the path from the root to ``below``, including both ends."""
         node = self.nodes.get(above)
         if node is None or below not in self.nodes or self.nodes[below].depth < node.depth:
             return False

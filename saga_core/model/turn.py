@@ -1,4 +1,4 @@
-"""Turn and session records, as the journal keeps them."""
+"""Turn and session records, as the journal stores them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BLANK = "[…]"
 
 
 class TurnKind(StrEnum):
-    """How a turn came to be."""
+    """How a turn came about."""
 
     ROOT = "root"
     """The opening of a session: the greeting, before the player's first words. Depth 0."""

@@ -6,8 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
-from saga_core.language import clean_name, every, fold_name, is_hangul, particle_stems
-from saga_core.language.names import NameWords
+from saga_core.language import NameWords, clean_name, every, fold_name, is_hangul, particle_stems
 
 _ARTICLE = re.compile(r"(?:the|an?) (?=.)", re.I)
 _COMMON = re.compile(r"(?:an?|some|the) (?=[a-z])")

@@ -1,7 +1,7 @@
-"""Adoption: the turns that a history proves and that the journal does not have become part of the tree.
+"""Adoption: adds turns to the tree that a history proves and the journal does not have.
 
-An edited, cut or grown reply is a sibling of the one it was. A small difference keeps the delta; a large one counts as
-a turn whose changes nobody reported.
+An edited, cut or extended reply becomes a sibling of the original. A small difference keeps the delta. A large one
+makes it a turn whose changes nobody reported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A request to begin a turn, and how long each step of answering it took."""
+"""The arguments of a request to begin a turn, and the time that each step of answering it took."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HEARD = 8
 
 @define
 class WorldChoice:
-    """The world for a new session. It is looked for among the files when somebody asks: a known session has its own."""
+    """The world for a new session. The files are read only when it is needed: a known session has its own world."""
 
     worlds: WorldLibrary
     explicit: str | None
@@ -64,7 +64,7 @@ class Lap:
 
 @frozen(kw_only=True)
 class Asked:
-    """What ``Saga.begin`` was asked."""
+    """The arguments of one ``Saga.begin``."""
 
     transcript: Transcript
     session: str | None

@@ -1,4 +1,4 @@
-"""Reading the context of a turn: with the stored graph where it shows that turn, else with one made from the state."""
+"""Reads the context of a turn: from the stored graph if it shows that turn, otherwise from the state's own graph."""
 
 from __future__ import annotations
 

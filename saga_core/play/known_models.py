@@ -1,4 +1,4 @@
-"""What is known of the models that are asked: the facts as configured, and how they count tokens, as bills show."""
+"""The facts about the requested models, as configured, and how their token counts compare with ours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saga_core.upstream import ModelFacts, facts_of
 
 @define(eq=False)
 class KnownModels:
-    """Answers for all sessions."""
+    """Knows the models of all sessions."""
 
     settings: Settings
     memories: PromptMemories

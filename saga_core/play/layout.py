@@ -1,4 +1,4 @@
-"""The layout of a request: which part of its history is told, and what of the client's own prompt floats."""
+"""The layout of a request: which part of its history is sent, and which text of the client's prompt is volatile."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEAST_ROOM = 1_000
 
 @frozen(kw_only=True)
 class Layout:
-    """A request as it is going to be told: what of its history, and what of its system prompt floats."""
+    """A request's layout: the history that is sent, and the system prompt without its volatile text."""
 
     blocks: tuple[Block, ...]
     """The client's part of the prompt."""

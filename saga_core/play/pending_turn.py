@@ -80,7 +80,7 @@ Recorder = Callable[["PendingTurn", str, str], Awaitable[tuple[Turn, ...]]]
 
 @define(eq=False, repr=False, kw_only=True)
 class PendingTurn:
-    """What ``Saga.begin`` gives: the prompt to send, and the doors through which the reply comes in."""
+    """The result of ``Saga.begin``: the prompt to send, and the methods that take the reply."""
 
     id: str
     """The id of the turn that the first choice becomes."""
@@ -116,9 +116,10 @@ class PendingTurn:
         self.usage, self.asked = usage, (model, provider)
 
     def allowing(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The client's parameters for the model, with ``block_room`` where they limit the reply to less than 2,000
-        tokens: the block stands last and is not the client's, and would be cut off. A longer limit has room for it,
-        and may be the model's own.
+        """The client's parameters for the model, with ``block_room`` added to a limit of less than 2,000 tokens.
+
+        The block comes last, is not the client's, and would be cut off. A longer limit has room for it, and may be the
+        model's own.
         """
         short = [name for name in _LIMITS if type(params.get(name)) is int and 0 < params[name] < _SHORT]
         return {**params, **{name: params[name] + self.block_room for name in short}}

@@ -1,4 +1,4 @@
-"""Places: which turn of which session a request continues, begun or adopted where the journal does not have it yet."""
+"""Places: the turn and session that a request continues. Begins sessions and adopts turns that the journal lacks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from saga_core.transcript import Located, Match, Matcher, Transcript, locate, wo
 
 @frozen(kw_only=True)
 class Place:
-    """Where a request stands."""
+    """The place of a request in a session's tree, and what the request is."""
 
     live: LiveSession
     parent: str
@@ -39,7 +39,7 @@ class Place:
 
 @define(eq=False, kw_only=True)
 class Places:
-    """Finds them."""
+    """Finds the places of requests."""
 
     settings: Settings
     directory: SessionDirectory

@@ -1,4 +1,4 @@
-"""Play: begins a turn. Reads what it needs and builds its prompt, and hands it out to be told and recorded."""
+"""Play: begins a turn. It reads what the turn needs, builds its prompt, and returns it as a ``PendingTurn``."""
 
 from __future__ import annotations
 

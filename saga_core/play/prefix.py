@@ -1,4 +1,4 @@
-"""The prefix of a prompt: the rules, the world, and the pages that are pinned in front of the history."""
+"""The prefix of a prompt: the rules, the world, and the pages pinned in front of the history."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEEDED = 24
 
 @frozen
 class Prefix:
-    """What stands in front of the history, and the state that its pages show."""
+    """The text in front of the history, and the state that its pages show."""
 
     rules: str = ""
     world: str = ""
@@ -39,7 +39,7 @@ class Prefix:
 
 @define(eq=False, kw_only=True)
 class Prefixes:
-    """Chooses the prefixes of all sessions, and pins their pages anew when it pays."""
+    """Chooses the prefixes of all sessions, and pins new pages when that pays."""
 
     settings: Settings
     memories: PromptMemories
@@ -51,7 +51,7 @@ class Prefixes:
     async def of(
         self, live: LiveSession, parent: str, layout: Layout, language: str, facts: ModelFacts, model: str
     ) -> Prefix:
-        """What stands in front of the history of a prompt that continues ``parent``."""
+        """The prefix of a prompt that continues ``parent``."""
         world = self.texts.of_world(live.world)
         if not self.settings.config.prompt_caching.enabled or self.settings.config.prompt_caching.strategy == "none":
             return Prefix(static_rules(language), world)

@@ -1,7 +1,7 @@
-"""The texts in front of a history that come from stored state: the author's world, and the pages of a turn.
+"""The prefix texts that come from stored state: the author's world, and the pages of a turn.
 
-Pages are rendered once. Where they stood in a prompt they are stored, for the state of their turn may be amended later,
-and the prefix must not change for that.
+Pages are rendered once. The ones used in a prompt are stored, because the state of their turn may be amended later, and
+the prefix must not change for that.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PREFIXES = 256
 
 @define
 class PrefixTexts:
-    """Renders them once; the same turn always gives the same bytes."""
+    """Renders and caches the texts: the same turn always gives the same bytes."""
 
     budget: TokenBudget
     counter: TokenCounter
@@ -32,7 +32,7 @@ class PrefixTexts:
     """World digest -> its text in the prefix."""
 
     def of_world(self, world: World) -> str:
-        """The author's text of the world: it never changes in a session, and stands before the pages."""
+        """The author's text of the world. It never changes in a session, and comes before the pages."""
         found = self._authored.get(world.digest)
         if found is None:
             found = render_world(world, self.counter.count, self.budget.world_max)
@@ -40,7 +40,7 @@ class PrefixTexts:
         return found
 
     async def of_pages(self, live: LiveSession, turn: str, language: str) -> tuple[str, WorldState]:
-        """The pages of a turn, and the state that they show. What is learned of it later is told as a change."""
+        """The pages of a turn, and the state that they show. Later knowledge of the turn is reported as a change."""
         found = self._rendered.get((turn, language))
         if found is None:
             session = live.session.id
@@ -55,6 +55,6 @@ class PrefixTexts:
         return found
 
     def forget(self) -> None:
-        """Render everything anew."""
+        """Forget all rendered texts, so that they are rendered again."""
         self._rendered.clear()
         self._authored.clear()

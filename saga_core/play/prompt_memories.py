@@ -1,8 +1,8 @@
-"""The memories of all sessions' prompts: at hand while they are played, and stored beside their turns.
+"""The prompt memories of all sessions: in memory during play, and stored beside their turns.
 
-They are derived: losing them costs a cache write and nothing else. Under (``prompt``, session) lie two records and the
-pages that were pinned last, as they were pinned: what is learned of a turn later must not change a prefix after a
-restart either.
+They are derived: losing them costs one cache write and nothing else. Under (``prompt``, session) there are two records
+and the pages pinned last, as they were pinned. What is learned about a turn later must not change a prefix, even after
+a restart.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class KeptPage:
 
 @define
 class HeldMemory(PromptMemory):
-    """A session's memory, and what of it is stored."""
+    """A session's memory, and which part of it is stored."""
 
     known: bool = False
     """Whether it was read from the store, or its pins from the ledger."""
@@ -54,7 +54,7 @@ class HeldMemory(PromptMemory):
 
 @define(eq=False)
 class PromptMemories:
-    """Finds them, and says what is to be written of them."""
+    """Loads the memories, and says what has to be written of them."""
 
     kv: StateKV
     counters: Counters
@@ -90,7 +90,7 @@ class PromptMemories:
         (await self.of(session)).fresh[turn, language] = page
 
     def learn(self, model: tuple[str, str], counted: int, billed: int) -> None:
-        """A prompt of so many tokens as ``counted`` here was ``billed`` as so many."""
+        """Note that the provider billed ``billed`` tokens for a prompt that counts ``counted`` here."""
         if min(counted, billed) >= _TELLING:
             seen = min(_SCALES[1], max(_SCALES[0], billed / counted))
             self.scales[model] = (self.scales[model] + seen) / 2 if model in self.scales else seen

@@ -1,4 +1,4 @@
-"""The prompt of a turn: what it is made of, and where it may be cached."""
+"""Builds the prompt of a turn, and decides where it may be cached."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from saga_core.upstream import ModelFacts
 
 @define(eq=False, kw_only=True)
 class Prompting:
-    """Makes the prompts of all sessions."""
+    """Builds the prompts of all sessions."""
 
     settings: Settings
     models: KnownModels

@@ -1,4 +1,4 @@
-"""Recording a turn: from the replies of a pending turn to journal entries, in one durable commit."""
+"""Recording a turn: turns the replies of a pending turn into journal entries, in one durable commit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _Made = tuple[Entry, Node, WorldState]
 
 @frozen(kw_only=True)
 class ToRecord:
-    """What is known of a turn before its replies are there."""
+    """What is known of a turn before its replies arrive."""
 
     session: str
     transcript: Transcript
@@ -42,7 +42,7 @@ class ToRecord:
 
 @define(eq=False, kw_only=True)
 class Recorder:
-    """Records turns when their replies are there."""
+    """Records turns once their replies have arrived."""
 
     live: LiveSessions
     journal: Journal
@@ -65,9 +65,10 @@ class Recorder:
             return turns
 
     async def unrecorded(self, known: ToRecord, pending: PendingTurn) -> None:
-        """Nothing came of a turn that may have been paid: its bill stands under the turn that it would have continued.
+        """Keep the bill of a turn that came to nothing but may have been paid for, under the turn that it would have
+        continued.
 
-        Of a session or a turn that is gone no bill is kept.
+        If that session or turn is gone, the bill is not kept.
         """
         if pending.usage is None and not pending.failed:
             return
@@ -129,7 +130,7 @@ class Recorder:
 
 @define(eq=False)
 class _Readings:
-    """The turns that replies are, on what is known now."""
+    """Turns replies into turn records, using the latest state of the parent."""
 
     known: ToRecord
     live: LiveSession

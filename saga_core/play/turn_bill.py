@@ -1,4 +1,4 @@
-"""Billing a turn: what the provider billed, what SAGA added to the prompt, and what that would have cost without."""
+"""The bill of a turn: what the provider charged, what SAGA added, and what it would have cost without SAGA."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bills of turns: what a turn cost as its provider billed it, also where nothing came of it."""
+"""Bills of turns: what a turn cost as its provider billed it, even if the turn was not recorded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger("saga.prompt")
 
 @define(eq=False, kw_only=True)
 class TurnBills:
-    """Makes them, and enters those that are not recorded with a turn."""
+    """Makes bills, and enters those that are not recorded with a turn."""
 
     models: KnownModels
     memories: PromptMemories

@@ -1,4 +1,4 @@
-"""What play asks of the work behind the replies."""
+"""What play needs from the background jobs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saga_core.sessions import LiveSession
 
 
 class TurnWork(Protocol):
-    """The jobs, as play sees them."""
+    """The background jobs, as play sees them."""
 
     def adopted(self, session: str, turns: Sequence[str]) -> None:
         """Turns were taken from a history."""

@@ -7,8 +7,7 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from saga_core.language import language_of
-from saga_core.language.texts import Comparison
+from saga_core.language import Comparison, language_of
 from saga_core.model import WorldState
 
 K = TypeVar("K")

@@ -1,4 +1,4 @@
-"""The prompt: which text stands where, and how long each piece stays the same."""
+"""The prompt: the order of its blocks, and how long each of them stays the same."""
 
 from __future__ import annotations
 

@@ -1,19 +1,19 @@
-"""Where the cache breakpoints of a prompt go, and how long their entries should live.
+"""Chooses the cache breakpoints of a prompt, and how long their entries should live.
 
 An entry at the end of what the next request repeats is what makes that request cheap. Everything else is insurance:
 
-- the deepest entry that is still alive, where the provider would not find it by looking back from the end
+- the deepest live entry, if the provider would not find it by looking back from the end
 - the last entry of the long lifetime, so that a pause costs the turns since then and not the whole history
 - the fixed text at the beginning, which outlives new pages and a cut history
-- one more long entry farther back, for who goes back some turns and plays on from there
-- where a breakpoint is left over, the client's own system prompt and its largest piece: a side request has nothing else
-  in common with the story, and a note that moves in a young chat may change the rest
+- one more long entry farther back, for a player who returns to an earlier turn and continues from there
+- if a breakpoint is left over, the client's own system prompt and its largest piece: a side request has nothing else in
+  common with the story, and a note that moves in a young chat may change the rest
 
-A long lifetime costs more to write. It is asked for when the tokens that a pause would lose, times its chance, cost
-more than that: with ``lost`` tokens since the last long entry and ``new`` ones to write, the cheapest rhythm of long
-entries satisfies ``chance * (short - read) * lost * (lost + new) >= 2 * (long - short) * new ** 2``, the discrete form
-of the economic order quantity. A cold prompt is all new, so it gets the long lifetime only for a player who is known to
-pause; one turn later nothing is long yet and little is new, so it gets it then.
+A long lifetime costs more to write. It is chosen if the tokens that a pause would lose, times its likelihood, cost more
+than that. With ``lost`` tokens since the last long entry and ``new`` ones to write, the cheapest rhythm of long entries
+satisfies ``chance * (short - read) * lost * (lost + new) >= 2 * (long - short) * new ** 2``, the discrete form of the
+economic order quantity (Harris, 1913). In a prompt without a cache everything is new, so it gets the long lifetime only
+for a player who is known to pause. One turn later nothing is long yet and little is new, so it gets it then.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Building the plan: the client's system as sent, SAGA's rules, the world, pinned pages, history, the player's words.
+"""Builds the plan: the client's system as sent, SAGA's rules, the world, pinned pages, history, the player's words.
 
-Nothing that changes from turn to turn stands before the player's last words: the context goes into that very message,
-in front of its text. A system message in mid-history is left where the client put it, and none is added there.
+Nothing that changes from turn to turn comes before the player's last words: the context goes into that very message, in
+front of its text. A system message within the history stays where the client put it, and none is added there.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The cache book: what a provider should have in its cache of the prompts that were sent to it.
 
-The provider never says what it keeps. It says how it decides, and the book decides the same way: an entry is written
-at each breakpoint behind what was found, and found by looking back from a breakpoint. So the book knows where the next
-prompt can be read from, and when the provider reads less than it should.
+The provider never says what it keeps, but it documents how it decides, and the book decides the same way: an entry is
+written at each breakpoint beyond what was found, and found by looking back from a breakpoint. So the book knows how
+much of the next prompt can be read from the cache, and notices when the provider reads less.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Entry:
 
 @frozen
 class Outlook:
-    """What one request should find and write, in tokens as counted here."""
+    """What one request should read and write, in tokens as counted here."""
 
     read: int = 0
     written: int = 0
@@ -38,12 +38,12 @@ class Outlook:
 
 @define
 class CacheBook:
-    """The entries of one model in one account, as far as one session made them."""
+    """The cache entries of one model in one account, as far as one session made them."""
 
     _entries: dict[int, Entry] = field(factory=dict)
 
     def entries(self, now: float, most: int) -> list[tuple[int, Entry]]:
-        """The entries that live, at most so many: those that live longest."""
+        """The live entries, at most so many: those that live longest."""
         living = [(link, entry) for link, entry in self._entries.items() if entry.expires > now]
         return sorted(living, key=lambda pair: (pair[1].expires, pair[0]))[-most:]
 

@@ -1,8 +1,8 @@
-"""Cutting a history that is too long: rarely, and then by a large piece, so that the prefix survives many turns.
+"""Cuts a history that is too long: rarely, and then by a large piece, so that the prefix survives many turns.
 
-The cut stays where it is until the prompt reaches its limit again, or until the client, which may trim on its own, has
-dropped the message at which the cut history begins. Then the history is cut down to a part of the limit. It begins with
-words of the player, and where that can be had no later than the story that the pages tell ends.
+The cut stays until the prompt reaches its limit again, or until the client, which may trim on its own, has dropped the
+message at which the cut history begins. Then the history is cut to a fraction of the limit. It begins with words of the
+player and, if possible, no later than the end of the story that the pages tell.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _KNOWN = 128
 
 @frozen
 class Cut:
-    """Where a history begins."""
+    """The position where a history begins."""
 
     start: int
     """The message with which it begins; the leading system messages stay."""
@@ -39,7 +39,7 @@ class Cut:
 
 @frozen
 class Begin:
-    """What was decided for one request."""
+    """The decision for one request."""
 
     first: int
     """Identity of the client's own first message."""
@@ -49,7 +49,7 @@ class Begin:
 
 @define
 class Cuts:
-    """Where the histories of one session begin. A path goes on with the cut of its nearest turn that has one."""
+    """The cuts of one session. A path continues with the cut of its nearest turn that has one."""
 
     _begins: dict[str, Begin] = field(factory=dict)
     _known: dict[int, tuple[int, int]] = field(factory=dict, init=False)
@@ -105,7 +105,7 @@ class Cuts:
         return keys, sizes
 
     def decide(self, parent: str, begin: Begin) -> None:
-        """Histories that continue ``parent``, or a turn below it, go on with ``begin``."""
+        """Histories that continue ``parent``, or a turn below it, start at ``begin`` from now on."""
         self._begins.pop(parent, None)
         self._begins[parent] = begin
         if len(self._begins) > _DECISIONS:

@@ -1,4 +1,4 @@
-"""Measuring a plan: how many tokens stand before the end of each block, and what identifies that prefix."""
+"""Measures a plan: how many tokens come before the end of each block, and a fingerprint of each such prefix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PER_PART = 1_000
 
 @frozen
 class Measured:
-    """A prompt in figures. Position ``i`` speaks of the prefix that ends with block ``i``."""
+    """The measures of a prompt. Position ``i`` is about the prefix that ends with block ``i``."""
 
     chain: tuple[int, ...]
     """Equal for two prompts at a position when they are equal up to there."""

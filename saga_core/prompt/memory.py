@@ -1,7 +1,7 @@
-"""What is remembered of a session's prompts, and how it is stored: small, and of texts nothing but fingerprints.
+"""The memory of a session's prompts, and how it is stored: small, and only with fingerprints of texts.
 
-It is no truth that anything else rests on. With it the next prompt begins with the bytes that the one before began
-with, also after a restart; where it is lost, the next one costs what a first one costs.
+Nothing else depends on it. With it, the next prompt begins with the bytes with which the previous one began, even after
+a restart. If it is lost, the next prompt costs as much as a first one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _UNITS = 4_096
 
 @define
 class PromptMemory:
-    """What is remembered of one session's prompts."""
+    """The memory of one session's prompts."""
 
     prompts: SessionPrompts = field(factory=SessionPrompts)
     pins: PagePins = field(factory=PagePins)
@@ -51,7 +51,7 @@ class KeptBook:
 
 @frozen
 class KeptRequest:
-    """The last request: what the next one is compared with."""
+    """The last request, to compare the next one with."""
 
     at: float
     chain: str
@@ -63,7 +63,7 @@ class KeptRequest:
 
 @frozen
 class Kept:
-    """The memory of a session as it is stored after each turn, some thousand bytes of it."""
+    """The memory of a session as stored after each turn: a few thousand bytes."""
 
     moments: tuple[float, ...] = ()
     books: tuple[KeptBook, ...] = ()
@@ -97,7 +97,7 @@ class KeptPrompt:
 
 @frozen
 class KeptVolatile:
-    """What is known of the client's system prompts: it changes seldom, and is stored when it does."""
+    """What is known about the client's system prompts. It rarely changes, and is stored when it does."""
 
     prompts: tuple[KeptPrompt, ...] = ()
 

@@ -1,4 +1,4 @@
-"""The player's pace: how likely the next request comes before a cache entry dies, from when the last ones came."""
+"""The player's pace: how likely the next request comes before a cache entry expires, judged by the latest pauses."""
 
 from __future__ import annotations
 

@@ -1,18 +1,18 @@
-"""When the pages in the prefix are pinned anew: only when it pays, and recorded with its reason.
+"""Page pins: decides when the prefix gets new pages. Only when that pays, and always with a recorded reason.
 
-New pages change the prefix, so that the whole history behind them is written to the cache again. They are pinned anew
+New pages change the prefix, so the whole history behind them is written to the cache again. They are pinned
 
 - ``expired``: when the cache of the history has expired, so that it is written again anyway
-- ``cut``: when the history is cut, so that what fell out stands in the story that the pages tell
-- ``curation``: when the story was told anew since, and now tells turns that the history does not show and the pages
-  do not tell. As long as the history itself shows everything, a new story page is not worth the history's price
+- ``cut``: when the history is cut, so that the part cut off appears in the story page
+- ``curation``: when the story was retold since, and now covers turns that neither the history nor the pages show. As
+  long as the history shows everything, a new story page is not worth rewriting it
 - ``cost``: when telling the changes behind the history has cost as much as a rewrite would. Renting until the rent
-  has come to the price, and buying then, never costs more than twice what perfect foresight would pay (the ski rental
+  equals the price, and buying then, never costs more than twice what perfect foresight would pay (the ski rental
   problem: Karlin et al., Competitive snoopy caching, 1988)
 - ``full``: when the changes no longer fit behind the history, and the history does not show the turns that made them
 
-``first`` is the first prompt of a story, and ``turns`` the rule for models whose cache is not known: the path's last
-turn at a multiple of ``prompt_caching.repin_every``.
+``first`` is the first prompt of a story. ``turns`` is the rule for models whose cache is unknown: the path's last turn
+at a multiple of ``prompt_caching.repin_every``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _present(reason: str) -> str:
 
 @frozen
 class Pin:
-    """Which turn the pages in the prefix show, from which turn on, and why."""
+    """Which turn the pages in the prefix show, since which turn, and why."""
 
     turn: str
     """The pages show the state after it."""
@@ -50,7 +50,7 @@ class Pin:
 
 @define
 class AccruedCost:
-    """What telling the changes has cost since a pin."""
+    """The cost of telling the changes since a pin."""
 
     tokens: int = 0
     full: bool = False
@@ -58,7 +58,7 @@ class AccruedCost:
 
 @define
 class PagePins:
-    """The pins of one session. A path goes on with that of its nearest turn that has one."""
+    """The pins of one session. A path continues with the pin of its nearest turn that has one."""
 
     _decided: dict[str, Pin] = field(factory=dict)
     """Turn that a prompt continued -> its pin."""
@@ -73,7 +73,7 @@ class PagePins:
         return None
 
     def decide(self, parent: str, pin: Pin) -> None:
-        """Prompts that continue ``parent``, or a turn below it, go on with ``pin``."""
+        """Prompts that continue ``parent``, or a turn below it, use ``pin`` from now on."""
         self._decided.pop(parent, None)
         self._decided[parent] = pin
         if len(self._decided) > _DECISIONS:

@@ -1,7 +1,7 @@
-"""The planner: puts the cache breakpoints into a plan, from what it knows of the prompts sent before.
+"""The planner: sets the cache breakpoints of a plan, from what it knows about the prompts sent before.
 
-One ``SessionPrompts`` serves a session. What it knows can be stored and taken up again. Where that is lost, the first
-request is marked at its end all the same, from where the provider looks back.
+One ``SessionPrompts`` serves a session. Its knowledge can be stored and loaded again. If that is lost, the first
+request is still marked at its end, from where the provider looks back.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TOLD = 16
 
 @frozen
 class Request:
-    """A prompt as it went out, kept to compare the next one with."""
+    """A prompt as it was sent, kept to compare the next one with."""
 
     at: float
     chain: tuple[int, ...]
@@ -86,7 +86,7 @@ class Planned:
 
 @define
 class SessionPrompts:
-    """What is remembered of one session's prompts."""
+    """The planner's knowledge about one session's prompts."""
 
     moments: list[float] = field(factory=list)
     """When its requests came, in order."""
@@ -128,7 +128,7 @@ class SessionPrompts:
         turn: str = "",
         reading: bool = False,
     ) -> Planned:
-        """``plan`` with breakpoints for a request that goes out now (``came`` was called for it).
+        """``plan`` with breakpoints for a request that goes out now (``record_request`` was called for it).
 
         ``reading``: mark only what can be read, for a side request that nothing follows.
         """

@@ -1,4 +1,4 @@
-"""What SAGA tells the narrator, the same in every turn: how to use the memory, and how to report what changed."""
+"""SAGA's fixed instructions to the narrator: how to use the memory, and how to report what changed."""
 
 from __future__ import annotations
 

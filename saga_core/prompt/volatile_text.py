@@ -1,14 +1,14 @@
-"""What floats in the client's own prompt: recognised by comparing with earlier requests, and relocated to the end.
+"""Volatile text in the client's own prompt: found by comparing with earlier requests, and relocated to the end.
 
-A line of the system prompt that holds the time of day, a world-info entry that comes and goes, a note that always
-stands two messages from the end: each of them changes the prefix, and everything behind it is paid for again. What is
-proven to float is taken from its place and put in front of the player's last words, behind every breakpoint. No text
-is added, dropped or changed, and the order of what floats stays the same among itself.
+A line of the system prompt with the time of day, a world-info entry that comes and goes, a note that always stands two
+messages from the end: each of them changes the prefix, and everything behind it is paid for again. Text that has proved
+volatile is taken from its place and put in front of the player's last words, behind every breakpoint. No text is added,
+dropped or changed, and relocated text keeps its order.
 
-Proof is a change: a piece of the leading system messages that was not there when the prefix was written, or a system
-message among the history that another request showed elsewhere. What never changed is never moved.
+A change is the proof: a piece of the leading system messages that was not there when the prefix was written, or a
+system message within the history that another request showed elsewhere. Text that never changed is never moved.
 
-Of texts their fingerprints are remembered, and what was learned can be stored and taken up again.
+Only fingerprints of texts are remembered. What was learned can be stored and loaded again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MOVING = 64
 
 @frozen
 class Arranged:
-    """A request's blocks with what floats taken out."""
+    """A request's blocks with the volatile text taken out."""
 
     blocks: tuple[Block, ...]
     relocated: str = ""
@@ -47,7 +47,7 @@ class Arranged:
 
 @define
 class Known:
-    """One system prompt of the client."""
+    """One system prompt of the client, as far as it is known."""
 
     units: tuple[int, ...]
     """What stands in the prefix, in its order: fingerprints."""
@@ -63,7 +63,7 @@ class Known:
 
 @frozen
 class Note:
-    """A system message among the last history."""
+    """A system message within the last history."""
 
     text: int
     behind: int
@@ -74,7 +74,7 @@ class Note:
 
 @define
 class VolatileText:
-    """What one session's client lets float."""
+    """The volatile text of one session's client."""
 
     prompts: list[Known] = field(factory=list)
     """Those that the client sent, the latest last."""
@@ -88,8 +88,10 @@ class VolatileText:
     """Dialogue messages of the last request."""
 
     def arrange(self, blocks: Sequence[Block], count: Callable[[str], int], *, fold: bool = False) -> Arranged:
-        """``blocks`` without what floats. ``fold``: the prefix is written anew anyway, so that what has settled may
-        go into it. Without a user message nothing is moved: there is no place to move it to.
+        """``blocks`` without their volatile text. ``fold``: the prefix is written again anyway, so settled text may
+        return to it.
+
+        Without a user message nothing is moved, because there is no place to move it to.
         """
         if not any(block.origin is Origin.WORDS for block in blocks):
             return Arranged(tuple(blocks))

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import TypeVar
 
+from saga_core.language import match_text
+
 D = TypeVar("D", int, str)
 
 
@@ -15,7 +17,7 @@ def closeness(texts: Mapping[D, str], words: Sequence[str], reach: int) -> dict[
     A word that few of the texts have counts for more: what all of them have tells nothing apart, and counts 0.
     ``words`` are looked for as parts, in lower case (``tokens.content_words`` gives them).
     """
-    places = {document: _places(text.casefold(), words) for document, text in texts.items()}
+    places = {document: _places(match_text(text), words) for document, text in texts.items()}
     having = [0] * len(words)
     for found in places.values():
         for number in {number for _, number in found}:

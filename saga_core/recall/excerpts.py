@@ -7,7 +7,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 
-_END = re.compile(r"[.!?。…！？\n](?:(?<=\n)\n*|(?<!\n)[\"'”’」』)]*\s+)")
+from saga_core.language import match_text, simplified
+
+_END = re.compile(r"[.!?。…！？\n](?:(?<=\n)\n*|(?<=[。！？])[\"'”’」』)]*\s*|(?<!\n)[\"'”’」』)]*\s+)")
 """The end of a sentence, or of a line. It begins with one set of characters, which is searched for twice as fast."""
 _GAP = "…"
 
@@ -38,7 +40,11 @@ def excerpt(text: str, words: Sequence[str], limit: int) -> str:
         else:
             first -= 1
             length += 1 + stops[first] - starts[first]
-    chosen = " ".join(text[starts[at] : stops[at]] for at in range(first, last + 1))
+    parts = [text[starts[first] : stops[first]]]
+    for at in range(first + 1, last + 1):
+        # Where no white space parts sentences there is none in the text.
+        parts += ["" if starts[at] == stops[at - 1] else " ", text[starts[at] : stops[at]]]
+    chosen = "".join(parts)
     if len(chosen) > room:
         chosen = _cut(chosen, words, room)
         return f"{_GAP} {chosen} {_GAP}"
@@ -77,10 +83,10 @@ def _sentences(text: str) -> tuple[list[int], list[int]]:
 
 def _folded(text: str) -> str:
     """``text`` in lower case, each letter at its place: one that folds to several ("ß") is left as it is."""
-    folded = text.casefold()
+    folded = match_text(text)
     if len(folded) == len(text):
         return folded
-    return "".join(lower if len(lower := char.casefold()) == 1 else char for char in text)
+    return simplified("".join(lower if len(lower := char.casefold()) == 1 else char for char in text))
 
 
 def _worth(folded: str, starts: Sequence[int], words: Sequence[str]) -> list[int]:
@@ -99,7 +105,7 @@ def _worth(folded: str, starts: Sequence[int], words: Sequence[str]) -> list[int
 
 def _cut(sentence: str, words: Sequence[str], room: int) -> str:
     """A long sentence from a little before the first of ``words`` on."""
-    folded = sentence.casefold()
+    folded = match_text(sentence)
     places = [at for word in words if (at := folded.find(word)) >= 0]
     start = max(0, min(min(places, default=0) - room // 4, len(sentence) - room))
     return sentence[start : start + room].strip()

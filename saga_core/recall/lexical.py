@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log
 from typing import TypeAlias
 
-from saga_core.language import FUNCTION_WORDS, KOREAN_ENDINGS, terms
+from saga_core.language import caseless, function_terms, terms
 from saga_core.recall.segments import Segment, mark_of, pack
 
 POSTINGS = 1_000
@@ -31,7 +31,6 @@ _REFINED_DOCUMENTS = 48
 _REFINED_TERMS = 4
 FUNCTION_SHARE = 0.3
 """What is left of the weight of a function word in a query: it says how something is asked, and little of what."""
-_FUNCTION = FUNCTION_WORDS | KOREAN_ENDINGS
 _K1 = 1.2
 _B = 0.75
 _UNIT = 4_096
@@ -75,8 +74,9 @@ class LexicalIndex:
         number = len(self._ids)
         found = terms(text)
         counted = Counter(found)
-        # A Korean word's first syllable is no more of the text: its length is as in a language without such terms.
-        length = len(found) - sum([times for term, times in counted.items() if len(term) == 1 and "가" <= term <= "힣"])
+        # A Korean word's first syllable, or a Han character beside its bigrams, is no more of the text: its length is
+        # as in a language without such terms.
+        length = len(found) - sum([times for term, times in counted.items() if len(term) == 1 and caseless(term)])
         norm = _K1 * (1 - _B + _B * length / self._pivot)
         weights: dict[int, int] = {}
         postings = self._postings
@@ -239,9 +239,10 @@ class LexicalIndex:
         sums = [0.0] * len(self._ids)
         seen: set[int] = set()
         unread: list[tuple[float, _Postings, int]] = []
+        function = function_terms()
         for documents_with, term in wanted:
             weight = log(1 + (total - documents_with + 0.5) / (documents_with + 0.5)) / _UNIT
-            if term in _FUNCTION:
+            if term in function:
                 weight *= FUNCTION_SHARE
             known = self._postings[term]
             if isinstance(known, int):

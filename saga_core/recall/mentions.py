@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from attrs import frozen
 
-from saga_core.language import PARTICLES, caseless, mentions_folded, nfc
+from saga_core.language import caseless, match_text, mentions_folded, nfc, particles, standing
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -16,8 +16,8 @@ K = TypeVar("K", bound=Hashable)
 
 
 def fold_text(text: str) -> str:
-    """A text as names are looked for in it: NFC, case folded, each run of white space one space."""
-    return " ".join(nfc(text).casefold().split())
+    """A text as names are looked for in it: NFC, folded by ``match_text``, each run of white space one space."""
+    return " ".join(match_text(nfc(text)).split())
 
 
 @frozen
@@ -34,7 +34,7 @@ class Passage:
         words: set[str] = set()
         rough: list[str] = []
         for text in texts:
-            parts = nfc(text).casefold().split()
+            parts = match_text(nfc(text)).split()
             lines.append(" ".join(parts))
             for part in set(parts):
                 # Most words need no pattern: it is several times as slow.
@@ -50,7 +50,8 @@ class NameIndex(Generic[K]):
     """Names, and what each of them means. One name may mean several things, and one thing have several names.
 
     A Korean name with spaces is also found when it is written without them: spacing of compounds varies. A name of one
-    word is looked up by its first two letters among the words of the text; one of several words by its first.
+    word is looked up by its first two letters among the words of the text; one of several words by its first. A name in
+    a script without spaces is looked up by its first two letters at each place of the text.
     """
 
     def __init__(self, entries: Iterable[tuple[K, Iterable[str]]]) -> None:
@@ -59,6 +60,7 @@ class NameIndex(Generic[K]):
         self._short: dict[str, list[K]] = {}
         self._several: dict[str, list[tuple[str, K]]] = {}
         self._odd: dict[str, list[K]] = {}
+        self._unspaced: dict[str, list[tuple[str, K]]] = {}
         for key, names in entries:
             for name in names:
                 self._add(key, fold_text(name))
@@ -67,7 +69,9 @@ class NameIndex(Generic[K]):
         first = _WORD.match(name)
         if not name:
             return
-        if first is None:
+        if standing(name) is not None:
+            self._unspaced.setdefault(name[:2], []).append((name, key))
+        elif first is None:
             self._odd.setdefault(name, []).append(key)
         elif first.end() < len(name):
             self._several.setdefault(first.group(), []).append((name, key))
@@ -95,10 +99,26 @@ class NameIndex(Generic[K]):
             for name, key in self._several[first]:
                 if key not in found and mentions_folded(passage.folded, name):
                     found.add(key)
+        found.update(key for _, _, key in self._standing_in(passage.folded))
         for name, keys in self._odd.items():
             if mentions_folded(passage.folded, name):
                 found.update(keys)
         return found
+
+    def _standing_in(self, folded: str) -> Iterator[tuple[int, int, K]]:
+        """Where names stand that are in a script without spaces: begin, end, and what is meant."""
+        if not self._unspaced or folded.isascii():
+            return
+        starts = self._unspaced
+        for at in range(len(folded)):
+            for head in (folded[at : at + 2], folded[at]):
+                for name, key in starts.get(head, ()):
+                    end = at + len(name)
+                    stands = standing(name)
+                    if stands is not None and folded.startswith(name, at) and stands(folded, at, end):
+                        yield at, end, key
+                if len(head) < 2:
+                    break
 
     def _is_meant(self, word: str) -> bool:
         """Whether ``word`` is a name of one word, two letters or more, with a particle or without."""
@@ -107,10 +127,10 @@ class NameIndex(Generic[K]):
     def cut_from(self, text: str) -> str:
         """``text`` with the mentioned names taken out, particles and all; the rest as it was, spaces collapsed."""
         text = " ".join(nfc(text).split())
-        folded = text.casefold()
+        folded = match_text(text)
         if len(folded) != len(text):
             text = folded
-        cuts: list[tuple[int, int]] = []
+        cuts = [(start, end) for start, end, _ in self._standing_in(folded)]
         for match in _WORD.finditer(folded):
             start, end = match.span()
             word = match.group()
@@ -119,7 +139,7 @@ class NameIndex(Generic[K]):
             for name, _ in self._several.get(word, ()):
                 if folded.startswith(name, start):
                     tail = _WORD.match(folded, start + len(name))
-                    if tail is None or tail.group() in PARTICLES:
+                    if tail is None or tail.group() in particles():
                         cuts.append((start, tail.end() if tail else start + len(name)))
         if not cuts:
             return text
@@ -137,4 +157,4 @@ def _is_name(word: str, name: str) -> bool:
     """Whether a word is a name, or a name and a particle."""
     if not word.startswith(name):
         return False
-    return len(word) == len(name) or word[len(name) :] in PARTICLES
+    return len(word) == len(name) or word[len(name) :] in particles()

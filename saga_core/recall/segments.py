@@ -17,7 +17,7 @@ from attrs import frozen
 
 SIZE = 256
 """Documents in a segment, at most: a number within it is one byte."""
-VERSION = 3
+VERSION = 4
 
 _HEAD = Struct("<4sIIIIII")
 _MAGIC = b"SGT%c" % VERSION

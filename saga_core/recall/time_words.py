@@ -12,8 +12,7 @@ from functools import cache
 
 from attrs import frozen
 
-from saga_core.language import DEFAULT, every
-from saga_core.language.past import PastWords
+from saga_core.language import DEFAULT, PastWords, every
 from saga_core.recall.episodes import Episodes
 
 

@@ -1,4 +1,4 @@
-"""Amending: a later delta of a turn is recorded, and what was known from the turn on is known anew."""
+"""Amending: records a later delta of a turn, and updates everything in memory that follows from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The directory of sessions: beginning one, and finding one by its id or by the name that its owner gave it."""
+"""The directory of sessions: begins sessions, and finds them by id or by the name that the owner gave them."""
 
 from __future__ import annotations
 

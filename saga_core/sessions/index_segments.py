@@ -1,7 +1,7 @@
-"""Sealing: the index of a session's episodes is stored in parts, so that a long session is loaded without reading them.
+"""Index segments: stores the index of a session's episodes in parts, so that a long session loads without reading them.
 
-A part is checked against the episodes it was made of. One that is no longer right is left out, its episodes are indexed
-as if there were none, and it goes when the next part is written.
+A segment is checked against the episodes from which it was made. If it no longer fits, it is ignored, its episodes are
+indexed again, and it is removed when the next segment is written.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ async def restore(live: LiveSession) -> None:
         try:
             segment = unpack(raw)
         except ValueError as error:
-            log.info("session %s: a part of its index is made anew: %s", live.session.id, error)
+            log.info("session %s: a segment of its index is rebuilt: %s", live.session.id, error)
             live.stale.append(first)
             continue
         texts = _texts(live, segment)

@@ -27,7 +27,7 @@ _INDEXED = 32
 
 @define(eq=False, repr=False)
 class LiveSession:
-    """What a session's requests and its views job work with. Made by ``load_session``."""
+    """A session as requests and jobs use it. Made by ``load_session``."""
 
     session: Session
     prepared: PreparedWorld

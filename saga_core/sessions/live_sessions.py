@@ -1,4 +1,4 @@
-"""The sessions in memory: loaded once each, and let go again when others are played."""
+"""The sessions in memory: each is loaded once, and evicted when others are played."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORLDS = 16
 
 @define(eq=False, repr=False)
 class LiveSessions:
-    """The sessions in memory: loaded once each, the least recently used let go beyond ``limit``."""
+    """The sessions in memory. Each is loaded once; beyond ``limit``, the least recently used is evicted."""
 
     journal: Journal
     counters: Counters

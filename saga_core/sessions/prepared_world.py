@@ -1,4 +1,4 @@
-"""What the sessions in one world share."""
+"""What all sessions in one world share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saga_core.world import World, opening_state
 
 @frozen(eq=False, repr=False)
 class PreparedWorld:
-    """A world, and what is the same in all sessions in it: made once, for what every chat has of its own adds up."""
+    """A world, and everything derived from it that its sessions share. Made once, to save memory per chat."""
 
     world: World
     lore: LoreIndex

@@ -1,7 +1,7 @@
-"""Shared memories: records whose namespace names no session are told in the other sessions of their owner.
+"""Shared memories: records whose namespace names no session are told in the owner's other sessions.
 
-They are, for as long as the active path of the session that learned them has them. What each session has to tell is
-kept beside its head, and made anew from its state.
+They are told as long as the active path of the session that learned them has them. Each session's share is stored under
+its head, and renewed from its state.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PAGE = 500
 
 @frozen
 class Told:
-    """What a session has to tell the others of its owner."""
+    """A session's share: the records that it tells the owner's other sessions."""
 
     owner: str
     records: tuple[MemoryRecord, ...] = ()
@@ -29,7 +29,7 @@ class Told:
 
 @define(eq=False)
 class SharedMemories:
-    """The records that cross sessions, at hand."""
+    """The records shared between sessions, in memory."""
 
     kv: StateKV
     live: LiveSessions

@@ -1,4 +1,4 @@
-"""The names by which a person calls a turn or a timeline of a session."""
+"""The names by which a person refers to a turn or a timeline of a session."""
 
 from __future__ import annotations
 

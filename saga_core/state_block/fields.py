@@ -95,7 +95,8 @@ class Field:
     @property
     def aliases(self) -> str:
         """The other names that a model may call it by."""
-        return " ".join(each.block.fields.get(self.name, "") for each in every())
+        found = (alias for each in every() for alias in each.block.fields.get(self.name, "").split())
+        return " ".join(dict.fromkeys(found))
 
     @property
     def templates(self) -> str:

@@ -1,4 +1,4 @@
-"""Storage: opening what a configuration names, and stand-ins for stores that fail."""
+"""Storage: opens what a configuration names, and provides stand-ins for stores that fail."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which engines show the journal: kept in the state store, so that a change of them is noticed at the next start.
+"""Fingerprint of the engines in use: kept in the state store, so that the next start notices a change.
 
-Graph and vectors follow the journal turn by turn. An engine that was away while another one was used has missed turns,
-and what it holds is dropped: each session is rendered anew when it is played on, or all of them by ``saga rebuild``.
+Graph and vectors follow the journal turn by turn. An engine that was not in use has missed turns. Its contents are
+dropped, and each session is rendered again when it is next played, or all of them by ``saga rebuild``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The guarded journal: a state store that is damaged is read as far as it can be, and not written any more."""
+"""Stand-ins for the journal: a damaged one that is read as far as possible, and one that cannot be opened."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def keep_copy(path: Path) -> Path | None:
 
 
 class ReadOnlyOnCorruption:
-    """A StateKV that refuses every commit from the first sign of damage on."""
+    """A StateKV that refuses every commit after the first sign of damage."""
 
     def __init__(self, inner: StateKV, path: Path | None, counters: Counters) -> None:
         self._inner = inner
@@ -128,7 +128,7 @@ async def tell_damage(counters: Counters, path: Path | None, error: StoreError) 
 
 
 class UnavailableStore:
-    """Stands for a journal that cannot be opened: every call raises what opening raised, and play goes on without."""
+    """Stands for a journal that cannot be opened: every call raises what opening raised."""
 
     def __init__(self, name: str, path: Path | None, error: StoreError) -> None:
         self._error = error

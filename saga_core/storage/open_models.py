@@ -1,4 +1,4 @@
-"""Opening the embedder and the token counter: their options, with what the rest of the configuration says for them."""
+"""Opens the embedder and the token counter, with their options and what the rest of the configuration adds to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening what a configuration names: stores, resident layers, embedder, token counter."""
+"""Opens what a configuration names: stores, resident layers, embedder, token counter."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ log = logging.getLogger("saga.stores")
 
 @frozen
 class Choice:
-    """A profile's backend for one store, and where its data lies below the data directory."""
+    """A profile's backend for one store, and the place of its data below the data directory."""
 
     backend: str
     place: str | None
@@ -74,7 +74,7 @@ def path_of(config: Config, kind: str) -> Path | None:
 
 
 class Closable(Protocol):
-    """What is closed in the end."""
+    """Anything that has to be closed at the end."""
 
     async def aclose(self) -> None:
         """Let go of everything."""
@@ -166,7 +166,7 @@ async def _open_state(config: Config, counters: Counters, tolerant: bool) -> Sta
 
 
 def _check_not_lost(config: Config, path: Path, counters: Counters) -> None:
-    """An engine makes what is missing, without a word: here it is noticed that something should be there."""
+    """Notice that a journal should exist: an engine silently creates a missing one."""
     views = [found for kind in _VIEWS if (found := path_of(config, kind)) is not None and found.exists()]
     if not views:
         return
@@ -174,14 +174,14 @@ def _check_not_lost(config: Config, path: Path, counters: Counters) -> None:
     log_file = path.with_name(path.name + "-wal")
     if path.is_file() and not path.stat().st_size and not (log_file.exists() and log_file.stat().st_size):
         raise StoreCorrupt(
-            f"{path}: is empty, though views of what it held are there ({beside}); restore a backup with `saga restore "
-            "FILE --force`, or move it away to begin anew"
+            f"{path}: is empty, although views of its data exist ({beside}); restore a backup with `saga restore "
+            "FILE --force`, or move it away to start over"
         )
     if not path.exists():
         counters.degrade(
             "journal.new",
-            f"{path} was not there and begins anew, though views of an earlier journal are there ({beside}); if it was "
-            "lost, stop the server and restore a backup with `saga restore FILE --force`",
+            f"{path} was missing and a new journal begins, although views of an earlier one exist ({beside}); if it "
+            "was lost, stop the server and restore a backup with `saga restore FILE --force`",
         )
 
 

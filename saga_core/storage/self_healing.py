@@ -1,7 +1,7 @@
-"""SelfHealingStore: stores of views that are opened anew, empty, when what lies there turns out to be damaged.
+"""SelfHealingStore: reopens a store of views, empty, when its data turn out to be damaged.
 
-Views are made from the journal. So a damaged one costs nothing but the work of rendering: its data is put aside, under
-a name that says when, and every session is rendered into a fresh store. The journal is never treated so.
+Views are derived from the journal, so a damaged one costs only the work of rendering it. Its data are set aside, under
+a name with the time, and every session is rendered into a fresh store. The journal is never treated like this.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ Open = Callable[[], Awaitable[Any]]
 
 
 def put_aside(path: Path, why: str) -> Path | None:
-    """Rename what lies at ``path``, with its logs; the new name. None when nothing was there. Raises ``OSError``."""
+    """Rename the data at ``path``, with its logs, and return the new name. None if there was nothing. Raises
+    ``OSError``.
+    """
     stamp = time.strftime("%Y%m%d-%H%M%S")
     there = [end for end in ENDS if path.with_name(path.name + end).exists()]
     if not there:
@@ -41,7 +43,7 @@ def put_aside(path: Path, why: str) -> Path | None:
 
 
 def remove(path: Path) -> None:
-    """Remove what lies at ``path``, with its logs. Raises ``OSError``."""
+    """Remove the data at ``path``, with its logs. Raises ``OSError``."""
     for end in ENDS:
         each = path.with_name(path.name + end)
         if each.is_dir():
@@ -51,9 +53,9 @@ def remove(path: Path) -> None:
 
 
 class SelfHealingStore:
-    """Stands for a store: every operation of its protocol goes through to the one that is open now.
+    """Stands for a store: forwards every operation of its protocol to the store that is open now.
 
-    A call that meets damage raises as ever, and is the last that does: the store is opened anew before the next.
+    A call that meets damage raises as usual. The store is reopened before the next call.
     """
 
     def __init__(
@@ -93,11 +95,13 @@ class SelfHealingStore:
         try:
             aside = await asyncio.to_thread(put_aside, self.path, "damaged")
         except OSError as failure:
-            raise StoreUnavailable(f"{error}; and it cannot be put aside ({failure.strerror})") from error
+            raise StoreUnavailable(f"{error}; and it cannot be set aside ({failure.strerror})") from error
         if aside is None:
             raise error
         log.warning("%s store: %s", self.kind, error)
-        log.warning("%s store: what was there is now %s; its views are made anew from the journal", self.kind, aside)
+        log.warning(
+            "%s store: its old data are now %s; its views are rendered again from the journal", self.kind, aside
+        )
         self._counters.add(f"{self.kind}.mended")
         return await self._open()
 

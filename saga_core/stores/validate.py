@@ -143,7 +143,7 @@ def check_batch(batch: Batch, expected: Mapping[Key, bytes | None] | None, limit
     for key in batch.deletes:
         check_key(key, limits, where="batch.deletes")
         if key in batch.puts:
-            raise BadInput(f"batch: the key {shown(key)} stands in puts and in deletes; keep one of the two")
+            raise BadInput(f"batch: the key {shown(key)} is in both puts and deletes; keep one of the two")
     if expected is None:
         return
     if len(expected) > limits.batch:

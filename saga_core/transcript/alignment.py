@@ -1,4 +1,4 @@
-"""Alignment: which turns of a path a history shows, when replies were edited, hidden, or said more than once."""
+"""Alignment: which turns of a path a history shows, even if replies were edited, hidden, or given more than once."""
 
 from __future__ import annotations
 

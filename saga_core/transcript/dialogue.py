@@ -24,7 +24,7 @@ _new = tuple.__new__
 
 
 class Utterance(NamedTuple):
-    """One user or assistant message, or a part of one. A history has thousands, hence no attrs class."""
+    """One user or assistant message, or a part of one. Not an attrs class, because a history has thousands."""
 
     role: str
     sent: str
@@ -51,7 +51,7 @@ class Utterance(NamedTuple):
 
 @frozen
 class Transcript:
-    """A request's messages as far as they tell the story."""
+    """A request's messages, as far as they belong to the story."""
 
     messages: tuple[Mapping[str, Any], ...]
     utterances: tuple[Utterance, ...]

@@ -1,4 +1,4 @@
-"""The identity of a text: what counts of it when a history is compared with what was told, and short hashes of that."""
+"""The identity of a text: the part of it that counts when texts are compared, and short hashes of that part."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ def identity(text: str) -> str:
 
 @define
 class _KeyCache:
-    """Identity keys by the hash of the text, so that a long history is normalised once and not at every turn.
+    """Identity keys by the hash of the text, so that a long history is normalised once and not on every turn.
 
-    The texts themselves are not kept. Two generations of ``limit`` entries each, of about 150 bytes: 19 MB at most.
+    The texts themselves are not kept. There are two generations of ``limit`` entries of about 150 bytes each: 19 MB at
+    most.
     """
 
     limit: int = 65_536

@@ -1,4 +1,4 @@
-"""Placing a request: what it asks for, and where in which story it stands."""
+"""Locates a request: what kind of request it is, and which place in which story it continues."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COMPARED = 32
 
 @frozen
 class Located:
-    """A request as it was understood: what it asks for, and where in which story it stands."""
+    """A request as SAGA understood it: its kind, and its place in a story."""
 
     transcript: Transcript
     match: Match

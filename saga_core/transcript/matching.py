@@ -1,10 +1,10 @@
-"""Finding a transcript's place: which known turn a request's own history proves that it continues.
+"""Finds a transcript's place: the known turn that the request's own history proves to be its parent.
 
-Read from the end. The deepest assistant message that equals a known reply names the parent; one that goes on with a
-known reply, or is the beginning of one, names its place as well, and becomes a sibling with the text that the player
-kept. Among several candidates the longest verified run backwards wins, then the one whose path the history
-shows most of, then the newest. Where no reply is known, the player's words tell the place (``witness``). System
-messages are never part of it: notes, world info and macros change them at every turn.
+Histories are read from the end. The deepest assistant message that equals a known reply names the parent. A message
+that continues a known reply, or is the beginning of one, also names its place; it becomes a sibling with the text that
+the player kept. Among several candidates, the longest verified run upwards wins, then the one whose path the history
+shows most of, then the newest. If no reply is known, the player's words give the place (``player_text_match``). System
+messages never count: notes, world info and macros change them on every turn.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NAME = 42
 
 @frozen
 class Match:
-    """Where a transcript stands."""
+    """The place of a transcript."""
 
     session: str | None
     """None: nothing in it is known."""
@@ -67,7 +67,7 @@ class _Candidate:
 
 @define
 class Matcher:
-    """Matches transcripts against the journal. ``tree`` gives a session's tree, loaded or not."""
+    """Matches transcripts against the journal. ``tree`` returns a session's tree and loads it if needed."""
 
     known: TurnIndex
     tree: Callable[[str], Awaitable[Tree]]

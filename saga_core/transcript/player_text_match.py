@@ -1,9 +1,10 @@
-"""The player's words as witness: where a history stands when none of its replies is known as it is.
+"""Player-text match: finds the place of a history in which no reply is known, by the player's words.
 
-Regex scripts and translators change every reply on its way back, and leave the player's words alone. Words that are
-long, or that agree with the words above them, name the turn that they were said in; its parent is the place. It
-is certain when the replies above the words are still like those that were told; otherwise a person may have rewritten
-them. Nobody rewrites many replies in a row: where all are unlike, a machine did that, and the place is certain, too.
+Regex scripts and translators change every reply on its way back, but leave the player's words alone. Words that are
+long, or that agree with the words above them, identify the turn in which they were said; its parent is the place. The
+place is certain if the replies above the words still resemble the original ones. If only some do, a person may have
+rewritten them. Nobody rewrites many replies in a row: if none of many resembles its original, a machine did that, and
+the place is certain too.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def words_key(utterances: Sequence[Utterance]) -> str:
 
 @frozen
 class Evidence:
-    """The turn before the words, and where in the history they begin."""
+    """The turn before the words, and the position in the history where the words begin."""
 
     tree: Tree
     parent: Node

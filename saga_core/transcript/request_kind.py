@@ -1,12 +1,11 @@
-"""Which requests are turns: a request without new words of the player goes on, passes the word, or asks aside."""
+"""The kind of a request without new words of the player: a continuation, the next speaker's turn, or an aside."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from saga_core.language import every
-from saga_core.language.requests import RequestWords
+from saga_core.language import RequestWords, every
 from saga_core.model import TurnKind
 from saga_core.transcript.dialogue import Transcript
 from saga_core.transcript.identities import identity

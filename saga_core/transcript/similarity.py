@@ -1,4 +1,4 @@
-"""How alike two texts are: whether one is the other with small changes."""
+"""Similarity of two texts: whether one is the other with small changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What finding a place asks of the record: which turns have this reply, these words, this beginning."""
+"""The queries that finding a place makes: which turns have this reply, these words, this beginning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saga_core.model import Session, Turn
 
 
 class TurnIndex(Protocol):
-    """The journal, as far as it is asked here. Rows are (session id, turn id), oldest first."""
+    """The journal, as the matcher sees it. Rows are (session id, turn id), oldest first."""
 
     async def session(self, session_id: str) -> Session:
         """A session by its id; ``NotFound``."""

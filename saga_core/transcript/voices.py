@@ -1,7 +1,7 @@
-"""What else stands in a message: other people's words under marks of who speaks, and a frontend's own instructions.
+"""Other content of a message: other people's words with marks of who speaks, and a frontend's own instructions.
 
-Some frontends put each message into a wrapper (``<Mina's Message>…</Mina's Message>``), some send the whole chat as
-one message, and some have no system role left for what they ask of the model. All of it is read here, from text alone.
+Some frontends put each message into a wrapper (``<Mina's Message>…</Mina's Message>``), some send the whole chat as one
+message, and some put their instructions to the model into a user message. All of it is recognised by text alone.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _EXCERPTS = 3
 
 @frozen
 class Said:
-    """A part of a message that says who speaks: by name, or by role where only that is told."""
+    """A part of a message with its speaker: by name, or by role if no name is given."""
 
     speaker: str
     role: str

@@ -1,4 +1,4 @@
-"""Views: bringing stores to where a turn is, and showing what a session holds."""
+"""Views: brings stores to the turn that a session is at, and shows what a session holds."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The projector: brings graph, pages, key-value view and episode vectors to where a turn is.
+"""The projector: brings graph, pages, key-value view and episode vectors to a turn.
 
-Each timeline that is alive has a scope of its own in the graph, the pages and the key-value view: ``<session>.<slot>``.
-A target's own watermark says what it shows, so that after a crash each of them is moved from wherever it stopped. An
-ordinary turn, a swipe, a jump to another branch and a recovery are the same call: the difference of two states.
+Each live timeline has a scope of its own in the graph, the pages and the key-value view: ``<session>.<slot>``. A
+target's own watermark says what it shows, so after a crash each one is moved from wherever it stopped. An ordinary
+turn, a swipe, a jump to another branch and a recovery are the same call: the difference of two states.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ class Projector(VectorViews):
         try:
             stored = await self.cache.read(scope)
         except StoreCorrupt as error:
-            log.warning("pages of %s are damaged and are written anew: %s", scope, error)
+            log.warning("pages of %s are damaged and are written again: %s", scope, error)
             self.counters.add("pages.repaired")
             stored = None
         if stored != pages:
@@ -334,7 +334,7 @@ class Projector(VectorViews):
         return [f"pages {scope}: {', '.join(differ)} differ from the journal, or were edited"] if differ else []
 
     async def rebuild(self, live: LiveSession) -> None:
-        """Drop everything that stores show of a session and render it anew from the journal."""
+        """Drop everything that stores show of a session, and render it again from the journal."""
         await self.drop(live)
         await self.ensure_lore(live)
         await self._episodes(live, list(live.tree.nodes))

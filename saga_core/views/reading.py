@@ -1,4 +1,4 @@
-"""Views: what can be looked at of a session: its state at any turn, its turns, its graph, its pages, and why."""
+"""Views of a session: its state at any turn, its turns, its graph, its pages, and why a turn was told what it was."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EXCERPT = 80
 
 @define(eq=False, kw_only=True)
 class Views:
-    """What can be looked at. ``session_id`` may be a label."""
+    """Reads the views. ``session_id`` may be a label."""
 
     directory: SessionDirectory
     live: LiveSessions
@@ -122,7 +122,7 @@ class Views:
         return await self.cache.read(scope), self.cache.locate(scope)
 
     async def regenerate_pages(self, session_id: str) -> Pages:
-        """Render the active head's pages anew from the journal. ``NotSupported`` when pages are switched off."""
+        """Render the active head's pages again from the journal. ``NotSupported`` if pages are switched off."""
         session = await self.directory.find(session_id)
         if self.cache is None:
             raise NotSupported("md_cache.enabled is false: there are no pages to render")

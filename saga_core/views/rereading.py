@@ -1,4 +1,4 @@
-"""The context of any turn of the past, read anew: what its request would be told by the rules of today."""
+"""The context of a past turn, read again: what its request would be told by today's rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors of lore and of earlier turns, as the projector keeps them: which there should be, and putting them there."""
+"""Vectors of lore and of earlier turns: which ones the projector should keep, and writing them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def passages(embedder: Embedder, texts: Sequence[str]) -> list[array[float
 
 
 class VectorViews:
-    """The projector's part that has to do with vectors."""
+    """The part of the projector that handles vectors."""
 
     vectors: VectorStore
     embedder: Embedder | None
@@ -165,7 +165,7 @@ class VectorViews:
         found = await self.vectors.describe(scope)
         if found is not None and found != spec:
             # Vectors of two embedders are never mixed: the scope begins anew and the journal fills it.
-            log.warning("vectors of %s were made by %s; they are made anew by %s", scope, found.embedder, spec.embedder)
+            log.warning("vectors of %s were made by %s; %s makes them again", scope, found.embedder, spec.embedder)
             self.counters.add("vectors.rebuilt")
             await self.vectors.drop(scope)
         await self.vectors.create(scope, spec)

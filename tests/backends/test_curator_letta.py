@@ -302,7 +302,7 @@ async def test_nothing_is_asked_for_nothing(letta: LettaFake) -> None:
         ({"steps": 0}, r"options\.steps"),
         ({"timeout": 0.0}, r"options\.timeout"),
         ({"base_url": "127.0.0.1:8283"}, r"options\.base_url"),
-        ({"base_url": "http://me:pass@host"}, r"options\.base_url: it holds a password"),
+        ({"base_url": "http://me:pass@host"}, r"options\.base_url: it contains a password"),
         ({"base_url": "http://[::1"}, r"options\.base_url"),
         ({"api_key": 7}, r"options\.api_key"),
         ({"colour": "red"}, "colour"),

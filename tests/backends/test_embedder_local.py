@@ -147,7 +147,7 @@ class TestOnnx:
         for name in ("model.onnx", "tokenizer.json"):
             whole = (folder / name).read_bytes()
             (folder / name).write_bytes(whole[: len(whole) // 2])
-            with pytest.raises(StoreUnavailable, match=r"cannot be loaded: .*; fetch its files anew"):
+            with pytest.raises(StoreUnavailable, match=r"cannot be loaded: .*; fetch its files again"):
                 await one(folder, "sword")
             (folder / name).write_bytes(whole)
 

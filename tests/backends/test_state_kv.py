@@ -223,7 +223,7 @@ async def test_values_are_bytes(store: StateKV, value: Any) -> None:
 
 
 async def test_a_key_is_put_or_deleted(store: StateKV) -> None:
-    with pytest.raises(BadInput, match="stands in puts and in deletes"):
+    with pytest.raises(BadInput, match="is in both puts and deletes"):
         await store.commit(Batch({("a",): b"", ("b",): b""}, frozenset({("b",)})))
     assert await store.scan(()) == []
 

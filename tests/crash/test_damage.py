@@ -219,14 +219,14 @@ class TestJournal:
         story = await played(tmp_path, 2)
         (tmp_path / "state.db").write_bytes(b"")
         _, degraded = await self.told(tmp_path, story)
-        assert "is empty, though views of what it held are there" in degraded
+        assert "is empty, although views of its data exist" in degraded
         assert (tmp_path / "state.db").read_bytes() == b""
 
     async def test_gone(self, tmp_path: Path) -> None:
         story = await played(tmp_path, 2)
         (tmp_path / "state.db").unlink()
         async with Saga.open(config(tmp_path), tolerant=True) as saga:
-            assert "begins anew" in saga.counters.degraded["journal.new"]
+            assert "a new journal begins" in saga.counters.degraded["journal.new"]
             story.chat.saga = saga
             turn = await story.chat.say("들리나?", "들린다. 바람뿐이다.")
             assert len(await saga.views.turns(turn.session.id)) == 4, "the chat's own history is taken up again"
@@ -354,7 +354,7 @@ async def test_views_that_cannot_be_put_aside_are_kept_in_memory(
 
     with monkeypatch.context() as patch:
         patch.setattr("saga_core.storage.self_healing.put_aside", refused)
-        with pytest.raises(StoreError, match="cannot be put aside"):
+        with pytest.raises(StoreError, match="cannot be set aside"):
             await Saga.open(config(tmp_path))
         saga = await comes_back(tmp_path, story)
         assert "kept in memory" in saga.counters.degraded["vector.sqlite"]

@@ -144,6 +144,7 @@ def _told(play: Play, seen: Seen) -> Iterator[Check]:
 
 # -- laws ---------------------------------------------------------------------------------------------------------
 
+CHAT = frozenset({"client", "history", "words"})
 _LEAST = 24
 """Characters from which on a line is one that nobody says twice by accident."""
 
@@ -159,7 +160,8 @@ def _laws(play: Play, seen: Seen) -> Iterator[Check]:
     told = [line.strip() for line in seen.own.splitlines() if len(line.strip()) >= _LEAST]
     twice = [line for line, count in Counter(told).items() if count > 1]
     yield Check("law: no fact is told twice", not twice, " | ".join(twice)[:200])
-    history = folded("\n".join(str(each["content"]) for each in seen.sent if each["role"] != "system"))
+    # Of what the client sends SAGA may leave the oldest out, to keep the provider's cache.
+    history = folded("\n".join(block.text for block in seen.begun.plan.blocks if block.origin.value in CHAT))
     echoes = [
         sentence
         for sentence in re.split(r"(?<=[.!?。！？])\s+|\n|\"", seen.begun.context.text)

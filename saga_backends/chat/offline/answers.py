@@ -1,4 +1,4 @@
-"""Answers: what the player asks about themselves, the past and the world. They change nothing."""
+"""Answers to questions about the player, the past and the world. They change nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Belongings: taking, buying, giving, using up and losing things. What is not carried cannot be used."""
+"""Belongings: taking, buying, giving, using up and losing things. Only what is carried can be used."""
 
 from __future__ import annotations
 

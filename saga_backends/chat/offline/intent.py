@@ -1,4 +1,4 @@
-"""Intents: what the player means to do, as values."""
+"""Intents: what the player wants to do, as values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LONGEST_NAME = 60
 
 
 class Act(StrEnum):
-    """The deeds that the narrator understands."""
+    """The actions that the narrator understands."""
 
     GO = "go"
     LOOK = "look"
@@ -38,7 +38,7 @@ class Act(StrEnum):
 
 @frozen
 class Amount:
-    """So many of an item, in the player's words for it."""
+    """A quantity of an item, in the player's words for it."""
 
     name: str
     quantity: int = 1
@@ -46,7 +46,7 @@ class Amount:
 
 @frozen
 class Intent:
-    """One deed with what it is done to, in the player's words: whether there is such a thing is the story's matter."""
+    """One action and its objects, in the player's words. Whether they exist is for the story to decide."""
 
     act: Act
     person: str = ""

@@ -1,4 +1,4 @@
-"""People: who can be spoken to here."""
+"""People: those here who can be spoken to."""
 
 from __future__ import annotations
 

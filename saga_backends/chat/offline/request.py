@@ -1,4 +1,4 @@
-"""What a request holds for a narrator: the player's words, the scene, and whether a state block is wanted."""
+"""A request as a narrator sees it: the player's words, the scene, and whether a state block is wanted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEARD = 2_000
 
 @frozen
 class Heard:
-    """One request, understood."""
+    """One request, parsed."""
 
     words: str
     """What the player said; empty when the dialogue ends with somebody else's words."""

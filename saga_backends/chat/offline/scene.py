@@ -1,4 +1,4 @@
-"""What the prompt tells about the world: SAGA's own block, read back into values.
+"""The scene: what the prompt says about the world, parsed back from SAGA's own block.
 
 The narrator knows nothing else. A prompt without the block gives a scene that is not ``told``.
 """

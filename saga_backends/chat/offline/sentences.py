@@ -1,4 +1,4 @@
-"""Sentences of the player's words, and what in them is speech."""
+"""Splits the player's words into sentences, and marks what is speech."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""English: what the player's words mean to do.
+"""English: parses the player's words into intents.
 
-English puts the verb first, so a sentence is cut at its verbs, and what follows each verb up to the next is what it
-is done to, told apart by prepositions: "give two potions *to* Mara", "strike him *with* the sword".
+English puts the verb first, so a sentence is split at its verbs. What follows a verb, up to the next one, are its
+objects, told apart by prepositions: "give two potions *to* Mara", "strike him *with* the sword".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Korean: what the player's words mean to do.
+"""Korean: parses the player's words into intents.
 
-Korean puts the verb last, so a sentence is cut at its verbs, and what stands before each verb is what it is done to,
-told apart by particles: 을/를 the thing, 에게 the person, 으로 the goal or the tool. Word order among them is free.
+Korean puts the verb last, so a sentence is split at its verbs. What precedes a verb are its objects, told apart by
+particles: 을/를 the thing, 에게 the person, 으로 the goal or the tool. Their order is free.
 """
 
 from __future__ import annotations

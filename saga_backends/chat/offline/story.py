@@ -1,7 +1,7 @@
-"""The story: what a deed leads to in a scene, in prose and as the fields of a state block.
+"""The story: what an action leads to in a scene, in prose and as the fields of a state block.
 
-Nothing is made up about what the prompt tells: an item that is not in the inventory cannot be used, somebody who is
-not there does not answer, and neither do the dead. Every change that the prose tells is in the fields, and no other.
+The narrator invents nothing about what the prompt says: an item that is not in the inventory cannot be used, and those
+who are absent or dead do not answer. The fields have every change that the prose tells, and no other.
 """
 
 from __future__ import annotations

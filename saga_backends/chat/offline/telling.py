@@ -1,4 +1,4 @@
-"""One reply in the making: its sentences, the changes that they tell, and the scene as it is by now."""
+"""A reply under construction: its sentences, the changes that they tell, and the scene as it is by now."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHORT = 220
 
 @define
 class Telling:
-    """What is told so far. Deeds later in the same reply see what the earlier ones changed."""
+    """The reply so far. Later actions in the same reply see what earlier ones changed."""
 
     scene: Scene
     voice: Voice

@@ -1,4 +1,4 @@
-"""Verbs: words that mean a deed, and where they stand in a text. The tables are in ``verbs_ko`` and ``verbs_en``."""
+"""Verbs: words for an action, and where they appear in a text. The tables are in ``verbs_ko`` and ``verbs_en``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saga_backends.chat.offline.intent import Act
 
 @frozen
 class Verb:
-    """Words for one deed. ``deadly`` ones mean to end it."""
+    """Words for one action. ``deadly`` ones are meant to kill."""
 
     act: Act
     pattern: re.Pattern[str]

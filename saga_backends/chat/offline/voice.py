@@ -1,4 +1,4 @@
-"""A voice: one language's lines, words and grammar, and the ear that goes with it."""
+"""A voice: one language's lines, words and grammar, and the parser of the player's words in it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _English(str):
 
 @frozen
 class Voice:
-    """How the narrator speaks and hears one language."""
+    """Speaks and parses one language."""
 
     lines: Mapping[str, tuple[str, ...]]
     words: Mapping[str, str]

@@ -12,7 +12,7 @@ from saga_core.context.model import Piece, ReadRequest, Section
 from saga_core.context.render import one_field, one_line
 from saga_core.context.scene import EPISODE_HITS, Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
-from saga_core.language import content_words, language_of, mentions_folded
+from saga_core.language import content_words, language_of, match_text, mentions_folded, standing
 from saga_core.recall import (
     STAMP,
     Episodes,
@@ -223,8 +223,9 @@ class _Named:
     """Whether a turn is one of those who are named: of an utterance its speaker counts, else whoever is told of."""
 
     def __init__(self, names: Sequence[str], episodes: Episodes) -> None:
-        self._names = {name.casefold() for name in names}
-        self._has_case = any(map(str.islower, self._names))
+        self._names = {match_text(name) for name in names}
+        # Folding a text takes longer than finding a name in it; Korean names have no case.
+        self._folds = any(map(str.islower, self._names)) or any(map(standing, self._names))
         self._episodes = episodes
 
     def __call__(self, depth: int) -> bool:
@@ -233,7 +234,7 @@ class _Named:
         speaker = _SPEAKER.match(text, text.find("\n") + 1)
         if speaker is not None:
             text = speaker.group(1)
-        text = text.casefold() if self._has_case else text
+        text = match_text(text) if self._folds else text
         return any(name in text and mentions_folded(text, name) for name in self._names)
 
 

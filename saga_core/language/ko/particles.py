@@ -76,29 +76,6 @@ def is_particle(text: str) -> bool:
     return text in PARTICLES
 
 
-def mentions(text: str, name: str) -> bool:
-    """Whether ``name`` stands in ``text`` as a word: bounded left by a non-letter, right by a
-    non-letter or a Korean particle that ends the word.
-
-    '성' is not mentioned by '여성' nor by '성문'; '크룩' is by '크룩이' and '크룩에게서', 'Mara' by 'Mara가'. Both
-    sides are expected in NFC; case is ignored.
-    """
-    return mentions_folded(text.casefold(), name.casefold())
-
-
-def mentions_folded(text: str, name: str) -> bool:
-    """``mentions`` for a text and a name whose case is folded already."""
-    start = text.find(name) if name else -1
-    while start >= 0:
-        end = start + len(name)
-        if start == 0 or not text[start - 1].isalnum() or not name[0].isalnum():
-            tail = _WORD.match(text, end)
-            if tail is None or is_particle(tail.group()):
-                return True
-        start = text.find(name, start + 1)
-    return False
-
-
 def bigrams(word: str) -> Iterator[str]:
     """The syllable bigrams of a Hangul word; the word itself when it has one syllable."""
     if len(word) < 2:

@@ -361,7 +361,7 @@ class TestFiles:
         ("text", "match"),
         [
             (b"server: {port: [}", r"line 1, column 17: this is not valid YAML"),
-            (b"server:\n  port: 1\n  port: 2\n", "line 3: port stands here a second time"),
+            (b"server:\n  port: 1\n  port: 2\n", "line 3: port appears a second time"),
             (b"- a\n", "the file holds a list; give sections"),
             (b"just words", "the file holds a single value; give sections"),
             (b"? [a]\n: 2\n", "line 1, column 3: this is not valid YAML: found unhashable key"),

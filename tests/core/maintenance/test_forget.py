@@ -150,7 +150,7 @@ async def test_a_session_in_which_a_name_was_forgotten_goes_without_a_rest(tmp_p
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("가", "too short"), ("아무도안쓴말", "stands nowhere"), ("크룩", "its author's")],
+    [("가", "too short"), ("아무도안쓴말", "does not occur"), ("크룩", "belongs to its author")],
 )
 async def test_names_that_are_refused(tmp_path: Path, name: str, told: str) -> None:
     async with Saga.open(config(tmp_path, {})) as saga:

@@ -120,5 +120,5 @@ class TestComparing:
         await self.parted(saga)
         with pytest.raises(NotFound, match="no turn and no timeline '저녁'"):
             await saga.timelines.compare("room", "어둠", "저녁")
-        with pytest.raises(BadInput, match="language: 'fr' is not known; use en, ko"):
+        with pytest.raises(BadInput, match="language: 'fr' is not known; use en, ja, ko, zh"):
             await saga.timelines.compare("room", "어둠", "빛", language="fr")

@@ -107,4 +107,4 @@ def test_terms_and_weights_are_those_of_this_version() -> None:
         "b": "The goblins' keys were hidden; Maren's running horses stopped! Straße naïve 漢字かな кот 3.14 three",
         "c": "에르겐이 에르겐이 the the forest",
     }
-    assert hashlib.blake2b(segment_of(sample), digest_size=8).hexdigest() == "1b70df2f963bf720"
+    assert hashlib.blake2b(segment_of(sample), digest_size=8).hexdigest() == "3ec5987b16f9bcff"

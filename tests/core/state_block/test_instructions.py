@@ -132,7 +132,7 @@ def test_the_instruction_is_the_same_in_every_turn(language: str) -> None:
 def test_languages() -> None:
     assert instruction() == instruction("en") == instruction("en-US")
     assert instruction("ko") == instruction("ko_KR") != instruction("en")
-    with pytest.raises(ValueError, match=r"'fr' .* use one of en, ko"):
+    with pytest.raises(ValueError, match=r"'fr' .* use one of en, ja, ko, zh"):
         instruction("fr")
 
 

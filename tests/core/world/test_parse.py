@@ -310,7 +310,7 @@ def test_defaults_come_from_the_text() -> None:
         ("---\njust words\n---", 2, 'is not "key: value"'),
         ("---\n- a\n---", 2, 'is not "key: value"'),
         ("---\ntitle:x\n---", 2, 'is not "key: value"'),
-        ("---\nlanguage: fr\n---", 2, "use one of en, ko"),
+        ("---\nlanguage: fr\n---", 2, "use one of en, ja, ko, zh"),
     ],
 )
 def test_other_yaml_is_refused_with_its_line(text: str, line: int, words: str) -> None:
@@ -448,7 +448,7 @@ def test_values_are_checked_when_made_in_code() -> None:
         LoreEntry(name="a", type="place", layer="A1")
     with pytest.raises(BadInput, match=r'LoreEntry.layer is "1"; use one of A1'):
         LoreEntry(name="a", type="item", layer="1")
-    with pytest.raises(BadInput, match=r'World.language is "fr"; use one of en, ko'):
+    with pytest.raises(BadInput, match=r'World.language is "fr"; use one of en, ja, ko, zh'):
         World(name="a", title="b", language="fr")
     with pytest.raises(BadInput, match=r"CharacterSheet.name is empty"):
         CharacterSheet(name=" ")

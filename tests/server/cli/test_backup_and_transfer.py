@@ -88,7 +88,7 @@ class TestBackup:
     def test_what_is_refused(self, here: Path) -> None:
         well("backup", "kept.db")
         again = saga("backup", "kept.db")
-        assert again.exit_code == 2 and "is there already" in again.stderr
+        assert again.exit_code == 2 and "exists already" in again.stderr
         missing = saga("restore", "nothing.db", data="elsewhere")
         assert missing.exit_code == 2 and "there is no such file" in missing.stderr
         assert "there is nothing at" in saga("backup", data="nowhere").stderr

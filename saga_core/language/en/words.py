@@ -1,0 +1,37 @@
+"""English index terms: stems. A number in words is the same term as in digits."""
+
+from __future__ import annotations
+
+from saga_core.language.en.stemmer import stem
+from saga_core.language.words import WordRules
+
+_COUNTS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety hundred"
+_NUMBERS = {word: str(number) for number, word in enumerate(_COUNTS.split()) if number > 1}
+_NUMBERS |= {word: str(10 * number) for number, word in enumerate(_TENS.split(), 1)}
+"""Numbers in words, which are found by their digits. "One" says too many other things."""
+
+
+def _terms(run: str) -> tuple[str, ...]:
+    return (_NUMBERS.get(run) or stem(run),) if run.isascii() else (run,)
+
+
+def _content(run: str) -> tuple[str, ...]:
+    return (stem(run),)
+
+
+WORDS = WordRules(
+    letters="a-zß-öø-ɏ",
+    run="[a-zß-öø-ɏ]+(?:['’][a-z]+)?",
+    terms=_terms,
+    content=_content,
+    function=frozenset(
+        map(
+            stem,
+            "a about all am an and any are as at be been but by can could did do does for from had has have he her "
+            "hers him his how i if in into is it its just me my of on or our s she should so some t than that the "
+            "their them then there these they this those to too us was we were what when where which who whom whose "
+            "why will with would you your".split(),
+        )
+    ),
+)

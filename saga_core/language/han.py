@@ -1,0 +1,56 @@
+"""Han characters, which several languages share: one form of each for matching, and numbers written with them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+LETTERS = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_HAN = re.compile(f"[{LETTERS}]")
+_DIGITS = {char: number for number, char in enumerate("〇一二三四五六七八九")} | {"两": 2, "零": 0}
+_UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000}
+_NUMBER = re.compile("[〇零一二两三四五六七八九十百千万]+")
+
+
+def simplified(text: str) -> str:
+    """``text`` with each Han character in its simplified form; as long as before. Traditional and Japanese forms of a
+    character then compare equal. Only for matching: several characters may have one simplified form."""
+    return text.translate(_table()) if _HAN.search(text) is not None else text
+
+
+@cache
+def _table() -> dict[int, str]:
+    from saga_core.language.han_variants import SIMPLIFIED, WRITTEN
+
+    return dict(zip(map(ord, WRITTEN), SIMPLIFIED, strict=True))
+
+
+def numbers_in(run: str) -> list[str]:
+    """The numbers above 1 that stand in a run of simplified Han characters, in digits: "三百二十" is "320"."""
+    found = (number_of(match.group()) for match in _NUMBER.finditer(run))
+    return [str(number) for number in found if number > 1]
+
+
+def number_of(written: str) -> int:
+    """The value of a number in simplified Han characters, by units ("三百二十") or digit by digit ("三二〇")."""
+    if not any(char in _UNITS for char in written):
+        return int("".join(str(_DIGITS[char]) for char in written))
+    whole = part = digit = 0
+    for char in written:
+        if char in _DIGITS:
+            digit = _DIGITS[char]
+        elif char == "万":
+            whole, part, digit = whole + (part + digit or 1) * 10_000, 0, 0
+        else:
+            part, digit = part + (digit or 1) * _UNITS[char], 0
+    return whole + part + digit
+
+
+def _spelled(number: int) -> str:
+    tens, ones = divmod(number, 10)
+    digits = "〇一二三四五六七八九"
+    return ((digits[tens] if tens > 1 else "") + "十" if tens else "") + (digits[ones] if ones else "")
+
+
+COUNTS = {_spelled(number): number for number in sorted(range(1, 32), key=lambda number: -len(_spelled(number)))}
+"""The numbers up to 31 as they are written, the longest first."""

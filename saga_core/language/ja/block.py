@@ -1,0 +1,95 @@
+"""The state block in Japanese."""
+
+from __future__ import annotations
+
+from saga_core.language.block import BlockWords, Request
+
+_NUMBERS = "一 二 三 四 五 六 七 八 九 十".split()
+
+BLOCK = BlockWords(
+    request=Request(
+        lead=(
+            "すべての返答の最後、物語のあとに、次の形のブロックを必ず一つ付けてください。プレイヤーには見えません。"
+            "この返答で変わったことだけを書き、それ以外は null または [] のままにしてください。"
+            "名前は物語に出てくるとおりに書き、読点やコンマを含む名前は引用符で囲んでください。"
+        ),
+        place="プレイヤーがいる場所",
+        item="アイテム",
+        name="名前",
+        mood="一語",
+        notes="一行のメモ",
+    ),
+    openers=("状態",),
+    headers="状態 状態ブロック ステータス",
+    fields={
+        "location": "場所 現在地 位置 居場所",
+        "location_moved": "移動 移動したか 移動した",
+        "hp_change": "体力 体力変化 hp変化 hpの変化 体力の変化",
+        "items_gained": "入手 入手アイテム 獲得 獲得アイテム 手に入れた物",
+        "items_lost": "喪失 喪失アイテム 失った物 消費 消費アイテム",
+        "items_transferred": "譲渡 受け渡し アイテムの受け渡し",
+        "npc_met": "出会い 出会った人物 出会ったnpc 登場人物",
+        "npc_separated": "別れ 別れた人物 別れたnpc",
+        "relationship_changes": "関係 関係変化 関係の変化 好感度変化",
+        "status_changes": "状態変化 人物の状態 生死",
+        "mood": "気分 雰囲気 ムード 感情",
+        "event_trigger": "イベント 出来事 発生したイベント",
+        "notes": "メモ 備考 ノート 要約",
+    },
+    templates={
+        "location": "場所 プレイヤーがいる場所",
+        "items_gained": "アイテム 物",
+        "items_lost": "アイテム 物",
+        "items_transferred": "アイテム 物",
+        "npc_met": "名前 人物 npc名",
+        "npc_separated": "名前 人物 npc名",
+        "relationship_changes": "名前 関係",
+        "status_changes": "名前 人物",
+        "mood": "気分 雰囲気 一語",
+        "event_trigger": "イベント 出来事",
+        "notes": "メモ 一行のメモ",
+    },
+    keys={
+        "name": "名前 名称 人物",
+        "item": "アイテム アイテム名 物 品",
+        "quantity": "数 数量 個数",
+        "from": "から 元 渡した人 与えた人 主体",
+        "to": "へ 先 受け取った人 相手 対象",
+        "type": "種類 関係 タイプ",
+        "status": "状態 生死",
+        "delta": "変化 変化量 好感度",
+    },
+    levels="体力",
+    nothing="なし,無し,ない,ありません,特になし,変化なし,変更なし,同じ,そのまま,不明,該当なし,ダメージなし,イベントなし",
+    nothing_said=r"(?:特に|何も|誰も|新しい(?:\S{1,8})は)?(?:なし|無し|いない|ありません|いません)[。.]?",
+    nothing_ends="なし",
+    unchanged="変化なし 変更なし 何も変わっていません 何も変わらなかった 変化はありません",
+    yes="真",
+    no="偽 いいえ",
+    true="はい 移動 移動した した うん",
+    false="いや 移動していない 移動なし していない とどまった 変わらず",
+    minus="マイナス",
+    plus="プラス",
+    loss="ダメージ|損失|減少|失っ|消耗|負傷|出血|受け",
+    gain="回復|治癒|増加|獲得|得た",
+    negation="なし|ない|ません",
+    units="体力|生命力|ポイント|変化",
+    hit_points="体力",
+    becomes="から",
+    became="へ|に",
+    counters="個|本|枚|匹|頭|冊|つ|束|杯|袋|箱|着|足|粒|切れ|瓶|丁|発|人分|枚分",
+    money="金貨|銀貨|銅貨|ゴールド|矢",
+    numbers={word: number for number, word in enumerate(_NUMBERS, 1)},
+    counted="の|\\s+",
+    numbered=r"第\d+(?:章|巻)",
+    labels="変化量|好感度|種類",
+    gives=(
+        r"(?P<giver>\S.*?)[がは](?P<receiver>\S.*?)に(?P<item>\S.*?)を"
+        r"(?:渡した|渡す|与えた|与える|あげた|手渡した|贈った|返した)[。.]?",
+    ),
+    tells_giving="(?:渡した|渡す|与えた|あげた|手渡した|受け取った|もらった)[。.]?$",
+    statuses="死亡|死んだ|戦死|生存|復活|気絶|行方不明|捕虜|逮捕|負傷",
+    subject="(?<=[ァ-ヺー々一-鿿ぁ-ゖ])(?:は|が)",
+    dead="死亡 死亡した 死んだ 死んでいる 死 死去 戦死 殺された 亡くなった",
+    alive="生存 生きている 生き返った 復活 蘇生 生存している",
+)

@@ -1,0 +1,59 @@
+"""Whether a name stands in a text as a word of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+from saga_core.language.registry import every
+from saga_core.language.tokens import match_text
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+@cache
+def particles() -> frozenset[str]:
+    """What may hang on a name without being part of it, in languages that put spaces between words."""
+    return frozenset(particle for each in every() for particle in each.words.particles)
+
+
+def mentions(text: str, name: str) -> bool:
+    """Whether ``name`` stands in ``text`` as a word: bounded left by a non-letter, right by a non-letter or a particle
+    that ends the word. Where words have no spaces between them, the language of the name says what bounds it.
+
+    'art' is not mentioned by 'party'; 'Mara' is by 'Mara가'. Both sides are expected in NFC; case is ignored, and
+    traditional and simplified Han characters are alike.
+    """
+    return mentions_folded(match_text(text), match_text(name))
+
+
+def mentions_folded(text: str, name: str) -> bool:
+    """``mentions`` for a text and a name that ``match_text`` made."""
+    stands = standing(name) or _apart
+    start = text.find(name) if name else -1
+    while start >= 0:
+        if stands(text, start, start + len(name)):
+            return True
+        start = text.find(name, start + 1)
+    return False
+
+
+def standing(name: str) -> Callable[[str, int, int], bool] | None:
+    """What says where ``name`` is a word of its own, if its language puts no spaces between words."""
+    if name.isascii():
+        return None
+    return next((stands for letter, stands in _unspaced() if letter.search(name) is not None), None)
+
+
+@cache
+def _unspaced() -> tuple[tuple[re.Pattern[str], Callable[[str, int, int], bool]], ...]:
+    rules = [each.words for each in every()]
+    return tuple((re.compile(rule.named), rule.stands) for rule in rules if rule.stands is not None)
+
+
+def _apart(text: str, start: int, end: int) -> bool:
+    if start and text[start - 1].isalnum() and text[start].isalnum():
+        return False
+    tail = _WORD.match(text, end)
+    return tail is None or tail.group() in particles()

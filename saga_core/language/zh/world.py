@@ -1,0 +1,7 @@
+"""World files in Chinese: keys and types are written in English."""
+
+from __future__ import annotations
+
+from saga_core.language.world import WorldWords
+
+WORLD = WorldWords()

@@ -1,0 +1,53 @@
+"""An excerpt: the part of a remembered text that a query asks about."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from saga_core.recall.excerpts import excerpt
+
+STORY = "장소는 숲이다. 크룩이 웃었다. 그는 열쇠를 삼켰다고 말했다. 비가 왔다. 아리아는 말이 없었다. 밤이 왔다."
+
+
+def test_the_excerpt_is_what_is_asked_about() -> None:
+    found = excerpt(STORY, ["열쇠", "말했다"], 45)
+    assert "열쇠를 삼켰다고 말했다." in found and found.startswith("… ") and found.endswith(" …")
+    assert excerpt(STORY, ["장소"], 24) == "장소는 숲이다. 크룩이 웃었다. …"
+    assert excerpt(STORY, [], 24).startswith("장소는 숲이다.")
+    assert excerpt("짧은\n글", ["x"], 40) == "짧은 글"
+    assert excerpt("열쇠를 주웠다. 열쇠는 검고 열쇠는 차다. 비가 왔다. 밤이 깊었다.", ["열쇠", "검고"], 30) == (
+        "열쇠를 주웠다. 열쇠는 검고 열쇠는 차다. …"
+    )
+
+
+def test_a_long_sentence_is_cut_around_the_word() -> None:
+    text = "가" * 200 + " 열쇠를 " + "나" * 200
+    found = excerpt(text, ["열쇠"], 60)
+    assert "열쇠를" in found and len(found) <= 60
+
+
+@given(st.text(st.sampled_from("가나다 .!?\nab…”"), max_size=200), st.lists(st.sampled_from("가 나다 ab".split())))
+@pytest.mark.parametrize("limit", [20, 80])
+def test_an_excerpt_fits_and_is_one_line(limit: int, text: str, words: list[str]) -> None:
+    found = excerpt(text, words, limit)
+    assert len(found) <= limit and "\n" not in found
+    assert bool(found) == bool(text.strip())
+    for part in found.strip("… ").split():
+        assert part in text
+
+
+def test_letters_that_fold_to_several_keep_their_places() -> None:
+    text = "Ein Anfang ohne Belang. " + "Die große Straße, STRAẞE und ﬁn. " + "Viel mehr steht hier nicht geschrieben."
+    assert excerpt(text, ["und"], 50) == "… Die große Straße, STRAẞE und ﬁn. …"
+
+
+def test_sentences_are_whole_and_lines_are_sentences() -> None:
+    text = 'She came.\nHe "left!" The rain went on. Nobody spoke a word that night.'
+    assert excerpt(text, ["rain"], 26) == "… The rain went on. …"
+    assert excerpt(text, ["left"], 20) == '… He "left! …'
+
+
+def test_of_equal_neighbours_the_later_is_told_too() -> None:
+    assert excerpt("One a. Two b. Key c. Four d. Five e.", ["key"], 24) == "… Key c. Four d. …"

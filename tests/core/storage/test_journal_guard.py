@@ -1,0 +1,138 @@
+"""A damaged journal is read as far as it can be, and written no more; one that cannot be opened refuses every call."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saga_backends.memory import MemoryState
+from saga_core.counters import Counters
+from saga_core.errors import Closed, StoreCorrupt, StoreLocked, StoreUnavailable
+from saga_core.storage.journal_guard import DAMAGED, ReadOnlyOnCorruption, UnavailableStore, keep_copy, tell_damage
+from saga_core.stores import Batch
+
+ONE = Batch({("a",): b"1"})
+
+
+def copies(folder: Path) -> list[Path]:
+    return list(folder.glob("*.damaged-*"))
+
+
+class Torn(MemoryState):
+    """Cannot read what lies under ``torn``."""
+
+    async def get(self, keys: Any) -> Any:
+        if ("torn",) in keys:
+            raise StoreCorrupt("page 7 is torn")
+        return await super().get(keys)
+
+    async def scan(self, prefix: Any, **options: Any) -> Any:
+        if prefix == ("torn",):
+            raise StoreCorrupt("page 7 is torn")
+        return await super().scan(prefix, **options)
+
+    async def commit(self, batch: Batch, **options: Any) -> None:
+        if ("torn",) in batch.puts:
+            raise StoreCorrupt("page 7 is torn")
+        await super().commit(batch, **options)
+
+
+def guarded(path: Path | None = None) -> tuple[ReadOnlyOnCorruption, Counters]:
+    counters = Counters()
+    return ReadOnlyOnCorruption(Torn(), path, counters), counters
+
+
+async def test_a_sound_journal_is_as_it_is() -> None:
+    store, counters = guarded()
+    await store.commit(ONE)
+    await store.commit(Batch({("b",): b"2"}), expected={("a",): b"1"})
+    assert await store.get([("a",)]) == {("a",): b"1"}
+    assert await store.scan((), after=("a",), limit=5) == [(("b",), b"2")]
+    await store.compact()
+    assert (await store.check()).ok and store.info.kind == "state" and counters.degraded == {}
+    await store.aclose()
+    with pytest.raises(Closed):
+        await store.get([("a",)])
+
+
+@pytest.mark.parametrize("how", ["get", "scan", "commit"])
+async def test_from_the_first_sign_of_damage_nothing_is_written_and_the_rest_is_read(how: str) -> None:
+    store, counters = guarded()
+    await store.commit(ONE)
+    given: Any = {"get": [("torn",)], "scan": ("torn",), "commit": Batch({("torn",): b""})}[how]
+    for _ in range(2):
+        with pytest.raises(StoreCorrupt):
+            await getattr(store, how)(given)
+    for refused in (store.commit(Batch({("c",): b""})), store.compact()):
+        with pytest.raises(StoreCorrupt, match="nothing more is written to it: page 7 is torn"):
+            await refused
+    assert await store.get([("a",), ("c",)]) == {("a",): b"1"}
+    health = await store.check()
+    assert (health.ok, health.detail) == (False, "page 7 is torn")
+    assert counters.counts[f"degraded.{DAMAGED}"] == 1, "told once"
+    assert "saga restore" in counters.degraded[DAMAGED]
+
+
+async def test_a_copy_of_the_damaged_file_is_kept_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    path.write_bytes(b"half a page")
+    store, counters = guarded(path)
+    with pytest.raises(StoreCorrupt):
+        await store.get([("torn",)])
+    (copy,) = copies(tmp_path)
+    assert copy.read_bytes() == b"half a page" and str(copy) in counters.degraded[DAMAGED]
+    assert str(path) in counters.degraded[DAMAGED]
+
+
+def test_each_state_of_a_file_is_copied_once_with_its_log(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    assert keep_copy(path) is None
+    path.write_bytes(b"one")
+    path.with_name("journal.db-wal").write_bytes(b"log")
+    first = keep_copy(path)
+    assert first is not None and first.with_name(f"{first.name}-wal").read_bytes() == b"log"
+    assert keep_copy(path) is None
+    os.utime(path, ns=(1, 1))
+    assert keep_copy(path) is not None
+
+
+async def test_why_no_copy_could_be_made_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("saga_core.storage.journal_guard.keep_copy", full)
+    counters = Counters()
+    await tell_damage(counters, tmp_path / "journal.db", StoreCorrupt("torn"))
+    assert "no copy of it could be made (No space left on device)" in counters.degraded[DAMAGED]
+
+
+async def test_what_is_no_damage_is_not_called_so() -> None:
+    counters = Counters()
+    await tell_damage(counters, None, StoreLocked("in use"))
+    assert counters.degraded[DAMAGED].startswith("in use. What is in it is safe")
+
+
+async def test_a_damaged_store_is_closed_all_the_same(caplog: pytest.LogCaptureFixture) -> None:
+    class Stuck(MemoryState):
+        async def aclose(self) -> None:
+            raise StoreCorrupt("torn")
+
+    await ReadOnlyOnCorruption(Stuck(), None, Counters()).aclose()
+    assert "cannot be closed in order: torn" in caplog.text
+
+
+async def test_what_cannot_be_opened_raises_what_opening_raised_until_it_is_closed() -> None:
+    store = UnavailableStore("sqlite", Path("/data/journal.db"), StoreUnavailable("no disk"))
+    assert (store.info.kind, store.info.name, store.info.location) == ("state", "sqlite", "/data/journal.db")
+    for call in (store.get([("a",)]), store.scan(()), store.commit(ONE)):
+        with pytest.raises(StoreUnavailable, match="no disk"):
+            await call
+    health = await store.check()
+    assert (health.ok, health.detail) == (False, "no disk")
+    await store.aclose()
+    with pytest.raises(Closed):
+        await store.get([("a",)])
+    assert UnavailableStore("sqlite", None, StoreUnavailable("x")).info.location == ""
