@@ -130,6 +130,14 @@ def test_the_floors_are_those_of_the_contract() -> None:
     assert shown == told
 
 
+def test_the_floors_of_the_server_are_those_of_the_contract() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    (layers,) = (found["layers"] for found in contracts if found.get("containers") == ["saga_server"])
+    told = PROSE.partition("**Floors in the server.**")[2].partition("From the top: ")[2].partition(". ")[0]
+    assert [" | ".join(re.findall(r"`(\w+)`", floor)) for floor in told.split("; ")] == layers[:-1]
+
+
 def test_the_statuses_are_those_of_a_delta() -> None:
     assert {row[0].strip("`") for row in column("status")} == set(Status)
 
