@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Labels:
     """The block's first and last line, headings, and labels. A text in braces is filled in."""
 
