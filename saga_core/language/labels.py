@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -13,7 +13,7 @@ class Labels:
 
     opening: str
     closing: str = "[/SAGA]"
-    sections: Mapping[str, str]
+    sections: Mapping[str, str] = field(factory=dict)
     """Headings by a section's name, in brackets. A section that is not here has its own English heading."""
     place: str
     hp: str = "HP"

@@ -36,9 +36,9 @@ def _notes() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Instructions at the end of a text, those that stop the story, and those that ask for the player's line. Made when
     they are first needed."""
     asked = [each.requests for each in every()]
-    nudges, errands = (
-        [nudge for each in asked for nudge in each.nudges],
-        [note for each in asked for note in each.errands],
+    bracketed = (
+        *(nudge for each in asked for nudge in each.nudges),
+        *(note for each in asked for note in each.errands),
     )
     stops = tuple(stop for each in asked for stop in each.stops)
     lines = tuple(line for each in asked for line in each.impersonation)
