@@ -42,7 +42,7 @@ class Section(StrEnum):
     EARLIER = "earlier", "Earlier", lambda budget: budget.recall_max
     EVENTS = "events", "Events", lambda budget: budget.state_briefing_max
 
-    def __new__(cls, name: str, heading: str, ceiling: Callable[[TokenBudget], int]) -> Section:
+    def __new__(cls, name: str, heading: str = "", ceiling: Callable[[TokenBudget], int] = lambda budget: 0) -> Section:
         member = str.__new__(cls, name)
         member._value_ = name
         member.heading = heading
