@@ -28,14 +28,7 @@ class Packed:
 def ceilings(budget: TokenBudget) -> dict[Section, int]:
     """The tokens that each section may have, its heading included. Together they may exceed what the block may have:
     none is a reservation, so what one leaves is there for the others."""
-    return {
-        Section.NOW: budget.state_briefing_max,
-        Section.RELATED: budget.graph_context_max,
-        Section.LORE: budget.lorebook_max,
-        Section.REMEMBERED: budget.memories_max,
-        Section.EARLIER: budget.recall_max,
-        Section.EVENTS: budget.state_briefing_max,
-    }
+    return {section: section.ceiling(budget) for section in Section}
 
 
 def pack(
@@ -96,7 +89,7 @@ class _Packing:
             section = piece.section
             if piece.key in keys or (section, piece.text) in texts:
                 continue
-            heading = 0 if used[section] else count(self._words.sections[section]) + 1
+            heading = 0 if used[section] else count(section.headed(self._words)) + 1
             room = min(self._most - self.spent, self._ceilings[section] - used[section]) - heading
             head = (section, piece.under)
             part = (section, piece.within)

@@ -15,25 +15,43 @@ Pieces of all sources compete on one scale, their ``score``:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 
 from attrs import field, frozen
 
+from saga_core.config import TokenBudget
+from saga_core.language import Labels
 from saga_core.model import MemoryRecord, WorldState
 from saga_core.recall import Episodes, LoreIndex, Neighbors
 from saga_core.world import World
 
 
 class Section(StrEnum):
-    """The parts of the volatile block, in their order."""
+    """The parts of the volatile block, in their order. One is added by one line here."""
 
-    NOW = "now"
-    RELATED = "related"
-    LORE = "lore"
-    REMEMBERED = "remembered"
-    EARLIER = "earlier"
-    EVENTS = "events"
+    heading: str
+    """In English, without brackets. Another language may have its own in ``Labels.sections``."""
+    ceiling: Callable[[TokenBudget], int]
+    """The tokens that it may have, its heading included."""
+
+    NOW = "now", "Now", lambda budget: budget.state_briefing_max
+    RELATED = "related", "Related", lambda budget: budget.graph_context_max
+    LORE = "lore", "Lore", lambda budget: budget.lorebook_max
+    REMEMBERED = "remembered", "Remembered", lambda budget: budget.memories_max
+    EARLIER = "earlier", "Earlier", lambda budget: budget.recall_max
+    EVENTS = "events", "Events", lambda budget: budget.state_briefing_max
+
+    def __new__(cls, name: str, heading: str = "", ceiling: Callable[[TokenBudget], int] = lambda budget: 0) -> Section:
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.heading = heading
+        member.ceiling = ceiling
+        return member
+
+    def headed(self, words: Labels) -> str:
+        """Its heading in a language, in brackets."""
+        return words.sections.get(self) or f"[{self.heading}]"
 
 
 class Slot:

@@ -5,16 +5,14 @@ block     = opening NL section* closing
 opening   = "[SAGA: " title "]"                closing = "[/SAGA]"
 section   = heading NL line+                   heading = "[" name "]"
 name      = "Now" | "Related" | "Lore" | "Remembered" | "Earlier" | "Events"          (in this order)
-          | "최신 변경" | "관련 연결" | "관련 로어북" | "기억" | "지난 일" | "이벤트"
 line      = now NL | "- " text NL
 now       = field (" | " field)*               field   = label ": " value
 value     = item (", " item)*                  item    = name [" ×" count]
 ```
 
 Fields: Place, HP (``85/100``), Inventory, Mood; Player, Present; Nearby, Ways; Dead (``name (since turn 12)``); and
-Changed, whose items are separated by "; ". In Korean 위치, HP, 인벤토리, 기분; 플레이어, 곁에 있는 인물; 근처 인물,
-갈 수 있는 곳; 사망; 변경. An empty inventory is "none" (없음), any other empty field is left out, and so is an empty
-section. A line of Lore is ``name: text``. One of Earlier begins with ``(turn 12) `` (``(12턴) ``) or a day, then tells
+Changed, whose items are separated by "; ". All of these words are those of the request's language (its ``Labels``). An
+empty inventory is "none", any other empty field is left out, and so is an empty section. A line of Lore is ``name: text``. One of Earlier begins with ``(turn 12) `` or a day, then tells
 the place and what happened, unless the line above it told the same, then what was said. The year of a day is that of
 the line above which tells none. Nothing from the story can
 open or close a block or begin a line: its line breaks become spaces and a "[" before "SAGA" or "/SAGA" becomes "(".
@@ -59,7 +57,7 @@ def render(pieces: Iterable[Piece], language: str) -> str:
         if not found:
             continue
         found.sort(key=lambda piece: (piece.order, -piece.score, piece.key))
-        lines.append(words.sections[section])
+        lines.append(section.headed(words))
         if section is Section.NOW:
             lines += _now(found, words)
         else:

@@ -10,7 +10,7 @@ from saga_core.language.ko.particles import has_final, is_hangul, josa, particle
 from saga_core.language.language import Language
 from saga_core.language.mentioning import mentions, mentions_folded, particles, standing
 from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc
-from saga_core.language.registry import DEFAULT, every, known, language_of, primary
+from saga_core.language.registry import DEFAULT, UNSAID, every, known, language_of, primary
 from saga_core.language.tokens import content_words, function_terms, match_text, terms
 from saga_core.lazy_face import lazy_face
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT",
     "NEVER",
+    "UNSAID",
     "Comparison",
     "CurationWords",
     "ExtractionWords",

@@ -14,7 +14,7 @@ NEVER = "(?!)"
 """A pattern that nothing fits."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Request:
     """How the narrator is asked for a block: a text, and what stands in the form's place holders."""
 
@@ -26,7 +26,7 @@ class Request:
     notes: str
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class BlockWords:
     """What a language does not have is left out."""
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Labels:
     """The block's first and last line, headings, and labels. A text in braces is filled in."""
 
     opening: str
     closing: str = "[/SAGA]"
-    sections: Mapping[str, str]
+    sections: Mapping[str, str] = field(factory=dict)
     """Headings by a section's name, in brackets. A section that is not here has its own English heading."""
     place: str
     hp: str = "HP"

@@ -7,7 +7,7 @@ from attrs import field, frozen
 _NONE: frozenset[str] = frozenset()
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class NameWords:
     """All of it is compared folded, as ``fold_name`` does. What a language does not have is left out."""
 

@@ -10,7 +10,7 @@ NEVER = "(?!)"
 """A pattern that nothing fits."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class PastWords:
     """What players say of the past, and how stories tell that days pass. What a language does not have is left out."""
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class ExtractionWords:
     """The question to an extraction model. ``again``: with ``{reason}``."""
 
@@ -25,7 +25,7 @@ class ExtractionWords:
     again: str
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class CurationWords:
     """The question to a curator model. ``state``: with ``{depth}``; ``again``: with ``{reason}``."""
 
@@ -44,7 +44,7 @@ class CurationWords:
     again: str
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class LearningWords:
     """The question of a memory strategy. ``frame``: with ``{limit}``; ``again``: with ``{reason}``."""
 
@@ -56,7 +56,7 @@ class LearningWords:
     again: str
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Questions:
     """All of them."""
 

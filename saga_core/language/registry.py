@@ -8,6 +8,9 @@ from pkgutil import iter_modules
 from saga_core.language.language import Language
 
 DEFAULT = "en"
+"""The language of a text that is in none that is known."""
+UNSAID = "ko"
+"""The language of a world that is made without one."""
 
 
 @cache

@@ -11,7 +11,7 @@ NEVER = "(?!)"
 """A pattern that nothing fits."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class RequestWords:
     """How a frontend asks for what is no turn of the story."""
 

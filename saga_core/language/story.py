@@ -21,7 +21,7 @@ def _no(sentence: str, names: Sequence[str]) -> bool:
     return False
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class StoryWords:
     """The words of a language, and how its sentences are built. What is left out is not looked for.
 

@@ -8,7 +8,7 @@ from datetime import date
 from attrs import frozen
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Sizes:
     """How much text tells as much in this language as in others, in characters."""
 
@@ -24,7 +24,7 @@ class Sizes:
     """Of a token, about: enough for telling how many turns are worth an excerpt."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Comparison:
     """How two states are told apart, with names to fill in."""
 
@@ -38,7 +38,7 @@ class Comparison:
     count: str = "{value}"
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Findings:
     """Contradictions in words. Each takes what it tells of by name."""
 
@@ -56,7 +56,7 @@ class Findings:
     """``name``, ``deadline``."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Texts:
     """The texts of a language."""
 

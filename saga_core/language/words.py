@@ -10,7 +10,7 @@ NEVER = "(?!)"
 """A pattern that nothing fits."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class WordRules:
     """Texts are cut into runs, each of which belongs to one language; texts of several languages are cut alike."""
 

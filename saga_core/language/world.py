@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from attrs import field, frozen
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class WorldWords:
     """All of them may be left out: then the English ones are written."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 from saga_core.language import every
 from saga_core.model import StoryPart, WorldState
@@ -11,16 +12,25 @@ from saga_core.model import StoryPart, WorldState
 DEATH, BOND, EVENT, MEETING, THING, REMARK = 6, 5, 4, 3, 2, 1
 _LATEST = 3
 """Remarks that a prompt shows whatever they weigh."""
-_BONDS = re.compile("|".join(each.story.bonds for each in every()), re.I)
-_DIED = re.compile("|".join(each.story.died for each in every()), re.I)
 _CLAUSE = re.compile(r"[^;.!?。！？\n]+[.!?。！？]*")
+
+
+@cache
+def _weighty() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Clauses that tell of a death, and of what binds people. Made when they are first needed."""
+    stories = [each.story for each in every()]
+    return (
+        re.compile("|".join(words.died for words in stories), re.I),
+        re.compile("|".join(words.bonds for words in stories), re.I),
+    )
 
 
 def weight(clause: str) -> int:
     """How much would be lost with a clause, told by its words."""
-    if _DIED.search(clause):
+    died, bonds = _weighty()
+    if died.search(clause):
         return DEATH
-    if _BONDS.search(clause):
+    if bonds.search(clause):
         return BOND
     if clause.strip().startswith("["):
         return EVENT

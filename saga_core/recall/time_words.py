@@ -7,7 +7,7 @@ on which the turns were played.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from attrs import frozen
@@ -41,14 +41,17 @@ def _languages() -> tuple[_Language, ...]:
     return tuple(found)
 
 
-def _any(words: Callable[[PastWords], str]) -> re.Pattern[str]:
-    return re.compile("|".join(words(each.past) for each in every()))
+@cache
+def _any(words: str) -> re.Pattern[str]:
+    """The pattern of that name, of any language. Made when it is first needed: a start does without."""
+    return re.compile("|".join(getattr(each.past, words) for each in every()))
 
 
-_MEETING = _any(lambda words: words.meeting)
-_BEGINNING = _any(lambda words: words.beginning)
-_LATEST = _any(lambda words: words.latest)
-_HINTS = tuple(hint for each in every() for hint in each.past.hints)
+@cache
+def _hints() -> tuple[str, ...]:
+    return tuple(hint for each in every() for hint in each.past.hints)
+
+
 _LOOKED_THROUGH = 400
 """Turns that are looked through for days that pass, and for a first meeting, at most."""
 _OPENING, _OPENING_PART = 8, 0.04
@@ -72,9 +75,9 @@ class Meant:
 def time_meant(words: str) -> Meant | None:
     """What the player's words say of time; None when they say nothing. Expected in NFC, in any case."""
     words = words.casefold()
-    if not any(hint in words for hint in _HINTS):
+    if not any(hint in words for hint in _hints()):
         return None
-    if _MEETING.search(words):
+    if _any("meeting").search(words):
         return Meant(meeting=True)
     agos = [(found.start(), number) for number, each in enumerate(_languages()) if (found := each.ago.search(words))]
     if agos:
@@ -86,9 +89,9 @@ def time_meant(words: str) -> Meant | None:
         for pattern, days in language.named_days:
             if pattern.search(words):
                 return Meant(days=days)
-    if _LATEST.search(words):
+    if _any("latest").search(words):
         return Meant(latest=True)
-    return Meant(beginning=True) if _BEGINNING.search(words) else None
+    return Meant(beginning=True) if _any("beginning").search(words) else None
 
 
 def turns_meant(meant: Meant, episodes: Episodes, names: Sequence[str], now: float) -> range:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from functools import cache
 
-from saga_core.language import RequestWords, every
+from saga_core.language import every
 from saga_core.model import TurnKind
 from saga_core.transcript.dialogue import Transcript
 from saga_core.transcript.identities import identity
@@ -14,18 +14,10 @@ from saga_core.transcript.voices import asks_for_a_line, stops_the_story
 _QUOTED = 32
 
 
-def _any(words: Callable[[RequestWords], str], flags: re.RegexFlag = re.I) -> re.Pattern[str]:
-    return re.compile("|".join(words(each.requests) for each in every()), flags)
-
-
-_CONTINUE = _any(lambda words: words.goes_on, re.I | re.S)
-_NEXT_SPEAKER = _any(lambda words: words.next_speaker, re.I | re.S)
-# The rest is for requests that show no reply at all.
-_TOOL = _any(lambda words: words.tool)
-_PAYLOAD = _any(lambda words: words.payload)
-_TASK = _any(lambda words: words.task)
-
-# The rest is for requests that show no reply at all.
+@cache
+def _any(words: str, flags: re.RegexFlag = re.I) -> re.Pattern[str]:
+    """The pattern of that name, of any language. Made when it is first needed: a start does without."""
+    return re.compile("|".join(getattr(each.requests, words) for each in every()), flags)
 
 
 def classify(transcript: Transcript) -> TurnKind:
@@ -44,9 +36,9 @@ def classify(transcript: Transcript) -> TurnKind:
     if transcript.prefilled:
         return TurnKind.CONTINUATION
     last = identity(transcript.past[-1].text)
-    if _CONTINUE.search(note) or (len(last) >= _QUOTED and last[-_QUOTED:] in identity(note)):
+    if _any("goes_on", re.I | re.S).search(note) or (len(last) >= _QUOTED and last[-_QUOTED:] in identity(note)):
         return TurnKind.CONTINUATION
-    if _NEXT_SPEAKER.search(note) or (transcript.prefill and not note):
+    if _any("next_speaker", re.I | re.S).search(note) or (transcript.prefill and not note):
         return TurnKind.NARRATION
     return TurnKind.SIDE
 
@@ -55,8 +47,8 @@ def _is_bare_task(transcript: Transcript) -> bool:
     if transcript.past:
         return False
     words = transcript.player_words.lstrip()
-    if _PAYLOAD.match(words):
+    if _any("payload").match(words):
         return True
     if len(transcript.messages) > 1:
-        return _TOOL.match(transcript.system_text.lstrip("[ \n")) is not None
-    return _TASK.match(words) is not None
+        return _any("tool").match(transcript.system_text.lstrip("[ \n")) is not None
+    return _any("task").match(words) is not None

@@ -7,6 +7,7 @@ message, and some put their instructions to the model into a user message. All o
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from attrs import frozen
 
@@ -30,13 +31,20 @@ def _opening(bracketed: tuple[str, ...], free: tuple[str, ...] = ()) -> re.Patte
     return re.compile(rf"(?:\A|\n)[ \t]{{0,40}}(?:{'|'.join(kinds)})", re.I)
 
 
-_ASKED = [each.requests for each in every()]
-_NUDGES = tuple(nudge for each in _ASKED for nudge in each.nudges)
-_ERRANDS = tuple(errand for each in _ASKED for errand in each.errands)
-_STOPS = tuple(stop for each in _ASKED for stop in each.stops)
-_NOTE = _opening((*_NUDGES, *_ERRANDS), _STOPS)
-_STOP = _opening((), _STOPS)
-_LINE = _opening(tuple(line for each in _ASKED for line in each.impersonation))
+@cache
+def _notes() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Instructions at the end of a text, those that stop the story, and those that ask for the player's line. Made when
+    they are first needed."""
+    asked = [each.requests for each in every()]
+    bracketed = (
+        *(nudge for each in asked for nudge in each.nudges),
+        *(note for each in asked for note in each.errands),
+    )
+    stops = tuple(stop for each in asked for stop in each.stops)
+    lines = tuple(line for each in asked for line in each.impersonation)
+    return _opening(bracketed, stops), _opening((), stops), _opening(lines)
+
+
 _EXCERPTS = 3
 
 
@@ -104,7 +112,7 @@ def excerpts(text: str) -> list[str]:
 
 def split_note(text: str) -> tuple[str, str]:
     """A text and the instruction of a frontend that stands at its end, either of which may be empty."""
-    found = _NOTE.search(text)
+    found = _notes()[0].search(text)
     if found is None:
         return text, ""
     return text[: found.start()].rstrip(), text[found.start() :].strip()
@@ -112,9 +120,9 @@ def split_note(text: str) -> tuple[str, str]:
 
 def stops_the_story(text: str) -> bool:
     """Whether a frontend's instruction interrupts the story: for a summary, a picture's description, a mood."""
-    return _STOP.search(text) is not None
+    return _notes()[1].search(text) is not None
 
 
 def asks_for_a_line(text: str) -> bool:
     """Whether it asks for the player's next line."""
-    return _LINE.search(text) is not None
+    return _notes()[2].search(text) is not None

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from attrs import NOTHING, Attribute, field, fields, frozen
 
 from saga_core.errors import BadInput
-from saga_core.language import clean_name, fold_name, known, nfc
+from saga_core.language import UNSAID, clean_name, fold_name, known, nfc
 
 LORE_TYPES: tuple[str, ...] = ("location", "item", "character", "faction", "event", "concept")
 LAYERS: tuple[str, ...] = ("A1", "A2", "A3", "A4")
@@ -127,7 +127,7 @@ class World:
 
     name: str = field(converter=clean_name, validator=_named)
     title: str = field(converter=clean_name)
-    language: str = field(default="ko", validator=_one_of(known()))
+    language: str = field(default=UNSAID, validator=_one_of(known()))
     description: str = field(default="", converter=_text)
     match: tuple[str, ...] = field(default=(), converter=_names)
     aliases: tuple[str, ...] = field(default=(), converter=_names)

@@ -7,14 +7,6 @@ from saga_core.language.labels import Labels
 LABELS = Labels(
     opening="[SAGA: what is true now]",
     closing="[/SAGA]",
-    sections={
-        "now": "[Now]",
-        "related": "[Related]",
-        "lore": "[Lore]",
-        "remembered": "[Remembered]",
-        "earlier": "[Earlier]",
-        "events": "[Events]",
-    },
     place="Place",
     hp="HP",
     inventory="Inventory",

@@ -45,7 +45,7 @@ def test_neither_the_whole_nor_a_section_exceeds_its_ceiling(found: list[Piece],
     assert result.tokens == (COUNT(result.text) if result.text else 0)
     for section in Section:
         inside = [piece for piece in result.chosen if piece.section is section]
-        heading = COUNT(labels("ko").sections[section]) + 1 if inside else 0
+        heading = COUNT(section.headed(labels("ko"))) + 1 if inside else 0
         assert sum(piece.tokens for piece in inside) + heading <= max(limit, 0)
 
 
