@@ -30,6 +30,8 @@ async def live(stage: Stage) -> LiveSession:
     player = found.prepared.opening.player
     for number in range(1, 5):
         await tell(found, f"t{number}", HpChanged(player, -number), reply=f"{number}. {LONG}")
+    await amend(found, found.tree.root, Delta((HpChanged(player, -7),), Source.EDIT, Status.OK), "0")
+    await stage.journal.finish_jobs(found.session.id, [found.tree.root])
     await amend(found, "t1", Delta((HpChanged(player, -50),), Source.EDIT, Status.OK), "0")
     for turn in ("t2", "t4"):
         await stage.journal.put_checkpoint(found.session.id, await found.state(turn))

@@ -37,7 +37,8 @@ async def test_below_a_lost_turn_nothing_stays_and_nothing_leads_there() -> None
     root, first, second, third = await shelf.story("go", EN[0], "on", EN[1], "and on", MORE)
     branch = await shelf.tell(root, "go", MORE)
     beside = {(name, "s1", turn, "x"): b"x" for name in ("bill", "review", "amend") for turn in (first, third)}
-    await shelf.journal.kv.commit(Batch(beside))
+    follows = {(name, "s1", first): b"x" for name in ("terms", "prompt", "known")}
+    await shelf.journal.kv.commit(Batch({**beside, **follows}))
     for timeline in (Timeline("gone", second, third), Timeline("kept", root, branch)):
         await shelf.journal.change_timelines("s1", [timeline])
     assert await lose(shelf, keys.turn("s1", second)) == Remains(1, (), 2)
@@ -47,6 +48,7 @@ async def test_below_a_lost_turn_nothing_stays_and_nothing_leads_there() -> None
     assert not any({second, third} & set(key) for key in left)
     assert await shelf.journal.replies("", identity_key(EN[1])) == []
     assert await shelf.journal.replies("", identity_key(MORE)) == [("s1", branch)]
+    assert follows.keys().isdisjoint(left), "what follows from the tree is made anew"
     assert "gone" not in await shelf.journal.timelines("s1")
     assert (await shelf.journal.session("s1")).head == branch
 
