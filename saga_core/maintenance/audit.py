@@ -149,6 +149,9 @@ class Audit:
 
     async def _work(self) -> None:
         idle = [key async for key, _ in self._rows("job") if key[2] not in self.tree]
+        # A turn that was recorded since the tree was read has its place in the journal by now.
+        fresh = await self.journal.kv.get([keys.node(self.session.id, key[2]) for key in idle])
+        idle = [key for key in idle if keys.node(self.session.id, key[2]) not in fresh]
         if idle:
             self._found(f"{len(idle)} jobs are of turns that are gone", self._delete(frozenset(idle)))
 
