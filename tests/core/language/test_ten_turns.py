@@ -10,6 +10,7 @@ from attrs import frozen
 from saga_core import Saga
 from saga_core.language import language_of, match_text
 from saga_core.state_block import ItemAmount, RelationChange, StatusChange
+from saga_core.world import opening_state, parse_world, render_world
 from tests.core.frontend import Frontend, memory_config
 
 
@@ -147,3 +148,19 @@ def test_names_stand_without_spaces() -> None:
     assert mentions("きのう、さくらと話した。", "さくら") and not mentions("さくらんぼを食べた。", "さくら")
     assert mentions("他在城里。", "城") and not mentions("城门开了。", "城")
     assert match_text("龍") == match_text("竜") == match_text("龙")
+
+
+@pytest.mark.parametrize(
+    ("tag", "place", "name"), [("ja", "宿屋", "アリア"), ("zh", "旅店", "阿莉亚")], ids=["ja", "zh"]
+)
+def test_a_world_is_written_with_english_keys(tag: str, place: str, name: str) -> None:
+    files = {
+        "WORLD.md": {"ja": "# 霧の谷\n\n霧に沈む谷の物語。\n", "zh": "# 雾谷\n\n沉在雾中的山谷的故事。\n"}[tag],
+        "CHARACTERS.md": f"## {name}\n- location: {place}\n- items: 短剣 x2 (equipped)\n",
+        "LOREBOOK.md": f"## {place}\n- type: location\n- layer: A1\n\n…\n",
+    }
+    world, _ = parse_world(files, "valley")
+    assert world.language == tag
+    assert render_world(world)["CHARACTERS.md"].startswith(f"## {name}\n- location: {place}\n")
+    state = opening_state(world, "root")
+    assert state.entities[state.player].name == language_of(tag).texts.player
