@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from saga_core.language.names import NameWords
     from saga_core.language.past import PastWords
     from saga_core.language.questions import CurationWords, ExtractionWords
-    from saga_core.language.requests import RequestWords
     from saga_core.language.story import NEVER, StoryWords
     from saga_core.language.texts import Comparison, Findings, Texts
 
@@ -35,7 +34,6 @@ __all__ = [
     "Language",
     "NameWords",
     "PastWords",
-    "RequestWords",
     "StoryWords",
     "Texts",
     "caseless",
@@ -71,7 +69,6 @@ __getattr__ = lazy_face(
         "PastWords": "saga_core.language.past:PastWords",
         "CurationWords": "saga_core.language.questions:CurationWords",
         "ExtractionWords": "saga_core.language.questions:ExtractionWords",
-        "RequestWords": "saga_core.language.requests:RequestWords",
         "NEVER": "saga_core.language.story:NEVER",
         "StoryWords": "saga_core.language.story:StoryWords",
         "Comparison": "saga_core.language.texts:Comparison",

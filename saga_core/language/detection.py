@@ -10,7 +10,7 @@ _HANGUL = re.compile("[가-힣]")
 _KANA = re.compile("[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9d]")
 _HAN = re.compile("[\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _LATIN = re.compile("[A-Za-z]")
-_KANA_SHARE = 20
+_KANA_SHARE = 10
 """Of so many kana and Han characters at least one is a kana in Japanese. A Chinese text may hold a stray one."""
 
 

@@ -19,8 +19,7 @@ from saga_server.cli.settings import settings
 from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
-    from saga_core.language import known
-from saga_core import Saga
+    from saga_core import Saga
 
 _as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, as the admin API answers it.")
 
@@ -112,7 +111,7 @@ def timelines(file: Path | None, data: Path | None, session: str, plain: bool) -
 @click.argument("one")
 @click.argument("other")
 @settings
-@click.option("--language", type=click.Choice(known()), help="Of the words; the world's own without it.")
+@click.option("--language", metavar="TAG", help="Of the words, such as ko; the world's own without it.")
 @_as_json
 def compare(
     file: Path | None, data: Path | None, session: str, one: str, other: str, language: str | None, plain: bool

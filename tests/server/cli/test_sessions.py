@@ -175,7 +175,7 @@ class TestRefusals:
             (("timelines", "누구"), "saga: there is no session '누구'"),
             (("compare", "나의 모험", "끝", "없음"), "has no turn and no timeline '없음'"),
             (("compare", "나의 모험", "끝"), "Missing argument 'OTHER'"),
-            (("compare", "나의 모험", "끝", "끝", "--language", "fr"), "'fr' is not one of"),
+            (("compare", "나의 모험", "끝", "끝", "--language", "fr"), "'fr' is not known; use en, ja, ko, zh"),
         ],
     )
     def test_what_is_not_there(self, played: dict[str, str], arguments: tuple[str, ...], message: str) -> None:

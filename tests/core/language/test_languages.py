@@ -1,0 +1,149 @@
+"""Every language fills every record, and nothing above its room names one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from attrs import fields
+
+from saga_core.language import DEFAULT, Language, detect, every, known, language_of, nfc
+from saga_core.language.detection import language_of_files
+from saga_core.language.language import PARTS
+from saga_core.state_block import BlockStatus, instruction, read_reply
+from saga_core.state_block.fields import FIELDS, RECORD_KEYS_OF
+
+ROOT = Path(__file__).parents[3]
+TAGS = pytest.mark.parametrize("language", every(), ids=lambda each: each.tag)
+ASIDE = (
+    "saga_backends/chat/offline/",  # a narrator of its own, in Korean and in English
+    "saga_backends/embedder/",  # vectors of what they made so far must not change
+    "saga_backends/graph/kuzu_tokens.py",  # what an engine makes of every script
+    "saga_server/bench/",
+    "saga_server/demo/",
+    "saga_server/doctor_recall.py",  # two sentences for the embedder
+)
+"""What is written in a language by its nature: stories, and measurements on them."""
+
+
+def test_a_language_is_a_folder() -> None:
+    folders = {path.parent.name for path in (ROOT / "saga_core/language").glob("*/__init__.py")}
+    assert set(known()) == folders
+    assert language_of("ko-KR") is language_of("ko") is language_of("ko_kr")
+    assert language_of("fr") is language_of(DEFAULT) and language_of("zh-Hant-TW").tag == "zh"
+
+
+@TAGS
+def test_it_fills_every_record(language: Language) -> None:
+    for part in PARTS:
+        record = getattr(language, part)
+        assert all(hasattr(record, each.name) for each in fields(type(record))), part
+    english = language_of(DEFAULT)
+    assert set(language.texts.pages) == set(english.texts.pages)
+    assert set(language.texts.comparison.labels) == set(english.texts.comparison.labels)
+    assert set(language.texts.episode) == set(english.texts.episode)
+    assert set(language.questions.strategies) == set(english.questions.strategies)
+    assert set(language.labels.edges) == set(english.labels.edges)
+
+
+@TAGS
+def test_its_patterns_can_be_made(language: Language) -> None:
+    for part in ("block", "names", "past", "requests", "story"):
+        record = getattr(language, part)
+        for each in fields(type(record)):
+            value = getattr(record, each.name)
+            for pattern in value if isinstance(value, tuple) else (value,):
+                re.compile(pattern[0] if isinstance(pattern, tuple) else pattern if isinstance(pattern, str) else "")
+    story = language.story
+    for made in (
+        story.acting("A|B", True),
+        story.acting("A|B", False),
+        story.dying("A|B"),
+        story.staying("A|B", "C"),
+        story.saying("A|B"),
+        story.you_fighting("A|B"),
+    ):
+        re.compile(made)
+
+
+@TAGS
+def test_what_is_filled_in_is_there(language: Language) -> None:
+    labels, texts, asked = language.labels, language.texts, language.questions
+    assert "{name}" in labels.since_turn and "{depth}" in labels.since_turn and "{depth}" in labels.turn
+    assert "{names}" in labels.secret and "{names}" in labels.not_there and "{text}" in labels.formerly
+    assert "{old}" in labels.renamed and "{name}" in labels.renamed and "{count}" in labels.more
+    assert "{depth}" in texts.turn and "{left}" in texts.turns_left
+    assert "{reason}" in asked.extraction.again and "{reason}" in asked.curation.again
+    assert "{limit}" in asked.learning.frame and "{reason}" in asked.learning.again
+    found = texts.findings
+    assert "A" in found.dead_act(name="A", turn=3) and "3" in found.dead_act(name="A", turn=3)
+    assert "9" in found.forgotten_event(name="A", deadline=9)
+    told = found.sudden_turn(one="A", other="B", old="x", old_strength=2, new="y", new_strength=-3)
+    assert all(part in told for part in ("A", "B", "x", "+2", "y", "-3"))
+    assert labels.opening.strip("[]").removeprefix("SAGA: ") in texts.rules
+
+
+@TAGS
+def test_its_block_is_asked_for_and_read(language: Language) -> None:
+    """The form copied unfilled says nothing, and each name of a field is read as that field."""
+    form = instruction(language.tag)
+    assert form.endswith("```") and read_reply(form).fields.location is None
+    names = {field.name for field in FIELDS}
+    assert set(language.block.fields) <= names and set(language.block.templates) <= names
+    assert set(language.block.keys) <= {key for keys in RECORD_KEYS_OF.values() for key in keys}
+    for opener in language.block.openers:
+        assert read_reply(f"…\n```{opener}\nlocation: X\n```").fields.location == "X"
+    for alias in language.block.fields.get("location", "").split():
+        reading = read_reply(f"…\n```state\n{alias}: X\n```")
+        assert (reading.status, reading.fields.location) == (BlockStatus.OK, "X"), alias
+    for word in filter(None, language.block.nothing.split(",")):
+        assert read_reply(f"…\n```state\nmood: {word}\n```").fields.mood is None, word
+
+
+def test_nothing_above_names_a_language() -> None:
+    """No Hangul, no kana and no tag of a language in the code, but for stories and measurements."""
+    found = []
+    for package in ("saga_core", "saga_backends", "saga_server"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            name = str(path.relative_to(ROOT))
+            if name.startswith(("saga_core/language/", *ASIDE)):
+                continue
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            for node in ast.walk(tree):
+                text = node.value if isinstance(node, ast.Constant) and id(node) not in docs else ""
+                if isinstance(text, str) and (re.search("[가-힣ぁ-ヺ]", text) or text in ("ko", "ja", "zh")):
+                    found.append(f"{name}:{getattr(node, 'lineno', 0)}: {text[:40]!r}")
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "default", "tag"),
+    [
+        ("나는 숲으로 간다.", "en", "ko"),
+        ("I walk into the wood.", "ko", "en"),
+        ("森へ歩いていく。", "en", "ja"),
+        ("アリア!", "zh", "ja"),
+        ("ｱﾘｱ", "en", "ja"),
+        ("我走进森林。", "en", "zh"),
+        ("我走進森林。", "ko", "zh"),
+        ("王国", "ja", "ja"),
+        ("王国", "ko", "zh"),
+        ("这家店叫の小屋，我很喜欢它的招牌和味道。", "en", "zh"),
+        ("…", "ja", "ja"),
+        ("…", "ko", "ko"),
+        ("12", "zh", "zh"),
+        ("I said 'ありがとう' to the old woman who keeps the inn.", "ko", "en"),
+        ("나는 東京에 간다", "en", "ko"),
+    ],
+)
+def test_detection(text: str, default: str, tag: str) -> None:
+    assert detect(nfc(text), default) == tag
+
+
+def test_the_files_of_a_world() -> None:
+    assert language_of_files("## Mara\n- location: inn\nCalled 마라 by some.") == "ko"
+    assert language_of_files("## 阿莉亚\n- location: 广场\n她是药师。") == "zh"
+    assert language_of_files("## Mara\n- location: inn\nShe carries a 刀.") == "en"

@@ -1,0 +1,47 @@
+"""docs/contribute.md on languages and sections: it names what there is, and what it shows works."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+from attrs import evolve
+
+from saga_core.config import TokenBudget
+from saga_core.context import Section
+from saga_core.language import every, known, language_of
+from saga_core.language.language import PARTS
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs/contribute.md").read_text(encoding="utf-8")
+
+
+def test_the_modules_of_a_language_are_those_of_the_code() -> None:
+    rows = re.findall(r"^\| `(\w+)\.py` \| `([\w/]+)/(\w+)\.py` \| `([A-Z]+)` \|", TEXT, re.M)
+    assert {module for module, *_ in rows} == set(PARTS)
+    for module, folder, record, constant in rows:
+        assert module == record and (ROOT / folder / f"{record}.py").exists()
+        for tag in known():
+            assert hasattr(import_module(f"saga_core.language.{tag}.{module}"), constant)
+
+
+def test_a_section_is_one_line() -> None:
+    """The line that is shown, in an enum of its own: an enum with members cannot be extended."""
+    (shown,) = re.findall(r"^    EVENTS = (.+)\n    WEATHER = (.+)$", TEXT, re.M)
+    assert f"EVENTS = {shown[0]}\n" in (ROOT / "saga_core/context/model.py").read_text(encoding="utf-8")
+    name, heading, ceiling = eval(shown[1])
+    weather = str.__new__(Section, name)
+    weather.heading, weather.ceiling = heading, ceiling
+    assert weather.ceiling(TokenBudget()) == 80
+    for language in every():
+        assert weather.headed(language.labels) == "[Weather]"
+    assert weather.headed(evolve(language_of("ko").labels, sections={"weather": "[날씨]"})) == "[날씨]"
+
+
+def test_every_section_has_a_heading_and_a_ceiling() -> None:
+    headings = [section.headed(language_of("en").labels) for section in Section]
+    assert len(set(headings)) == len(headings)
+    for section in Section:
+        assert section.ceiling(TokenBudget()) > 0
+        assert {section.headed(each.labels)[0] for each in every()} == {"["}
