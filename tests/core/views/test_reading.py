@@ -61,7 +61,7 @@ async def test_the_graph_is_that_of_the_head_with_its_edges_in_words(saga: Saga,
     ids = {node["id"] for node in graph["nodes"]}
     assert graph["edges"] and all({edge["source"], edge["target"]} <= ids for edge in graph["edges"])
     assert any("아리아" in line for line in graph["words"])
-    with pytest.raises(NotSupported, match="has no query language"):
+    with pytest.raises(NotSupported, match=r"has no query language; choose one that has in storage\.graph"):
         await saga.views.graph_query("MATCH (n) RETURN n", timeout=1.0, limit=1)
 
 
