@@ -81,8 +81,8 @@ async def test_a_record_is_listed_in_its_namespace_and_corrected_where_it_was_le
         assert own["told"] and own["strategy"] is None and own["session"] == first.session.id
         listed = await saga.memory.records("하나", namespace="/facts")
         assert [each["text"] for each in listed["memories"]] == ["Likes the rain."]
-        nearest = await saga.memory.records("하나", query="비를 좋아하나")
-        assert nearest["memories"][0]["text"] == "비를 좋아한다"
+        nearest = await saga.memory.records("하나", query="rain")
+        assert nearest["memories"][0]["text"] == "Likes the rain."
         (seen,) = (await saga.memory.records("둘"))["memories"]
         assert seen["session"] == first.session.id and seen["id"] == shared["id"]
         with pytest.raises(BadInput, match=f"was learned in session {first.session.id}; correct it there"):
