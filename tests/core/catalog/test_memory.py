@@ -1,0 +1,91 @@
+"""What is known besides the story: listed, corrected and undone, on the path on which it was learned."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from saga_core import Saga
+from saga_core.errors import BadInput, NotFound
+from tests.core.frontend import MEMORY, Frontend, memory_config
+
+WALK = "낡은 길을 따라 숲 속으로 들어선다. 나무가 빛을 가린다."
+
+
+@pytest.fixture
+async def saga() -> AsyncIterator[Saga]:
+    async with Saga.open(memory_config()) as opened:
+        await Frontend(opened, session="모험").say("가자", WALK, hp_change=-5, npc_met=("에르겐",))
+        yield opened
+
+
+async def hp(saga: Saga) -> int:
+    return int((await saga.describe("모험"))["hp"])
+
+
+async def test_a_correction_holds_at_once_and_is_undone_and_had_again(saga: Saga) -> None:
+    change = await saga.memory.correct("모험", "hp", {"hp": "40"})
+    assert await hp(saga) == 40
+    undoing, turn = await saga.memory.undo("모험", change)
+    assert await hp(saga) == 95 and turn == (await saga.views.state("모험")).turn
+    with pytest.raises(BadInput, match=f"is undone already; undo '{undoing}' to have it again"):
+        await saga.memory.undo("모험", change)
+    await saga.memory.undo("모험", undoing)
+    assert await hp(saga) == 40
+    assert (saga.counters.counts["changes.made"], saga.counters.counts["changes.undone"]) == (1, 2)
+    with pytest.raises(NotFound, match="has no change 'a9'"):
+        await saga.memory.undo("모험", "a9")
+
+
+async def test_changes_are_listed_with_who_made_them_and_what_undid_them(saga: Saga) -> None:
+    change = await saga.memory.correct("모험", "hp", {"hp": "40"})
+    other = await saga.memory.correct("모험", "mood", {"mood": "calm"})
+    undoing, turn = await saga.memory.undo("모험", change)
+    found = await saga.memory.changes("모험")
+    assert [(each["id"], each["undone"], each["by"]) for each in found] == [
+        (change, undoing, "edit"),
+        (other, None, "edit"),
+    ]
+    assert {each["turn_id"] for each in found} == {turn} and found[1]["events"][0]["t"] == "mood_changed"
+
+
+async def test_entities_are_listed_with_all_their_names(saga: Saga) -> None:
+    found = {each["name"]: each for each in await saga.memory.entities("모험")}
+    assert found["아리아"]["player"] and found["아리아"]["kind"] == "character"
+    assert not found["에르겐"]["player"] and found["에르겐"]["status"] is not None
+    assert all(each["status"] is None for each in found.values() if each["kind"] != "character")
+
+
+async def test_what_curators_know_is_data_also_where_it_is_nothing(saga: Saga) -> None:
+    known = await saga.memory.curated("모험")
+    assert known["turn"] == 1 and known["findings"] == known["story"] == known["schedule"] == known["reviews"] == []
+    assert known["lore"] == known["blocks"] == {}
+
+
+async def test_records_need_strategies_to_be_added(saga: Saga) -> None:
+    with pytest.raises(BadInput, match="needs memory strategies, and none is configured"):
+        await saga.memory.correct("모험", "remember", {"text": "비를 좋아한다"})
+    assert (await saga.memory.records("모험"))["memories"] == []
+
+
+async def test_a_record_is_listed_in_its_namespace_and_corrected_where_it_was_learned() -> None:
+    async with Saga.open({**MEMORY, "memory_strategies": {"facts": {}}}) as saga:
+        first = await Frontend(saga, session="하나").say("가자", WALK)
+        await Frontend(saga, session="둘", greeting="Hello.").say("Go.", "The road leads into a dark wood.")
+        await saga.memory.correct("하나", "remember", {"text": "비를 좋아한다"})
+        await saga.memory.correct("하나", "remember", {"text": "Likes the rain.", "namespace": "/facts/{actor}"})
+        await saga.drain(10)
+        own, shared = (await saga.memory.records("하나"))["memories"]
+        assert own["namespace"] == f"/own/local/{first.session.id}" and shared["namespace"] == "/facts/local"
+        assert own["told"] and own["strategy"] is None and own["session"] == first.session.id
+        listed = await saga.memory.records("하나", namespace="/facts")
+        assert [each["text"] for each in listed["memories"]] == ["Likes the rain."]
+        nearest = await saga.memory.records("하나", query="rain")
+        assert nearest["memories"][0]["text"] == "Likes the rain."
+        (seen,) = (await saga.memory.records("둘"))["memories"]
+        assert seen["session"] == first.session.id and seen["id"] == shared["id"]
+        with pytest.raises(BadInput, match=f"was learned in session {first.session.id}; correct it there"):
+            await saga.memory.correct("둘", "unremember", {"record": shared["id"]})
+        with pytest.raises(BadInput, match="namespace"):
+            await saga.memory.records("하나", namespace="facts")
