@@ -10,6 +10,8 @@ _HANGUL = re.compile("[가-힣]")
 _KANA = re.compile("[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9d]")
 _HAN = re.compile("[\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _LATIN = re.compile("[A-Za-z]")
+_KEY = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?[A-Za-z_ -]{1,24}:", re.M)
+"""A key of a world file, at the beginning of a line."""
 _KANA_SHARE = 10
 """Of so many kana and Han characters at least one is a kana in Japanese. A Chinese text may hold a stray one."""
 
@@ -36,6 +38,7 @@ def detect(text: str, default: str = "en") -> str:
 
 
 def language_of_files(text: str) -> str:
-    """The language of an author's files: English ones with any Hangul in them count as Korean, for their keys are."""
-    found = detect(text)
+    """The language of an author's files, their English keys left out: these may stand in any of them. English ones with
+    any Hangul in them count as Korean."""
+    found = detect(_KEY.sub("", text))
     return "ko" if found == "en" and _HANGUL.search(text) else found
