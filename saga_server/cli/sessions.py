@@ -14,13 +14,13 @@ from urllib.parse import quote
 
 import click
 
+from saga_core.language import known
 from saga_server.cli.offline_reader import looked
 from saga_server.cli.settings import settings
 from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
-    from saga_core.language import known
-from saga_core import Saga
+    from saga_core import Saga
 
 _as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, as the admin API answers it.")
 
