@@ -34,8 +34,8 @@ def test_values_at_hand_and_nothing_are_relative_to_the_working_directory() -> N
     [
         ("- a\n", "the file holds a list; give sections"),
         ("just text", "the file holds a single value"),
-        ("a: 1\nb: 2\na: 3\n", "line 3: a stands here a second time"),
-        ("server: {port: 1, port: 2}", "port stands here a second time"),
+        ("a: 1\nb: 2\na: 3\n", "line 3: a appears a second time"),
+        ("server: {port: 1, port: 2}", "port appears a second time"),
         ("a: [1\n", "line 2, column 1: this is not valid YAML"),
         ("5: x", "the top level: the key 5 is no text"),
         ("server:\n  true: x", "server: the key True is no text"),

@@ -102,7 +102,7 @@ async def test_what_cannot_be_put_aside_is_unavailable(path: Path, monkeypatch: 
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("saga_core.storage.self_healing.put_aside", refused)
-    with pytest.raises(StoreUnavailable, match=r"cannot be put aside \(Permission denied\)"):
+    with pytest.raises(StoreUnavailable, match=r"cannot be set aside \(Permission denied\)"):
         await healing(Graphs(path, StoreCorrupt(f"{path} is damaged")))
 
 

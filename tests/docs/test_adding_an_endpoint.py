@@ -1,4 +1,4 @@
-"""docs/contribute.md: what it says to write makes an endpoint that is answered, described and listed."""
+"""docs/contribute.md, adding an endpoint: what it says to write is answered, described and listed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from saga_server.admin.endpoint import Endpoint, in_query
 from tests.docs.pages import page
 from tests.server.client import Client
 
-BLOCKS = [block.text for block in page("docs/contribute.md").blocks if block.language == "python"]
+SECTION = page("docs/contribute.md").text.partition("\n## Adding an endpoint\n")[2].partition("\n## ")[0]
+BLOCKS = [
+    block.text for block in page("docs/contribute.md").blocks if block.language == "python" and block.text in SECTION
+]
 
 
 @pytest.fixture
