@@ -13,9 +13,10 @@ value     = item (", " item)*                  item    = name [" ×" count]
 Fields: Place, HP (``85/100``), Inventory, Mood; Player, Present; Nearby, Ways; Dead (``name (since turn 12)``); and
 Changed, whose items are separated by "; ". All of these words are those of the request's language (its ``Labels``). An
 empty inventory is "none", any other empty field is left out, and so is an empty section. A line of Lore is
-``name: text``. One of Earlier begins with ``(turn 12) `` or a day, then tells the place and what happened, unless the line above it told the same, then what was said. The year of a day is that of
-the line above which tells none. Nothing from the story can
-open or close a block or begin a line: its line breaks become spaces and a "[" before "SAGA" or "/SAGA" becomes "(".
+``name: text``. One of Earlier begins with ``(turn 12) `` or a day, then tells the place and what happened, unless the
+line above it told the same, then what was said. The year of a day is that of the line above which tells none. Nothing
+from the story can open or close a block or begin a line: its line breaks become spaces and a "[" before "SAGA" or
+"/SAGA" becomes "(".
 """
 
 from __future__ import annotations
