@@ -14,7 +14,6 @@ from urllib.parse import quote
 
 import click
 
-from saga_core.language import known
 from saga_server.cli.offline_reader import looked
 from saga_server.cli.settings import settings
 from saga_server.terminal import say, say_json
