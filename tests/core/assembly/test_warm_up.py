@@ -8,6 +8,7 @@ import pytest
 
 from saga_core import registry
 from saga_core.assembly.warm_up import warm_up_steps
+from saga_core.language import known
 
 
 def test_readers_of_records_come_first_then_what_backends_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,7 +17,8 @@ def test_readers_of_records_come_first_then_what_backends_put_off(monkeypatch: p
     monkeypatch.delitem(sys.modules, "colorsys", raising=False)
     steps[0]()
     assert "colorsys" not in sys.modules
-    steps[1]()
+    for step in steps[1 : 2 + len(known())]:  # the languages stand between them
+        step()
     assert "colorsys" in sys.modules
 
 
