@@ -143,6 +143,8 @@ class Saga:
         choices: int = 1,
         model: str = "",
         provider: str = "",
+        player: str = "",
+        aside: bool = False,
     ) -> PendingTurn:
         """Read what the request needs and build its prompt. Calls no model.
 
@@ -150,12 +152,22 @@ class Saga:
         named timeline may follow it (``session@timeline``); a history that proves nothing continues there. Without
         ``session``, the history itself finds the session among those of ``owner``. ``world``: an explicit world.
         ``choices``: how many replies will be asked for. ``model`` and ``provider``: which model will be called, so that
-        the prompt is marked for its cache; without a provider, the model's name decides. Raises ``BadInput`` for
-        malformed messages and unknown worlds, and ``NotFound`` for a timeline that the session does not have. If the
+        the prompt is marked for its cache; without a provider, the model's name decides. ``player``: the name of the
+        player's character, if the client knows it better than the messages tell. ``aside``: the request
+        is no turn of the story, whatever its messages look like. Raises ``BadInput`` for malformed
+        messages and unknown worlds, and ``NotFound`` for a timeline that the session does not have. If the
         journal cannot be read, the turn is played without memory, and ``notices`` says so.
         """
         return await self._parts.play.begin(
-            messages, session=session, owner=owner, world=world, choices=choices, model=model, provider=provider
+            messages,
+            session=session,
+            owner=owner,
+            world=world,
+            choices=choices,
+            model=model,
+            provider=provider,
+            player=player,
+            aside=aside,
         )
 
     async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:

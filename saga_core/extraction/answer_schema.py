@@ -18,6 +18,8 @@ def answer_schema() -> dict[str, Any]:
 
 
 def _field(kind: Kind) -> dict[str, Any]:
+    if kind is Kind.COMPANY:
+        return {"type": ["array", "null"], "items": {"type": "string"}}
     if kind is Kind.NAMES:
         return {"type": "array", "items": {"type": "string"}}
     if kind in RECORD_KEYS_OF:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 
+from attrs import frozen
+
+from saga_core.extraction.player import the_player
 from saga_core.language import every, fold_name
-from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas
-from saga_core.naming import Names
-from saga_core.state_block import BlockFields, StateReading
+from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
+from saga_core.naming import Evidence, Names, is_particular
+from saga_core.state_block import BlockFields, ItemTransfer, StateReading
 
 _STATUS = {"ok": Status.OK, "partial": Status.PARTIAL, "fallback": Status.FALLBACK}
 
@@ -17,17 +21,24 @@ def read_delta(
     state: WorldState,
     *,
     player_name: str = "",
+    sure: bool = True,
     source: Source = Source.BLOCK,
     later: WorldState | None = None,
+    told: str = "",
+    card: str = "",
 ) -> Delta:
     """What the reply reports, as events on ``state``: names resolved, new entities introduced.
 
-    ``player_name`` is the name under which the player wrote, if the client told it: an unnamed player takes it.
-    ``source`` says who reports. ``later`` is a state further down the path, whose names are known too.
+    ``player_name`` is the client's name for the player, if it tells one, and ``sure`` whether it is (see
+    ``the_player``): it is known before the first name in the block is read. ``source`` says who reports. ``later`` is a
+    state further down the path, whose names are known too. ``told``: the player's words and the reply; ``card``: what
+    the client says of the characters. They prove that a title and a name are one person's, and who comes along.
     """
-    names = Names(state, later)
-    events = _events(reading.fields, state, names)
-    head = _player_name(state, player_name)
+    head = the_player(state, player_name, sure=sure)
+    if head:
+        state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
+    names = Names(state, later, Evidence(told, card))
+    events = tuple(_Reports(reading.fields, state, names, source, told).events())
     status = _STATUS[reading.status.value]
     said_by = "state block" if source is Source.BLOCK else source.value
     problems = tuple(f"{said_by}: {problem}" for problem in reading.problems)
@@ -37,15 +48,24 @@ def read_delta(
 
 
 _DEAD_WORDS = frozenset(word for each in every() for word in each.block.dead.split())
+_DEAD_ENDS = tuple(word for each in every() for word in each.block.dead_ends)
+_WELL_WORDS = frozenset(fold_name(word) for each in every() for word in each.block.well.split())
+_REVEALS = re.compile("|".join(each.names.reveals.replace("?P<name>", f"?P<{each.tag}>") for each in every()), re.I)
+_GONE = re.compile("|".join(each.block.gone for each in every()))
 _ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.split())
 
 
 def _status(word: str) -> str:
     """A status in the word that the state knows it by: whoever is dead is ``dead``, whatever the block calls it."""
-    folded = fold_name(word).strip(".!")
-    if folded in _DEAD_WORDS:
+    folded = fold_name(word).strip(".!。！")
+    if folded in _DEAD_WORDS or (_DEAD_ENDS and folded.endswith(_DEAD_ENDS)):
         return DEAD
-    return ALIVE if folded in _ALIVE_WORDS else word
+    return ALIVE if folded in _ALIVE_WORDS or folded in _WELL_WORDS else word
+
+
+def _is_gone(word: str) -> bool:
+    """Whether a status says that a thing is no more."""
+    return _GONE.search(word.casefold()) is not None
 
 
 def mention_event(lore: Iterable[str]) -> tuple[Event, ...]:
@@ -54,52 +74,183 @@ def mention_event(lore: Iterable[str]) -> tuple[Event, ...]:
     return (deltas.Mentioned(named),) if named else ()
 
 
-def _player_name(state: WorldState, name: str) -> tuple[Event, ...]:
-    player = state.entities.get(state.player)
-    if not name or player is None or not Names(state).is_player(player.name):
-        return ()
-    return (deltas.Renamed(state.player, name),)
+@frozen
+class _Reports:
+    """What a block's fields report, as events."""
 
+    fields: BlockFields
+    state: WorldState
+    names: Names
+    source: Source
+    told: str
 
-def _events(fields: BlockFields, state: WorldState, names: Names) -> list[Event]:
-    """In an order that the fold reads rightly: who stays behind, where one goes, whom one meets there, the rest."""
-    player = state.player
-    events: list[Event] = [
-        deltas.Separated(names.ensure(Kind.CHARACTER, name))
-        for told in fields.npc_separated
-        for name in names.joined(told)
-    ]
-    if fields.location:
-        place = names.ensure(Kind.LOCATION, fields.location)
+    def events(self) -> Iterator[Event]:
+        """In an order that the fold reads rightly: who stays behind, where one goes, whom one meets there, the rest."""
+        told = list(self._statuses())
+        statuses = [each for each in told if isinstance(each, deltas.StatusChanged)]
+        yield from (each for each in told if not isinstance(each, deltas.StatusChanged))
+        # Whoever comes back to life can be met again in the same reply, and whoever dies in it is no company any more.
+        yield from (each for each in statuses if each.status != DEAD)
+        yield from self._whereabouts()
+        yield from self._belongings()
+        yield from self._destroyed()
+        yield from self._relations()
+        yield from (each for each in statuses if each.status == DEAD)
+        player, fields = self.state.player, self.fields
+        if fields.mood:
+            yield deltas.MoodChanged(player, fields.mood)
+        if fields.event_trigger:
+            event = self.names.ensure(Kind.EVENT, fields.event_trigger)
+            yield deltas.EventTriggered(event, fields.event_trigger, self._participants(fields.event_trigger))
+        if fields.notes:
+            yield deltas.Noted(fields.notes)
+
+    # -- who is where ------------------------------------------------------------------------------------------------
+
+    def _whereabouts(self) -> Iterator[Event]:
+        fields, state, player = self.fields, self.state, self.state.player
+        left = [who for told in fields.npc_separated for who in self._people(told)]
+        met = [who for told in fields.npc_met for who in self._people(told) if who != player]
+        place = self.names.ensure(Kind.LOCATION, fields.location) if fields.location else None
+        present = self._present()
+        moves = place is not None and state.location is not None and place != state.location
+        stays: list[str] = []
+        if present is not None:
+            stays = [who for who in state.present if who not in present]
+            met = present
+        elif moves:
+            stays = [who for who in self._left_behind(met) if who not in left]
+        said = left if present is None else [who for who in left if who not in present]
+        yield from (deltas.Separated(who) for who in dict.fromkeys((*said, *stays)) if who != player)
         # Turns above may be read later and move the player elsewhere: who says that one went there says where one is.
-        if place != state.location or fields.location_moved:
-            events.append(deltas.Moved(player, place))
-    for name in (name for told in fields.npc_met for name in names.joined(told)):
-        who = names.ensure(Kind.CHARACTER, name)
-        if who != player:
-            events.append(deltas.Met(who))
-    if fields.hp_change:
-        events.append(deltas.HpChanged(player, fields.hp_change))
-    for item in fields.items_gained:
-        events.append(deltas.ItemGained(player, names.ensure(Kind.ITEM, item.name), item.quantity))
-    for item in fields.items_lost:
-        events.append(deltas.ItemLost(player, names.ensure(Kind.ITEM, item.name), item.quantity))
-    for transfer in fields.items_transferred:
+        if place is not None and (place != state.location or fields.location_moved):
+            yield deltas.Moved(player, place)
+        yield from (deltas.Met(who) for who in dict.fromkeys(met))
+
+    def _people(self, told: str) -> list[str]:
+        return [self.names.ensure(Kind.CHARACTER, name) for name in self.names.joined(told)]
+
+    def _present(self) -> list[str] | None:
+        """The complete company that the block names; None where it names none."""
+        told = self.fields.present
+        if told is None or (not told and self.source is Source.EXTRACTION):
+            return None  # a small model leaves an empty list for whatever it was not told
+        return [who for name in told for who in self._people(name) if who != self.state.player]
+
+    def _left_behind(self, met: list[str]) -> list[str]:
+        """Who of the company does not come along to another place, where the block has no complete list.
+
+        A block that names anybody of the company again names all who come along. One that names nobody takes the
+        company along, but not those who belong to the place: who were never elsewhere with the player, and of whom
+        neither the player nor the reply speaks.
+        """
+        state = self.state
+        named = [who for who in met if who in state.present]
+        if named:
+            return [who for who in state.present if who not in named]
+        spoken = set(self.names.named_in(self.told))
+        where = state.whereabouts
+        return [who for who in state.present if who in where and not where[who].along and who not in spoken]
+
+    # -- who has what ------------------------------------------------------------------------------------------------
+
+    def _belongings(self) -> Iterator[Event]:
+        fields, names, player = self.fields, self.names, self.state.player
+        if fields.hp is not None:
+            yield deltas.HpSet(player, fields.hp.now, fields.hp.top)
+        elif fields.hp_change:
+            yield deltas.HpChanged(player, fields.hp_change)
+        given = [self._transfer(transfer) for transfer in fields.items_transferred]
+        handed = {(giver, thing) for giver, _, thing, _ in given} | {(taker, thing) for _, taker, thing, _ in given}
+        for item in fields.items_gained:
+            name, owner = names.owner_in(item.name)
+            thing, owner = names.ensure(Kind.ITEM, name), owner or player
+            if (owner, thing) in handed:
+                continue  # the block reports it twice
+            holder = self._holder(thing, item.quantity, owner)
+            if holder is None:
+                yield deltas.ItemGained(owner, thing, item.quantity)
+            else:
+                yield deltas.ItemTransferred(holder, owner, thing, item.quantity)
+        for item in fields.items_lost:
+            name, owner = names.owner_in(item.name)
+            owner = owner or player
+            thing = names.held_by(owner, name) or names.ensure(Kind.ITEM, name)
+            passed = sum(count for giver, _, given_thing, count in given if (giver, given_thing) == (owner, thing))
+            # What is lost and handed over is one loss told twice, unless there is enough of it for both.
+            if not passed or self._count(owner, thing) >= passed + item.quantity:
+                yield deltas.ItemLost(owner, thing, item.quantity)
+        for giver, receiver, thing, quantity in given:
+            if giver != receiver:
+                yield deltas.ItemTransferred(giver, receiver, thing, quantity)
+        for coins in fields.money:
+            yield deltas.ItemCounted(player, names.ensure(Kind.ITEM, coins.name), coins.quantity)
+
+    def _transfer(self, transfer: ItemTransfer) -> tuple[str, str, str, int]:
+        """Giver, receiver, thing and quantity. What is given is something that the giver has."""
+        names, player = self.names, self.state.player
         giver = names.ensure(Kind.CHARACTER, transfer.giver) if transfer.giver else player
         receiver = names.ensure(Kind.CHARACTER, transfer.receiver) if transfer.receiver else player
-        thing = names.ensure(Kind.ITEM, transfer.item)
-        if giver != receiver:
-            events.append(deltas.ItemTransferred(giver, receiver, thing, transfer.quantity))
-    for change in fields.relationship_changes:
-        source, target = names.ensure(Kind.CHARACTER, change.source), names.ensure(Kind.CHARACTER, change.target)
-        events.append(deltas.RelationChanged(source, target, change.type, change.delta))
-    for status in fields.status_changes:
-        events.append(deltas.StatusChanged(names.ensure(Kind.CHARACTER, status.name), _status(status.status)))
-    if fields.mood:
-        events.append(deltas.MoodChanged(player, fields.mood))
-    if fields.event_trigger:
-        event = names.ensure(Kind.EVENT, fields.event_trigger)
-        events.append(deltas.EventTriggered(event, fields.event_trigger))
-    if fields.notes:
-        events.append(deltas.Noted(fields.notes))
-    return events
+        thing = names.held_by(giver, transfer.item) or names.ensure(Kind.ITEM, transfer.item)
+        return giver, receiver, thing, transfer.quantity
+
+    def _holder(self, thing: str, quantity: int, owner: str) -> str | None:
+        """Who of the company has just what somebody gains: then it was taken or handed over, and not found."""
+        state = self.state
+        hands = {who: state.belongings.get(who, {}) for who in (*state.present, state.player) if who != owner}
+        holders = [who for who, own in hands.items() if thing in own and own[thing].quantity == quantity]
+        if not holders and quantity == 1 and is_particular(state.name(thing)):
+            # What has a name of its own there is one of: it was taken back, wherever its holder is.
+            holders = [who for who, own in state.belongings.items() if who != owner and thing in own]
+        return holders[0] if len(holders) == 1 and not self._count(owner, thing) else None
+
+    def _count(self, owner: str, thing: str) -> int:
+        stack = self.state.belongings.get(owner, {}).get(thing)
+        return stack.quantity if stack is not None else 0
+
+    # -- who is what -------------------------------------------------------------------------------------------------
+
+    def _relations(self) -> Iterator[Event]:
+        for change in self.fields.relationship_changes:
+            source = self.names.ensure(Kind.CHARACTER, change.source)
+            target = self.names.ensure(Kind.CHARACTER, change.target)
+            if source != target:
+                yield deltas.RelationChanged(source, target, change.type, change.delta)
+
+    def _destroyed(self) -> Iterator[Event]:
+        """Things that are no more, by their status."""
+        for status in self.fields.status_changes:
+            thing = self.names.find(Kind.ITEM, status.name)
+            if thing is None or self.names.find(Kind.CHARACTER, status.name) is not None or not _is_gone(status.status):
+                continue
+            yield deltas.AttributeSet(thing, "status", status.status)
+            for owner, hands in self.state.belongings.items():
+                if thing in hands:
+                    yield deltas.ItemLost(owner, thing, hands[thing].quantity)
+
+    def _revealed(self, name: str, really: str) -> Iterator[Event]:
+        """Somebody turns out to be somebody else: one person from now on, under both names."""
+        known = self.names.find(Kind.CHARACTER, name) or self.names.ensure(Kind.CHARACTER, name)
+        other = self.names.find(Kind.CHARACTER, really)
+        if other is None:
+            self.names.learn(known, really)
+        elif other != known:
+            gone, into = (known, other) if other == self.state.player else (other, known)
+            yield deltas.Merged(gone, into)
+
+    def _statuses(self) -> Iterator[Event]:
+        for status in self.fields.status_changes:
+            character = self.names.find(Kind.CHARACTER, status.name)
+            if character is None and (
+                self.names.find(Kind.ITEM, status.name) or self.names.find(Kind.LOCATION, status.name)
+            ):
+                continue  # things and places have no health
+            revealed = _REVEALS.fullmatch(status.status.strip(" .。"))
+            if revealed is not None and revealed.lastgroup is not None:
+                yield from self._revealed(status.name, revealed[revealed.lastgroup].strip())
+                continue
+            yield deltas.StatusChanged(self.names.ensure(Kind.CHARACTER, status.name), _status(status.status))
+
+    def _participants(self, event: str) -> tuple[str, ...]:
+        """Who took part in an event: those whom it names. One that names nobody happened to the player."""
+        return tuple(self.names.named_in(event)) or (self.state.player,)

@@ -41,7 +41,7 @@ async def read_turn(
     reading = await extractor.extract(
         turn.user, turn.reply, before, language, names=tuple(names), before_call=before_call, paid=paid
     )
-    told = read_delta(reading, before, source=Source.EXTRACTION, later=later)
+    told = read_delta(reading, before, source=Source.EXTRACTION, later=later, told=said)
     kept: list[Event] = [event for event in turn.delta.events if isinstance(event, Mentioned | Renamed)]
     if not any(isinstance(event, Mentioned) for event in kept):
         kept += mention_event(live.lore.mentioned_in(said))

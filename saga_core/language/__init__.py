@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from saga_core.language.detection import detect, language_of_files
+from saga_core.language.detection import detect, has_katakana, is_kana, is_unspaced, language_of_files
 from saga_core.language.han import simplified
+from saga_core.language.ja.kana import folded as folded_kana
 from saga_core.language.ko.particles import has_final, is_hangul, josa, particle_stems
 from saga_core.language.language import Language
 from saga_core.language.mentioning import mentions, mentions_folded, particles, standing
 from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc
+from saga_core.language.persona import NAME_PATTERN
 from saga_core.language.registry import DEFAULT, UNSAID, every, known, language_of, primary
 from saga_core.language.tokens import content_words, function_terms, match_text, terms
 from saga_core.lazy_face import lazy_face
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT",
+    "NAME_PATTERN",
     "NEVER",
     "UNSAID",
     "Comparison",
@@ -42,9 +45,13 @@ __all__ = [
     "detect",
     "every",
     "fold_name",
+    "folded_kana",
     "function_terms",
     "has_final",
+    "has_katakana",
     "is_hangul",
+    "is_kana",
+    "is_unspaced",
     "josa",
     "known",
     "language_of",

@@ -50,6 +50,8 @@ class BlockWords:
     """A pattern of an element of a list that says that there is none."""
     nothing_ends: str = ""
     """Such a word at the end of a text: the text is whole."""
+    nobody: str = ""
+    """What says, where a list of names should be, that nobody is there; between commas."""
     unchanged: str = ""
     """What a small model says instead of an empty block."""
 
@@ -97,4 +99,11 @@ class BlockWords:
     subject: str = NEVER
     """Between a name and a status, where no space does."""
     dead: str = ""
+    """What a status says of somebody who died."""
+    well: str = ""
+    """What a status says of somebody who has recovered."""
+    gone: str = NEVER
+    """A pattern of a status that says that a thing is no more."""
+    dead_ends: tuple[str, ...] = ()
+    """Such words at the end of a longer status, in languages that write no spaces: 坠楼身亡."""
     alive: str = ""

@@ -9,6 +9,9 @@ _TOLD_BY = 16_000
 _HANGUL = re.compile("[가-힣]")
 _KANA = re.compile("[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9d]")
 _HAN = re.compile("[\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_UNSPACED = re.compile("[\u3005\u3041-\u30ff\u3400-\u9fff]+")
+_ALL_KANA = re.compile("[\u3041-\u30ff]+")
+_KATAKANA = re.compile("[\u30a1-\u30fa\uff66-\uff9d]")
 _LATIN = re.compile("[A-Za-z]")
 _KEY = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?[A-Za-z_ -]{1,24}:", re.M)
 """A key of a world file, at the beginning of a line."""
@@ -42,3 +45,18 @@ def language_of_files(text: str) -> str:
     any Hangul in them count as Korean."""
     found = detect(_KEY.sub("", text))
     return "ko" if found == "en" and _HANGUL.search(text) else found
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text is written in kana and Han characters alone: scripts that put no spaces between words."""
+    return _UNSPACED.fullmatch(text) is not None
+
+
+def is_kana(text: str) -> bool:
+    """Whether a text is written in kana alone."""
+    return _ALL_KANA.fullmatch(text) is not None
+
+
+def has_katakana(text: str) -> bool:
+    """Whether there is katakana in a text, of full or of half width."""
+    return _KATAKANA.search(text) is not None

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from saga_core.language.labels import Labels
     from saga_core.language.names import NameWords
     from saga_core.language.past import PastWords
+    from saga_core.language.persona import PersonaWords
     from saga_core.language.questions import Questions
     from saga_core.language.requests import RequestWords
     from saga_core.language.story import StoryWords
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from saga_core.language.words import WordRules
     from saga_core.language.world import WorldWords
 
-PARTS = ("block", "labels", "names", "past", "questions", "requests", "story", "texts", "words", "world")
+PARTS = ("block", "labels", "names", "past", "persona", "questions", "requests", "story", "texts", "words", "world")
 """The modules of a language's folder. Each has one constant of its name, in capitals."""
 
 
@@ -53,6 +54,12 @@ class Language:
     def past(self) -> PastWords:
         """Words of time and of remembering, in what players say and stories tell."""
         found: PastWords = self._part("past")
+        return found
+
+    @cached_property
+    def persona(self) -> PersonaWords:
+        """What frontends, cards and players say of the player's character."""
+        found: PersonaWords = self._part("persona")
         return found
 
     @cached_property

@@ -23,6 +23,12 @@ class NameWords:
     """What hangs on a name of at least two letters."""
     many: frozenset[str] = _NONE
     """Titles that many bear at the same place: they name nobody."""
+    diminutives: tuple[str, ...] = ()
+    """What may stand before a family name of one letter, or before a given name, among friends."""
+    nicknames: tuple[str, ...] = ()
+    """What stands between somebody's name and another name, or before the other one alone."""
+    reveals: str = "(?!)"
+    """A pattern of a status that tells who somebody really is, with the group ``name``."""
     women: frozenset[str] = _NONE
     men: frozenset[str] = _NONE
     families: frozenset[str] = _NONE

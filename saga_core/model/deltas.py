@@ -48,6 +48,15 @@ class HpChanged:
 
 
 @frozen
+class HpSet:
+    """Hit points are so many, of ``top`` if that is said."""
+
+    who: str
+    hp: int
+    top: int | None = None
+
+
+@frozen
 class MoodChanged:
     """A character's mood becomes another."""
 
@@ -79,6 +88,15 @@ class ItemLost:
     owner: str
     item: str
     quantity: int = 1
+
+
+@frozen
+class ItemCounted:
+    """Somebody has so many of an item now, whatever was known before."""
+
+    owner: str
+    item: str
+    quantity: int
 
 
 @frozen
@@ -117,10 +135,19 @@ class RelationChanged:
 
 @frozen
 class EventTriggered:
-    """An event of the story happens."""
+    """An event of the story happens. ``who`` took part in it."""
 
     event: str
     name: str
+    who: tuple[str, ...] | None = None
+    """None in records of versions that did not know it: everybody present counts as a participant."""
+
+
+@frozen
+class Played:
+    """Another character is the player's from now on; the one before stays in the story, in the company."""
+
+    who: str
 
 
 @frozen
@@ -268,15 +295,18 @@ Event = (
     | Renamed
     | Moved
     | HpChanged
+    | HpSet
     | MoodChanged
     | StatusChanged
     | ItemGained
     | ItemLost
+    | ItemCounted
     | ItemTransferred
     | Met
     | Separated
     | RelationChanged
     | EventTriggered
+    | Played
     | Noted
     | Mentioned
     | AttributeSet

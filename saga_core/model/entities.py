@@ -50,10 +50,12 @@ class Entity:
 
 @frozen
 class Placement:
-    """Where a character is, and since which turn (depth)."""
+    """Where a character is, and since which turn (depth). ``along``: the character gets around, with the player or to
+    where the player is, and does not belong to one place."""
 
     place: str
     since: int = 0
+    along: bool = False
 
 
 @frozen

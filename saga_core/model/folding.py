@@ -10,7 +10,7 @@ from attrs import fields as attributes
 
 from saga_core.model import curated, deltas
 from saga_core.model.deltas import Delta
-from saga_core.model.entities import Entity, Happening, Kind, Placement, Problem, Relation, Stack
+from saga_core.model.entities import DEAD, Entity, Happening, Kind, Placement, Problem, Relation, Stack
 from saga_core.model.memories import remembered
 from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, MAX_PROBLEMS, WorldState
 
@@ -109,12 +109,15 @@ def _moved(draft: _Draft, event: deltas.Moved) -> None:
     if who.dead:
         draft.problem(f"{who.name!r} is dead and moved to {place.name!r}")
     whereabouts = draft.map("whereabouts")
-    company = draft.view("present") if who.id == draft.base.player else ()
+    player = draft.view("player")
+    company = draft.view("present") if who.id == player else ()
+    left = whereabouts.get(player)
     for walker in (who.id, *company):
         if walker not in whereabouts or whereabouts[walker].place != place.id:
-            whereabouts[walker] = Placement(place.id, draft.depth)
-    if who.id != draft.base.player and who.id in draft.view("present"):
-        here = whereabouts.get(draft.base.player)
+            along = walker != player and walker in whereabouts and left is not None
+            whereabouts[walker] = Placement(place.id, draft.depth, along)
+    if who.id != player and who.id in draft.view("present"):
+        here = whereabouts.get(player)
         if here is None or here.place != place.id:
             draft.changed["present"] = tuple(other for other in draft.view("present") if other != who.id)
 
@@ -130,6 +133,16 @@ def _hp_changed(draft: _Draft, event: deltas.HpChanged) -> None:
     draft.attribute(who, hp=max(0, min(top, hp + event.amount)))
 
 
+def _hp_set(draft: _Draft, event: deltas.HpSet) -> None:
+    who = draft.entity(event.who, Kind.CHARACTER)
+    if who is None:
+        return
+    known = who.get("max_hp")
+    top = event.top if event.top is not None else known
+    values: dict[str, Any] = {"hp": max(0, event.hp if not isinstance(top, int) else min(top, event.hp))}
+    draft.attribute(who, **values, **({} if top is None or top == known else {"max_hp": top}))
+
+
 def _mood_changed(draft: _Draft, event: deltas.MoodChanged) -> None:
     who = draft.entity(event.who, Kind.CHARACTER)
     if who is not None:
@@ -139,8 +152,11 @@ def _mood_changed(draft: _Draft, event: deltas.MoodChanged) -> None:
 def _status_changed(draft: _Draft, event: deltas.StatusChanged) -> None:
     """The status, and since which turn; the same status again leaves both."""
     who = draft.entity(event.who, Kind.CHARACTER)
-    if who is not None and who.get("status") != event.status:
-        draft.attribute(who, status=event.status, status_since=draft.depth)
+    if who is None or who.get("status") == event.status:
+        return
+    draft.attribute(who, status=event.status, status_since=draft.depth)
+    if event.status == DEAD and who.id in draft.view("present"):
+        draft.changed["present"] = tuple(other for other in draft.view("present") if other != who.id)
 
 
 def _gain(draft: _Draft, owner: str, item: str, quantity: int) -> None:
@@ -191,6 +207,18 @@ def _item_lost(draft: _Draft, event: deltas.ItemLost) -> None:
         _lose(draft, owner.id, item.id, event.quantity)
 
 
+def _item_counted(draft: _Draft, event: deltas.ItemCounted) -> None:
+    owner, item = draft.entity(event.owner, Kind.CHARACTER), draft.entity(event.item, Kind.ITEM)
+    if owner is None or item is None:
+        return
+    hands = draft.hands(owner.id)
+    if event.quantity < 1:
+        hands.pop(item.id, None)
+    else:
+        old = hands.get(item.id, Stack(0))
+        hands[item.id] = evolve(old, quantity=min(MAX_QUANTITY, event.quantity))
+
+
 def _item_transferred(draft: _Draft, event: deltas.ItemTransferred) -> None:
     giver, receiver = draft.entity(event.giver, Kind.CHARACTER), draft.entity(event.receiver, Kind.CHARACTER)
     item = draft.entity(event.item, Kind.ITEM)
@@ -202,18 +230,20 @@ def _item_transferred(draft: _Draft, event: deltas.ItemTransferred) -> None:
 
 def _met(draft: _Draft, event: deltas.Met) -> None:
     who = draft.entity(event.who, Kind.CHARACTER)
-    if who is None or who.id == draft.base.player:
+    if who is None or who.id == draft.view("player"):
         return
     if who.dead:
+        # Somebody comes back when a reply reports it: a name in a list is no resurrection.
         draft.problem(f"{who.name!r} is dead and was met again")
+        return
     for group in ("met", "present"):
         if who.id not in draft.view(group):
             draft.changed[group] = (*draft.view(group), who.id)
-    here = draft.view("whereabouts").get(draft.base.player)
+    here = draft.view("whereabouts").get(draft.view("player"))
     if here is not None:
         there = draft.view("whereabouts").get(who.id)
         if there is None or there.place != here.place:
-            draft.map("whereabouts")[who.id] = Placement(here.place, draft.depth)
+            draft.map("whereabouts")[who.id] = Placement(here.place, draft.depth, along=there is not None)
 
 
 def _separated(draft: _Draft, event: deltas.Separated) -> None:
@@ -246,13 +276,30 @@ def _event_triggered(draft: _Draft, event: deltas.EventTriggered) -> None:
     happening = draft.entity(event.event, Kind.EVENT)
     if happening is None:
         return
-    links = {(draft.base.player, "INVOLVED_IN", happening.id)}
-    links.update((who, "INVOLVED_IN", happening.id) for who in draft.view("present"))
+    who = event.who if event.who is not None else (draft.view("player"), *draft.view("present"))
+    links = {(each, "INVOLVED_IN", happening.id) for each in who}
     draft.changed["links"] = draft.view("links") | {link for link in links if link[0]}
     kept = (*draft.view("happenings"), Happening(happening.id, event.name, draft.depth))
     draft.changed["happenings"] = kept[-MAX_HAPPENINGS:]
     if happening.id in draft.view("schedule"):
         draft.map("schedule").pop(happening.id)
+
+
+def _played(draft: _Draft, event: deltas.Played) -> None:
+    who, before = draft.entity(event.who, Kind.CHARACTER), draft.view("player")
+    if who is None or who.id == before:
+        return
+    draft.changed["player"] = who.id
+    draft.attribute(who, is_player=True)
+    company = [each for each in draft.view("present") if each != who.id]
+    old = draft.view("entities").get(before)
+    if old is not None and not old.dead:
+        company.append(before)
+        draft.changed["met"] = tuple(dict.fromkeys((*draft.view("met"), before)))
+    draft.changed["present"] = tuple(company)
+    here = draft.view("whereabouts").get(before)
+    if here is not None and who.id not in draft.view("whereabouts"):
+        draft.map("whereabouts")[who.id] = Placement(here.place, draft.depth, along=True)
 
 
 def _noted(draft: _Draft, event: deltas.Noted) -> None:
@@ -338,15 +385,18 @@ _APPLY: Mapping[type, Callable[[_Draft, Any], None]] = {
     deltas.Renamed: _renamed,
     deltas.Moved: _moved,
     deltas.HpChanged: _hp_changed,
+    deltas.HpSet: _hp_set,
     deltas.MoodChanged: _mood_changed,
     deltas.StatusChanged: _status_changed,
     deltas.ItemGained: _item_gained,
     deltas.ItemLost: _item_lost,
+    deltas.ItemCounted: _item_counted,
     deltas.ItemTransferred: _item_transferred,
     deltas.Met: _met,
     deltas.Separated: _separated,
     deltas.RelationChanged: _relation_changed,
     deltas.EventTriggered: _event_triggered,
+    deltas.Played: _played,
     deltas.Noted: _noted,
     deltas.Mentioned: _mentioned,
     deltas.AttributeSet: _attribute_set,

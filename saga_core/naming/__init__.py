@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from saga_core.naming.evidence import Evidence
 from saga_core.naming.names import Names
+from saga_core.naming.things import is_particular
 
 __all__ = [
+    "Evidence",
     "Names",
+    "is_particular",
 ]

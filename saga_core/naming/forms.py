@@ -6,10 +6,20 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
-from saga_core.language import NameWords, clean_name, every, fold_name, is_hangul, particle_stems
+from saga_core.language import (
+    NameWords,
+    clean_name,
+    every,
+    fold_name,
+    folded_kana,
+    has_katakana,
+    is_hangul,
+    particle_stems,
+    simplified,
+)
 
 _ARTICLE = re.compile(r"(?:the|an?) (?=.)", re.I)
-_COMMON = re.compile(r"(?:an?|some|the) (?=[a-z])")
+_COMMON = re.compile(r"\A(?:an?|some|the) (?=[a-z])")
 _REMARK = re.compile(r"(?P<head>.*\S)\s*[(（](?P<remark>[^()（）\d]{2,})[)）]")
 _POSSESSIVE = re.compile(r"(?P<head>.*\w)['’]s")
 _INDEFINITE = re.compile(r"(?:an?|some|another) (?=.)", re.I)
@@ -66,6 +76,12 @@ def _forms(name: str) -> Iterator[str]:
                     yield head
 
 
+def remarked(name: str) -> tuple[str, str] | None:
+    """A name and the remark in parentheses behind it; None without one."""
+    found = _REMARK.fullmatch(clean_name(name))
+    return (found["head"], found["remark"]) if found is not None else None
+
+
 def bare(name: str) -> str:
     """``name`` without an English article."""
     return _ARTICLE.sub("", name, count=1) if _ARTICLE.match(name) else name
@@ -78,7 +94,10 @@ def uncommon(name: str) -> str:
 
 def fold(name: str) -> str:
     """A name as it is compared: without spaces and hyphens, all apostrophes alike."""
-    return fold_name(name).replace("’", "'").replace("-", "")
+    plain = fold_name(name).replace("’", "'").replace("-", "")
+    if plain.isascii():
+        return plain
+    return folded_kana(plain) if has_katakana(plain) else simplified(plain)
 
 
 def indefinite(name: str) -> bool:
@@ -115,9 +134,29 @@ def same_name(one: list[str], other: list[str]) -> bool:
     plain = untitled(one)
     if _family_and_title(one, other) or (one[-1:] != plain[-1:] and one[-1] in _ANY_HONORIFIC and plain == other[:1]):
         return True
+    if plain == one and len(other) > 1 and untitled(other) == one and not is_title(one[0]) and _is_person(one):
+        return len("".join(one)) > 1
     return any(_in_other_words(each, other) for each in ([one] if plain == one else [one, plain])) or (
         plain != one and plain == other
     )
+
+
+def _is_person(words: list[str]) -> bool:
+    """Whether words are a full name, as far as letters tell: of Hangul three, the first a family name."""
+    joined = "".join(words)
+    return not is_hangul(joined[0]) or (len(joined) == 3 and joined[0] in _FAMILIES)
+
+
+def contradicts(one: list[str], other: list[str]) -> bool:
+    """Whether two full names of one given name have different family names: ``Tom Alder`` and "Tom Brandt"."""
+    left, right = _full(one), _full(other)
+    return len(left) > 1 and len(right) > 1 and left[0] == right[0] and left[-1] != right[-1]
+
+
+def _full(words: list[str]) -> list[str]:
+    """The words of a name in letters of the Latin script, without titles and what tells of where one is from."""
+    plain = [word for word in untitled(words[: len(words) - len(_epithet(words))]) if word not in _BETWEEN]
+    return plain if all(word[:1].isascii() for word in plain) else []
 
 
 def _in_other_words(one: list[str], other: list[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import Factory, define, evolve, field, frozen
 
-from saga_core.language import detect
+from saga_core.language import detect, language_of
 from saga_core.ports import Clock
 from saga_core.transcript import Transcript
 from saga_core.world import EMPTY_WORLD, World, WorldLibrary
@@ -35,7 +35,7 @@ class WorldChoice:
 
     def _language(self, world: World) -> str:
         said = "\n".join(utterance.text for utterance in self.transcript.utterances[-_HEARD:])
-        return detect(said, detect(self.transcript.system_text, world.language))
+        return language_of(detect(said, detect(self.transcript.system_text, world.language))).tag
 
 
 @define
@@ -76,3 +76,7 @@ class Asked:
     model: str
     provider: str
     lap: Lap
+    player: str = ""
+    """The player's name, if the client gives it explicitly."""
+    aside: bool = False
+    """Whether the client knows that the request is no turn of the story."""

@@ -63,6 +63,8 @@ class Places:
         found = await locate(
             self.matcher, asked.transcript, owner=asked.owner, only=only, world=lambda: asked.world.get().name
         )
+        if asked.aside:
+            found = evolve(found, kind=TurnKind.SIDE)
         self.counters.add(f"begun.{found.kind.value}")
         if found.outside:
             return None

@@ -30,7 +30,7 @@ from saga_core.play.turn_work import TurnWork
 from saga_core.ports import Clock
 from saga_core.prompt import client_blocks
 from saga_core.sessions import LiveSession
-from saga_core.transcript import read_transcript
+from saga_core.transcript import persona_of, read_transcript
 from saga_core.world import WorldLibrary
 
 log = logging.getLogger("saga")
@@ -68,6 +68,8 @@ class Play:
         choices: int = 1,
         model: str = "",
         provider: str = "",
+        player: str = "",
+        aside: bool = False,
     ) -> PendingTurn:
         """See ``Saga.begin``."""
         lap = Lap(self.clock)
@@ -84,6 +86,8 @@ class Play:
             choices=choices,
             model=model,
             provider=provider,
+            player=player,
+            aside=aside,
             lap=lap,
         )
         while True:
@@ -151,7 +155,12 @@ class Play:
         above = await live.turn(parent)
         lap.total()
         to_record = ToRecord(
-            session=live.session.id, transcript=transcript, parent=parent, model=model, timeline=place.timeline
+            session=live.session.id,
+            transcript=transcript,
+            parent=parent,
+            model=model,
+            timeline=place.timeline,
+            persona=persona_of(transcript, asked.player),
         )
         pending = PendingTurn(
             id=replies[0].turn_id,

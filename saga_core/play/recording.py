@@ -21,7 +21,7 @@ from saga_core.play.turn_work import TurnWork
 from saga_core.ports import Clock
 from saga_core.projection import render_episode, witnesses
 from saga_core.sessions import LiveSession, LiveSessions
-from saga_core.transcript import Transcript, Utterance, identity_key, opening_key, words_key
+from saga_core.transcript import Persona, Transcript, Utterance, identity_key, opening_key, words_key
 
 log = logging.getLogger("saga")
 
@@ -38,6 +38,8 @@ class ToRecord:
     model: str
     timeline: str = ""
     """The named timeline that the request named."""
+    persona: Persona | None = None
+    """Who plays, as far as the request tells."""
 
 
 @define(eq=False, kw_only=True)
@@ -186,9 +188,17 @@ class _Readings:
     def _delta(self, kind: TurnKind, reply: Reply, finish: str) -> Delta:
         if kind is TurnKind.SIDE:
             return Delta()
-        words = self.known.transcript.words
-        reading = reply.reading(finish)
-        delta = read_delta(reading, self.state, player_name=words[-1].speaker if words else "")
+        reading, persona = reply.reading(finish), self.known.persona
+        name, sure = (persona.name, persona.sure) if persona is not None else ("", False)
+        transcript = self.known.transcript
+        delta = read_delta(
+            reading,
+            self.state,
+            player_name=name,
+            sure=sure,
+            told=f"{transcript.player_words}\n{reply.told}",
+            card=transcript.system_text,
+        )
         self.counters.add(f"block.{reading.status.value}")
         named = self.live.lore.mentioned_in(f"{self.known.transcript.player_words}\n{reply.told}")
         return evolve(delta, events=delta.events + mention_event(named))

@@ -39,7 +39,11 @@ def _each(elements: Iterator[Node], kind: Kind) -> Iterator[Node]:
     for element in elements:
         if not isinstance(element, Scalar) or element.quoted or element.literal:
             yield element
-        elif kind in (Kind.ITEMS, Kind.NAMES) and _SLASH.search(element.text) and len(element.text) <= LONGEST:
+        elif (
+            kind in (Kind.ITEMS, Kind.NAMES, Kind.COMPANY)
+            and _SLASH.search(element.text)
+            and len(element.text) <= LONGEST
+        ):
             yield from (Scalar(part) for part in _SLASH.split(element.text) if part.strip())
         elif not nothing_in_list(element):
             yield element

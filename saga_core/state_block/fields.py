@@ -47,10 +47,20 @@ class StatusChange:
 
 
 @frozen
+class HitPoints:
+    """Hit points as they stand: how many are left, and of how many; ``top`` is None where the block does not say."""
+
+    now: int
+    top: int | None = None
+
+
+@frozen
 class BlockFields:
     """What one block says. None and () mean that it says nothing about the field.
 
-    All text is NFC on one line, as ``clean_name`` gives it. ``hp_change`` is signed: negative is harm.
+    All text is NFC on one line, as ``clean_name`` gives it. ``hp_change`` is signed: negative is harm. ``present``,
+    ``hp`` and ``money`` say how things stand at the end of the reply, and not what changed: an empty ``present`` means
+    that nobody is with the player, None that the block does not say.
     """
 
     location: str | None = None
@@ -66,6 +76,9 @@ class BlockFields:
     event_trigger: str | None = None
     notes: str | None = None
     status_changes: tuple[StatusChange, ...] = ()
+    present: tuple[str, ...] | None = None
+    hp: HitPoints | None = None
+    money: tuple[ItemAmount, ...] = ()
 
 
 class Kind(Enum):
@@ -75,6 +88,8 @@ class Kind(Enum):
     TEXT = "one line of text"
     FLAG = "true or false"
     CHANGE = "a signed whole number"
+    LEVEL = "hit points left, of how many"
+    COMPANY = "the complete list of names"
     ITEMS = "a list of items"
     NAMES = "a list of names"
     TRANSFERS = "a list of {item, from, to}"
@@ -82,7 +97,7 @@ class Kind(Enum):
     STATUSES = "a list of {name, status}"
 
 
-LIST_KINDS = frozenset({Kind.ITEMS, Kind.NAMES, Kind.TRANSFERS, Kind.RELATIONS, Kind.STATUSES})
+LIST_KINDS = frozenset({Kind.ITEMS, Kind.NAMES, Kind.COMPANY, Kind.TRANSFERS, Kind.RELATIONS, Kind.STATUSES})
 
 
 @frozen
@@ -107,10 +122,13 @@ class Field:
 FIELDS: tuple[Field, ...] = (
     Field("location", Kind.NAME),
     Field("location_moved", Kind.FLAG),
+    Field("present", Kind.COMPANY),
     Field("hp_change", Kind.CHANGE),
+    Field("hp", Kind.LEVEL),
     Field("items_gained", Kind.ITEMS),
     Field("items_lost", Kind.ITEMS),
     Field("items_transferred", Kind.TRANSFERS),
+    Field("money", Kind.ITEMS),
     Field("npc_met", Kind.NAMES),
     Field("npc_separated", Kind.NAMES),
     Field("relationship_changes", Kind.RELATIONS),
@@ -124,6 +142,7 @@ _TEMPLATES = {each.name: " ".join(known.block.templates.get(each.name, "") for k
 RECORD_KEYS_OF: dict[Kind, tuple[str, ...]] = {
     Kind.ITEMS: ("name", "item", "quantity"),
     Kind.NAMES: ("name",),
+    Kind.COMPANY: ("name",),
     Kind.TRANSFERS: ("item", "from", "to", "quantity", "name"),
     Kind.RELATIONS: ("from", "to", "type", "delta"),
     Kind.STATUSES: ("name", "status"),
@@ -136,8 +155,9 @@ def squash(text: str) -> str:
 
 
 _WORDS = tuple(each.block for each in every())
+# Of two fields that claim a word the first has it: "hp" is a change, unless its value says how many are left.
 _BY_ALIAS: dict[str, Field] = {
-    alias: field for field in FIELDS for alias in (squash(field.name), *field.aliases.split())
+    alias: field for field in reversed(FIELDS) for alias in (squash(field.name), *field.aliases.split())
 }
 # Keys inside the records of the composite kinds.
 _RECORD_KEYS = {

@@ -12,6 +12,7 @@ from saga_core.language import DEFAULT, known, language_of, primary
 from saga_core.state_block.fields import (
     FIELDS,
     BlockFields,
+    HitPoints,
     ItemAmount,
     ItemTransfer,
     Kind,
@@ -35,6 +36,7 @@ _TEMPLATE = """\
 ```state
 location: <{place}>
 location_moved: <true|false>
+present: [<{name}>, <{name}>]
 hp_change: <-15|0|+5>
 items_gained: [<{item}>, <{item}> x2]
 items_lost: []
@@ -70,13 +72,20 @@ def _instruction(tag: str) -> str:
 def render_block(fields: BlockFields) -> str:
     """``fields`` as a block, fences included, without a line end behind it.
 
-    Every field has a line, but for ``status_changes``, which is written only when there are any.
+    Every field has a line, but for those that a block may leave out: ``status_changes``, ``present``, ``hp`` and
+    ``money`` are written only when they say something.
 
     ``parse_block`` gives the same fields back, whatever the names hold. Raises ValueError, naming the
     field, for a value that no block can state: an empty or overlong text, text that is not clean (see
     ``clean_name``), a quantity below 1, a number or a list beyond the parser's limits.
     """
-    stated = (field for field in FIELDS if field.kind is not Kind.STATUSES or fields.status_changes)
+    stated = (
+        field
+        for field in FIELDS
+        if field.name not in _OPTIONAL
+        or getattr(fields, field.name) not in (None, ())
+        or (field.kind is Kind.COMPANY and fields.present is not None)
+    )
     body = "".join(f"{field.name}: {_line(getattr(fields, field.name))}\n" for field in stated)
     read = parse_block(body).fields
     if read != fields:
@@ -95,6 +104,8 @@ def _line(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
+    if isinstance(value, HitPoints):
+        return str(value.now) if value.top is None else f"{value.now}/{value.top}"
     if isinstance(value, tuple):
         return "[" + ", ".join(_element(element) for element in value) + "]"
     return _text(str(value), _PLAIN_LINE)
@@ -129,6 +140,7 @@ def _map(pairs: list[tuple[str, str]]) -> str:
     return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
 
 
+_OPTIONAL = frozenset({"status_changes", "present", "hp", "money"})
 _PLAIN = re.compile(r"[^\W\d_]\w*(?: \w+)*")
 _PLAIN_LINE = re.compile(r"[^\W\d_]\w*(?:[,.!?]? \w+)*[.!?]?")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f`~<&\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")

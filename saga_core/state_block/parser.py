@@ -11,11 +11,12 @@ from attrs import Factory, define, frozen
 from saga_core.language import nfc
 from saga_core.state_block import flow, lines
 from saga_core.state_block.dress import undressed
-from saga_core.state_block.fields import BlockFields, Field, Kind, field_of, is_header, names_level
+from saga_core.state_block.fields import FIELDS, BlockFields, Field, Kind, field_of, is_header, names_level
 from saga_core.state_block.filter import Hidden, hide
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
 from saga_core.state_block.loose import loose_report
 from saga_core.state_block.records import (
+    read_company,
     read_destination,
     read_items,
     read_names,
@@ -23,7 +24,7 @@ from saga_core.state_block.records import (
     read_statuses,
     read_transfers,
 )
-from saga_core.state_block.values import Unreadable, read_change, read_flag, read_text
+from saga_core.state_block.values import Unreadable, read_change, read_flag, read_level, read_text
 
 MAX_BODY = 65_536
 _MAX_PROBLEMS = 50
@@ -87,6 +88,12 @@ class _Findings:
         self.problem(f"{field.name}: {why}")
         self.invalid[field.name] = None
 
+    def say(self, field: Field, value: tuple[Any, ...] | None) -> None:
+        """Keep a list that says how things stand, an empty one too; the last one counts. None says nothing."""
+        self.readable.add(field.name)
+        if value is not None:
+            self.values[field.name] = value
+
     def take(self, field: Field, value: Any) -> None:
         """Keep a value; a list goes on with an earlier one, and two different single values cancel out."""
         earlier = self.values.get(field.name)
@@ -100,6 +107,9 @@ class _Findings:
         elif earlier != value:
             self.values.pop(field.name, None)
             self.bad(field, "said twice, differently")
+
+
+_HP = next(field for field in FIELDS if field.kind is Kind.LEVEL)
 
 
 def parse_block(body: str, *, closed: bool = True) -> ParsedBlock:
@@ -219,6 +229,9 @@ def _read_node(node: Node, closed: bool, findings: _Findings) -> None:
 
 
 def _read_field(field: Field, key: str, node: Node, findings: _Findings) -> None:
+    if field.kind is Kind.CHANGE and names_level(key) and (level := read_level(node)) is not None:
+        findings.take(_HP, level)
+        return
     before = len(findings.problems) + findings.unsaid
 
     def complain(why: str) -> None:
@@ -228,6 +241,9 @@ def _read_field(field: Field, key: str, node: Node, findings: _Findings) -> None
         value = _read_value(field, key, node, complain)
     except Unreadable as problem:
         complain(str(problem))
+        return
+    if field.kind is Kind.COMPANY:
+        findings.say(field, value)
         return
     if value or len(findings.problems) + findings.unsaid == before:
         findings.take(field, value)
@@ -240,8 +256,12 @@ def _read_value(field: Field, key: str, node: Node, complain: Any) -> Any:
         return read_change(node, level=names_level(key))
     if field.kind is Kind.ITEMS:
         return read_items(node, field, complain)
+    if field.kind is Kind.LEVEL:
+        return read_level(node)
     if field.kind is Kind.NAMES:
         return read_names(node, field, complain)
+    if field.kind is Kind.COMPANY:
+        return read_company(node, field, complain)
     if field.kind is Kind.TRANSFERS:
         return read_transfers(node, field, complain)
     if field.kind is Kind.RELATIONS:

@@ -16,8 +16,9 @@ from saga_core.state_block.fields import (
     RelationChange,
     StatusChange,
     record_key,
+    squash,
 )
-from saga_core.state_block.flow import Node, Pairs, Scalar
+from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
 from saga_core.state_block.values import (
     Unreadable,
     is_nothing,
@@ -33,6 +34,7 @@ from saga_core.state_block.values import (
 
 MAX_ENTRIES = 100
 MAX_DELTA = 1_000
+_NOBODY = frozenset(squash(word) for each in every() for word in each.block.nobody.split(",") if word)
 
 T = TypeVar("T")
 Complain = Callable[[str], None]
@@ -83,6 +85,19 @@ def read_items(node: Node, field: Field, complain: Complain) -> tuple[ItemAmount
 def read_names(node: Node, field: Field, complain: Complain) -> tuple[str, ...]:
     """Names; as ``read_items``."""
     return _collect(records(node, field.kind), lambda element: _names(element, field), complain)
+
+
+def read_company(node: Node, field: Field, complain: Complain) -> tuple[str, ...] | None:
+    """The complete list of those who are present: () for nobody, None where the block does not say."""
+    names = read_names(node, field, complain)
+    if names:
+        return names
+    bare = sole(node)
+    if isinstance(bare, Seq):
+        return () if not bare.items else None
+    if isinstance(bare, Scalar) and not bare.literal and squash(split_remark(bare.text)[0]) in _NOBODY:
+        return ()
+    return None
 
 
 def read_transfers(node: Node, field: Field, complain: Complain) -> tuple[ItemTransfer, ...]:
@@ -195,13 +210,10 @@ def _names(element: Node, field: Field) -> list[str]:
 
 
 def _unremarked(scalar: Scalar) -> Scalar:
-    """Who is named, without a remark behind the name. One with a number in it tells somebody apart: ``고블린 (2)``."""
+    """Who is named, without a role behind the name. A remark in parentheses stays: it may be another name."""
     if not scalar.quoted and (role := _ROLE.fullmatch(scalar.text)):
         scalar = Scalar(role["head"])
-    head, remark = split_remark(scalar.text)
-    if scalar.quoted or not head or len(remark) < 2 or _DIGIT.search(remark):
-        return scalar
-    return Scalar(head)
+    return scalar
 
 
 def _transfers(element: Node, field: Field) -> list[ItemTransfer]:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from saga_core.language import caseless, clean_name, every
-from saga_core.state_block.fields import squash
+from saga_core.state_block.fields import HitPoints, squash
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq, unquote
 
 MAX_NAME = 200
@@ -196,6 +196,29 @@ _GAIN = re.compile("|".join(each.gain for each in _WORDS))
 _NEGATION = re.compile("|".join(each.negation for each in _WORDS))
 _UNITS = re.compile("|".join(each.units for each in _WORDS))
 _STRAY = re.compile(r"[%/~±\d]|[+-]\s*\x00|\x00[+-]|\x00(?!(?:hp|hit|health|pts?|points?|p|dmg)\b)[a-z]")
+
+
+_LEVEL = re.compile(
+    rf"(?:hp|{'|'.join(each.hit_points for each in _WORDS)})?\s*"
+    r"(?P<now>\d{1,9})\s*(?:/|out of|of)\s*(?P<top>\d{1,9})\s*(?:hp)?"
+)
+_BARE_LEVEL = re.compile(r"(?P<now>\d{1,9})\s*(?:hp|%)?")
+
+
+def read_level(node: Node) -> HitPoints | None:
+    """Hit points as they stand: ``85/100``, ``85``; None for anything that says something else, or nothing.
+
+    A bare 0 says nothing: a model that counts changes writes it for "no change".
+    """
+    node = sole(node)
+    if not isinstance(node, Scalar) or len(node.text) > _MAX_WRITTEN:
+        return None
+    text = split_remark(strip_emphasis(unicodedata.normalize("NFKC", node.text).casefold().strip()))[0]
+    if found := _LEVEL.fullmatch(text):
+        now, top = int(found["now"]), int(found["top"])
+        return HitPoints(_bounded(now), _bounded(top)) if top > 0 and now <= top else None
+    found = _BARE_LEVEL.fullmatch(text)
+    return HitPoints(_bounded(int(found["now"]))) if found and int(found["now"]) else None
 
 
 def read_change(node: Node, *, level: bool = False) -> int | None:

@@ -7,6 +7,7 @@ from saga_core.transcript.dialogue import Transcript, Utterance, read_transcript
 from saga_core.transcript.identities import identity, identity_key, prefix_keys
 from saga_core.transcript.locating import Located, locate
 from saga_core.transcript.matching import SHORT, Match, Matcher, opening_key, words_key
+from saga_core.transcript.persona import Persona, persona_of
 from saga_core.transcript.similarity import INHERIT, likeness
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Located",
     "Match",
     "Matcher",
+    "Persona",
     "Transcript",
     "Utterance",
     "identities",
@@ -23,6 +25,7 @@ __all__ = [
     "likeness",
     "locate",
     "opening_key",
+    "persona_of",
     "prefix_keys",
     "read_transcript",
     "words_key",

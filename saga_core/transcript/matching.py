@@ -35,6 +35,12 @@ _UNKNOWN = 64
 _ASKED = 12
 """Quoted utterances that are looked up."""
 _CHILDREN = 32
+_PROVES = 200
+"""Characters from which on a text is one reply's alone, whatever stands above it."""
+_STOPPED = 80
+"""Characters of a reply of which nobody knows whether it is whole, at most, for it to be taken for a beginning."""
+_ABOVE = 4
+"""Replies above a text that are looked up."""
 _NAME = 42
 """Characters that a name and its colon take at most."""
 
@@ -113,6 +119,11 @@ class Matcher:
             said = await witness.find_place(past, owner)
             if said is not None and said.certain:
                 return _told(said, past)
+        for position in range(greeting - 1, -1, -1) if transcript.words else ():
+            # A client that sends the last reply and new words only: the reply stands where a greeting would.
+            found = await self._at(past, position, owner, only)
+            if found is not None and found.how == "reply":
+                return await self._matched(found, past)
         rest = past[greeting:] if transcript.words or greeting < len(past) else ()
         if only is None:
             for session_id in reversed(await self.known.openings(owner, opening_key(transcript))):
@@ -156,9 +167,12 @@ class Matcher:
         return False
 
     async def _at(
-        self, past: Sequence[Utterance], position: int, owner: str, only: Session | None
+        self, past: Sequence[Utterance], position: int, owner: str, only: Session | None, level: int = 0
     ) -> _Candidate | None:
-        """The best candidate for the assistant message at ``position``, if it is good enough."""
+        """The best candidate for the assistant message at ``position``, if it is good enough.
+
+        ``level``: below how many other texts that prove little it is asked for.
+        """
         utterance = past[position]
         rows = await self.known.replies(owner, utterance.key)
         candidates = [(session, turn, "reply") for session, turn in rows]
@@ -176,10 +190,46 @@ class Matcher:
             if turn_id in tree:
                 self.examined += 1
                 found.append(_Candidate(tree, tree.get(turn_id), position, how))
+        if len(text) < _PROVES or any(each.how != "reply" for each in found):
+            known = [each for each in found if each.how == "reply" and not await self._was_stopped(each)]
+            found = (
+                await self._under(found, past, position, owner, only, level) if len(found) != 1 or not known else found
+            )
+            found = found or known
         if len(found) == 1 and len(text) >= SHORT:
             return found[0]  # trusted whatever stands above it, and nothing to compare it with
         verified = (_verify(candidate, past) for candidate in found)
         return max((each for each in verified if _trusted(each, past, len(text))), key=_rank, default=None)
+
+    async def _under(
+        self,
+        found: list[_Candidate],
+        past: Sequence[Utterance],
+        position: int,
+        owner: str,
+        only: Session | None,
+        level: int,
+    ) -> list[_Candidate]:
+        """Of candidates that prove little those that stand below the nearest known reply above them.
+
+        A stopped or a short reply is the same text in many chats, and at several places of one: the path decides. All
+        of them where no reply above is known.
+        """
+        looked = 0
+        for at in range(position - 1, -1, -1):
+            if past[at].role != "assistant" or looked == _ABOVE:
+                continue
+            looked += 1
+            above = await self._at(past, at, owner, only, level + 1) if level < _ABOVE else None
+            if above is None:
+                continue
+            return [each for each in found if _is_below(each, above)]
+        return found
+
+    async def _was_stopped(self, candidate: _Candidate) -> bool:
+        """Whether the reply of a candidate was stopped, or may have been: its text is the beginning of many others."""
+        (turn,) = await self.known.turns(candidate.tree.session, [candidate.node.id])
+        return turn.finish == "aborted" or (turn.kind is TurnKind.ADOPTED and len(turn.reply) < _STOPPED)
 
     async def _kin(self, text: str, owner: str) -> list[tuple[str, str, str]]:
         """Replies that ``text`` goes on with, or is the beginning of."""
@@ -273,6 +323,13 @@ def _verify(candidate: _Candidate, past: Sequence[Utterance]) -> _Candidate:
     found = [(candidate.node, candidate.position), *align(above, places, candidate.position)]
     run, users = len(found), sum(_words_before(past, place) == node.user_key for node, place in found)
     return _Candidate(candidate.tree, candidate.node, candidate.position, candidate.how, run, users)
+
+
+def _is_below(candidate: _Candidate, above: _Candidate) -> bool:
+    """Whether a candidate stands below another one, in the same session."""
+    if candidate.tree.session != above.tree.session or candidate.node.id == above.node.id:
+        return False
+    return candidate.tree.is_ancestor(above.node.id, candidate.node.id)
 
 
 def _rank(candidate: _Candidate) -> tuple[int, int, int, str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from typing import Any
 
 from aiohttp import web
 
@@ -46,6 +48,8 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
         messages=named.messages,
         session=named.session,
         world=named.world,
+        player=named.player or "",
+        aside=wants_a_form(ask.params),
         owner=bearer.owner,
         choices=ask.choices,
         stream=ask.stream,
@@ -55,11 +59,23 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
         model=ask.model or routes[0].model,
         api_key=bearer.key or None,
     )
-    exchange = request.app[EXCHANGES].join((call.owner, call.session, call.world, body), call)
+    exchange = request.app[EXCHANGES].join((call.owner, call.session, call.world, call.player, body), call)
     try:
         return await (_stream if ask.stream else _whole)(request, exchange)
     finally:
         exchange.leave()
+
+
+def wants_a_form(params: Mapping[str, Any]) -> bool:
+    """Whether a request binds the answer to a form: a JSON schema, a JSON object, or the call of a tool.
+
+    So do trackers and other extensions that ask about the story. A narrator's reply is text.
+    """
+    asked = params.get("response_format")
+    if isinstance(asked, Mapping) and asked.get("type") in ("json_schema", "json_object"):
+        return True
+    choice = params.get("tool_choice")
+    return isinstance(choice, Mapping) or choice == "required"
 
 
 async def _stream(request: web.Request, exchange: Exchange) -> web.StreamResponse:

@@ -57,6 +57,10 @@ class Call:
     """The model's name as the client hears it."""
     api_key: str | None = field(default=None, repr=False)
     """The client's own, for providers to which it is passed on."""
+    player: str = ""
+    """The name of the player's character, where the request gives it."""
+    aside: bool = False
+    """Whether a program asks, for an answer of a form of its own: that is no turn of the story."""
 
     @property
     def route(self) -> Route:
@@ -264,6 +268,8 @@ class Exchange:
                 choices=call.choices,
                 model=call.route.model,
                 provider=call.route.provider.dialect,
+                player=call.player,
+                aside=call.aside,
             )
             self.metrics.read(begun)
             kind = StreamedAnswer if call.stream else WholeAnswer

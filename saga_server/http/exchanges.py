@@ -13,7 +13,7 @@ from saga_server.http.exchange import COMMIT_SECONDS, Call, Exchange
 from saga_server.process import Metrics
 from saga_server.providers import Narrators
 
-Key = tuple[str, str | None, str | None, bytes]
+Key = tuple[str, str | None, str | None, str, bytes]
 """What makes two requests the same: owner, session, world and the whole body."""
 
 

@@ -1,9 +1,10 @@
-"""Which session and world a request names, in words of its own: the explicit forms, the first that speaks wins.
+"""Which session, world and player a request names, in words of its own: the first explicit form that speaks wins.
 
 1. the base URL: ``/s/SESSION/v1``, ``/w/WORLD/v1`` or both
-2. the headers ``X-SAGA-Session`` and ``X-SAGA-World``
+2. the headers ``X-SAGA-Session``, ``X-SAGA-World`` and ``X-SAGA-Player``
 3. the API key: ``KEY#SESSION``
-4. a marker in a message: ``[[saga:session=NAME]]``, ``[[saga:world=NAME]]``; taken out before upstream sees it
+4. a marker in a message: ``[[saga:session=NAME]]``, ``[[saga:world=NAME]]``, ``[[saga:player=NAME]]``; taken out before
+   upstream sees it
 5. as configured, the field ``user`` or the system prompt (``session.identify``)
 
 Header values and key suffixes may be percent-encoded UTF-8, for clients that can send ASCII only.
@@ -27,7 +28,7 @@ from saga_server.http.identity import Bearer
 
 LONGEST_NAME = 200
 
-_MARKS = re.compile(r"\[\[saga:(session|world)=([^\[\]\n]*)\]\]", re.IGNORECASE)
+_MARKS = re.compile(r"\[\[saga:(session|world|player)=([^\[\]\n]*)\]\]", re.IGNORECASE)
 
 
 @frozen
@@ -37,6 +38,7 @@ class Named:
     session: str | None
     world: str | None
     messages: list[Any]
+    player: str | None = None
 
 
 def read_names(
@@ -48,7 +50,7 @@ def read_names(
     user: str | None,
     identify: Identify,
 ) -> Named:
-    """The session and world that a request names. Raises ``RequestError`` for a name that cannot be one."""
+    """Session, world and player that a request names. Raises ``RequestError`` for a name that cannot be one."""
     marks, messages = take_marks(messages)
     session = (
         read_name(path.get("session"), "session in the base URL")
@@ -62,7 +64,10 @@ def read_names(
         or read_name(unquote(headers.get("X-SAGA-World", "")), "X-SAGA-World")
         or read_name(marks.get("world"), "[[saga:world=…]]")
     )
-    return Named(session, world, messages)
+    player = read_name(unquote(headers.get("X-SAGA-Player", "")), "X-SAGA-Player") or read_name(
+        marks.get("player"), "[[saga:player=…]]"
+    )
+    return Named(session, world, messages, player)
 
 
 def read_name(text: str | None, where: str) -> str | None:

@@ -24,7 +24,7 @@ from saga_core.config.model import StoreConfig
 from saga_core.play.pending_turn import PendingTurn
 from tests.backends.recorded_play import Chat, Counting, Ticking, made, play
 
-TURNS = 20
+TURNS = 14
 VECTORS = ("sqlite", "chroma", "lancedb")
 LANGUAGES = ("ko", "en")
 

@@ -268,8 +268,10 @@ def test_a_long_text_is_counted_in_pieces_as_a_whole(text: str) -> None:
     assert "".join(pieces) == text
     assert all(0 < len(piece) <= 24 for piece in pieces if text)
     whole = len(_ENCODING.encode_ordinary(text))
-    # Only where there is no word within half a piece a cut may fall inside a token.
-    assert whole <= sum(len(_ENCODING.encode_ordinary(piece)) for piece in pieces) <= whole + 2 * len(pieces)
+    # Only where there is no word within half a piece a cut may fall inside a token. Then even fewer tokens may do: the
+    # encoding merges from the most frequent pair on, which is not always the shortest way.
+    cut = sum(len(_ENCODING.encode_ordinary(piece)) for piece in pieces)
+    assert whole - len(pieces) <= cut <= whole + 2 * len(pieces)
 
 
 def test_pieces_cut_between_words_change_no_count() -> None:

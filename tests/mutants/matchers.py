@@ -68,8 +68,10 @@ class NoSuffixRule(Matcher):
     async def _kin(self, text: str, owner: str) -> list[tuple[str, str, str]]:
         return []
 
-    async def _at(self, past: Sequence[Utterance], position: int, owner: str, only: Session | None) -> Any:
-        found = await Matcher._at(self, past, position, owner, only)
+    async def _at(
+        self, past: Sequence[Utterance], position: int, owner: str, only: Session | None, level: int = 0
+    ) -> Any:
+        found = await Matcher._at(self, past, position, owner, only, level)
         return None if found is not None and found.node.kind is TurnKind.CONTINUATION else found
 
 

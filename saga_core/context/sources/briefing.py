@@ -19,10 +19,15 @@ from saga_core.context.model import (
 from saga_core.context.render import one_field
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
-from saga_core.model import Entity, Kind, WorldState
+from saga_core.model import ALIVE, DEAD, Entity, Kind, WorldState
 
 _ITEMS = 24
 _NAMES = 12
+_CONDITIONS, _CONDITION = 3, 60
+"""How many things that hold of somebody are told, and characters of each."""
+_TOLD_ELSEWHERE = frozenset(
+    {"is_player", "persona", "hp", "max_hp", "mood", "status", "status_since", "occupation", "traits", "background"}
+)
 
 
 @frozen
@@ -106,9 +111,28 @@ def _living(state: WorldState, ids: Sequence[str]) -> list[str]:
 
 
 def _company(state: WorldState, words: Labels) -> list[str]:
-    fields = [f"{words.player}: {one_field(state.name(state.player))}"] if state.player in state.entities else []
+    fields = [f"{words.player}: {_with_condition(state, state.player)}"] if state.player in state.entities else []
     present = _living(state, state.present)
-    return [*fields, f"{words.present}: {_names(state, present, words)}"] if present else fields
+    if present:
+        fields.append(f"{words.present}: {_listed([_with_condition(state, id_) for id_ in present], _NAMES, words)}")
+    return fields
+
+
+def _with_condition(state: WorldState, id_: str) -> str:
+    """A name, and in parentheses what holds of its bearer: a status, and what a person has set by hand."""
+    name = one_field(state.name(id_))
+    known = state.entities.get(id_)
+    if known is None:
+        return name
+    status = known.get("status")
+    holds = [str(status)] if status and status not in (ALIVE, DEAD) else []
+    holds += [
+        f"{key}: {', '.join(map(str, value)) if isinstance(value, tuple) else value}"
+        for key, value in known.attributes.items()
+        if key not in _TOLD_ELSEWHERE and value is not None and value != ""
+    ]
+    told = "; ".join(one_field(text)[:_CONDITION] for text in holds[:_CONDITIONS])
+    return f"{name} ({told})" if told else name
 
 
 def _surroundings(scene: Scene, words: Labels) -> list[str]:

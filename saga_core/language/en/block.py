@@ -10,7 +10,10 @@ BLOCK = BlockWords(
             "End every reply with exactly one block in this form, after the story. "
             "It is hidden from the player. "
             "Report only what changed in this reply; leave null or [] for the rest. "
-            "Use the names of the story, and put quotes around a name that holds a comma."
+            "Only `present` is always complete: everyone who is with the player's character when the reply ends, "
+            "[] for nobody. "
+            "Write Player for the player's character and the names of the story for everyone else, "
+            "and put quotes around a name that holds a comma."
         ),
         place="where the player is",
         item="item",
@@ -22,6 +25,12 @@ BLOCK = BlockWords(
     fields={
         "location": "loc place where currentlocation newlocation",
         "location_moved": "moved haslocationmoved locationchanged locationchange",
+        "present": (
+            "presentnow presentnpcs presentcharacters npcpresent npcspresent nowpresent whoispresent company "
+            "inthescene characterspresent"
+        ),
+        "hp": "currenthp hpnow hpleft currenthealth",
+        "money": "purse wallet funds currentmoney moneyleft",
         "hp_change": "hp hpchanges hpdelta hpdiff health healthchange",
         "items_gained": (
             "itemgained gaineditems gaineditem gained itemsacquired itemacquired acquireditems acquired "
@@ -50,6 +59,8 @@ BLOCK = BlockWords(
         "items_gained": "item items itemname",
         "items_lost": "item items itemname",
         "items_transferred": "item items itemname",
+        "present": "npc npcname name",
+        "money": "item amount coin money",
         "npc_met": "npc npcname name",
         "npc_separated": "npc npcname name",
         "relationship_changes": "name relationship",
@@ -77,6 +88,7 @@ BLOCK = BlockWords(
         r"no (?:new |other |more )?(?:npcs?|items?|things?|people|person|characters?|changes?|events?|transfers?)\.?"
         r"|(?:none|nobody|no one|nothing) (?:new|else|at all|of note)\.?"
     ),
+    nobody="none,nobody,no one,nobody else,no one else,alone",
     nothing_ends="null|none|true|false",
     unchanged="nothing nothingchanged nothinghaschanged nochange nochanges emptyblock",
     yes="true yes",
@@ -106,6 +118,8 @@ BLOCK = BlockWords(
     ),
     tells_giving=r"\b(?:gives|gave|handed|hands)\b",
     statuses="dead|died|killed|slain|alive|captured|missing|unconscious|injured|wounded",
+    well="ok okay fine normal healthy well recovered healed cured unharmed stable rested",
+    gone="destroyed|burn(?:ed|t)(?: (?:up|to ashes|down))?$|shattered|consumed|smashed|crumbled|vanished",
     dead="dead died deceased killed slain dies perished",
     alive="alive living revived resurrected",
 )

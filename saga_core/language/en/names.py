@@ -16,6 +16,8 @@ NAMES = NameWords(
         "countess baroness man woman boy girl ser nurse widow cook maid butler private agent sailor bosun scout "
         "ranger archer champion seer oracle shaman".split()
     ),
+    nicknames=("called", "nicknamed", "known as", "goes by", "alias", "aka", "under the name"),
+    reveals=r"(?:is )?(?:really|in truth|revealed (?:as|to be)|true identity:?|real name:?) (?P<name>[A-Z].*)",
     women=frozenset(
         "lady dame mother sister mistress miss mrs ms queen princess aunt priestess witch empress madam madame "
         "abbess duchess countess baroness".split()

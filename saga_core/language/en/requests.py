@@ -38,6 +38,8 @@ REQUESTS = RequestWords(
         r"ignore (?:all )?(?:the )?previous instructions\W+(?:and |please )*"
         r"(?:summari[sz]e|classify|describe|provide)\b",
         r"in the next response i want you to provide only\b",
+        r"(?:suggest|generate|create|write|come up with) (?:a|an|the) (?:[\w-]+ ){0,4}title for (?:this|the) "
+        r"(?:chat|conversation|story|role-?play)\b",
         r"summari[sz]e the ongoing role ?-?(?:play)? ?story\b",
     ),
 )

@@ -10,6 +10,8 @@ _V = re.compile("ゔ([ぁぃぇぉ]?)")
 _VOICED = {"ぁ": "ば", "ぃ": "び", "": "ぶ", "ぇ": "べ", "ぉ": "ぼ"}
 _HIRAGANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 _LONG = "ー"
+_LENGTHENED = re.compile("([エケセテネヘメレゲゼデベペェ])イ|([オコソトノホモヨロヲゴゾドボポォョ])ウ")
+"""In foreign names a long vowel is written with its mark or as a letter: レー, レイ."""
 
 
 def folded(text: str) -> str:
@@ -18,5 +20,6 @@ def folded(text: str) -> str:
     Full width, as NFKC has it. May be shorter than ``text``.
     """
     text = _HALF_WIDTH.sub(lambda found: unicodedata.normalize("NFKC", found.group()), text)
+    text = _LENGTHENED.sub(lambda found: found[1] or found[2], text)
     text = text.translate(_HIRAGANA).replace(_LONG, "")
     return _V.sub(lambda found: _VOICED[found[1]], text)

@@ -180,7 +180,9 @@ def test_an_answer_is_read_however_it_is_written(answer: str) -> None:
         "null",
         "Nothing changed.",
         "아무것도 바뀌지 않았습니다.",
-        json.dumps({field.name: [] if field.kind in RECORD_KEYS_OF else None for field in FIELDS}),
+        json.dumps(
+            {field.name: [] if field.kind in RECORD_KEYS_OF and field.name != "present" else None for field in FIELDS}
+        ),
     ],
 )
 def test_nothing_changed_is_an_answer(answer: str) -> None:

@@ -117,8 +117,10 @@ def test_no_block_means_nothing_is_known_to_have_changed() -> None:
 def test_an_unnamed_player_takes_the_name_under_which_the_player_writes() -> None:
     unnamed = WorldState(player="p", entities={"p": Entity("p", Kind.CHARACTER, "Player")})
     delta = read_delta(read_reply("Hello."), unnamed, player_name="Alex")
-    assert delta.events == (Renamed("p", "Alex"),)
-    assert read_delta(read_reply("Hello."), STATE, player_name="Alex").events == ()
+    learned = Introduced("p", Kind.CHARACTER, "Alex", (), {"persona": "Alex"})
+    assert delta.events == (Renamed("p", "Alex"), learned)
+    # Beside the name of a world's sheet it is another name for the same person.
+    assert read_delta(read_reply("Hello."), STATE, player_name="Alex").events == (learned,)
 
 
 def test_the_empty_world_learns_from_play() -> None:

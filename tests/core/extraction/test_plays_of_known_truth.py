@@ -135,6 +135,8 @@ async def played(malformed: float, seed: int, *, extracting: bool = True) -> tup
             answers[f"제{number:03d}장이 열린다"] = block
             shown = dressed(block, dice) if dice.random() < malformed else block
             words, reply = f"{number}번째로 나아간다.", f"제{number:03d}장이 열린다. 바람이 분다."
+            if truth.present:
+                reply += f" {', '.join(truth.present)}도 함께 있다."
             begun = await chat.begin(words)
             if not carried:
                 opening = await saga.views.state(begun.session.id, begun.parent.id)

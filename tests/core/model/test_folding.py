@@ -157,7 +157,7 @@ def test_company_goes_along_and_who_parts_stays_behind() -> None:
 def test_a_companion_who_walks_away_is_no_longer_present() -> None:
     state = after(Met("c0"), Moved("c0", "l1"))
     assert state.present == ()
-    assert state.whereabouts["c0"] == Placement("l1", 5)
+    assert state.whereabouts["c0"] == Placement("l1", 5, along=True)
 
 
 def test_parting_from_somebody_absent_is_a_problem() -> None:

@@ -24,8 +24,6 @@ KROOK = (RelationChange("아리아", "크룩", "hostile", -2),)
 
 UNREADABLE: dict[str, Case] = {
     "a place for a flag": bad("location_moved", "location_moved: 어둠의 숲\nlocation: 숲", location="숲"),
-    "a level, not a change": bad("hp_change", "HP: 85/100\nmood: x", mood="x"),
-    "a bare level": bad("hp_change", "체력: 85\nmood: x", mood="x"),
     "a range": bad("hp_change", "hp_change: 10~15\nmood: x", mood="x"),
     "a per cent": bad("hp_change", "hp_change: -15%\nmood: x", mood="x"),
     "dice": bad("hp_change", "hp_change: -2d6\nmood: x", mood="x"),

@@ -224,3 +224,44 @@ class TestBearer:
         assert not Bearer("").among([""])
         assert not Bearer("a").among([])
         assert Bearer("\udcff").among(["\udcff"])
+
+
+class TestThePlayer:
+    """Her name, where a request gives it."""
+
+    @pytest.mark.parametrize(
+        ("text", "headers"),
+        [
+            ("I come in.", {"X-SAGA-Player": "Alex"}),
+            ("[[saga:player=Alex]] I come in.", {}),
+            ("[[saga:player=Robin]] I come in.", {"X-SAGA-Player": "Alex"}),
+        ],
+    )
+    async def test_a_request_names_her(self, offline: Client, text: str, headers: dict[str, str]) -> None:
+        reply = await offline.chat(words(text), headers=headers)
+        known = (await offline.get(f"/api/sessions/{reply.session}/entities")).json["entities"]
+        (player,) = (each for each in known if each["player"])
+        assert "Alex" in (player["name"], *player["aliases"])
+
+    async def test_a_name_that_cannot_be_one_is_refused(self, offline: Client) -> None:
+        reply = await offline.chat(words("I come in."), headers={"X-SAGA-Player": "x" * 201})
+        assert reply.status == 400 and "X-SAGA-Player" in reply.error["message"]
+
+
+class TestAnswersOfAForm:
+    """A request that binds the answer to a form is no turn: no context, no block, nothing recorded."""
+
+    @pytest.mark.parametrize(
+        "form",
+        [
+            {"response_format": {"type": "json_schema", "json_schema": {"name": "t", "schema": {"type": "object"}}}},
+            {"response_format": {"type": "json_object"}},
+            {"tool_choice": {"type": "function", "function": {"name": "track"}}},
+        ],
+    )
+    async def test_it_is_no_turn(self, upstream: Upstream, serve: Serve, form: dict[str, Any]) -> None:
+        async with serve() as client:
+            first = await client.chat(words("I come in."))
+            before = (await client.get(f"/api/sessions/{first.session}/turns")).json
+            await client.chat(words("I look around."), **form)
+            assert (await client.get(f"/api/sessions/{first.session}/turns")).json == before

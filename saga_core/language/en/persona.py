@@ -1,0 +1,28 @@
+"""What is said of the player's character in English."""
+
+from __future__ import annotations
+
+from saga_core.language.persona import NAME_PATTERN, PersonaWords, before, behind
+
+PERSONA = PersonaWords(
+    between=(before(r"\b(?:chat|role-?play|conversation|story|scene) between ", r"(?P<all>[^\n.!?]{3,200})"),),
+    about=(
+        behind(r"['’]s persona\b", rf"(?:^|[\[\n.:(]\s*)(?P<name>{NAME_PATTERN})$"),
+        before(r"\bpersona (?:of|for|named) "),
+        before(r"\buser(?:'s name is|['’]s character is| is (?:named|called)| plays(?: as)?) "),
+        before(r"\b(?:every|all) (?:other )?characters? (?:except|but|other than)(?: for)? "),
+        before(
+            r"\b(?:do not|don['’]t|never) (?:write|speak|act|talk|decide)"
+            r"(?:,? (?:or )?(?:speak|act|talk|decide))? (?:for|as) "
+        ),
+        before(
+            r"\b(?:do not|don['’]t|never) (?:write|control) ",
+            rf"(?P<name>{NAME_PATTERN})['’]s (?:lines|actions|dialogue|words)",
+        ),
+    ),
+    own=(
+        r"\b(?:[Mm]y name is|[Mm]y name['’]s|[Cc]all me|[Tt]he name['’]s|I am called|[Tt]hey call me) "
+        r"(?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)",
+        r"\A[\s\"“'‘*_]*(?P<name>[A-Z][a-z'’-]{1,20})\.[\"”]? I\b",
+    ),
+)

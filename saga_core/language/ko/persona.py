@@ -1,0 +1,18 @@
+"""What is said of the player's character in Korean."""
+
+from __future__ import annotations
+
+from saga_core.language.persona import WORD, PersonaWords, behind
+
+PERSONA = PersonaWords(
+    between=(behind(r"의 (?:가상|허구)", rf"{WORD}(?:와|과|,)\s*(?P<all>{WORD})$"),),
+    about=(
+        behind(r"의 페르소나"),
+        behind(r"의 (?:대사|행동|말)[^\n.]{0,12}(?:쓰지|하지|묘사하지|서술하지|정하지)"),
+        behind(r"[을를] 제외한 (?:모든|다른)"),
+    ),
+    own=(
+        r"(?:제|내) 이름은 (?P<name>[가-힣]{2,5}?)(?:이에요|예요|입니다|이다|이야|야|이라고|라고|[.,!])",
+        r"(?:저는|나는|난|전) (?P<name>[가-힣]{2,5}?)(?:이라고|라고) (?:해|합니다|해요|부르|불러)",
+    ),
+)

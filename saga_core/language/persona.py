@@ -1,0 +1,59 @@
+"""What frontends, cards and players say of the player's character, around the name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from attrs import frozen
+
+NAME_PATTERN = r"[^\W\d_][^\n.,:;!?。、，：；！？\"“”「」『』()（）\[\]<>{}*]{0,39}?"
+"""A name of several words."""
+WORD = r"[^\s.,:;!?。、，：；！？\"“”「」『』()（）\[\]<>{}*]{1,20}?"
+"""A name without a space."""
+_WINDOW = 220
+"""Characters beside fixed words in which a name is looked for."""
+
+
+@frozen
+class Telling:
+    """A form of words around a name: what stands before it, or ``behind`` it.
+
+    Only a window at the fixed words is read for the name, so that a long text is gone through once.
+    """
+
+    fixed: re.Pattern[str]
+    name: re.Pattern[str]
+    """With the group ``name``; in the sentence that opens a chat ``all`` who speak."""
+    behind: bool = False
+
+    def names(self, text: str) -> Iterator[re.Match[str]]:
+        """The names in ``text``, in order."""
+        for found in self.fixed.finditer(text):
+            at = max(0, found.start() - _WINDOW) if self.behind else found.end()
+            window = text[at : found.start() if self.behind else at + _WINDOW]
+            name = self.name.search(window) if self.behind else self.name.match(window)
+            if name is not None:
+                yield name
+
+
+def before(fixed: str, name: str = rf"(?P<name>{NAME_PATTERN})\s*(?:[\n.,:;\])(]|$)") -> Telling:
+    """Fixed words that stand before the name."""
+    return Telling(re.compile(fixed, re.I), re.compile(name))
+
+
+def behind(fixed: str, name: str = rf"(?:^|[\s\[【\]】。.,、，:：])(?P<name>{WORD})$") -> Telling:
+    """Fixed words that stand behind the name."""
+    return Telling(re.compile(fixed, re.I), re.compile(name), behind=True)
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class PersonaWords:
+    """What a language does not have is left out."""
+
+    between: tuple[Telling, ...] = ()
+    """Frontends' opening sentence, which names all who speak: the player is the one whose reply is not asked for."""
+    about: tuple[Telling, ...] = ()
+    """What else frontends and cards write about the player's character."""
+    own: tuple[str, ...] = ()
+    """What players say of themselves; case counts."""

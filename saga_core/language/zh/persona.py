@@ -1,0 +1,18 @@
+"""What is said of the player's character in Chinese."""
+
+from __future__ import annotations
+
+from saga_core.language.persona import WORD, PersonaWords, before, behind
+
+PERSONA = PersonaWords(
+    between=(behind(r"的?(?:虚构|虛構)", rf"{WORD}[与與和、](?P<all>[^\s与與和、]{{1,20}}?)的?$"),),
+    about=(
+        behind(r"的(?:人设|人設|用户设定|使用者設定)"),
+        before(
+            r"(?:不要|不得|绝不|絕不|禁止|请勿|請勿|不可)代?替",
+            rf"(?P<name>{WORD})(?:说|說|做|行动|行動|决定|決定|发言|發言)",
+        ),
+        before(r"除了?(?=\S)", rf"(?P<name>{WORD})(?:以外|之外|外)的?(?:所有|其他|全部)"),
+    ),
+    own=(r"我(?:的名字)?叫(?:做|作)?(?P<name>[^\s，。！!、“”]{1,8})",),
+)

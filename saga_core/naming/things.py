@@ -1,0 +1,47 @@
+"""Names of things: when two of them may mean one."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from saga_core.language import clean_name, content_words
+
+_POSSESSIVE = re.compile(r"['’]s\b")
+_CLOTHES = re.compile(r"[(（][^()（）]*[)）]|[「」『』《》〈〉\[\]\"“”'‘’]")
+_SINGLE = re.compile(r"\d+|(?<!\w)[A-Za-z](?!\w)")
+"""Numbers and single letters, by which things are told apart: key 1, door B."""
+_SMALL = frozenset("half old new broken sealed small little big large another same".split())
+"""Words that are said or left out at will."""
+
+
+@lru_cache(maxsize=4_096)
+def words_of_thing(name: str) -> frozenset[str]:
+    """The words by which a thing is known, in the shape that they have in other sentences: ``coin`` of "coins"."""
+    plain = _POSSESSIVE.sub("", _CLOTHES.sub(" ", clean_name(name)))
+    told_apart = (word.casefold() for word in _SINGLE.findall(plain) if word != "a")
+    words = frozenset((*content_words(plain), *told_apart)) - {"the", "of", "and", "an"}
+    return (words - _SMALL) or words
+
+
+@lru_cache(maxsize=16_384)
+def may_be(one: str, other: str) -> bool:
+    """Whether one name may be a shorter form of the other: ``half tally`` of "half a brass tally", 열쇠 of 놋쇠 열쇠.
+
+    It is for telling which of a few things is meant, and proves nothing by itself.
+    """
+    short, long = sorted((words_of_thing(one), words_of_thing(other)), key=len)
+    if short and short <= long:
+        return True
+    little, large = sorted((_joined(one), _joined(other)), key=len)
+    return len(little) >= 2 and not little.isascii() and little in large
+
+
+def _joined(name: str) -> str:
+    return re.sub(r"[\s·・-]+", "", _CLOTHES.sub("", clean_name(name))).casefold()
+
+
+def is_particular(name: str) -> bool:
+    """Whether a thing's name tells it from others of its kind: of two words, or of four letters without spaces."""
+    joined = _joined(name)
+    return len(words_of_thing(name)) > 1 if joined.isascii() else len(joined) >= 4

@@ -1,0 +1,117 @@
+"""Names with titles on them in languages that put no spaces between words, and family names with a title.
+
+``苏师姐`` is 苏晚晴, ``天野先輩`` is 天野しおり, ``小叶`` is 叶知秋, 맹 사형 is 맹호연, as long as just one
+person fits.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+from attrs import frozen
+
+from saga_core.language import every, fold_name, is_hangul, is_kana, is_unspaced, match_text
+
+_LONGEST_FULL = 5
+"""Letters of a full name in Han characters, or of a Korean one, at most."""
+
+
+@frozen
+class Core:
+    """What is left of a name without its titles. ``titled``: something was taken away, so that one letter is enough."""
+
+    text: str
+    titled: bool
+
+
+@lru_cache(maxsize=16_384)
+def core(name: str) -> Core:
+    """The core of a name. Empty for a title alone."""
+    plain = match_text(fold_name(name))
+    if not is_unspaced(plain):
+        words = name.split()
+        if len(words) == 2 and all(map(_is_korean, words)) and fold_name(words[1]) in _titles():
+            return Core(fold_name(words[0]), True)
+        if len(words) == 1 and _is_korean(plain):
+            return _without(plain, least=2)
+        return Core(plain, False)
+    return _without(plain, least=1)
+
+
+def _without(plain: str, least: int) -> Core:
+    """``plain`` without titles at its end and its beginning; of at least so many letters, or nothing."""
+    left, changed = plain, True
+    while changed and left:
+        changed = False
+        for title in _ordered():
+            if left.endswith(title) and (left == title or len(left) - len(title) >= least):
+                left, changed = left.removesuffix(title), True
+                break
+            if len(title) > 1 and left.startswith(title) and len(left) - len(title) >= 2:
+                left, changed = left.removeprefix(title), True
+                break
+    for diminutive in _diminutives():
+        if left == plain and left.startswith(diminutive) and len(left) == len(diminutive) + 1:
+            return Core(left.removeprefix(diminutive), True)
+    return Core(left, left != plain)
+
+
+def may_be_called(name: str, known: str) -> bool:
+    """Whether ``name`` may be ``known`` with other titles, or a part of that name: its family or its given name."""
+    one, other = core(name), core(known)
+    if not one.text or not other.text:
+        return False
+    if _is_korean(one.text):
+        return one.titled and not other.titled and _is_part_in_korean(one.text, other.text)
+    if one.text == other.text:
+        # Two titles on a family name alone are two people of a family.
+        return (one.titled or other.titled) and (len(one.text) > 1 or not (one.titled and other.titled))
+    short, long = sorted((one, other), key=lambda each: len(each.text))
+    if is_kana(long.text) or not 2 <= len(long.text) <= _LONGEST_FULL + 3:
+        return False  # a name in kana that begins like another one is another one
+    if long.text.endswith(short.text):
+        return short.titled or len(short.text) > 1 or len(long.text) > 2
+    # Of three Han characters the first two are a part of a name only where a title says so.
+    return long.text.startswith(short.text) and (short.titled or (len(short.text) > 1 and len(long.text) > 3))
+
+
+def _is_part_in_korean(part: str, full: str) -> bool:
+    """Whether ``part`` is a Korean name of three syllables, or its family or its given name."""
+    return len(full) == 3 and part in (full, full[0], full[1:])
+
+
+def is_bare_title(name: str) -> bool:
+    """Whether a name is a title and nothing else: ``掌门``."""
+    plain = match_text(fold_name(name))
+    return plain in _titles() or (is_unspaced(plain) and not core(name).text)
+
+
+def bears(known: str, title: str) -> bool:
+    """Whether a known name has a title on it: ``掌门陆玄清`` has 掌门."""
+    plain, wanted = match_text(fold_name(known)), match_text(fold_name(title))
+    if _is_korean(wanted):
+        return " " in known and wanted in map(fold_name, known.split())
+    return plain != wanted and (plain.endswith(wanted) or plain.startswith(wanted))
+
+
+@cache
+def _titles() -> frozenset[str]:
+    return frozenset(
+        match_text(fold_name(word)) for each in every() for word in (*each.names.titles_around, *each.names.honorifics)
+    )
+
+
+@cache
+def _ordered() -> tuple[str, ...]:
+    without_spaces = (title for title in _titles() if is_unspaced(title))
+    korean = (title for title in _titles() if _is_korean(title) and len(title) > 1)
+    return tuple(sorted((*without_spaces, *korean), key=lambda title: (-len(title), title)))
+
+
+@cache
+def _diminutives() -> tuple[str, ...]:
+    return tuple(word for each in every() for word in each.names.diminutives)
+
+
+def _is_korean(text: str) -> bool:
+    return bool(text) and all(map(is_hangul, text))

@@ -1,0 +1,128 @@
+"""The persona: under which name the player plays, as far as a request tells.
+
+Frontends fill the player's name into texts of their own: the ``name`` field, a prefix before each message, the
+sentence that opens a chat ("a fictional chat between Ysolde and Alex"), the heading of the persona's description. From
+best to worst, the first that tells a name counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+
+from attrs import frozen
+
+from saga_core.language import NAME_PATTERN, clean_name, every, fold_name
+from saga_core.transcript.dialogue import Transcript, Utterance
+
+_LONGEST = 40
+_SEARCHED = 40_000
+"""Characters of the system text, from its beginning, in which a sentence is looked for."""
+_INTRODUCED = 400
+"""Characters from the beginning of the player's words in which somebody tells her own name."""
+_PREFIX = re.compile(r"([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]")
+_REPLIES = re.compile(rf"\bwrite (?P<name>{NAME_PATTERN})['’]s next reply\b", re.I)
+_PARTS = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+|\s*、\s*")
+
+
+@frozen
+class Persona:
+    """The player's name, and whether the frontend itself says so: then another name is another persona."""
+
+    name: str
+    sure: bool = False
+
+
+def persona_of(transcript: Transcript, said: str = "") -> Persona | None:
+    """The persona of the player who speaks now; None where nothing tells.
+
+    ``said`` is a name that the client gave explicitly.
+    """
+    if said and (name := _plain(said)):
+        return Persona(name, sure=True)
+    told, about = _of_system(transcript.system_text[:_SEARCHED])
+    if name := _speaker(transcript, told):
+        return Persona(name, sure=True)
+    if told:
+        return Persona(told[0], sure=True)
+    found = about or _of_words(transcript)
+    return Persona(found) if found else None
+
+
+@lru_cache(maxsize=64)
+def _of_system(text: str) -> tuple[tuple[str, ...], str]:
+    """The names by the opening sentence, and the first that a text says of the player. It seldom changes in a chat."""
+    return tuple(_of_sentences(text)), next(_about(text), "")
+
+
+def _plain(name: str) -> str:
+    """A name as it counts; "" for what no frontend filled in, and for what is none."""
+    plain = clean_name(name).strip(" '’\"*_")
+    if not plain or len(plain) > _LONGEST or "{{" in plain:
+        return ""
+    return plain
+
+
+def _speaker(transcript: Transcript, told: Sequence[str]) -> str:
+    """Who says the player's words: by field or wrapper, or by the prefix that all of the chat's messages have."""
+    words = transcript.words
+    if not words:
+        return ""
+    last = words[-1]
+    if last.speaker and not last.quoted:
+        return _plain(last.speaker)
+    if last.speaker:
+        return last.speaker if fold_name(last.speaker) in map(fold_name, told) else ""
+    found = _PREFIX.match(last.sent.lstrip())
+    if found is None:
+        return ""
+    name = _plain(found[1])
+    prefixed = [_PREFIX.match(each.sent.lstrip()) is not None for each in _of_role(transcript, "assistant")]
+    if fold_name(name) in map(fold_name, told) or (prefixed and all(prefixed[-3:])):
+        return name
+    return ""
+
+
+def _of_role(transcript: Transcript, role: str) -> Iterator[Utterance]:
+    return (each for each in transcript.utterances if each.role == role)
+
+
+def _of_sentences(text: str) -> Iterator[str]:
+    """The player's name by the frontend's opening sentence."""
+    asked = _REPLIES.search(text)
+    character = fold_name(asked["name"]) if asked else ""
+    for telling in (each for language in every() for each in language.persona.between):
+        for found in telling.names(text):
+            others = [_plain(name) for name in _PARTS.split(found["all"].strip()) if fold_name(name) != character]
+            if others and others[-1]:
+                yield others[-1]
+
+
+def _about(text: str) -> Iterator[str]:
+    """Names that a text says of the player's character."""
+    for telling in (each for language in every() for each in language.persona.about):
+        for found in telling.names(text):
+            if name := _plain(found["name"]):
+                yield name
+
+
+def _of_words(transcript: Transcript) -> str:
+    """The name that the player says is hers. One by which a reply called somebody before is no news."""
+    for said in transcript.utterances:
+        if said.role != "user":
+            continue
+        for pattern in _own():
+            found = pattern.search(said.sent[:_INTRODUCED])
+            if found and (name := _plain(found["name"])) and not _known_before(transcript, said, name):
+                return name
+    return ""
+
+
+@cache
+def _own() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern) for language in every() for pattern in language.persona.own)
+
+
+def _known_before(transcript: Transcript, said: Utterance, name: str) -> bool:
+    return any(name in each.sent for each in transcript.utterances if each.at < said.at and each.role == "assistant")

@@ -1,0 +1,178 @@
+"""The player's character: one person, whatever she is called; another persona is another character."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from saga_core.extraction import read_delta
+from saga_core.extraction.player import PERSONA, the_player
+from saga_core.model import Delta, Kind, WorldState, deltas, fold
+from saga_core.state_block import read_reply
+from saga_core.world import EMPTY_WORLD, opening_state
+
+OPENING = opening_state(EMPTY_WORLD, "root")
+
+
+def after(state: WorldState, *deltas_: Delta) -> WorldState:
+    for number, delta in enumerate(deltas_, state.depth + 1):
+        state = fold(state, delta, turn=f"t{number}", depth=number)
+    return state
+
+
+def reply(body: str) -> str:
+    return f"The story goes on.\n\n```state\n{body}\n```"
+
+
+def play(state: WorldState, body: str, name: str = "Alex") -> WorldState:
+    return after(state, read_delta(read_reply(reply(body)), state, player_name=name))
+
+
+def carried(state: WorldState) -> dict[str, int]:
+    return {state.name(item): stack.quantity for item, stack in state.belongings.get(state.player, {}).items()}
+
+
+def characters(state: WorldState) -> list[str]:
+    return [each.name for each in state.of_kind(Kind.CHARACTER)]
+
+
+def test_the_first_block_names_the_player_and_she_is_nobody_else() -> None:
+    state = play(OPENING, "npc_met: [Ysolde]\nitems_transferred: [{item: ring, from: Ysolde, to: Alex}]")
+    assert characters(state) == ["Alex", "Ysolde"]
+    assert carried(state) == {"ring": 1}
+    assert [state.name(who) for who in state.present] == ["Ysolde"]
+
+
+def test_words_of_every_language_mean_the_player() -> None:
+    for word in (
+        "Player",
+        "you",
+        "{{user}}",
+        "플레이어",
+        "주인공",
+        "당신",
+        "プレイヤー",
+        "あなた",
+        "主人公",
+        "玩家",
+        "你",
+    ):
+        state = play(OPENING, f'status_changes: [{{name: "{word}", status: wounded}}]')
+        assert characters(state) == ["Alex"], word
+        assert state.entities[state.player].get("status") == "wounded"
+
+
+def test_another_persona_is_another_character_beside_the_old_one() -> None:
+    state = play(OPENING, "location: Gate\nitems_gained: [ring]")
+    state = play(state, "items_gained: [lamp]", name="Robin")
+    assert state.name(state.player) == "Robin" and carried(state) == {"lamp": 1}
+    assert [state.name(who) for who in state.present] == ["Alex"]
+    assert state.location is not None and state.name(state.location) == "Gate"
+    state = play(state, "items_lost: [ring]")
+    assert state.name(state.player) == "Alex" and carried(state) == {}
+
+
+def test_a_name_that_is_not_sure_makes_nobody() -> None:
+    state = play(OPENING, "mood: calm")
+    assert the_player(state, "Robin", sure=False) == ()
+
+
+def test_a_name_of_the_client_is_one_more_for_the_player_of_a_sheet() -> None:
+    sheet = evolve(
+        OPENING,
+        entities={
+            OPENING.player: evolve(OPENING.entities[OPENING.player], name="Aria", aliases=()),
+        },
+    )
+    state = play(sheet, "items_transferred: [{item: ring, from: Kim, to: Alex}]")
+    assert state.name(state.player) == "Aria" and carried(state) == {"ring": 1}
+    assert state.entities[state.player].get(PERSONA) == "Alex"
+
+
+def test_generic_words_are_no_name() -> None:
+    for word in ("", "user", "You", "Player", "플레이어"):
+        assert the_player(OPENING, word) == ()
+
+
+def test_the_dead_are_no_company_and_come_back_only_when_a_reply_says_so() -> None:
+    state = play(OPENING, "npc_met: [Ysolde, Kim]")
+    for word in ("dead", "사망", "死亡", "坠楼身亡", "戦死"):
+        dead = play(state, f"status_changes: [{{name: Kim, status: {word}}}]")
+        assert [dead.name(who) for who in dead.present] == ["Ysolde"], word
+        again = play(dead, "present: [Ysolde, Kim]\nnpc_met: [Kim]")
+        assert [again.name(who) for who in again.present] == ["Ysolde"], word
+        alive = play(again, "present: [Ysolde, Kim]\nstatus_changes: [{name: Kim, status: alive}]")
+        assert [alive.name(who) for who in alive.present] == ["Ysolde", "Kim"], word
+
+
+def test_who_is_present_is_what_the_complete_list_says() -> None:
+    state = play(OPENING, "location: Toll House\nnpc_met: [Ysolde, Corin, Pell]")
+    state = play(state, "location: Causeway\npresent: [Corin]")
+    assert [state.name(who) for who in state.present] == ["Corin"]
+    ysolde = next(each.id for each in state.of_kind(Kind.CHARACTER) if each.name == "Ysolde")
+    assert state.name(state.whereabouts[ysolde].place) == "Toll House"
+    assert play(state, "present: []").present == ()
+    assert play(state, "mood: calm").present == state.present
+
+
+def test_without_a_list_whoever_belongs_to_the_place_stays() -> None:
+    state = play(OPENING, "location: Toll House\nnpc_met: [Ysolde]")
+    assert play(state, "location: Farport\nlocation_moved: true").present == ()
+    told = read_delta(
+        read_reply(reply("location: Farport\nlocation_moved: true")), state, told="Ysolde comes along to Farport."
+    )
+    assert [state.name(who) for who in after(state, told).present] == ["Ysolde"]
+
+
+def test_whoever_goes_around_with_the_player_comes_along() -> None:
+    state = play(OPENING, "location: Inn\nnpc_met: [Corin]")
+    state = play(state, "location: Road\nnpc_met: [Corin]")
+    state = play(state, "location: Ferry\nlocation_moved: true")
+    assert [state.name(who) for who in state.present] == ["Corin"]
+    state = play(play(state, "npc_met: [Pell]"), "location: Sea\nnpc_met: [Pell]")
+    assert [state.name(who) for who in state.present] == ["Pell"], "a block that names one of the company names all"
+
+
+def test_an_event_is_theirs_whom_it_names() -> None:
+    state = play(OPENING, "npc_met: [Ysolde, Corin]\nevent_trigger: Corin pays the toll")
+    tied = {state.name(source) for source, type_, _ in state.links if type_ == "INVOLVED_IN"}
+    assert tied == {"Corin"}
+    state = play(OPENING, "npc_met: [Ysolde]\nevent_trigger: the storm begins")
+    assert {source for source, type_, _ in state.links if type_ == "INVOLVED_IN"} == {state.player}
+
+
+def test_what_is_given_is_what_the_giver_has() -> None:
+    state = play(OPENING, "npc_met: [Ysolde]\nitems_gained: [half a brass tally, Brandt's business card]")
+    state = play(state, "items_transferred: [{item: half tally, from: Alex, to: Ysolde}]\nitems_lost: [business card]")
+    assert carried(state) == {}
+
+
+def test_a_thing_that_is_reported_twice_is_there_once() -> None:
+    state = play(OPENING, "npc_met: [Teo]\nitems_transferred: [{item: pocket watch, from: Player, to: Teo}]")
+    state = play(state, "items_gained: [pocket watch]\nitems_transferred: [{item: pocket watch, from: Teo, to: Alex}]")
+    assert carried(state) == {"pocket watch": 1} and not any(state.belongings.get(who) for who in state.present)
+
+
+def test_what_one_takes_from_the_company_is_no_second_one() -> None:
+    state = play(OPENING, "npc_met: [Ysolde]\nitems_gained: [silver ring]")
+    state = play(state, "items_transferred: [{item: silver ring, from: Player, to: Ysolde}]")
+    state = play(state, "items_gained: [silver ring]")
+    assert carried(state) == {"silver ring": 1} and not any(state.belongings.get(who) for who in state.present)
+
+
+def test_a_thing_that_is_destroyed_is_nobodys() -> None:
+    state = play(OPENING, "items_gained: [sealed letter]")
+    state = play(state, "status_changes: [{name: sealed letter, status: burned}]")
+    assert carried(state) == {} and characters(state) == ["Alex"]
+
+
+def test_hit_points_and_money_as_they_stand() -> None:
+    state = play(OPENING, "hp: 85/100\nmoney: [12 silver coins]")
+    assert state.entities[state.player].get("hp") == 85 and carried(state) == {"silver coins": 12}
+    assert carried(play(state, "money: [9 silver coins]")) == {"silver coins": 9}
+
+
+def test_an_event_of_an_old_record_is_everybodys() -> None:
+    state = play(OPENING, "npc_met: [Ysolde]")
+    storm = Delta((deltas.Introduced("e", Kind.EVENT, "storm"), deltas.EventTriggered("e", "storm")))
+    state = after(state, storm)
+    assert {state.name(source) for source, type_, _ in state.links if type_ == "INVOLVED_IN"} == {"Alex", "Ysolde"}

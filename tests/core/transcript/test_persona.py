@@ -1,0 +1,89 @@
+"""The persona: the player's name, from what frontends and players write."""
+
+from __future__ import annotations
+
+import pytest
+
+from saga_core.transcript import Persona, persona_of, read_transcript
+
+GREETING = {"role": "assistant", "content": "The toll house smells of wet rope."}
+
+
+def told(system: str, *messages: dict[str, str], said: str = "") -> Persona | None:
+    words = messages or ({"role": "user", "content": "I come in."},)
+    return persona_of(read_transcript([{"role": "system", "content": system or "."}, GREETING, *words]), said)
+
+
+@pytest.mark.parametrize(
+    ("system", "name"),
+    [
+        ("Write Ysolde's next reply in a fictional chat between Ysolde and Alex.", "Alex"),
+        ("Write the next reply in a fictional group chat between Ida, Teo, Tom and Sam.", "Sam"),
+        ("Write Ysolde's next reply in a fictional chat between Alex and Ysolde.", "Alex"),
+        ("강민호와 서도윤의 가상 대화에서 강민호의 다음 답변을 쓰세요.", "서도윤"),
+        ("ミレイユとハルの架空のチャットです。", "ハル"),
+        ("在叶知秋与沈默的虚构对话中，写出叶知秋的下一条回复。", "沈默"),
+    ],
+)
+def test_the_sentence_that_opens_a_chat_is_sure(system: str, name: str) -> None:
+    assert told(system) == Persona(name, sure=True)
+
+
+@pytest.mark.parametrize(
+    ("system", "name"),
+    [
+        ("[Alex Reed's persona: a rider of the Harrow Post.]", "Alex Reed"),
+        ("The user is called Robin.", "Robin"),
+        ("You play every character except Robin.", "Robin"),
+        ("Never speak for Robin.", "Robin"),
+        ("서도윤의 대사와 행동을 대신 쓰지 않는다.", "서도윤"),
+        ("[湊の台詞や行動を勝手に決めないこと。]", "湊"),
+        ("绝不替林渡说话或做决定。", "林渡"),
+    ],
+)
+def test_other_words_about_the_player_are_likely(system: str, name: str) -> None:
+    assert told(system) == Persona(name)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("My name is Alex Reed. I came by the east road.", "Alex Reed"),
+        ("Alex. I came by the east road.", "Alex"),
+        ("제 이름은 서도윤입니다.", "서도윤"),
+        ("僕の名前はハルです。", "ハル"),
+        ("我叫林渡。", "林渡"),
+    ],
+)
+def test_players_say_who_they_are(words: str, name: str) -> None:
+    assert told("", {"role": "user", "content": words}) == Persona(name)
+
+
+def test_whoever_a_reply_named_before_is_called_and_not_the_player() -> None:
+    reply = {"role": "assistant", "content": "Marget wipes her hands."}
+    assert (
+        told("", {"role": "user", "content": "Hm."}, reply, {"role": "user", "content": "Marget. I need a bed."})
+        is None
+    )
+
+
+def test_the_best_source_wins() -> None:
+    system = "Write Ysolde's next reply in a fictional chat between Ysolde and Alex."
+    named = {"role": "user", "content": "I come in.", "name": "Robin"}
+    assert told(system, named) == Persona("Robin", sure=True)
+    assert told(system, named, said="Kim") == Persona("Kim", sure=True)
+
+
+def test_a_prefix_counts_where_all_messages_have_one() -> None:
+    reply = {"role": "assistant", "content": "보른: 물 냄새가 난다."}
+    chat = [reply, {"role": "user", "content": "카이: 저게 뭐야?"}]
+    assert persona_of(read_transcript(chat)) == Persona("카이", sure=True)
+    assert told("", {"role": "user", "content": "Note: it is cold."}) is None
+
+
+@pytest.mark.parametrize(
+    "system", ["", "A story about a chat between friends.", "{{user}} is the player.", "x" * 50_000]
+)
+def test_nothing_tells(system: str) -> None:
+    found = told(system)
+    assert found is None or found.name == "friends"
