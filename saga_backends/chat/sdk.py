@@ -50,7 +50,7 @@ class ReplyParts(Protocol):
     def end(self) -> Iterable[ChatPart]: ...
 
 
-@define(eq=False)
+@define(eq=False, kw_only=True)
 class SdkCalls:
     """The calls of one client. ``keyless``: it has no key of its own, and must not send a placeholder."""
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from attrs import define, field
 
 
-@define(eq=False)
+@define(eq=False, kw_only=True)
 class _Lock:
     users: int = 0
     """Those that wait here or hold it: the lock is forgotten when there is none."""

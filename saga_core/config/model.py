@@ -43,7 +43,7 @@ LAYERS = ("A1", "A2", "A3", "A4")
 _MODEL = Text("a model's name", optional=True)
 
 
-@frozen
+@frozen(kw_only=True)
 class ServerConfig:
     """Where the proxy listens, and who may talk to it."""
 
@@ -65,7 +65,7 @@ class ServerConfig:
     """Seconds that shutting down waits for background work; the rest is done at the next start."""
 
 
-@frozen
+@frozen(kw_only=True)
 class ModelsConfig:
     """Which model does what. None for narration: the one that the request names."""
 
@@ -81,7 +81,7 @@ class ModelsConfig:
     """Beginning of a model's name -> facts about it that replace the built-in ones, such as its prices."""
 
 
-@frozen
+@frozen(kw_only=True)
 class ProviderConfig:
     """How to reach a provider, and how to speak to it."""
 
@@ -101,7 +101,7 @@ class ProviderConfig:
     """Send the client's own bearer token upstream."""
 
 
-@frozen
+@frozen(kw_only=True)
 class TokenBudget:
     """Ceilings, in tokens.
 
@@ -149,7 +149,7 @@ class PromptCachingConfig:
     """Put what proves to float in the client's system prompt behind the history, where it breaks no cache."""
 
 
-@frozen
+@frozen(kw_only=True)
 class CuratorConfig:
     """The curator."""
 
@@ -164,7 +164,7 @@ class CuratorConfig:
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
 
 
-@frozen
+@frozen(kw_only=True)
 class StrategyConfig:
     """A memory strategy."""
 
@@ -195,7 +195,7 @@ class LorebookConfig:
     propagation_depth: int = field(default=2, validator=Whole(0, 4))
 
 
-@frozen
+@frozen(kw_only=True)
 class GraphConfig:
     """The graph."""
 
@@ -207,7 +207,7 @@ class GraphConfig:
     """Whether ``/api/graph/query`` passes queries to an engine with a language of its own."""
 
 
-@frozen
+@frozen(kw_only=True)
 class SessionConfig:
     """How sessions are told apart and kept."""
 
@@ -244,7 +244,7 @@ class ModulesConfig:
     map: ModuleConfig = ModuleConfig()
 
 
-@frozen
+@frozen(kw_only=True)
 class StoreConfig:
     """One store's backend. None: the profile's choice."""
 
@@ -256,7 +256,7 @@ class StoreConfig:
     """Memory for the resident layer over this store; 0 leaves it out. Graph and vector only."""
 
 
-@frozen
+@frozen(kw_only=True)
 class StorageConfig:
     """Where everything is kept."""
 
@@ -269,7 +269,7 @@ class StorageConfig:
     cache: StoreConfig = StoreConfig()
 
 
-@frozen
+@frozen(kw_only=True)
 class RecallConfig:
     """How the past is remembered."""
 
@@ -303,7 +303,7 @@ class ApiKeys:
     google: str | None = field(default=None, repr=False, validator=Secret())
 
 
-@frozen
+@frozen(kw_only=True)
 class Config:
     """Everything that can be set."""
 

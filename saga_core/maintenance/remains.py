@@ -68,7 +68,7 @@ async def _all(kv: StateKV) -> AsyncIterator[tuple[Key, bytes]]:
         after = rows[-1][0]
 
 
-@define
+@define(kw_only=True)
 class _Found:
     """The entries that exist, and which of them are connected."""
 

@@ -33,7 +33,7 @@ MAX_STORY_CHARS = 700
 """Characters of one part."""
 
 
-@frozen
+@frozen(kw_only=True)
 class WorldState:
     """The fold of a path's deltas over the opening state. Its maps are never changed in place.
 

@@ -39,7 +39,7 @@ HIDDEN = "A4"
 """The layer whose entries stay out until they were mentioned once."""
 
 
-@frozen
+@frozen(kw_only=True)
 class LoreSituation:
     """What the rules look at."""
 

@@ -70,7 +70,7 @@ class StateReading:
     invalid: tuple[str, ...] = ()
 
 
-@define
+@define(kw_only=True)
 class _Findings:
     values: dict[str, Any] = Factory(dict)
     problems: list[str] = Factory(list)

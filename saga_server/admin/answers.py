@@ -46,7 +46,7 @@ class Readiness:
     degraded: Sequence[str]
 
 
-@frozen
+@frozen(kw_only=True)
 class OpenApi:
     """This API as an OpenAPI document."""
 

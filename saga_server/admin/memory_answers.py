@@ -33,7 +33,7 @@ class State:
     problems: Rows
 
 
-@frozen
+@frozen(kw_only=True)
 class Graph:
     """The graph at the turn recorded last."""
 

@@ -10,7 +10,7 @@ from attrs import field, frozen
 Action = Literal["send", "swipe", "branch", "return", "kill"]
 
 
-@frozen
+@frozen(kw_only=True)
 class Expected:
     """What must be true after a step. None: not looked at."""
 
@@ -51,7 +51,7 @@ class Step:
     expected: Expected = Expected()
 
 
-@frozen
+@frozen(kw_only=True)
 class Adventure:
     """A story to play, with the prompt that its frontend sends around it."""
 

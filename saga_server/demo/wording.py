@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 
-@frozen
+@frozen(kw_only=True)
 class Wording:
     """The demo's own words."""
 

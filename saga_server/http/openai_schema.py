@@ -25,7 +25,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-@frozen
+@frozen(kw_only=True)
 class ChatAsk:
     """A chat request, checked as far as the messages' list; their content is the engine's to check."""
 

@@ -29,7 +29,7 @@ class Word(str):
         return josa(self, pair) if pair else str(self)
 
 
-@frozen
+@frozen(kw_only=True)
 class Cast:
     """The names of a story, those that the world knows from the start first."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from attrs import frozen
 
 
-@frozen
+@frozen(kw_only=True)
 class Vocabulary:
     """One language's words."""
 
