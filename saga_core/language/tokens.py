@@ -7,8 +7,9 @@ from functools import cache, lru_cache
 from itertools import chain
 
 from saga_core.language.han import simplified
+from saga_core.language.language import Language
 from saga_core.language.normal_forms import nfc
-from saga_core.language.registry import every
+from saga_core.language.registry import DEFAULT, every
 from saga_core.language.words import WordRules
 
 _KEPT = 64
@@ -41,6 +42,26 @@ def content_words(text: str) -> list[str]:
 def match_text(text: str) -> str:
     """``text`` as words are looked for in it: case folded, Han characters simplified."""
     return simplified(text.casefold())
+
+
+def languages_in(text: str) -> tuple[Language, ...]:
+    """The languages whose letters stand in ``text``, and English, in which presets are written whatever the story's is.
+
+    A pattern of all languages takes long to make; one of those in a text is made when the first such text comes.
+    """
+    found = _written_in() if not text.isascii() else ()
+    return tuple(each for each, letter in found if letter is None or letter.search(text) is not None) or _english()
+
+
+@cache
+def _written_in() -> tuple[tuple[Language, re.Pattern[str] | None], ...]:
+    letters = ((each, each.words.letters) for each in every())
+    return tuple((each, None if each.tag == DEFAULT else re.compile(f"[{letter}]")) for each, letter in letters)
+
+
+@cache
+def _english() -> tuple[Language, ...]:
+    return tuple(each for each in every() if each.tag == DEFAULT)
 
 
 @cache

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 from attrs import frozen
 
-from saga_core.language import NAME_PATTERN, clean_name, every, fold_name
+from saga_core.language import NAME_PATTERN, Language, clean_name, fold_name, languages_in
 from saga_core.transcript.dialogue import Transcript, Utterance
 
 _LONGEST = 40
@@ -92,7 +92,7 @@ def _of_sentences(text: str) -> Iterator[str]:
     """The player's name by the frontend's opening sentence."""
     asked = _REPLIES.search(text)
     character = fold_name(asked["name"]) if asked else ""
-    for telling in (each for language in every() for each in language.persona.between):
+    for telling in (each for language in languages_in(text) for each in language.persona.between):
         for found in telling.names(text):
             others = [_plain(name) for name in _PARTS.split(found["all"].strip()) if fold_name(name) != character]
             if others and others[-1]:
@@ -101,7 +101,7 @@ def _of_sentences(text: str) -> Iterator[str]:
 
 def _about(text: str) -> Iterator[str]:
     """Names that a text says of the player's character."""
-    for telling in (each for language in every() for each in language.persona.about):
+    for telling in (each for language in languages_in(text) for each in language.persona.about):
         for found in telling.names(text):
             if name := _plain(found["name"]):
                 yield name
@@ -112,7 +112,7 @@ def _of_words(transcript: Transcript) -> str:
     for said in transcript.utterances:
         if said.role != "user":
             continue
-        for pattern in _own():
+        for pattern in _own(languages_in(said.sent[:_INTRODUCED])):
             found = pattern.search(said.sent[:_INTRODUCED])
             if found and (name := _plain(found["name"])) and not _known_before(transcript, said, name):
                 return name
@@ -120,8 +120,8 @@ def _of_words(transcript: Transcript) -> str:
 
 
 @cache
-def _own() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern) for language in every() for pattern in language.persona.own)
+def _own(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern) for language in languages for pattern in language.persona.own)
 
 
 def _known_before(transcript: Transcript, said: Utterance, name: str) -> bool:

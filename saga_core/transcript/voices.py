@@ -11,7 +11,7 @@ from functools import cache
 
 from attrs import frozen
 
-from saga_core.language import every
+from saga_core.language import Language, languages_in
 
 WRAPPER = "s Message>"
 """Stands in every text that has a wrapper: a quick test."""
@@ -32,10 +32,10 @@ def _opening(bracketed: tuple[str, ...], free: tuple[str, ...] = ()) -> re.Patte
 
 
 @cache
-def _notes() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+def _notes(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Instructions at the end of a text, those that stop the story, and those that ask for the player's line. Made when
     they are first needed."""
-    asked = [each.requests for each in every()]
+    asked = [each.requests for each in languages]
     bracketed = (
         *(nudge for each in asked for nudge in each.nudges),
         *(note for each in asked for note in each.errands),
@@ -112,7 +112,7 @@ def excerpts(text: str) -> list[str]:
 
 def split_note(text: str) -> tuple[str, str]:
     """A text and the instruction of a frontend that stands at its end, either of which may be empty."""
-    found = _notes()[0].search(text)
+    found = _notes(languages_in(text))[0].search(text)
     if found is None:
         return text, ""
     return text[: found.start()].rstrip(), text[found.start() :].strip()
@@ -120,9 +120,9 @@ def split_note(text: str) -> tuple[str, str]:
 
 def stops_the_story(text: str) -> bool:
     """Whether a frontend's instruction interrupts the story: for a summary, a picture's description, a mood."""
-    return _notes()[1].search(text) is not None
+    return _notes(languages_in(text))[1].search(text) is not None
 
 
 def asks_for_a_line(text: str) -> bool:
     """Whether it asks for the player's next line."""
-    return _notes()[2].search(text) is not None
+    return _notes(languages_in(text))[2].search(text) is not None
