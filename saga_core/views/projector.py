@@ -79,7 +79,12 @@ class Projector(VectorViews):
             await self._correct(live, amended)
         await self.foreground.give_way()
         for turn in _tips(live, [turn for turn in known if turn not in live.amendments]):
-            await self.show(live, turn)
+            if turn != live.head:
+                await self.show(live, turn)
+        if known:
+            # Last, whatever else was shown: turns above it or beside it must not take its place. It costs next to
+            # nothing where it is shown already.
+            await self.show(live, live.head)
         for turn in known:
             node = live.tree.get(turn)
             if node.depth and node.depth % live.checkpoint_every == 0:
