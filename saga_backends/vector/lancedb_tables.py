@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,6 +48,7 @@ _WRITES = 32
 
 _ROWS_A_WRITE = 500
 _AT_ONCE = timedelta(milliseconds=1)
+"""The least that the engine takes without a warning about readers, which there are none of here."""
 
 
 @frozen
@@ -314,6 +316,9 @@ class LanceTables:
         if table.writes < _WRITES + table.handle.count_rows() // _ROWS_A_WRITE:
             return
         # Nobody else has the folder: neither older versions nor what killed processes left are of use to anyone.
+        # One that was made within the last millisecond would be kept, and with it all its files: hence the pause.
+        table.handle.optimize()
+        time.sleep(2 * _AT_ONCE.total_seconds())
         table.handle.optimize(cleanup_older_than=_AT_ONCE, delete_unverified=True)
         table.writes = 1
 
