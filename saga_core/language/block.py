@@ -97,7 +97,8 @@ class BlockWords:
     statuses: str = NEVER
     """What may have become of somebody, at the end of a sentence."""
     subject: str = NEVER
-    """Between a name and a status, where no space does."""
+    """Between a name and a status, where no space does. A range of thousands of letters stands in ``(?-i:...)``: one
+    whose case does not count takes long to make."""
     dead: str = ""
     """What a status says of somebody who died."""
     well: str = ""

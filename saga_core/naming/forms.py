@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from saga_core.language import (
     NameWords,
@@ -39,12 +40,15 @@ _MEN = _all_of(lambda names: names.men)
 _FAMILIES = _all_of(lambda names: names.families)
 _BETWEEN = _all_of(lambda names: names.between)
 _ORDINAL = re.compile("|".join(each.names.ordinal for each in every()))
-_HONORIFICS = tuple(
-    (re.compile(each.names.letters), each.names.honorifics) for each in every() if each.names.honorifics
-)
 _ANY_HONORIFIC = _all_of(lambda names: names.honorifics)
 _LEAST_FUZZY = 7
 """Letters that a name needs before one of them may be mistyped; of Hangul, the letters of its syllables."""
+
+
+@cache
+def _honorifics() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
+    """Each script's letters, and the honorifics that hang on names in it. Made when they are first needed."""
+    return tuple((re.compile(each.names.letters), each.names.honorifics) for each in every() if each.names.honorifics)
 
 
 def forms(name: str) -> Iterator[str]:
@@ -69,7 +73,7 @@ def _forms(name: str) -> Iterator[str]:
     if remark:
         yield remark["head"]
     for stem in (name, *particle_stems(name)):
-        for letter, honorifics in _HONORIFICS:
+        for letter, honorifics in _honorifics():
             for honorific in honorifics:
                 head = stem.removesuffix(honorific).rstrip()
                 if head != stem and len(head) >= 2 and letter.fullmatch(head[-1]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from attrs import define, field
 
@@ -33,10 +33,15 @@ from saga_core.stores import Value
 
 PLAYER_WORDS = frozenset(fold(word) for each in every() for word in each.names.player)
 
-_JOINED = re.compile(r"\s*&\s*|" + "|".join(each.names.joint for each in every()))
 _FUZZY = (Kind.CHARACTER, Kind.LOCATION)
 
 _fold = lru_cache(maxsize=16_384)(fold)
+
+
+@cache
+def _joined() -> re.Pattern[str]:
+    """What joins several names. Made when it is first needed."""
+    return re.compile(r"\s*&\s*|" + "|".join(each.names.joint for each in every()))
 
 
 @define
@@ -201,7 +206,7 @@ class Names:
         """``name``, or the characters that it joins ("크룩과 바르가"), if it is no name itself and all are known."""
         if (Kind.CHARACTER, _fold(clean_name(name))) in self._index:
             return [name]
-        parts = [part for part in _JOINED.split(clean_name(name)) if part]
+        parts = [part for part in _joined().split(clean_name(name)) if part]
         if len(parts) > 1 and all(self.find(Kind.CHARACTER, part) for part in parts):
             return parts
         return [name]

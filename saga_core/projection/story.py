@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from saga_core.language import every
+from saga_core.language import Language, languages_in
 from saga_core.model import StoryPart, WorldState
 
 DEATH, BOND, EVENT, MEETING, THING, REMARK = 6, 5, 4, 3, 2, 1
@@ -16,9 +16,9 @@ _CLAUSE = re.compile(r"[^;.!?。！？\n]+[.!?。！？]*")
 
 
 @cache
-def _weighty() -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _weighty(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Clauses that tell of a death, and of what binds people. Made when they are first needed."""
-    stories = [each.story for each in every()]
+    stories = [each.story for each in languages]
     return (
         re.compile("|".join(words.died for words in stories), re.I),
         re.compile("|".join(words.bonds for words in stories), re.I),
@@ -27,7 +27,7 @@ def _weighty() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 def weight(clause: str) -> int:
     """How much would be lost with a clause, told by its words."""
-    died, bonds = _weighty()
+    died, bonds = _weighty(languages_in(clause))
     if died.search(clause):
         return DEATH
     if bonds.search(clause):

@@ -132,6 +132,8 @@ SECTIONS = (
     Section(
         "process",
         (
+            Row("opening: CPU", "ms", _of("cold", "open", "cpu")),
+            Row("warm-up, after it: CPU", "ms", _of("cold", "warm", "cpu")),
             Row("cold load of the session: CPU", "ms", _of("cold", "load", "cpu"), 150.0),
             Row("cold load of the session: wall", "ms", _of("cold", "load", "wall")),
             Row("import saga_core: CPU", "s", _imported("saga_core"), 0.3),

@@ -73,7 +73,7 @@ def _run_play(options: PlayOptions, folder: Path, say: Say, reads: int, turns: i
         "disk": disk,
         "cold": {
             part: {kind: min(found[part][kind] for found in cold) for kind in ("cpu", "wall")}
-            for part in ("open", "load")
+            for part in ("open", "warm", "load")
         },
         "server": server,
         "warm": warm,
