@@ -128,6 +128,8 @@ class ReadRequest:
     pinned: WorldState | None = None
     """The state that the pages in the prefix show; None when there are no pages. The prefix is stale in what changed
     since: that is told."""
+    in_front: frozenset[str] = frozenset()
+    """The lines of those pages, without the dashes before them: what stands there word for word is not told again."""
     language: str = "en"
     episodes: Episodes | None = None
     """The remembered turns of the path."""

@@ -102,7 +102,7 @@ class ContextReader:
         )
         gathering = Gathering(self._order, scene, self._deadline, self._clock)
         try:
-            pieces = await gathering.pieces()
+            pieces = [piece for piece in await gathering.pieces() if piece.text not in request.in_front]
         finally:
             await self._dismiss([*gathering.tasks.values(), *scene.asked_for()])
         gathered = clock()

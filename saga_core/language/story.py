@@ -32,6 +32,12 @@ class StoryWords:
     """A clause that tells of a death."""
     bonds: str = NEVER
     """A clause that tells of what binds people: promises, debts, wounds, secrets."""
+    owed: str = NEVER
+    """A sentence that tells of a debt."""
+    settled: str = NEVER
+    """A sentence that tells that a debt is settled."""
+    partly: str = NEVER
+    """What tells in such a sentence that some of the debt is left, or that nothing is settled yet."""
     negation: str = NEVER
     """What makes a statement say the opposite."""
 

@@ -50,9 +50,10 @@ class ContextReading:
         shown: frozenset[str],
         language: str,
         pinned: WorldState | None,
+        pages: str = "",
     ) -> TurnContext:
-        """What the narrator is told for the player's words. ``shown``: turns that stand in the history; ``pinned``: the
-        state that the pages in the prefix show."""
+        """What the narrator is told for the player's words. ``shown``: turns that stand in the history;
+        ``pages``: those in the prefix; ``pinned``: the state that they show."""
         request = ReadRequest(
             session=live.session.id,
             state=state,
@@ -61,6 +62,7 @@ class ContextReading:
             player_words=transcript.player_words,
             recent=tuple(utterance.text for utterance in transcript.utterances[-2:]),
             pinned=pinned,
+            in_front=frozenset(line.removeprefix("- ") for line in pages.splitlines()),
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, state.turn),
             shown=shown,

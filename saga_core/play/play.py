@@ -145,7 +145,13 @@ class Play:
             prefix = await prompting.prefixes.of(live, parent, layout, language, facts, model)
             lap("prefix")
             context = await self.reading.read(
-                live, state, transcript, shown=layout.shown, language=language, pinned=prefix.state
+                live,
+                state,
+                transcript,
+                shown=layout.shown,
+                language=language,
+                pinned=prefix.state,
+                pages=prefix.pages,
             )
             lap("context")
             plan, planned = await prompting.plan(live, layout, prefix, context, facts, model, parent)

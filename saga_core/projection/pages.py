@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 
 from saga_core.language import language_of
@@ -23,7 +23,7 @@ def page_words(language: str) -> Mapping[str, str]:
 
 
 def render_bodies(state: WorldState, world: World, language: str) -> dict[str, str]:
-    """The four pages without front matter. No turn numbers and no times: these bytes can stand in a prefix."""
+    """The four pages without front matter."""
     words = page_words(language)
     return {
         "state.md": _state(state, words),
@@ -42,8 +42,18 @@ def render_pages(state: WorldState, world: World, language: str, *, session: str
 
 
 def render_prefix(state: WorldState, world: World, language: str, count: Callable[[str], int], limit: int) -> str:
-    """The pages for the prompt's prefix, whole lines, at most ``limit`` tokens; pages that matter most come first."""
-    bodies = render_bodies(state, world, language)
+    """The pages for the prompt's prefix, whole lines, at most ``limit`` tokens; pages that matter most come first.
+
+    Many turns are played with them, so they say which turn they show and hold what changes slowly. Who is present,
+    place, health, mood and inventory are told behind the history, as they are now.
+    """
+    words = page_words(language)
+    bodies = {
+        "state.md": _then(state, words),
+        "relations.md": _relations(state, words),
+        "story.md": _story(state, words),
+        "lore.md": _lore(state, world, words, set(state.present)),
+    }
     kept: list[str] = []
     spent = 0
     story = bodies["story.md"].rstrip().splitlines()
@@ -94,10 +104,16 @@ def _state(state: WorldState, words: Mapping[str, str]) -> str:
             lines.append(f"- **{words['mood']}:** {player.get('mood')}")
     if state.present:
         lines.append(f"- **{words['present']}:** {', '.join(map(state.name, state.present))}")
+    return "\n".join([*lines, *_dead(state, words)]) + "\n"
+
+
+def _then(state: WorldState, words: Mapping[str, str]) -> str:
+    return "\n".join([f"## {words['then'].format(turn=state.depth)}", *_dead(state, words)]) + "\n"
+
+
+def _dead(state: WorldState, words: Mapping[str, str]) -> list[str]:
     dead = [entity.name for entity in state.entities.values() if entity.dead]
-    if dead:
-        lines.append(f"- **{words['dead']}:** {', '.join(dead)}")
-    return "\n".join(lines) + "\n"
+    return [f"- **{words['dead']}:** {', '.join(dead)}"] if dead else []
 
 
 def _relations(state: WorldState, words: Mapping[str, str]) -> str:
@@ -117,7 +133,8 @@ def _story(state: WorldState, words: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _lore(state: WorldState, world: World, words: Mapping[str, str]) -> str:
+def _lore(state: WorldState, world: World, words: Mapping[str, str], moving: Collection[str] = ()) -> str:
+    """``moving``: who goes about with the player, so that their place is not told."""
     # "empty" is what SAGA calls the world of a session without one; the narrator would take it for a description.
     title = world.title or ("" if world.name == EMPTY_WORLD.name else world.name)
     lines = [f"## {words['lore']}", f"- {title or words['nothing']}"]
@@ -126,7 +143,7 @@ def _lore(state: WorldState, world: World, words: Mapping[str, str]) -> str:
         if entity.id == state.player:
             continue
         about = entity.get("occupation")
-        place = state.whereabouts.get(entity.id)
+        place = state.whereabouts.get(entity.id) if entity.id not in moving else None
         traits = entity.get("traits")
         parts = (
             about,

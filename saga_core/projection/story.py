@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
-from saga_core.language import Language, languages_in
-from saga_core.model import StoryPart, WorldState
+from saga_core.language import Language, fold_name, languages_in
+from saga_core.model import WorldState
+from saga_core.projection.settled import without_settled
 
 DEATH, BOND, EVENT, MEETING, THING, REMARK = 6, 5, 4, 3, 2, 1
 _LATEST = 3
 """Remarks that a prompt shows whatever they weigh."""
+_REMARK = 16
+"""Characters from which on two remarks are alike because they tell the same."""
 _CLAUSE = re.compile(r"[^;.!?。！？\n]+[.!?。！？]*")
 
 
@@ -44,34 +47,38 @@ def clauses(text: str) -> list[str]:
 
 def story_lines(state: WorldState, recent: int) -> list[str]:
     """The story for the page: what was told of the past, a line each part, then the latest ``recent`` remarks and
-    events, a line each."""
+    events, a line each. Nothing is told twice, and no debt as open that was settled later."""
     past, lately = _past_and_lately(state, recent)
-    return [*(part.text for part in past), *(text for _, text in lately)]
+    return [*past, *lately]
 
 
-def _past_and_lately(state: WorldState, recent: int) -> tuple[list[StoryPart], list[tuple[int, str]]]:
+def _past_and_lately(state: WorldState, recent: int) -> tuple[list[str], list[str]]:
     """The told parts that begin before the latest remarks, and the remarks and events that none of them tells."""
     happened = [(event.depth, f"[{event.name}]") for event in state.happenings]
-    lately = sorted([*state.notes, *happened])[-recent:]
-    if not state.story:
-        return [], lately
+    latest = sorted([*state.notes, *happened])[-recent:]
     noted = [depth for depth, _ in state.notes[-recent:]]
-    begins = noted[0] if noted else state.story[-1].last + 1
+    begins = noted[0] if noted else state.story[-1].last + 1 if state.story else 0
     past = [part for part in state.story if part.first < begins]
-    return past, [
-        (depth, text)
-        for depth, text in lately
-        if depth >= begins or not any(part.first <= depth <= part.last for part in past)
-    ]
+    lately = [text for depth, text in latest if not any(part.first <= depth <= part.last for part in past)]
+    texts = _told_once(without_settled([*(part.text for part in past), *lately], state))
+    return [text for text in texts[: len(past)] if text], [text for text in texts[len(past) :] if text]
+
+
+def _told_once(texts: Sequence[str]) -> list[str]:
+    """A remark that stands in an earlier text is empty."""
+    told: list[str] = []
+    for text in texts:
+        folded = fold_name(text)
+        told.append("" if len(folded) >= _REMARK and any(folded in fold_name(each) for each in told) else text)
+    return told
 
 
 def story_within(state: WorldState, recent: int, limit: int, count: Callable[[str], int]) -> list[str]:
     """The story in at most ``limit`` tokens: the latest few remarks, and of the past the clauses that weigh most."""
     past, lately = _past_and_lately(state, recent)
-    lines = [*(part.text for part in past), *(text for _, text in lately)]
-    if sum(count(line) + 1 for line in lines) <= limit:
-        return lines
-    pieces = [*(clause for part in past for clause in clauses(part.text)), *(text for _, text in lately)]
+    if sum(count(line) + 1 for line in (*past, *lately)) <= limit:
+        return [*past, *lately]
+    pieces = [*(clause for text in past for clause in clauses(text)), *lately]
     latest = len(pieces) - _LATEST
     ranked = sorted(enumerate(pieces), key=lambda each: (each[0] < latest, -weight(each[1]), -each[0]))
     chosen: dict[int, str] = {}

@@ -135,7 +135,7 @@ def _things(play: Play, seen: Seen) -> Iterator[Check]:
 
 
 def _told(play: Play, seen: Seen) -> Iterator[Check]:
-    whole = "\n".join(block.text for block in seen.begun.plan.blocks)
+    whole = "\n".join([*(block.text for block in seen.begun.plan.blocks), seen.begun.context.text])
     for phrase in seen.beat.prompt.has:
         yield Check("told", folded(phrase) in folded(whole), f"{phrase!r} does not stand in the prompt")
     for phrase in seen.beat.prompt.hasnot:
@@ -160,6 +160,7 @@ def _laws(play: Play, seen: Seen) -> Iterator[Check]:
     told = [line.strip() for line in seen.own.splitlines() if len(line.strip()) >= _LEAST]
     twice = [line for line, count in Counter(told).items() if count > 1]
     yield Check("law: no fact is told twice", not twice, " | ".join(twice)[:200])
+    yield Check("law: nothing told contradicts what is true now", *_agrees(seen))
     # Of what the client sends SAGA may leave the oldest out, to keep the provider's cache.
     history = folded("\n".join(block.text for block in seen.begun.plan.blocks if block.origin.value in CHAT))
     echoes = [
@@ -168,6 +169,18 @@ def _laws(play: Play, seen: Seen) -> Iterator[Check]:
         if len(sentence) >= _LEAST * 1.5 and folded(sentence.lstrip("- ")) in history
     ]
     yield Check("law: nothing is told that the history shows", not echoes, " | ".join(echoes)[:200])
+
+
+_FIELD = re.compile(r"(?:^[- *]*|\| )(?P<label>[^|:*\n]{2,24}):\**[ ](?P<told>[^|\n]+)", re.M)
+
+
+def _agrees(seen: Seen) -> tuple[bool, str]:
+    """Whether the pages, which are older, claim nothing of what is told as true now: no field of it stands in them."""
+    pages = "\n".join(block.text for block in seen.begun.plan.blocks if block.origin.value == "pages")
+    now = "\n".join(piece.text for piece in seen.begun.context.pieces if piece.key.startswith("briefing:"))
+    labels = {found["label"] for found in _FIELD.finditer(now)}
+    claims = [found.group() for found in _FIELD.finditer(pages) if found["label"] in labels]
+    return not claims, " | ".join(claims)[:200]
 
 
 def _twins(seen: Seen) -> tuple[bool, str]:

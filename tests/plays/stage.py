@@ -45,10 +45,11 @@ class Seen:
     @property
     def own(self) -> str:
         """What SAGA added to the prompt, but for the instruction to write a block."""
-        return "\n".join(block.text for block in self.begun.plan.blocks if block.origin.value in OWN)
+        blocks = (block.text for block in self.begun.plan.blocks if block.origin.value in OWN)
+        return "\n".join([*blocks, self.begun.context.text])
 
 
-OWN = frozenset({"world", "pages", "context"})
+OWN = frozenset({"world", "pages"})
 
 
 @define

@@ -76,6 +76,17 @@ STORY = StoryWords(
         r"\b(?:promis\w*|swear|sw?ore|oath|vow\w*|pact|owe[sd]?|debt|repay|revenge|betray\w*|wound\w*|injur\w*"
         r"|scar\w*|poison\w*|curs\w*|secret|identity|marr\w*|betroth\w*|prophec\w*|clue|key)\b"
     ),
+    owed=r"\b(?:owe[sd]?|owing|in debt|indebted|debts?|on credit|i\.?o\.?u)\b",
+    settled=(
+        r"\b(?:settle[sd]?|repa(?:ys|id)|(?:pa(?:ys|id)|given|gives|gave) (?:\w+ ){0,3}back|paid (?:off|up|in full)"
+        r"|pa(?:ys|id) (?:\w+ ){0,3}(?:whole|full|everything)|(?:has|have|had) paid for|quits|all square"
+        r"|(?:struck|crossed) out|wiped clean|debt (?:is|was) (?:paid|forgiven|cancell?ed|cleared)"
+        r"|owes? (?:\w+ )?nothing|nothing (?:is )?owed|no longer owes?)\b"
+    ),
+    partly=(
+        r"\b(?:half|part(?:ly|ial\w*)?|some of|first|instal\w+|still|yet|rest|remain\w*|not|never|until|unless|if|when"
+        r"|promis\w+|will|wants?|must|has to|have to|offers?|refus\w+)\b|n['’]t\b"
+    ),
     negation=r"\b(?:not|no|never|none|nobody|nothing|without|neither|nor|\w+n['’]t)\b",
     stacked=(
         r"\b(?:potions?|arrows?|coins?|gold|silver|bread|herbs?|torch(?:es)?|rations?|bandages?|bolts?"

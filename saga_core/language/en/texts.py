@@ -25,6 +25,7 @@ TEXTS = Texts(
     "The player alone decides what the player's character says, does, is called and carries.",
     sizes=Sizes(reply=1_600, place=160, whole=320, excerpt=200, token=4.0),
     pages={
+        "then": "As of turn {turn}",
         "state": "Current state",
         "player": "Player",
         "place": "Place",

@@ -26,6 +26,7 @@ TEXTS = Texts(
     ),
     sizes=Sizes(reply=700, place=70, whole=150, excerpt=95, token=1.4),
     pages={
+        "then": "{turn}ターンの時点",
         "state": "現在の状態",
         "player": "プレイヤー",
         "place": "場所",

@@ -52,6 +52,7 @@ TEXTS = Texts(
     "플레이어 캐릭터의 말, 행동, 이름, 소지품은 플레이어만 정한다.",
     sizes=Sizes(reply=800, place=80, whole=180, excerpt=110, token=1.8),
     pages={
+        "then": "{turn}턴까지의 기억",
         "state": "현재 상태",
         "player": "플레이어",
         "place": "위치",

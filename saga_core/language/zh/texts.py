@@ -25,6 +25,7 @@ TEXTS = Texts(
     ),
     sizes=Sizes(reply=600, place=55, whole=120, excerpt=75, token=1.4),
     pages={
+        "then": "截至第{turn}回合",
         "state": "当前状态",
         "player": "玩家",
         "place": "地点",

@@ -7,7 +7,7 @@ from attrs import evolve
 from saga_core.config import load_config
 from saga_core.counters import Counters
 from saga_core.model import Delta, Source, Status
-from saga_core.model.deltas import HpChanged
+from saga_core.model.deltas import HpChanged, StatusChanged
 from saga_core.play import PrefixTexts, PromptMemories
 from saga_core.sessions import amend
 from saga_core.stores import StateKV
@@ -49,13 +49,13 @@ async def test_pages_stay_as_they_were_pinned_when_their_turn_is_amended() -> No
     await tell(live, "t1")
     found = texts(stage.journal.kv)
     text, state = await found.of_pages(live, "t1", "ko")
-    assert "100" in text and state == await live.state("t1")
-    hurt = Delta((HpChanged(live.prepared.opening.player, -58),), Source.EDIT, Status.OK)
-    await amend(live, "t1", hurt, "0")
+    assert "죽음" not in text and state == await live.state("t1")
+    died = Delta((StatusChanged(live.prepared.opening.player, "dead"),), Source.EDIT, Status.OK)
+    await amend(live, "t1", died, "0")
     assert await found.of_pages(live, "t1", "ko") == (text, state)
     found.forget()
     assert await found.of_pages(live, "t1", "ko") == (text, state), "what is to be stored is at hand"
-    assert "42" in (await found.of_pages(live, "t1", "en"))[0], "it did not stand in a prompt before"
+    assert "Dead:" in (await found.of_pages(live, "t1", "en"))[0], "it did not stand in a prompt before"
 
 
 async def test_what_was_stored_is_read_after_a_restart() -> None:

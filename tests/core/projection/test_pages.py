@@ -1,4 +1,4 @@
-"""What the pages call a world that has no title."""
+"""What the pages say, in their files and in front of the history."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 
 from saga_core import Saga
-from saga_core.projection.pages import render_bodies
+from saga_core.projection.pages import render_bodies, render_prefix
 from saga_core.world.model import EMPTY_WORLD, World
 from tests.core.frontend import Frontend
 
@@ -25,3 +25,27 @@ async def test_a_session_without_a_world_is_not_called_empty(world: World, langu
         turn = await Frontend(saga, system="", greeting="").say("I wait.", "It rains on the road to the north.")
         state = await saga.views.state(turn.session.id)
     assert render_bodies(state, world, language)["lore.md"].splitlines()[1] == f"- {told}"
+
+
+FIRST = "location: Mill\npresent: [Borin, Wat]\nitems_gained: [lamp]\nmood: calm\nnpc_met: [Borin, Wat]"
+SECOND = "location: Ford\npresent: [Borin]\nstatus_changes: [{name: Wat, status: dead}]"
+
+
+@pytest.mark.parametrize(
+    ("language", "title"),
+    [("en", "## As of turn 2"), ("ko", "## 2턴까지의 기억"), ("ja", "## 2ターンの時点"), ("zh", "## 截至第2回合")],
+)
+async def test_in_front_of_the_history_stands_what_changes_slowly_and_of_which_turn_it_is(
+    language: str, title: str
+) -> None:
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        chat = Frontend(saga, system="", greeting="")
+        await chat.say("I go to the mill.", f"It rains.\n```state\n{FIRST}\n```")
+        turn = await chat.say("We go on.", f"Wat drowns at the ford.\n```state\n{SECOND}\n```")
+        state = await saga.views.state(turn.session.id)
+    told = render_prefix(state, EMPTY_WORLD, language, len, 4_000)
+    assert told.splitlines()[0] == title and "Wat" in told.splitlines()[1]
+    assert not any(fast in told for fast in ("HP", "lamp", "calm", "Ford")), "what changes is told behind the history"
+    cast = [line for line in told.splitlines() if line.startswith(("- Borin", "- Wat"))]
+    assert cast == ["- Borin", "- Wat (Mill)"], "who goes along is wherever the player is"
+    assert "lamp" in render_bodies(state, EMPTY_WORLD, language)["state.md"]
