@@ -75,8 +75,11 @@ class Layouts:
             first = sum(block.origin is Origin.CLIENT for block in blocks)
             if cut.start > first:
                 blocks = (*blocks[:first], *blocks[cut.start :])
+                # A reply that was edited has another key, so what stands below one that was not is shown.
                 kept = {identity_key(block.text) for block in blocks[first:]}
-                shown = frozenset(turn for turn in shown if live.tree.get(turn).reply_key in kept)
+                nodes = [live.tree.get(turn) for turn in shown]
+                least = min((node.depth for node in nodes if node.reply_key in kept), default=None)
+                shown = frozenset(node.id for node in nodes if least is not None and node.depth >= least)
         depths = [live.tree.get(turn).depth for turn in shown]
         missing = min(depths) - 1 if depths else live.tree.get(parent).depth
         arranged = Arranged(blocks)

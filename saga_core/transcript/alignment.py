@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from saga_core.model import Node
 
@@ -49,3 +49,26 @@ def align(upwards: Iterable[Node], places: Places, end: int) -> list[tuple[Node,
         node, place, last = last
         found.append((node, place))
     return found[::-1]
+
+
+def edited(path: Sequence[Node], known: Sequence[tuple[int, int]], words: Sequence[str]) -> Iterator[str]:
+    """The turns of a path whose reply the history shows in other words: it was edited where it stands.
+
+    ``path``: a part of it, downwards; ``known``: the turns that were found, as (index in ``path``, number of the reply
+    in the history), the deepest first; ``words``: the key of the player's words before each reply of the history.
+    Between two turns that are shown, as many replies are those of as many turns; otherwise the words before a reply
+    tell whose it is.
+    """
+    below = len(path), len(words)
+    for above in (*known, (-1, -1)):
+        turns, replies = range(above[0] + 1, below[0]), range(above[1] + 1, below[1])
+        below = above
+        if len(turns) == len(replies):
+            yield from (path[turn].id for turn in turns if path[turn].parent is not None)
+            continue
+        end = turns.stop
+        for reply in reversed(replies):
+            alike = (turn for turn in range(end - 1, turns.start - 1, -1) if path[turn].user_key == words[reply])
+            if (found := next(alike, None)) is not None:
+                yield path[found].id
+                end = found

@@ -16,7 +16,7 @@ from attrs import define, field, frozen
 
 from saga_core.model import Node, Session, Tree, TurnKind
 from saga_core.transcript import voices
-from saga_core.transcript.alignment import align
+from saga_core.transcript.alignment import align, edited
 from saga_core.transcript.dialogue import Transcript, Utterance, identity_keys
 from saga_core.transcript.identities import fingerprint, identity, identity_key, prefix_keys
 from saga_core.transcript.player_text_match import SHORT as SHORT
@@ -353,8 +353,9 @@ def _places(past: Sequence[Utterance], end: int) -> dict[str, list[int]]:
 
 
 def _shown(tree: Tree, node: Node, past: Sequence[Utterance], position: int) -> frozenset[str]:
-    """The turns from ``node`` upwards whose reply the history shows."""
-    keys = identity_keys([said for said in past[: position + 1] if said.role == "assistant"])
+    """The turns from ``node`` upwards whose reply the history shows, as it was or edited."""
+    said = [at for at in range(position + 1) if past[at].role == "assistant"]
+    keys = identity_keys([past[at] for at in said])
     path, nodes = tree.followed(node.id), tree.nodes
     # Most histories show the end of the path, turn by turn.
     shown: list[str] = []
@@ -368,6 +369,12 @@ def _shown(tree: Tree, node: Node, past: Sequence[Utterance], position: int) -> 
         for place, key in enumerate(keys[:at]):
             places.setdefault(key, []).append(place)
         # Hidden messages leave gaps, but not endless ones: the walk is bounded by the history, not by the tree.
-        above = path[-len(shown) - 1 : -2 * len(past) - _LEVELS : -1]
-        shown += [node.id for node, _ in align((nodes[turn] for turn in above), places, at)]
+        end = len(path) - len(shown)
+        first = max(0, len(path) - 2 * len(past) - _LEVELS)
+        above = [nodes[turn] for turn in path[first:end]]
+        found = align(reversed(above), places, at)
+        shown += [node.id for node, _ in found]
+        indexes = {node.id: index for index, node in enumerate(above)}
+        words = [_words_before(past, place) for place in said[:at]]
+        shown += edited(above, [(indexes[node.id], place) for node, place in found], words)
     return frozenset(shown)

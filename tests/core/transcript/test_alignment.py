@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from saga_core.model.tree import Node, Tree
 from saga_core.model.turn import TurnKind
+from saga_core.transcript.alignment import align
 from saga_core.transcript.dialogue import Utterance
 from saga_core.transcript.identities import identity_key
 from saga_core.transcript.matching import _shown
@@ -43,6 +44,14 @@ def history(told: list[str]) -> list[Utterance]:
     ]
 
 
+def aligned(replies: list[str], told: list[str]) -> list[int]:
+    places: dict[str, list[int]] = {}
+    for at, text in enumerate(told):
+        places.setdefault(identity_key(text), []).append(at)
+    tree = grown(replies)
+    return sorted(int(node.id[1:]) for node, _ in align(tree.upwards(f"t{len(replies):03}"), places, len(told)))
+
+
 def shown(replies: list[str], told: list[str]) -> list[int]:
     tree, past = grown(replies), history(told)
     found = _shown(tree, tree.get(f"t{len(replies):03}"), past, len(past) - 1)
@@ -55,22 +64,24 @@ def test_it_is_the_most_that_can_be_read_in_order(replies: list[str], data: st.D
     told = [f"*{reply}*" for at, reply in enumerate(replies) if at not in hidden]
     for text in data.draw(st.lists(texts, max_size=2)):
         told.insert(data.draw(st.integers(0, len(told))), text)
-    found = shown(replies, told)
+    found = aligned(replies, told)
     assert len(found) == most(replies, told)
     assert most([replies[depth - 1] for depth in found], told) == len(found)
+    assert set(found) <= set(shown(replies, told)) and len(shown(replies, told)) <= min(len(replies), len(told))
 
 
 def test_a_reply_that_was_edited_is_not_taken_for_its_twin_far_above() -> None:
     replies = ["종이 울린다.", "응.", "문이 열린다.", "The rain stops.", "종이 울린다."]
-    assert shown(replies, ["종이 울린다.", "응.", "문이 열린다.", "The rain stops.", "종이 다르게 운다."]) == [
-        1,
-        2,
-        3,
-        4,
-    ]
-    replies += ["응."]
-    told = ["종이 울린다.", "응.", "문이 열린다.", "The rain stops.", "종이 다르게 운다.", "응."]
-    assert shown(replies, told) == [1, 2, 3, 4, 6]
+    told = ["종이 울린다.", "응.", "문이 열린다.", "The rain stops.", "종이 다르게 운다."]
+    assert aligned(replies, told) == [1, 2, 3, 4] and shown(replies, told) == [1, 2, 3, 4, 5]
+    assert aligned([*replies, "응."], [*told, "응."]) == [1, 2, 3, 4, 6]
+
+
+def test_an_edited_reply_is_told_by_its_place_or_by_the_words_before_it() -> None:
+    replies = ["종이 울린다.", "문이 열린다.", "The rain stops.", "A door bangs."]
+    assert shown(replies, ["종이 울린다.", "다른 말.", "The rain stops.", "A door bangs."]) == [1, 2, 3, 4]
+    # One is hidden, and one edited: which of the two, nobody can say from the replies alone.
+    assert shown(replies, ["종이 울린다.", "다른 말.", "A door bangs."]) == [1, 4]
 
 
 def test_of_one_answer_to_everything_the_last_eight_are_looked_at() -> None:
