@@ -121,7 +121,8 @@ class _Reports:
         elif moves:
             stays = [who for who in self._left_behind(met) if who not in left]
         said = left if present is None else [who for who in left if who not in present]
-        yield from (deltas.Separated(who) for who in dict.fromkeys((*said, *stays)) if who != player)
+        parted = dict.fromkeys((*said, *stays))
+        yield from (deltas.Separated(who, away=not moves) for who in parted if who != player)
         # Turns above may be read later and move the player elsewhere: who says that one went there says where one is.
         if place is not None and (place != state.location or fields.location_moved):
             yield deltas.Moved(player, place)

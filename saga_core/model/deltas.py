@@ -118,9 +118,10 @@ class Met:
 
 @frozen
 class Separated:
-    """A character is no longer with the player, and stays where they parted."""
+    """A character is no longer with the player, and stays where they parted; or, ``away``, leaves the player there."""
 
     who: str
+    away: bool = False
 
 
 @frozen

@@ -51,11 +51,13 @@ class Entity:
 @frozen
 class Placement:
     """Where a character is, and since which turn (depth). ``along``: the character gets around, with the player or to
-    where the player is, and does not belong to one place."""
+    where the player is, and does not belong to one place. ``left``: seen there last, and gone since, nobody said where.
+    """
 
     place: str
     since: int = 0
     along: bool = False
+    left: bool = False
 
 
 @frozen

@@ -242,7 +242,7 @@ def _met(draft: _Draft, event: deltas.Met) -> None:
     here = draft.view("whereabouts").get(draft.view("player"))
     if here is not None:
         there = draft.view("whereabouts").get(who.id)
-        if there is None or there.place != here.place:
+        if there is None or there.place != here.place or there.left:
             draft.map("whereabouts")[who.id] = Placement(here.place, draft.depth, along=there is not None)
 
 
@@ -254,6 +254,9 @@ def _separated(draft: _Draft, event: deltas.Separated) -> None:
         draft.problem(f"{who.name!r} was not there to part from")
         return
     draft.changed["present"] = tuple(other for other in draft.view("present") if other != who.id)
+    where = draft.view("whereabouts").get(who.id)
+    if event.away and where is not None:
+        draft.map("whereabouts")[who.id] = evolve(where, left=True)
 
 
 def _relation_changed(draft: _Draft, event: deltas.RelationChanged) -> None:

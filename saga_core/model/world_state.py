@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from attrs import field, frozen
 
@@ -101,7 +101,7 @@ class WorldState:
         return sorted(who for who, where in self.whereabouts.items() if where.place == place and who != self.player)
 
     def nearby(self) -> list[str]:
-        """The characters present, then those known to be at the player's place."""
+        """The characters present, then those known to be at the player's place: who left it is not."""
         place = self.location
-        rest: Iterable[str] = self.at(place) if place else ()
+        rest = (who for who in self.at(place) if not self.whereabouts[who].left) if place else ()
         return list(dict.fromkeys((*self.present, *rest)))

@@ -133,3 +133,23 @@ def test_the_empty_world_learns_from_play() -> None:
     assert {"어둠의 숲", "불꽃 검", "고블린왕 크룩", "아리아"} <= names
     assert isinstance(delta, Delta)
     assert "does not have '치유 물약'" in state.problems[0].text
+
+
+@pytest.mark.parametrize(
+    ("block", "near"),
+    [
+        ("location: 광장\nnpc_separated: [에르겐]", []),
+        ("location: 광장\npresent: []", []),
+        ("location: 어둠의 숲\nlocation_moved: true\nnpc_separated: [에르겐]", ["e"]),
+        ("location: 어둠의 숲\nlocation_moved: true\npresent: []", ["e"]),
+    ],
+)
+def test_who_leaves_is_no_longer_near_and_who_is_left_behind_stays_there(block: str, near: list[str]) -> None:
+    """``near``: who is at the square when the player is there again."""
+    square = fold(
+        STATE, read_delta(read_reply("```state\nlocation: 광장\npresent: [에르겐]\n```"), STATE), turn="t1", depth=1
+    )
+    parted = fold(square, read_delta(read_reply(f"```state\n{block}\n```"), square), turn="t2", depth=2)
+    back = read_delta(read_reply("```state\nlocation: 광장\nlocation_moved: true\n```"), parted)
+    assert square.nearby() == ["e"]
+    assert fold(parted, back, turn="t3", depth=3).nearby() == near

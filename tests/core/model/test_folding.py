@@ -154,6 +154,15 @@ def test_company_goes_along_and_who_parts_stays_behind() -> None:
     assert state.met == ("c0", "c1")
 
 
+def test_who_leaves_the_player_is_no_longer_near_until_met_again() -> None:
+    left = after(Met("c0"), Met("c1"), Separated("c0", away=True), Separated("c1"))
+    assert left.nearby() == ["c1"], "who merely stays behind is still there"
+    assert left.whereabouts["c0"].place == "l0", "where they were seen last is known"
+    assert after(Met("c0"), Separated("c0"), state=left).nearby() == ["c0", "c1"]
+    elsewhere = after(Moved("player", "l1"), Moved("player", "l0"), state=left)
+    assert elsewhere.nearby() == ["c1"]
+
+
 def test_a_companion_who_walks_away_is_no_longer_present() -> None:
     state = after(Met("c0"), Moved("c0", "l1"))
     assert state.present == ()
