@@ -16,7 +16,15 @@ from saga_core.config import Config, Settings
 from saga_core.context import RecentContexts
 from saga_core.counters import Counters
 from saga_core.errors import NewerSchema, StoreCorrupt, StoreError
-from saga_core.jobs import Background, BackgroundBills, CollectionJob, ForgettingJob, ReviewsJob, VectorsJob
+from saga_core.jobs import (
+    Background,
+    BackgroundBills,
+    CollectionJob,
+    ForgettingJob,
+    PersonasJob,
+    ReviewsJob,
+    VectorsJob,
+)
 from saga_core.journal import Journal
 from saga_core.maintenance import Maintenance, Tools
 from saga_core.play import Prompting
@@ -89,11 +97,12 @@ async def _build(base: Foundations) -> Parts:
         clock=clock,
         counters=counters,
     )
+    personas = PersonasJob(base.live, base.supervisor, base.views, base.ids, counters)
     collection = CollectionJob(sessions.collect, base.settings, clock, counters)
     # In the order in which they build on each other.
-    for job in (base.views, extraction, reviews, forgetting, vectors, collection):
+    for job in (base.views, extraction, personas, reviews, forgetting, vectors, collection):
         base.supervisor.add(job)
-    base.views.followers += [extraction, reviews, vectors]
+    base.views.followers += [extraction, personas, reviews, vectors]
     return Parts(
         settings=base.settings,
         stores=base.stores,

@@ -8,12 +8,14 @@ from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
     from saga_core.extraction.extractor import Extractor
+    from saga_core.extraction.player import second_person
     from saga_core.extraction.writer import mention_event, read_delta
 
 __all__ = [
     "Extractor",
     "mention_event",
     "read_delta",
+    "second_person",
 ]
 
 # Imported when they are first asked for: a start does without them.
@@ -22,5 +24,6 @@ __getattr__ = lazy_face(
         "Extractor": "saga_core.extraction.extractor:Extractor",
         "mention_event": "saga_core.extraction.writer:mention_event",
         "read_delta": "saga_core.extraction.writer:read_delta",
+        "second_person": "saga_core.extraction.player:second_person",
     }
 )

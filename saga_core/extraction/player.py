@@ -17,11 +17,14 @@ def the_player(state: WorldState, name: str, *, sure: bool = True) -> tuple[Even
 
     A player whom no client has named yet takes the name: as her own when she has none, as another one beside the name
     of a world's sheet. Once a client has named her, another name is another persona, who may have played before. It
-    is one only when the client is ``sure`` of the name.
+    is one only when the client is ``sure`` of the name. Where somebody else bears it, only a client that is sure says
+    that the two are one: who claims another's name may be lying.
     """
     player = state.entities.get(state.player)
     names = Names(state)
     if not name or player is None or names.is_word_for_player(name):
+        return ()
+    if not sure and not _called(player, name) and second_person(state, name) is not None:
         return ()
     if _called(player, name):
         return () if player.get(PERSONA) else (_learns(player, name),)
@@ -44,14 +47,14 @@ def the_player(state: WorldState, name: str, *, sure: bool = True) -> tuple[Even
     return (deltas.Introduced(fresh, Kind.CHARACTER, name, (), attributes), deltas.Played(fresh))
 
 
-def second_person(state: WorldState, name: str) -> str | None:
-    """The id of another character who bears the player's name, and so is the player; None for none.
-
-    Somebody who was played, or whom the world's files know, is nobody's double.
+def second_person(state: WorldState, name: str = "") -> str | None:
+    """The id of another character who bears ``name``, by default the one under which the client plays the player's;
+    None for none. Somebody who was played is nobody's double.
     """
-    folded = fold_name(name)
+    player = state.entities.get(state.player)
+    folded = fold_name(name or str((player.get(PERSONA) if player is not None else None) or ""))
     for each in state.of_kind(Kind.CHARACTER):
-        if each.id != state.player and not each.get(PERSONA) and fold_name(each.name) == folded:
+        if folded and each.id != state.player and not each.get(PERSONA) and fold_name(each.name) == folded:
             return each.id
     return None
 

@@ -6,6 +6,7 @@ from saga_core.jobs.background import Background
 from saga_core.jobs.background_bills import BackgroundBills
 from saga_core.jobs.collection import CollectionJob
 from saga_core.jobs.extraction import ExtractionJob
+from saga_core.jobs.personas import PersonasJob
 from saga_core.jobs.remote_state import ForgettingJob
 from saga_core.jobs.review_pace import Pace
 from saga_core.jobs.reviews import ReviewsJob
@@ -20,6 +21,7 @@ __all__ = [
     "ExtractionJob",
     "ForgettingJob",
     "Pace",
+    "PersonasJob",
     "ReviewsJob",
     "TurnWork",
     "VectorsJob",
