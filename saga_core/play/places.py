@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import define, evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from saga_core.background import SessionLocks
 from saga_core.config import Settings
@@ -16,7 +16,7 @@ from saga_core.play.asked import Asked
 from saga_core.play.server_history import is_thin
 from saga_core.ports import Clock
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, timeline_named
-from saga_core.transcript import Located, Match, Matcher, Transcript, locate, words_key
+from saga_core.transcript import Located, Match, Matcher, Transcript, UsualNotes, locate, words_key
 
 
 @frozen(kw_only=True)
@@ -50,6 +50,7 @@ class Places:
     ids: IdSource
     clock: Clock
     counters: Counters
+    usual: UsualNotes = field(factory=UsualNotes)
 
     async def find(self, asked: Asked) -> Place | None:
         """The place of a request; None for a side request that shows nothing of a known story.
@@ -63,6 +64,7 @@ class Places:
         found = await locate(
             self.matcher, asked.transcript, owner=asked.owner, only=only, world=lambda: asked.world.get().name
         )
+        found = self.usual.told(found)
         if asked.aside:
             found = evolve(found, kind=TurnKind.SIDE)
         self.counters.add(f"begun.{found.kind.value}")
@@ -78,6 +80,7 @@ class Places:
         elif only is not None and self.settings.config.session.server_history and is_thin(transcript):
             match = Match(only.id, (await self.live.get(only.id)).head, how="session")
         live = await self._session(evolve(found, match=match), asked)
+        self.usual.take(live.session.id, found)
         set_log_context(session=live.session.id)
         asked.lap("match")
         place = Place(

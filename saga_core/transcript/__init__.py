@@ -9,6 +9,7 @@ from saga_core.transcript.locating import Located, locate
 from saga_core.transcript.matching import SHORT, Match, Matcher, opening_key, words_key
 from saga_core.transcript.persona import Persona, persona_of
 from saga_core.transcript.similarity import INHERIT, likeness
+from saga_core.transcript.usual_notes import UsualNotes
 
 __all__ = [
     "INHERIT",
@@ -18,6 +19,7 @@ __all__ = [
     "Matcher",
     "Persona",
     "Transcript",
+    "UsualNotes",
     "Utterance",
     "identities",
     "identity",

@@ -59,6 +59,8 @@ class Transcript:
     """Instructions of the frontend in the role of the user, after all utterances: no words of the player."""
     prefill: str = ""
     """What the client put into the mouth of the reply that is to come."""
+    speaker: str = ""
+    """Whose name stands alone behind a chat that came as one message: she is to speak next."""
 
     @cached_property
     def greeting(self) -> tuple[Utterance, ...]:
@@ -95,23 +97,21 @@ class Transcript:
         """What the client says after the last utterance: nudges, quiet prompts, post-history notes."""
         last = self.utterances[-1].at if self.utterances else -1
         tail = (m for m in self.messages[last + 1 :] if _is_system(m))
-        return "\n".join([*(flatten(m.get("content") or "") for m in tail), *(each.sent for each in self.asked)])
+        return "\n\n".join([*(flatten(m.get("content") or "") for m in tail), *(each.sent for each in self.asked)])
 
     @property
     def prefilled(self) -> bool:
         """Whether the very last message is an unfinished reply of the assistant."""
         last = self.utterances[-1] if self.utterances else None
-        return last is not None and last.role == "assistant" and last.at == len(self.messages) - 1 and not self.asked
+        return last is not None and last.role == "assistant" and last.at == len(self.messages) - 1 and not self._asks
+
+    @property
+    def _asks(self) -> bool:
+        return bool(self.asked or self.speaker)
 
     def without_prefill(self) -> Transcript:
         """The last utterance is no reply of the story, but words put into the mouth of the next one."""
         return evolve(self, utterances=self.utterances[:-1], prefill=self.utterances[-1].text)
-
-    def told_apart(self) -> Transcript:
-        """With the parts of the only message, told apart by ``Name: `` at the beginnings of its lines."""
-        (only,) = self.utterances
-        parts = [(only.at, part) for part in voices.named(only.sent)]
-        return evolve(self, utterances=tuple(_quoted(parts))) if parts else self
 
     def cast(self, characters: Collection[str]) -> Transcript:
         """With the quoted utterances of ``characters`` as replies and those of others as the player's words."""

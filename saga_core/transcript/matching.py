@@ -18,7 +18,9 @@ from saga_core.model import Node, Session, Tree, TurnKind
 from saga_core.transcript import voices
 from saga_core.transcript.alignment import align, edited
 from saga_core.transcript.dialogue import Transcript, Utterance, identity_keys
-from saga_core.transcript.identities import fingerprint, identity, identity_key, prefix_keys
+from saga_core.transcript.identities import fingerprint, identity, identity_key
+from saga_core.transcript.kindred import kindred
+from saga_core.transcript.one_message import told_apart
 from saga_core.transcript.player_text_match import SHORT as SHORT
 from saga_core.transcript.player_text_match import Evidence, PlayerTextMatcher
 from saga_core.transcript.player_text_match import words_key as words_key
@@ -138,17 +140,16 @@ class Matcher:
 
     async def cast(self, transcript: Transcript, owner: str) -> Transcript:
         """Tell who is who where only names tell the speakers: those with a known reply are characters."""
+        roles = [each.role for each in transcript.utterances]
+        if roles in (["user"], ["user", "assistant"]) and not transcript.utterances[0].quoted:
+            return await told_apart(transcript, self.known, owner) or transcript
         quoted = [each for each in transcript.utterances if each.quoted]
-        chat = transcript
-        if not quoted and len(transcript.utterances) == 1:
-            chat = transcript.told_apart()
-            quoted = [each for each in chat.utterances if each.quoted]
         characters = {
             each.speaker for each in quoted[-_ASKED:] if each.speaker and await self.known.replies(owner, each.key, 1)
         }
-        if not characters:
+        if not characters or len({each.speaker for each in quoted}) < 2:
             return transcript
-        return chat.cast(characters) if len({each.speaker for each in quoted}) > 1 else chat
+        return transcript.cast(characters)
 
     async def quotes(self, transcript: Transcript, owner: str) -> bool:
         """Whether the request's last message shows the model a reply of a story, in a chat that tells none.
@@ -179,7 +180,7 @@ class Matcher:
         if not candidates and position < len(past) - _NEAR_END:
             return None
         text = identity(utterance.text)
-        candidates = candidates or await self._kin(text, owner)
+        candidates = candidates or [(kin.session, kin.turn, kin.how) for kin in await kindred(self.known, text, owner)]
         # What is said in many chats would load them all. Of an older one the replies before it tell the place.
         newest = set(sorted({session for session, *_ in candidates})[-_SESSIONS:])
         found: list[_Candidate] = []
@@ -230,24 +231,6 @@ class Matcher:
         """Whether the reply of a candidate was stopped, or may have been: its text is the beginning of many others."""
         (turn,) = await self.known.turns(candidate.tree.session, [candidate.node.id])
         return turn.finish == "aborted" or (turn.kind is TurnKind.ADOPTED and len(turn.reply) < _STOPPED)
-
-    async def _kin(self, text: str, owner: str) -> list[tuple[str, str, str]]:
-        """Replies that ``text`` goes on with, or is the beginning of."""
-        kin: dict[str, tuple[str, str, str]] = {}
-        for prefix in prefix_keys(text):
-            rows: dict[str, list[str]] = {}
-            for session_id, turn_id in (await self.known.beginnings(owner, prefix))[::-1]:
-                rows.setdefault(session_id, []).append(turn_id)
-            for session_id, ids in rows.items():
-                for turn in await self.known.turns(session_id, ids):
-                    known = identity(turn.reply)
-                    if text.startswith(known):
-                        kin[turn.id] = (session_id, turn.id, "grown")
-                    elif known.startswith(text):
-                        kin[turn.id] = (session_id, turn.id, "cut")
-            if kin:
-                break
-        return list(kin.values())
 
     async def _matched(self, found: _Candidate, past: Sequence[Utterance]) -> Match:
         tree, node, position = found.tree, found.node, found.position

@@ -38,9 +38,14 @@ def classify(transcript: Transcript) -> TurnKind:
     last = identity(transcript.past[-1].text)
     if _any("goes_on", re.I | re.S).search(note) or (len(last) >= _QUOTED and last[-_QUOTED:] in identity(note)):
         return TurnKind.CONTINUATION
-    if _any("next_speaker", re.I | re.S).search(note) or (transcript.prefill and not note):
+    if transcript.speaker or names_the_next(note) or (transcript.prefill and not note):
         return TurnKind.NARRATION
     return TurnKind.SIDE
+
+
+def names_the_next(note: str) -> bool:
+    """Whether a note says who is to speak next."""
+    return _any("next_speaker", re.I | re.S).search(note) is not None
 
 
 def _is_bare_task(transcript: Transcript) -> bool:

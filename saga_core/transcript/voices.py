@@ -20,7 +20,8 @@ SYSTEM_MARK = "system: "
 
 _TAG = re.compile(r"<(/?)([^<>\n]{1,60})['’]s Message>")
 _ROLE = re.compile(r"^(user|assistant)[:：][ \t]?", re.M)
-_NAME = re.compile(r"^([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]", re.M)
+NAME = re.compile(r"^([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]", re.M)
+"""A name in front of a line, as many a text has it that is no chat."""
 
 
 def _opening(bracketed: tuple[str, ...], free: tuple[str, ...] = ()) -> re.Pattern[str]:
@@ -78,11 +79,6 @@ def wrapped(text: str) -> list[Said]:
 def marked(text: str) -> list[Said]:
     """The parts behind ``user: `` and ``assistant: `` at the beginning of a line. What stands before is no part."""
     return [Said("", found[1], part) for found, part in _behind(_ROLE, text)]
-
-
-def named(text: str) -> list[Said]:
-    """The parts behind a ``Name: `` at the beginning of a line. Many a text has such lines and is no chat."""
-    return [Said(found[1].strip(), "", part) for found, part in _behind(_NAME, text)]
 
 
 def _behind(mark: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str]]:

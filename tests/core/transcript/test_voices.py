@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from saga_core.transcript.voices import (
+    NAME,
     Said,
     asks_for_a_line,
     excerpts,
-    named,
     roles,
     split_note,
     stops_the_story,
@@ -22,10 +22,9 @@ def test_tags_of_wrappers_are_taken_away_and_their_words_stay() -> None:
     assert unwrap("no tags") == "no tags"
 
 
-def test_parts_begin_at_a_name_at_the_beginning_of_a_line() -> None:
-    parts = named("Rules.\n미나: 어서 와.\n둘째 줄\nJun： hello\nat 12:30 it rains")
-    assert parts == [Said("미나", "", "어서 와.\n둘째 줄"), Said("Jun", "", "hello\nat 12:30 it rains")]
-    assert named("no names here") == []
+def test_a_name_stands_at_the_beginning_of_a_line() -> None:
+    found = NAME.findall("Rules.\n미나: 어서 와.\n둘째 줄\nJun： hello\nat 12:30 it rains")
+    assert found == ["미나", "Jun"]
 
 
 def test_with_one_name_for_both_they_take_turns_and_the_player_spoke_last() -> None:

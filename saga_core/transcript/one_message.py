@@ -1,0 +1,173 @@
+"""A whole chat in one message: told apart by the names in front of its lines, and by the replies that are known in it.
+
+Many texts have lines that begin with a name and a colon: a card's fields, a play within a reply, a frontend's notes. So
+names alone tell nothing. A name counts where a known reply stands behind it, and then so do those who speak in turns
+with it. Where a known reply ends, what follows without a name is the frontend's: a note, or an instruction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from attrs import define, evolve
+
+from saga_core.language import fold_name
+from saga_core.state_block import THINK_END, without_thoughts
+from saga_core.transcript import voices
+from saga_core.transcript.dialogue import Transcript, Utterance
+from saga_core.transcript.identities import identity, identity_key
+from saga_core.transcript.kindred import kindred
+from saga_core.transcript.persona import persona_of
+from saga_core.transcript.player_text_match import SHORT
+from saga_core.transcript.turn_index import TurnIndex
+
+_LOOKED_UP = 24
+"""Marks from the end, behind which a known reply is looked for."""
+_READ = 24_000
+"""Characters behind a mark that may be one reply."""
+_LINES = 4
+"""Line ends at which a short reply may end."""
+_OPEN = re.compile(r"(?:\A|\n)[ \t]{0,8}([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]{0,8}(?=\n|\Z)")
+
+
+@define
+class _Mark:
+    """A name in front of a line: who speaks, where the line begins, where her words do."""
+
+    name: str
+    at: int
+    start: int
+    end: int | None = None
+    """Where the known reply behind it ends; None where none is known."""
+    long: bool = False
+    """Whether that reply is long enough to be nobody else's."""
+
+
+async def told_apart(transcript: Transcript, known: TurnIndex, owner: str) -> Transcript | None:
+    """The utterances of a chat that came as one message of the user; None where it shows no known reply.
+
+    An assistant message behind it stays what it is.
+    """
+    only, *behind = transcript.utterances
+    text = only.sent
+    marks = [_Mark(found[1].strip(), found.start(), found.end()) for found in voices.NAME.finditer(text)]
+    if not marks:
+        return None
+    persona = persona_of(transcript)
+    player = fold_name(persona.name) if persona else ""
+    if player not in {fold_name(mark.name) for mark in marks}:
+        player = ""
+    for at in range(len(marks) - 1, max(-1, len(marks) - 1 - _LOOKED_UP), -1):
+        if not player or fold_name(marks[at].name) != player:
+            until = marks[at + 1].at if at + 1 < len(marks) else len(text)
+            await _look_up(marks[at], text, until, known, owner)
+    told = [mark for mark in marks if mark.end is not None]
+    characters = {mark.name for mark in told if mark.long} or {mark.name for mark in told}
+    if not characters:
+        return None
+    spoken = _spoken(marks, characters, player, text)
+    utterances, asked, header = _parts(only, text, spoken, characters)
+    if behind:
+        return evolve(transcript, utterances=(*utterances, *behind))
+    return evolve(transcript, utterances=tuple(utterances), asked=tuple(asked), speaker=header)
+
+
+async def _look_up(mark: _Mark, text: str, until: int, known: TurnIndex, owner: str) -> None:
+    """Note where the known reply behind a mark ends. It may have lines of its own that begin with a name."""
+    start = mark.start
+    if text[start : start + 400].lstrip()[:6].lower() == "<think":
+        # Thoughts are no part of the reply, and may have any lines.
+        thought = THINK_END.search(text, start)
+        start = thought.end() if thought else start
+    rest = identity(text[start : start + _READ])
+    own = identity(voices.split_note(text[start:until])[0])
+    kin = [each for each in await kindred(known, rest, owner) if each.how == "grown"]
+    if kin:
+        longest = max(each.length for each in kin)
+        mark.end = _end_of(text, start, rest[:longest])
+        mark.long = mark.end is not None and longest >= SHORT
+    if mark.end is None and any(each.how == "cut" for each in await kindred(known, own, owner)):
+        mark.end = start + len(voices.split_note(text[start:until])[0])
+    if mark.end is None:
+        for end in _line_ends(text, start, until)[:_LINES]:
+            if (said := text[start:end]).strip() and await known.replies(owner, identity_key(said), 1):
+                mark.end = end
+    if mark.end is not None:
+        mark.start = start
+
+
+def _line_ends(text: str, start: int, until: int) -> list[int]:
+    return [*(found.start() for found in re.finditer("\n", text[:until]) if found.start() > start), until]
+
+
+def _end_of(text: str, start: int, known: str) -> int | None:
+    """Where a known text ends that begins at ``start``: at the end of a line, or nowhere."""
+    ends = _line_ends(text, start, min(len(text), start + _READ))
+    low, high = 0, len(ends)
+    while low < high:
+        middle = (low + high) // 2
+        if len(identity(text[start : ends[middle]])) < len(known):
+            low = middle + 1
+        else:
+            high = middle
+    return ends[low] if low < len(ends) and identity(text[start : ends[low]]) == known else None
+
+
+def _spoken(marks: Sequence[_Mark], characters: set[str], player: str, text: str) -> list[_Mark]:
+    """The marks behind which somebody speaks: a character, the player, and who speaks in turns with them."""
+    times = Counter(mark.name for mark in marks)
+    kept: list[_Mark] = []
+    reached = 0
+    for mark, following in zip(marks, (*marks[1:], None), strict=True):
+        if mark.at < reached:
+            continue  # a line of a reply
+        last = kept[-1] if kept else None
+        follows = last is not None and last.end is not None and not text[last.end : mark.at].strip()
+        answered = following is not None and following.name in characters
+        often = times[mark.name] > 1
+        speaks = (often and answered) or fold_name(mark.name) == player if player else often or follows or answered
+        if speaks or mark.name in characters:
+            kept.append(mark)
+            reached = mark.end or 0
+    return kept
+
+
+def _parts(
+    only: Utterance, text: str, marks: Sequence[_Mark], characters: set[str]
+) -> tuple[list[Utterance], list[Utterance], str]:
+    """The utterances behind the marks, the instructions behind the last one, and the name that is to speak next."""
+    said: list[Utterance] = []
+    asked: list[Utterance] = []
+    header = ""
+    for number, mark in enumerate(marks):
+        until = marks[number + 1].at if number + 1 < len(marks) else len(text)
+        words, note = text[mark.start : until], ""
+        if mark.end is not None and mark.name in characters:
+            words, note = text[mark.start : mark.end], text[mark.end : until]
+        role = "assistant" if mark.name in characters else "user"
+        if number + 1 == len(marks):
+            if mark.end is None:
+                words, more = voices.split_note(words)
+                note = f"{more}\n\n{note}"
+            words, header, more = _until_header(words, characters)
+            if not header:
+                more, header, note = _until_header(note, characters)
+            note = f"{more}\n\n{note}"
+        words = (without_thoughts(words) if role == "assistant" else words).strip()
+        if words:
+            said.append(only._replace(role=role, sent=words, speaker=mark.name, quoted=True, images=()))
+        if number + 1 == len(marks) and note.strip():
+            asked.append(only._replace(role="user", sent=note.strip(), images=()))
+    if said and only.images:
+        said[-1] = said[-1]._replace(images=only.images)
+    return said, asked, header
+
+
+def _until_header(text: str, characters: set[str]) -> tuple[str, str, str]:
+    """A text, the name of a character that stands alone on a line of it, and what follows."""
+    for found in _OPEN.finditer(text):
+        if found[1].strip() in characters:
+            return text[: found.start()], found[1].strip(), text[found.end() :]
+    return text, "", ""

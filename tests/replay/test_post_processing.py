@@ -1,0 +1,201 @@
+"""What a frontend's post-processing makes of a chat changes nothing: place, kind and changes stay the same."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from saga_core import Saga
+from saga_core.model.turn import TurnKind
+from saga_core.play.pending_turn import PendingTurn
+from tests.replay.sillytavern import MODES, Line, Messages, SillyTavern
+from tests.replay.test_client_shapes import EN, TALES, Tale, answer, hit_points
+
+AFTER = ("", "Keep the reply under 120 words. Never speak for the player.")
+OPENING = {
+    "en": "Write {char}'s next reply in a fictional chat between {char} and {user}.",
+    "ko": "{char} 역을 맡는다.",
+}
+MORE = "Behind it a stair goes down, wet and worn, and cold air comes up from below."
+
+
+@pytest.fixture
+async def saga() -> AsyncIterator[Saga]:
+    async with Saga.open({"storage": {"profile": "memory"}}) as opened:
+        yield opened
+
+
+def chat_of(tale: Tale, mode: str, after: str = "") -> SillyTavern:
+    head = OPENING["en" if tale is EN else "ko"].format(char=tale.char, user=tale.user)
+    chat = SillyTavern(mode=mode, char=tale.char, user=tale.user, system=f"{head}\n{tale.system}", after=after)
+    chat.lines = [Line(tale.char, tale.greeting)]
+    return chat
+
+
+async def told(saga: Saga, chat: SillyTavern, words: str, reply: str, speaker: str = "", loss: int = 10) -> PendingTurn:
+    """A turn: the player's ``words``, if any, and a reply that costs ten hit points."""
+    if words:
+        chat.lines.append(Line(chat.user, words, player=True))
+    turn = await saga.begin(chat.turn(speaker))
+    assert turn.kind is TurnKind.NARRATION
+    await answer(turn, reply, hp_change=-loss)
+    chat.lines.append(Line(speaker or chat.char, reply))
+    return turn
+
+
+async def played(
+    saga: Saga, tale: Tale, mode: str, after: str, count: int = 2
+) -> tuple[SillyTavern, list[PendingTurn]]:
+    chat = chat_of(tale, mode, after)
+    return chat, [await told(saga, chat, *line) for line in tale.lines[:count]]
+
+
+def every(test: Callable[..., Any]) -> Any:
+    """For each language and kind of post-processing, with post-history instructions and without."""
+    for name, values, ids in (("after", AFTER, ["plain", "after"]), ("mode", MODES, MODES), ("name", TALES, [*TALES])):
+        test = pytest.mark.parametrize(name, values, ids=ids)(test)
+    return test
+
+
+def each(test: Callable[..., Any]) -> Any:
+    """The same in one language, for groups."""
+    return pytest.mark.parametrize("after", AFTER, ids=["plain", "after"])(pytest.mark.parametrize("mode", MODES)(test))
+
+
+async def proved(saga: Saga, turn: PendingTurn, parent: str, hp: int, kind: TurnKind) -> None:
+    assert (turn.kind, turn.parent.id, await hit_points(saga, turn)) == (kind, parent, hp)
+
+
+@every
+async def test_turns(saga: Saga, name: str, mode: str, after: str) -> None:
+    tale = TALES[name]
+    chat, turns = await played(saga, tale, mode, after)
+    assert [turns[1].parent.id, turns[1].session.id] == [turns[0].id, turns[0].session.id]
+    again = await saga.begin([*chat.turn()])
+    chat.lines.append(Line(tale.user, tale.next, player=True))
+    turn = await saga.begin(chat.turn())
+    await proved(saga, turn, turns[1].id, 80, TurnKind.NARRATION)
+    assert turn.session.id == turns[0].session.id
+    assert again.parent.id == turns[1].id
+
+
+@every
+async def test_a_swipe(saga: Saga, name: str, mode: str, after: str) -> None:
+    chat, turns = await played(saga, TALES[name], mode, after)
+    kept = chat.lines.pop()
+    swiped = await saga.begin(chat.turn())
+    await proved(saga, swiped, turns[0].id, 90, TurnKind.NARRATION)
+    await answer(swiped, "Nothing happens for a long while. 오랫동안 아무 일도 일어나지 않는다.", hp_change=-60)
+    chat.lines += [kept, Line(chat.user, TALES[name].next, player=True)]
+    await proved(saga, await saga.begin(chat.turn()), turns[1].id, 80, TurnKind.NARRATION)
+
+
+@every
+@pytest.mark.parametrize("form", ["nudge", "quoting", "prefill", "korean"])
+@pytest.mark.parametrize("count", [1, 2], ids=["first", "later"])
+async def test_a_reply_goes_on(saga: Saga, name: str, mode: str, after: str, form: str, count: int) -> None:
+    if form == "prefill" and mode == "single":
+        pytest.skip("one message of the user cannot end with a reply")
+    chat, turns = await played(saga, TALES[name], mode, after, count)
+    asked = {
+        "nudge": chat.go_on,
+        "prefill": lambda: chat.go_on(prefill=True),
+        "quoting": lambda: chat.go_on(nudge=f"[Continue the following message: {chat.lines[-1].text}]"),
+        "korean": lambda: chat.go_on(nudge="[마지막 응답을 이어서 작성하시오.]"),
+    }[form]
+    turn = await saga.begin(asked())
+    await proved(saga, turn, turns[-1].id, 100 - 10 * count, TurnKind.CONTINUATION)
+    await answer(turn, MORE, hp_change=-30)
+    chat.lines[-1].text = f"{chat.lines[-1].text} {MORE}"
+    again = await saga.begin(asked())
+    assert (again.kind, await hit_points(saga, again)) == (TurnKind.CONTINUATION, 70 - 10 * count)
+    chat.lines.append(Line(chat.user, TALES[name].next, player=True))
+    after_it = await saga.begin(chat.turn())
+    assert (after_it.parent.depth, await hit_points(saga, after_it)) == (turns[-1].parent.depth + 1, 70 - 10 * count)
+    assert MORE in after_it.parent.reply and NUDGED not in after_it.parent.reply
+
+
+NUDGED = "[Continue"
+
+
+@every
+async def test_a_stopped_reply_goes_on(saga: Saga, name: str, mode: str, after: str) -> None:
+    tale = TALES[name]
+    chat, _ = await played(saga, tale, mode, after, 1)
+    chat.lines.append(Line(tale.user, tale.lines[1][0], player=True))
+    turn = await saga.begin(chat.turn())
+    turn.replies[0].feed(tale.lines[1][1])
+    await turn.commit(finish="aborted")
+    chat.lines.append(Line(tale.char, tale.lines[1][1][:40].rstrip()))
+    on = await saga.begin(chat.go_on())
+    assert (on.kind, on.parent.reply, await hit_points(saga, on)) == (TurnKind.CONTINUATION, chat.lines[-1].text, 90)
+
+
+Ask = Callable[[SillyTavern, str], Messages]
+ASIDES: dict[str, Ask] = {
+    "impersonation": lambda chat, _: chat.impersonate(),
+    "summary": lambda chat, speaker: chat.quiet(
+        "Ignore previous instructions. Summarize the most important facts and events in the story so far.", speaker
+    ),
+    "picture": lambda chat, speaker: chat.quiet(
+        "[Pause your roleplay and describe the scene as a list of keywords.]", speaker
+    ),
+    "instruction": lambda chat, speaker: chat.quiet(
+        "Name three things that lie on the table, and nothing else.", speaker
+    ),
+}
+
+
+@every
+@pytest.mark.parametrize("ask", ASIDES.values(), ids=ASIDES)
+async def test_an_aside(saga: Saga, name: str, mode: str, after: str, ask: Ask) -> None:
+    chat, turns = await played(saga, TALES[name], mode, after)
+    messages = ask(chat, "")
+    turn = await saga.begin(messages)
+    if ask is ASIDES["instruction"] and mode in ("semi", "strict"):
+        # In the role of the player, without any mark: these may be her words.
+        assert turn.kind is TurnKind.NARRATION
+    else:
+        assert (turn.kind, turn.context.text, turn.plan.to_openai()) == (TurnKind.SIDE, "", messages)
+    await answer(turn, "A table, a lamp and a ledger, wet from the rain outside.", hp_change=-50)
+    chat.lines.append(Line(chat.user, TALES[name].next, player=True))
+    await proved(saga, await saga.begin(chat.turn()), turns[1].id, 80, TurnKind.NARRATION)
+
+
+class TestGroups:
+    """Two members; the nudge stands before the post-history instructions."""
+
+    ONE = "Tamsin looks up from her nets. The harbour is quiet tonight, she says, too quiet."
+    TWO = "Ysolde shakes her head. It has been quiet since the salt ships stopped coming in."
+
+    async def both(self, saga: Saga, mode: str, after: str) -> tuple[SillyTavern, list[PendingTurn]]:
+        chat = SillyTavern(mode=mode, char="Tamsin", user="Alex", system="A group chat.", after=after, group=True)
+        chat.lines = [Line("Tamsin", "Hm."), Line("Ysolde", "Hm?")]
+        one = await told(saga, chat, "Good evening, both of you.", self.ONE, "Tamsin")
+        two = await told(saga, chat, "", self.TWO, "Ysolde")
+        return chat, [one, two]
+
+    @each
+    async def test_each_members_changes_count(self, saga: Saga, mode: str, after: str) -> None:
+        chat, (one, two) = await self.both(saga, mode, after)
+        assert two.parent.id == one.id
+        chat.lines.append(Line("Alex", "And the archive?", player=True))
+        await proved(saga, await saga.begin(chat.turn("Tamsin")), two.id, 80, TurnKind.NARRATION)
+
+    @each
+    async def test_a_member_goes_on(self, saga: Saga, mode: str, after: str) -> None:
+        chat, (_, two) = await self.both(saga, mode, after)
+        on = await saga.begin(chat.go_on(speaker="Ysolde"))
+        await proved(saga, on, two.id, 80, TurnKind.CONTINUATION)
+
+    @each
+    @pytest.mark.parametrize("ask", ASIDES.values(), ids=ASIDES)
+    async def test_an_aside(self, saga: Saga, mode: str, after: str, ask: Ask) -> None:
+        chat, (_, two) = await self.both(saga, mode, after)
+        turn = await saga.begin(ask(chat, "Ysolde"))
+        assert (turn.kind, turn.context.text) == (TurnKind.SIDE, "")
+        await answer(turn, "A table, a lamp and a ledger, wet from the rain outside.", hp_change=-50)
+        chat.lines.append(Line("Alex", "And the archive?", player=True))
+        await proved(saga, await saga.begin(chat.turn("Tamsin")), two.id, 80, TurnKind.NARRATION)
