@@ -23,6 +23,8 @@ class Line:
     name: str
     text: str
     player: bool = False
+    thoughts: str = ""
+    """What the model thought before it, as it is sent with ``thoughts``."""
 
 
 @define(kw_only=True)
@@ -37,6 +39,8 @@ class SillyTavern:
     """The post-history instructions; "" for none, as in the preset that is there at first."""
     group: bool = False
     """Whether the replies have their speakers' names in front."""
+    thoughts: bool = False
+    """Whether thoughts are sent back, in front of their messages."""
     lines: list[Line] = field(factory=list)
 
     def turn(self, speaker: str = "") -> Messages:
@@ -46,8 +50,7 @@ class SillyTavern:
     def go_on(self, *, nudge: str = CONTINUE, prefill: bool = False, speaker: str = "", postfix: str = " ") -> Messages:
         """Continue the last message, with a nudge or as the unfinished text that the reply begins with."""
         *before, last = self.lines
-        text = f"{last.name}: {last.text}" if self.group else last.text
-        behind = [*self._behind(speaker), ("assistant", text + (postfix if prefill else ""))]
+        behind = [*self._behind(speaker), ("assistant", self._text(last) + (postfix if prefill else ""))]
         return self.sent(behind if prefill else [*behind, ("system", nudge)], before)
 
     def quiet(self, prompt: str, speaker: str = "") -> Messages:
@@ -62,6 +65,10 @@ class SillyTavern:
         )
         return self.sent([*self._behind(""), ("system", asked)])
 
+    def _text(self, line: Line) -> str:
+        thought = f"<think>\n{line.thoughts}\n</think>\n\n" if self.thoughts and line.thoughts else ""
+        return f"{line.name}: {thought}{line.text}" if self.group else f"{thought}{line.text}"
+
     def _behind(self, speaker: str) -> list[tuple[str, str]]:
         nudge = [("system", f"[Write the next reply only as {speaker}.]")] if self.group and speaker else []
         return [*nudge, *([("system", self.after)] if self.after else [])]
@@ -69,7 +76,7 @@ class SillyTavern:
     def sent(self, behind: list[tuple[str, str]], lines: list[Line] | None = None) -> Messages:
         """The request's messages, with ``behind`` after the history."""
         said = [
-            ("user" if line.player else "assistant", f"{line.name}: {line.text}" if self.group else line.text)
+            ("user" if line.player else "assistant", self._text(line))
             for line in (self.lines if lines is None else lines)
         ]
         prompt = [("system", self.system), ("system", "[Start a new Chat]")]

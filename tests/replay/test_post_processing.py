@@ -133,6 +133,40 @@ async def test_a_stopped_reply_goes_on(saga: Saga, name: str, mode: str, after: 
     assert (on.kind, on.parent.reply, await hit_points(saga, on)) == (TurnKind.CONTINUATION, chat.lines[-1].text, 90)
 
 
+DRAFT = "```state\nhp_change: -50\nitems_gained: [paper crown]\n```"
+THOUGHT = (
+    f"The keeper is tired.\n\nAlex: would she pay? A blue heron stands in the reeds.\n\n{DRAFT}\n\nLet me write it."
+)
+
+
+@every
+@pytest.mark.parametrize("sent", [True, False], ids=["sent back", "folded away"])
+@pytest.mark.parametrize("form", ["turn", "nudge", "prefill"])
+async def test_what_the_model_thought(saga: Saga, name: str, mode: str, after: str, sent: bool, form: str) -> None:
+    if form == "prefill" and mode == "single":
+        pytest.skip("one message of the user cannot end with a reply")
+    tale, turns = TALES[name], []
+    chat = chat_of(tale, mode, after)
+    chat.thoughts = sent
+    for words, reply in tale.lines:
+        chat.lines.append(Line(tale.user, words, player=True))
+        turns.append(await saga.begin(chat.turn()))
+        await answer(turns[-1], f"<think>\n{THOUGHT}\n</think>\n\n{reply}", hp_change=-10)
+        chat.lines.append(Line(tale.char, reply, thoughts=THOUGHT))
+    if form == "turn":
+        chat.lines.append(Line(tale.user, tale.next, player=True))
+        turn = await saga.begin(chat.turn())
+        await proved(saga, turn, turns[1].id, 80, TurnKind.NARRATION)
+    else:
+        turn = await saga.begin(chat.go_on(prefill=form == "prefill"))
+        await proved(saga, turn, turns[1].id, 80, TurnKind.CONTINUATION)
+    assert turn.parent.reply == tale.lines[1][1]
+    await saga.drain(10)
+    found = await saga.views.state(turn.session.id, turn.parent.id)
+    assert not found.belongings.get(found.player)
+    assert "heron" not in turn.context.text and "crown" not in turn.context.text
+
+
 Ask = Callable[[SillyTavern, str], Messages]
 ASIDES: dict[str, Ask] = {
     "impersonation": lambda chat, _: chat.impersonate(),
