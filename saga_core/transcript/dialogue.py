@@ -87,6 +87,14 @@ class Transcript:
         return "\n".join(utterance.text for utterance in self.words)
 
     @property
+    def only_text(self) -> str | None:
+        """The text of the only message that is no system message, whatever was told apart in it; None for a chat."""
+        said = [each.at for each in self.utterances]
+        if not said or said[0] != said[-1] or (self.past and not said[1:] and not self.past[0].quoted):
+            return None
+        return flatten(self.messages[said[0]].get("content") or "").lstrip()
+
+    @property
     def system_text(self) -> str:
         """All system messages, for the choice of a world: never part of identity. Without any, the first message."""
         parts = [flatten(m.get("content") or "") for m in self.messages if _is_system(m)]

@@ -29,6 +29,7 @@ _READ = 24_000
 """Characters behind a mark that may be one reply."""
 _LINES = 4
 """Line ends at which a short reply may end."""
+_NOTE = re.compile(rf"^{voices.SYSTEM}: ", re.M)
 _OPEN = re.compile(r"(?:\A|\n)[ \t]{0,8}([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]{0,8}(?=\n|\Z)")
 
 
@@ -67,8 +68,10 @@ async def told_apart(transcript: Transcript, known: TurnIndex, owner: str) -> Tr
     characters = {mark.name for mark in told if mark.long} or {mark.name for mark in told}
     if not characters:
         return None
+    notes = [mark.at for mark in marks if mark.name == voices.SYSTEM]
+    marks = [mark for mark in marks if mark.name != voices.SYSTEM]
     spoken = _spoken(marks, characters, player, text)
-    utterances, asked, header = _parts(only, text, spoken, characters)
+    utterances, asked, header = _parts(only, text, spoken, characters, notes)
     if behind:
         return evolve(transcript, utterances=(*utterances, *behind))
     return evolve(transcript, utterances=tuple(utterances), asked=tuple(asked), speaker=header)
@@ -135,7 +138,7 @@ def _spoken(marks: Sequence[_Mark], characters: set[str], player: str, text: str
 
 
 def _parts(
-    only: Utterance, text: str, marks: Sequence[_Mark], characters: set[str]
+    only: Utterance, text: str, marks: Sequence[_Mark], characters: set[str], notes: Sequence[int]
 ) -> tuple[list[Utterance], list[Utterance], str]:
     """The utterances behind the marks, the instructions behind the last one, and the name that is to speak next."""
     said: list[Utterance] = []
@@ -143,7 +146,8 @@ def _parts(
     header = ""
     for number, mark in enumerate(marks):
         until = marks[number + 1].at if number + 1 < len(marks) else len(text)
-        words, note = text[mark.start : until], ""
+        noted = min((at for at in notes if mark.start <= at < until), default=until)
+        words, note = text[mark.start : noted], text[noted:until]
         if mark.end is not None and mark.name in characters:
             words, note = text[mark.start : mark.end], text[mark.end : until]
         role = "assistant" if mark.name in characters else "user"
@@ -159,7 +163,7 @@ def _parts(
         if words:
             said.append(only._replace(role=role, sent=words, speaker=mark.name, quoted=True, images=()))
         if number + 1 == len(marks) and note.strip():
-            asked.append(only._replace(role="user", sent=note.strip(), images=()))
+            asked.append(only._replace(role="user", sent=_NOTE.sub("", note).strip(), images=()))
     if said and only.images:
         said[-1] = said[-1]._replace(images=only.images)
     return said, asked, header

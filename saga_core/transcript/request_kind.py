@@ -6,12 +6,15 @@ import re
 from functools import cache
 
 from saga_core.language import every
+from saga_core.messages import flatten
 from saga_core.model import TurnKind
 from saga_core.transcript.dialogue import Transcript
 from saga_core.transcript.identities import identity
-from saga_core.transcript.voices import asks_for_a_line, stops_the_story
+from saga_core.transcript.voices import asks_for_a_line, stops_the_story, tells_nothing_else
 
 _QUOTED = 32
+_HEADING = "[#*<> \n"
+"""What a prompt may begin with before its first word."""
 
 
 @cache
@@ -24,15 +27,17 @@ def classify(transcript: Transcript) -> TurnKind:
     """What a request asks for. A wrong guess costs quality for one turn; the state never depends on it.
 
     Words of the player ask for a narration, unless a frontend's instruction behind them stops the story, or the
-    request is a bare task that shows no chat. Without words, a prefilled or quoted reply asks for its continuation,
-    a nudge to the next speaker for a narration, and anything else (impersonate, summarise, a quiet prompt) is a side
-    request.
+    request shows a text, or the chat as a text, with a task. Without words, a prefilled or quoted reply asks for its
+    continuation, a nudge to the next speaker for a narration, and anything else (impersonate, summarise, a quiet
+    prompt) is a side request.
     """
     note = transcript.trailing_system
     if stops_the_story(note) or any(asks_for_a_line(each.sent) for each in transcript.asked):
         return TurnKind.SIDE
+    if _is_a_machines(transcript):
+        return TurnKind.SIDE
     if transcript.words or not transcript.past:
-        return TurnKind.SIDE if _is_bare_task(transcript) else TurnKind.NARRATION
+        return TurnKind.NARRATION
     if transcript.prefilled:
         return TurnKind.CONTINUATION
     last = identity(transcript.past[-1].text)
@@ -48,12 +53,21 @@ def names_the_next(note: str) -> bool:
     return _any("next_speaker", re.I | re.S).search(note) is not None
 
 
-def _is_bare_task(transcript: Transcript) -> bool:
-    if transcript.past:
+def _is_a_machines(transcript: Transcript) -> bool:
+    """Whether a request shows a text instead of telling a chat, and wants something done with it."""
+    first = transcript.messages[0]
+    prompt = (
+        flatten(first.get("content") or "").lstrip(_HEADING) if first.get("role") in ("system", "developer") else ""
+    )
+    if prompt and stops_the_story(prompt.split("\n", 1)[0]):
+        return True
+    text = transcript.only_text
+    if text is None:
         return False
-    words = transcript.player_words.lstrip()
-    if _any("payload").match(words):
+    if _any("payload").match(text):
+        return True
+    if not prompt and tells_nothing_else(text, behind=bool(transcript.trailing_system)):
         return True
     if len(transcript.messages) > 1:
-        return _any("tool").match(transcript.system_text.lstrip("[ \n")) is not None
-    return _any("task").match(words) is not None
+        return _any("tool").match(transcript.system_text.lstrip(_HEADING)) is not None
+    return _any("task").match(text) is not None

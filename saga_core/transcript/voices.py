@@ -6,6 +6,7 @@ message, and some put their instructions to the model into a user message. All o
 
 from __future__ import annotations
 
+import html
 import re
 from functools import cache
 
@@ -15,10 +16,12 @@ from saga_core.language import Language, languages_in
 
 WRAPPER = "s Message>"
 """Stands in every text that has a wrapper: a quick test."""
-SYSTEM_MARK = "system: "
+SYSTEM = "system"
+SYSTEM_MARK = f"{SYSTEM}: "
 """Before a system text that is sent in the role of the user."""
 
 _TAG = re.compile(r"<(/?)([^<>\n]{1,60})['’]s Message>")
+_HTML = re.compile(r"<[^<>\n]{0,200}>")
 _ROLE = re.compile(r"^(user|assistant)[:：][ \t]?", re.M)
 NAME = re.compile(r"^([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]", re.M)
 """A name in front of a line, as many a text has it that is no chat."""
@@ -98,8 +101,26 @@ def roles(parts: list[Said]) -> list[str]:
     return [part.role or guess for part, guess in zip(parts, guessed, strict=True)]
 
 
+def tells_nothing_else(text: str, *, behind: bool) -> bool:
+    """Whether a text is the lines of a chat from its first word on, and an instruction ends it.
+
+    ``behind``: whether one stands behind it. A chat that is played has a card or a prompt in front.
+    """
+    marks = NAME.findall(text)
+    if len(marks) < 2 or NAME.match(text) is None:
+        return False
+    return behind or (len(marks) > 2 and marks[-1] == SYSTEM and marks[0] != SYSTEM)
+
+
 def excerpts(text: str) -> list[str]:
-    """The whole text, and what is left of it without an instruction's line above or below."""
+    """The whole text, what is left of it without an instruction's line above or below, and each without tags."""
+    found = _without_lines(text)
+    if "</" in text:
+        found += _without_lines(html.unescape(_HTML.sub("", text)))
+    return found
+
+
+def _without_lines(text: str) -> list[str]:
     lines = [line for line in text.strip().split("\n") if line.strip()]
     cuts = ((at, len(lines)) for at in range(1, min(len(lines), 1 + _EXCERPTS)))
     found = [text, *("\n".join(lines[start:end]) for start, end in (*cuts, (0, len(lines) - 1)))]
