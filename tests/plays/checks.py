@@ -80,6 +80,9 @@ def checks(play: Play, seen: Seen) -> Iterator[Check]:
     yield from _things(play, seen)
     yield from _told(play, seen)
     yield from _laws(play, seen)
+    beat, kind = seen.beat, seen.begun.kind.value
+    asked = "side" if beat.aside else "continuation" if beat.continue_ else "narration"
+    yield Check("kind of request", kind == asked, f"{kind}, not {asked}")
 
 
 def _truth(play: Play, seen: Seen) -> Iterator[Check]:
