@@ -7,7 +7,7 @@ makes it a turn whose changes nobody reported.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from saga_core.ids import IdSource
 from saga_core.journal import Entry
@@ -47,8 +47,10 @@ async def adopt(
     at: float,
     language: str,
     timeline: str = "",
+    known: Mapping[str, Delta] | None = None,
 ) -> tuple[str, list[str]]:
-    """Record the turns of ``unknown`` below ``parent``. ``timeline``: the one that the request named.
+    """Record the turns of ``unknown`` below ``parent``. ``timeline``: the one that the request named. ``known``: what
+    some of them changed, by the keys of their replies.
 
     Gives the turn that the history ends with (``parent`` if there is none) and the turns that are new. One that is
     there already with these very texts is taken as it is. A long history is recorded in several commits, from its
@@ -86,6 +88,8 @@ async def adopt(
             hidden = _behind_hidden(live.tree, (parent, *twins), user_key, reply.text, same_words=only_same)
             hidden = hidden[: _SIBLINGS - len(nearest)]
         delta, twin = await _inherited(live, nearest, hidden, reply.text)
+        if not twin and known and key in known:
+            delta = known[key]
         if twin in hidden and live.tree.is_ancestor(parent, twin):
             # The turns between are hidden, and happened.
             parent = live.tree.get(twin).parent or parent

@@ -10,7 +10,7 @@ from saga_core.counters import Counters
 from saga_core.ids import IdSource
 from saga_core.journal import Journal
 from saga_core.log_context import set_log_context
-from saga_core.model import TurnKind
+from saga_core.model import Delta, TurnKind
 from saga_core.play.adoption import adopt
 from saga_core.play.asked import Asked
 from saga_core.play.server_history import is_thin
@@ -125,12 +125,30 @@ class Places:
         async with self.locks.writing(session):
             live = await self.live.get(session)
             live.tree.get(place.parent)
+            known = await self._changes(match)
             try:
                 parent, adopted = await adopt(
-                    live, place.parent, match.unknown, self.ids, self.clock.now(), live.world.language, place.timeline
+                    live,
+                    place.parent,
+                    match.unknown,
+                    self.ids,
+                    self.clock.now(),
+                    live.world.language,
+                    place.timeline,
+                    known,
                 )
             except BaseException:  # cancelled too: what is in the journal by now is read from it
                 self.live.forget(session)
                 raise
         self.counters.add("turns.adopted", len(adopted))
         return evolve(place, live=live, parent=parent, shown=place.shown | frozenset(adopted), adopted=tuple(adopted))
+
+    async def _changes(self, match: Match) -> dict[str, Delta]:
+        """What the turns changed that the other session of ``match`` has, by the keys of their replies."""
+        if match.joined is None:
+            return {}
+        session, turn = match.joined
+        live = await self.live.get(session)
+        nodes = [node for node in live.tree.upwards(turn) if node.parent is not None]
+        turns = await self.journal.turns(session, [node.id for node in nodes])
+        return {node.reply_key: live.effective(turn) for node, turn in zip(nodes, turns, strict=True)}

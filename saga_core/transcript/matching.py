@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from saga_core.model import Node, Session, Tree, TurnKind
 from saga_core.transcript import voices
@@ -61,6 +61,8 @@ class Match:
     """Turns of the path whose reply stands in the history."""
     how: str = "none"
     """``reply``, ``grown``, ``cut``, ``words``, ``opening``, ``session`` or ``none``."""
+    joined: tuple[str, str] | None = None
+    """A session, and its turn, where ``unknown`` is known too: the last of it that the history shows."""
 
 
 @frozen
@@ -110,7 +112,8 @@ class Matcher:
                 continue
             found = await self._at(past, position, owner, only)
             if found is not None and not (transcript.prefilled and _stray(found, past)):
-                return await self._matched(found, past)
+                joined = await self._joined(found, past, owner) if only is None else None
+                return joined or await self._matched(found, past)
             unknown += 1
             if unknown == _UNKNOWN:
                 # Most likely a script changes every reply.
@@ -246,6 +249,32 @@ class Matcher:
             start -= 1
         parent = tree.get(node.parent)
         return Match(tree.session, parent.id, tuple(past[start:]), _shown(tree, parent, past, start), found.how)
+
+    async def _joined(self, found: _Candidate, past: Sequence[Utterance], owner: str) -> Match | None:
+        """The place in another story that a session continues which began with the end of it.
+
+        A chat that showed an edited reply and new words alone proved no place, and that reply became the session's
+        greeting. Now the history has the greeting, the session's whole path behind it, and known turns above it.
+        """
+        tree, root = found.tree, found.tree.get(found.tree.root)
+        if found.how != "reply" or not root.reply_key:
+            return None
+        replies = [at for at in range(found.position + 1) if past[at].role == "assistant"]
+        if found.node.depth >= len(replies):
+            return None
+        above = replies[: -found.node.depth] if found.node.depth else replies
+        at = above[-1]
+        if past[at].key != root.reply_key or all(each.role == "assistant" for each in past[:at]):
+            return None
+        for position in above[: -_ABOVE - 1 : -1]:
+            other = await self._at(past, position, owner, None)
+            if other is None or other.tree.session == tree.session:
+                continue
+            one, two = [await self.known.session(each) for each in (other.tree.session, tree.session)]
+            if one.world != two.world:
+                return None
+            return evolve(await self._matched(other, past), joined=(tree.session, found.node.id))
+        return None
 
     async def _last_of_merged(self, found: _Candidate, past: Sequence[Utterance]) -> Node | None:
         """The last of several turns whose replies stand in one message, as strict clients send those of a group."""
