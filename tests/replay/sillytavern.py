@@ -2,7 +2,9 @@
 
 Behind the history stands the nudge of a group, then the post-history instructions, then the reply that is to go on with
 its nudge, or an instruction that no player wrote. ``merge`` joins neighbours of one role; ``semi`` and ``strict`` also
-leave the role of the system to the first message; ``single`` makes one message of the user of it all.
+leave the role of the system to the first message; ``single`` makes one message of the user of it all. Beside these,
+as other frontends have it: ``one`` makes such a message of all but the first prompt, and ``marked`` gives the system's
+messages to the user, with a mark.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from typing import Any
 from attrs import define, field
 
 Messages = list[dict[str, Any]]
-MODES = ("none", "merge", "semi", "strict", "single")
+MODES = ("none", "merge", "semi", "strict", "single", "one", "marked")
+ONE_MESSAGE = ("single", "one")
 CONTINUE = "[Continue your last message without repeating its original content.]"
 
 
@@ -83,8 +86,11 @@ class SillyTavern:
         return self._processed([*prompt, *said, *behind])
 
     def _processed(self, parts: list[tuple[str, str]]) -> Messages:
-        if self.mode == "single":
-            parts = [("user", self._named(role, text)) for role, text in parts]
+        if self.mode in ONE_MESSAGE:
+            kept = parts[:1] if self.mode == "one" else []
+            parts = [*kept, *(("user", self._named(role, text)) for role, text in parts[len(kept) :])]
+        if self.mode == "marked":
+            parts = [("user", f"system: {text}") if role == "system" else (role, text) for role, text in parts]
         if self.mode != "none":
             parts = _merged(parts)
         if self.mode in ("semi", "strict"):

@@ -10,7 +10,7 @@ import pytest
 from saga_core import Saga
 from saga_core.model.turn import TurnKind
 from saga_core.play.pending_turn import PendingTurn
-from tests.replay.sillytavern import MODES, Line, Messages, SillyTavern
+from tests.replay.sillytavern import MODES, ONE_MESSAGE, Line, Messages, SillyTavern
 from tests.replay.test_client_shapes import EN, TALES, Tale, answer, hit_points
 
 AFTER = ("", "Keep the reply under 120 words. Never speak for the player.")
@@ -53,10 +53,9 @@ async def played(
 
 
 def every(test: Callable[..., Any]) -> Any:
-    """For each language and kind of post-processing, with post-history instructions and without."""
-    for name, values, ids in (("after", AFTER, ["plain", "after"]), ("mode", MODES, MODES), ("name", TALES, [*TALES])):
-        test = pytest.mark.parametrize(name, values, ids=ids)(test)
-    return test
+    """For each kind of post-processing: without post-history instructions in English, with them in Korean."""
+    for_each = pytest.mark.parametrize(("name", "after"), [("en", AFTER[0]), ("ko", AFTER[1])], ids=["en", "ko"])
+    return for_each(pytest.mark.parametrize("mode", MODES)(test))
 
 
 def each(test: Callable[..., Any]) -> Any:
@@ -96,7 +95,7 @@ async def test_a_swipe(saga: Saga, name: str, mode: str, after: str) -> None:
 @pytest.mark.parametrize("form", ["nudge", "quoting", "prefill", "korean"])
 @pytest.mark.parametrize("count", [1, 2], ids=["first", "later"])
 async def test_a_reply_goes_on(saga: Saga, name: str, mode: str, after: str, form: str, count: int) -> None:
-    if form == "prefill" and mode == "single":
+    if form == "prefill" and mode in ONE_MESSAGE:
         pytest.skip("one message of the user cannot end with a reply")
     chat, turns = await played(saga, TALES[name], mode, after, count)
     asked = {
@@ -107,6 +106,7 @@ async def test_a_reply_goes_on(saga: Saga, name: str, mode: str, after: str, for
     }[form]
     turn = await saga.begin(asked())
     await proved(saga, turn, turns[-1].id, 100 - 10 * count, TurnKind.CONTINUATION)
+    assert f"{100 - 10 * count}" in turn.context.text, "what is told is true after the reply that goes on"
     await answer(turn, MORE, hp_change=-30)
     chat.lines[-1].text = f"{chat.lines[-1].text} {MORE}"
     again = await saga.begin(asked())
@@ -121,7 +121,10 @@ NUDGED = "[Continue"
 
 
 @every
-async def test_a_stopped_reply_goes_on(saga: Saga, name: str, mode: str, after: str) -> None:
+@pytest.mark.parametrize("prefill", [False, True], ids=["nudge", "prefill"])
+async def test_a_stopped_reply_goes_on(saga: Saga, name: str, mode: str, after: str, prefill: bool) -> None:
+    if prefill and mode in ONE_MESSAGE:
+        pytest.skip("one message of the user cannot end with a reply")
     tale = TALES[name]
     chat, _ = await played(saga, tale, mode, after, 1)
     chat.lines.append(Line(tale.user, tale.lines[1][0], player=True))
@@ -129,8 +132,9 @@ async def test_a_stopped_reply_goes_on(saga: Saga, name: str, mode: str, after: 
     turn.replies[0].feed(tale.lines[1][1])
     await turn.commit(finish="aborted")
     chat.lines.append(Line(tale.char, tale.lines[1][1][:40].rstrip()))
-    on = await saga.begin(chat.go_on())
-    assert (on.kind, on.parent.reply, await hit_points(saga, on)) == (TurnKind.CONTINUATION, chat.lines[-1].text, 90)
+    on = await saga.begin(chat.go_on(prefill=prefill))
+    kept = chat.lines[-1].text
+    assert (on.kind, on.parent.reply.rstrip(), await hit_points(saga, on)) == (TurnKind.CONTINUATION, kept, 90)
 
 
 DRAFT = "```state\nhp_change: -50\nitems_gained: [paper crown]\n```"
@@ -143,7 +147,7 @@ THOUGHT = (
 @pytest.mark.parametrize("sent", [True, False], ids=["sent back", "folded away"])
 @pytest.mark.parametrize("form", ["turn", "nudge", "prefill"])
 async def test_what_the_model_thought(saga: Saga, name: str, mode: str, after: str, sent: bool, form: str) -> None:
-    if form == "prefill" and mode == "single":
+    if form == "prefill" and mode in ONE_MESSAGE:
         pytest.skip("one message of the user cannot end with a reply")
     tale, turns = TALES[name], []
     chat = chat_of(tale, mode, after)
