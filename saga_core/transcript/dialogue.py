@@ -89,10 +89,10 @@ class Transcript:
     @property
     def only_text(self) -> str | None:
         """The text of the only message that is no system message, whatever was told apart in it; None for a chat."""
-        said = [each.at for each in self.utterances]
-        if not said or said[0] != said[-1] or (self.past and not said[1:] and not self.past[0].quoted):
+        said = self.utterances
+        if not said or said[0].at != said[-1].at or (len(said) == 1 and said[0].role == "assistant"):
             return None
-        return flatten(self.messages[said[0]].get("content") or "").lstrip()
+        return flatten(self.messages[said[0].at].get("content") or "").lstrip()
 
     @property
     def system_text(self) -> str:

@@ -43,6 +43,8 @@ _STOPPED = 80
 """Characters of a reply of which nobody knows whether it is whole, at most, for it to be taken for a beginning."""
 _ABOVE = 4
 """Replies above a text that are looked up."""
+_ONE_MESSAGE = (["user"], ["user", "assistant"])
+"""Who speaks in a request that may show its chat in one message."""
 _NAME = 42
 """Characters that a name and its colon take at most."""
 
@@ -143,8 +145,8 @@ class Matcher:
 
     async def cast(self, transcript: Transcript, owner: str) -> Transcript:
         """Tell who is who where only names tell the speakers: those with a known reply are characters."""
-        roles = [each.role for each in transcript.utterances]
-        if roles in (["user"], ["user", "assistant"]) and not transcript.utterances[0].quoted:
+        said = transcript.utterances
+        if len(said) < 3 and [each.role for each in said] in _ONE_MESSAGE and not said[0].quoted:
             return await told_apart(transcript, self.known, owner) or transcript
         quoted = [each for each in transcript.utterances if each.quoted]
         characters = {
