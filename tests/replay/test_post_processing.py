@@ -229,6 +229,24 @@ class TestGroups:
         await proved(saga, on, two.id, 80, TurnKind.CONTINUATION)
 
     @each
+    async def test_a_member_goes_on_by_prefill(self, saga: Saga, mode: str, after: str) -> None:
+        if mode in ONE_MESSAGE:
+            pytest.skip("one message of the user cannot end with a reply")
+        chat, (_, two) = await self.both(saga, mode, after)
+        on = await saga.begin(chat.go_on(prefill=True, speaker="Ysolde"))
+        await proved(saga, on, two.id, 80, TurnKind.CONTINUATION)
+
+    @each
+    async def test_a_member_is_swiped(self, saga: Saga, mode: str, after: str) -> None:
+        chat, (one, two) = await self.both(saga, mode, after)
+        kept = chat.lines.pop()
+        swiped = await saga.begin(chat.turn("Ysolde"))
+        await proved(saga, swiped, one.id, 90, TurnKind.NARRATION)
+        await answer(swiped, "Ysolde says nothing at all, and goes on mending the net beside her.", hp_change=-60)
+        chat.lines += [kept, Line("Alex", "And the archive?", player=True)]
+        await proved(saga, await saga.begin(chat.turn("Tamsin")), two.id, 80, TurnKind.NARRATION)
+
+    @each
     @pytest.mark.parametrize("ask", ASIDES.values(), ids=ASIDES)
     async def test_an_aside(self, saga: Saga, mode: str, after: str, ask: Ask) -> None:
         chat, (_, two) = await self.both(saga, mode, after)

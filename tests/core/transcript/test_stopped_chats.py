@@ -12,6 +12,7 @@ import pytest
 from attrs import define, field
 
 from saga_core import Saga
+from tests.replay.sillytavern import Line, Messages, SillyTavern
 
 CONFIG = {"storage": {"profile": "memory"}}
 
@@ -26,12 +27,19 @@ class Chat:
     number: int
     log: list[tuple[str, str]] = field(factory=lambda: [("assistant", "Welcome to the house at the end of the lane.")])
     things: list[str] = field(factory=list)
+    mode: str = "none"
+    """The frontend's post-processing."""
+
+    def messages(self, words: str) -> Messages:
+        """The chat as the frontend sends it."""
+        lines = [Line("Ysolde" if role == "assistant" else "Alex", text, role == "user") for role, text in self.log]
+        lines.append(Line("Alex", words, player=True))
+        return SillyTavern(mode=self.mode, char="Ysolde", user="Alex", system="Tell it.", lines=lines).turn()
 
     async def turn(self, saga: Saga, step: int, dice: random.Random) -> None:
         at = len(self.log) // 2
         words, beginning = WORDS[at % len(WORDS)], BEGINNINGS[at % len(BEGINNINGS)]
-        messages = [{"role": role, "content": text} for role, text in (*self.log, ("user", words))]
-        begun = await saga.begin(messages, model="m")
+        begun = await saga.begin(self.messages(words), model="m")
         state = await saga.views.state(begun.session.id, begun.parent.id)
         carried = [state.name(item) for item in state.belongings.get(state.player, {})]
         assert sorted(carried) == sorted(self.things), (self.number, step)
@@ -62,6 +70,16 @@ async def test_each_chat_knows_its_own_story(seed: int, chats: int) -> None:
     dice = random.Random(seed)
     async with Saga.open(CONFIG) as saga:
         playing = [Chat(number) for number in range(chats)]
+        for step in range(24):
+            await dice.choice(playing).turn(saga, step, dice)
+
+
+@pytest.mark.parametrize("mode", ["strict", "single", "one"])
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(2, 40))])
+async def test_so_it_does_however_a_frontend_sends_it(seed: int, mode: str) -> None:
+    dice = random.Random(seed)
+    async with Saga.open(CONFIG) as saga:
+        playing = [Chat(number, mode=mode) for number in range(2)]
         for step in range(24):
             await dice.choice(playing).turn(saga, step, dice)
 
