@@ -14,6 +14,7 @@ from saga_core.journal import Entry
 from saga_core.model import Delta, Status, Timeline, Tree, Turn, TurnKind, fold, follow, node_of
 from saga_core.projection import render_episode, witnesses
 from saga_core.sessions import LiveSession
+from saga_core.state_block import thinks_only
 from saga_core.transcript import INHERIT as INHERIT
 from saga_core.transcript import SHORT, Utterance, identity, identity_key, likeness, words_key
 
@@ -27,14 +28,18 @@ _COMMITTED = 64
 
 
 def pairs(unknown: Sequence[Utterance]) -> list[tuple[list[Utterance], Utterance]]:
-    """The player's words and the reply to them, for each reply; words without a reply are left out."""
+    """The player's words and the reply to them, for each reply; words without a reply are left out.
+
+    So is a reply that was stopped while the model thought: it told nothing.
+    """
     found: list[tuple[list[Utterance], Utterance]] = []
     words: list[Utterance] = []
     for utterance in unknown:
         if utterance.role == "user":
             words.append(utterance)
         else:
-            found.append((words, utterance))
+            if not thinks_only(utterance.text):
+                found.append((words, utterance))
             words = []
     return found
 

@@ -21,6 +21,7 @@ from saga_core.play.turn_work import TurnWork
 from saga_core.ports import Clock
 from saga_core.projection import render_episode, witnesses
 from saga_core.sessions import LiveSession, LiveSessions
+from saga_core.state_block import thinks_only
 from saga_core.transcript import Persona, Transcript, Utterance, identity_key, opening_key, words_key
 
 log = logging.getLogger("saga")
@@ -90,8 +91,9 @@ class Recorder:
         made: list[_Made] = []
         for reply in pending.replies:
             reply.finish()
-            if reply.told.strip():
-                made += await readings.of(pending.kind, reply, finish or reply.finish_reason, model or known.model)
+            ended = finish or reply.finish_reason
+            if reply.told.strip() and not (ended != "stop" and thinks_only(reply.told)):
+                made += await readings.of(pending.kind, reply, ended, model or known.model)
         if not made:
             await self.bills.unrecorded(known.session, pending)
             return ()

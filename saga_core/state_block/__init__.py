@@ -22,7 +22,7 @@ from saga_core.state_block.flow import Scalar
 from saga_core.state_block.instructions import instruction, render_block
 from saga_core.state_block.parser import BlockStatus, ParsedBlock, StateReading, parse_block, read_hidden, read_reply
 from saga_core.state_block.syntax import THINK_END
-from saga_core.state_block.thoughts import without_thoughts
+from saga_core.state_block.thoughts import thinks_only, without_thoughts
 from saga_core.state_block.values import is_nothing
 
 __all__ = [
@@ -50,5 +50,6 @@ __all__ = [
     "read_reply",
     "render_block",
     "squash",
+    "thinks_only",
     "without_thoughts",
 ]

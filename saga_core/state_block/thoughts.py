@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.state_block.syntax import THINK_TAG
+from saga_core.state_block.syntax import THINK_END, THINK_TAG
 
 
 def without_thoughts(text: str) -> str:
@@ -22,3 +22,10 @@ def without_thoughts(text: str) -> str:
             kept.append(text[start : max(thought, start)])
             start, thought = tag.end(), -1
     return "".join((*kept, text[start:])).lstrip() if kept else text
+
+
+def thinks_only(text: str) -> bool:
+    """Whether a text begins with a thought that is never closed: of a reply that was stopped, nothing was told yet."""
+    start = len(text) - len(text.lstrip())
+    opened = THINK_TAG.match(text, start)
+    return opened is not None and not opened[1] and THINK_END.search(text, start) is None

@@ -56,3 +56,30 @@ async def test_empty_thoughts_as_prefill_are_no_words_of_the_reply() -> None:
 def test_the_players_words_are_taken_as_they_are() -> None:
     said = "<think>나는 여기 없다.</think> 문을 연다."
     assert read_transcript([{"role": "user", "content": said}]).player_words == said
+
+
+@pytest.mark.parametrize("finish", ["aborted", "length"])
+@pytest.mark.parametrize("kept", [True, False], ids=["kept", "removed"])
+async def test_a_reply_that_was_stopped_while_the_model_thought_tells_nothing(finish: str, kept: bool) -> None:
+    async with Saga.open(memory_config()) as saga:
+        chat = Frontend(saga)
+        first = await chat.say("타비를 부른다.", "타비가 천천히 돌아보며 손을 내민다. 바람이 분다.", hp_change=-15)
+        stopped = await chat.begin("손을 잡는다.")
+        thought = f"<think>\n{THOUGHTS}"
+        stopped.replies[0].feed(thought)
+        assert await stopped.commit(finish=finish) == ()
+        chat.history += [{"role": "user", "content": "손을 잡는다."}]
+        chat.history += [{"role": "assistant", "content": thought}] if kept else []
+        second = await chat.say("다시 손을 잡는다.", "둘은 함께 걷는다. 길은 멀고 해는 진다.", hp_change=-15)
+        assert second.parent.id == first.id
+        third = await chat.say("걷는다.", "밤이 온다.")
+        assert (third.parent.id, (await saga.describe(third.session.id))["hp"]) == (second.id, 70)
+        assert all("think" not in turn.reply for turn in await saga.views.turns(third.session.id))
+
+
+async def test_a_model_that_never_closes_its_thoughts_is_taken_at_its_word() -> None:
+    async with Saga.open(memory_config()) as saga:
+        chat = Frontend(saga)
+        first = await chat.say("타비를 부른다.", "<think>\n타비가 돌아보며 손을 내민다. 바람이 분다.", hp_change=-15)
+        second = await chat.say("손을 잡는다.", "둘은 함께 걷는다.")
+        assert second.parent.id == first.id
