@@ -16,8 +16,7 @@ from saga_core.extraction import second_person
 from saga_core.ids import IdSource
 from saga_core.jobs.views import ViewsJob
 from saga_core.journal import Wanted
-from saga_core.model import Delta, Source, WorldState
-from saga_core.model.deltas import Merged
+from saga_core.model import Delta, Source, WorldState, deltas
 from saga_core.sessions import LiveSession, LiveSessions, amend
 
 log = logging.getLogger("saga.jobs")
@@ -63,7 +62,7 @@ class PersonasJob(Job):
                 return DONE
             state = await live.state(turn)
             first, number = await _introduced(live, turn, second), self._ids.new("a")
-            await amend(live, first, Delta((Merged(second, state.player),), Source.EDIT, id=number), number)
+            await amend(live, first, Delta((deltas.Merged(second, state.player),), Source.EDIT, id=number), number)
             self._views.submit(session, [first])
         self._counters.add("personas.reunited")
         log.info("session %s: %r was the player before SAGA knew it; change %s", session, state.name(second), number)
@@ -89,7 +88,7 @@ def _root(live: LiveSession, turn: str) -> str:
 
 
 def _parted(live: LiveSession, second: str, state: WorldState) -> bool:
-    merged = Merged(second, state.player)
+    merged = deltas.Merged(second, state.player)
     return any(merged in delta.events for later in live.amendments.values() for delta in later)
 
 
