@@ -111,7 +111,7 @@ def read_answer(text: str) -> StateReading:
     with what is said around it. So is the plain word that nothing changed.
     """
     hidden = hide(text)
-    blocks = [block for block in hidden.blocks if not block.thinking]
+    blocks = [block for block in hidden.blocks if not block.thinking and not block.loose]
     if blocks and blocks[-1].closed and _says_nothing(blocks[-1].body):
         return StateReading(hidden.visible, BlockStatus.OK, BlockFields())
     if not blocks:

@@ -69,7 +69,7 @@ class Reply:
         blocks = self._filter.raw_blocks
         if finish == "stop":
             blocks = tuple(evolve(block, closed=True) for block in blocks)
-        reading = read_hidden(Hidden(self.text, blocks), whole=finish == "stop")
+        reading = read_hidden(Hidden(self.text, blocks))
         if finish == "length" and reading.status is not BlockStatus.OK:
             return evolve(reading, problems=(*reading.problems, _TOO_SHORT))
         return reading

@@ -84,4 +84,4 @@ def _block(message: Mapping[str, Any], origin: Origin) -> Block:
 
 def _clean(text: str) -> str:
     """An earlier reply without the state block that a client may have kept: old state must not be read as new."""
-    return hide(text).visible if "`" in text or "~" in text else text
+    return hide(text).visible if any(mark in text for mark in "`~_<") else text

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from saga_core.state_block.fences import RawBlock
 from saga_core.state_block.fields import (
     FIELDS,
     RECORD_KEYS_OF,
@@ -17,7 +18,7 @@ from saga_core.state_block.fields import (
     StatusChange,
     squash,
 )
-from saga_core.state_block.filter import BlockFilter, Hidden, RawBlock, hide
+from saga_core.state_block.filter import BlockFilter, Hidden, hide
 from saga_core.state_block.flow import Scalar
 from saga_core.state_block.instructions import instruction, render_block
 from saga_core.state_block.parser import BlockStatus, ParsedBlock, StateReading, parse_block, read_hidden, read_reply

@@ -14,7 +14,6 @@ from saga_core.state_block.dress import undressed
 from saga_core.state_block.fields import FIELDS, BlockFields, Field, Kind, field_of, is_header, names_level
 from saga_core.state_block.filter import Hidden, hide
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
-from saga_core.state_block.loose import loose_report
 from saga_core.state_block.records import (
     read_company,
     read_destination,
@@ -29,6 +28,7 @@ from saga_core.state_block.values import Unreadable, read_change, read_flag, rea
 MAX_BODY = 65_536
 _MAX_PROBLEMS = 50
 _SHOWN = 60
+_LOOSE = "the state block has no fence of its own"
 _MAP_START = re.compile(r"(?:[\[［]\s*)*[{｛]")
 _DATA_WORDS = frozenset({"yaml", "yml", "json", "json5", "text", "txt"})
 
@@ -147,19 +147,16 @@ def read_reply(text: str) -> StateReading:
     return read_hidden(hide(text))
 
 
-def read_hidden(hidden: Hidden, *, whole: bool = False) -> StateReading:
-    """``read_reply`` for a reply whose blocks are hidden already. ``whole``: it is known that nothing cut it."""
-    blocks = [block for block in hidden.blocks if not block.thinking]
+def read_hidden(hidden: Hidden) -> StateReading:
+    """``read_reply`` for a reply whose blocks are hidden already. A block in a fence of its own precedes loose ones."""
+    read = [block for block in hidden.blocks if not block.thinking]
+    blocks = [block for block in read if not block.loose] or read
     if not blocks:
-        if (loose := loose_report(hidden.visible)) is not None:
-            parsed = parse_block(loose.body, closed=loose.closed or whole)
-            said = ("the state block has no fence of its own, and stands in the reply", *parsed.problems)
-            return StateReading(hidden.visible, parsed.status, parsed.fields, said, parsed.invalid)
         why = "the only state block is inside the thinking" if hidden.blocks else "there is no state block"
         return StateReading(hidden.visible, BlockStatus.FALLBACK, BlockFields(), (why,))
     last = ([block for block in blocks if block.body.strip()] or blocks)[-1]  # an empty one takes nothing back
     parsed = parse_block(last.body, closed=last.closed)
-    problems = parsed.problems
+    problems = (_LOOSE, *parsed.problems) if last.loose else parsed.problems
     if len(blocks) > 1:
         problems = (f"there are {len(blocks)} state blocks; the last counts", *problems)
     return StateReading(hidden.visible, parsed.status, parsed.fields, problems, parsed.invalid)

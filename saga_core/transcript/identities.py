@@ -22,7 +22,7 @@ LADDER = (192, 48, 12)
 def clean(text: str) -> str:
     """A text as the journal has it: NFC, state blocks taken out."""
     text = nfc(text)
-    return hide(text).visible if "`" in text or "~" in text else text
+    return hide(text, loose=False).visible if "`" in text or "~" in text else text
 
 
 def identity(text: str) -> str:

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
+from attrs import evolve
 from attrs import fields as attributes
 
-from saga_core.state_block import BlockFields, BlockStatus, StateReading, hide, read_hidden, read_reply
+from saga_core.state_block import BlockFields, BlockStatus, Hidden, StateReading, hide, read_hidden, read_reply
 from saga_core.state_block.fields import ItemAmount, ItemTransfer, RelationChange, StatusChange
 
 
@@ -54,15 +55,20 @@ def test_a_malformed_block_reads_as_written_down(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case", LOOSE, ids=lambda case: str(case["name"]))
-def test_what_has_no_fence_of_its_own_is_read_and_stays_in_the_text(case: dict[str, Any]) -> None:
+def test_what_has_no_fence_of_its_own_is_hidden_where_it_is_read_and_nowhere_else(case: dict[str, Any]) -> None:
     reading = _reads(case)
-    assert reading.visible.rstrip() == case["text"].rstrip()
+    if case["reads"]:
+        assert reading.visible == case["text"].partition("\n")[0]
+    else:
+        assert reading.visible.rstrip() == case["text"].rstrip()
 
 
 def test_of_a_reply_that_ended_by_itself_the_last_line_counts_too() -> None:
     text = "그는 걷는다.\n\nlocation: 숲\nnpc_met: [크룩]\nhp_change: -15"
-    assert read_hidden(hide(text), whole=True).fields == BlockFields("숲", hp_change=-15, npc_met=("크룩",))
-    assert read_hidden(hide(text)).fields.hp_change is None
+    hidden = hide(text)
+    assert read_hidden(hidden).fields.hp_change is None
+    whole = Hidden(hidden.visible, tuple(evolve(block, closed=True) for block in hidden.blocks))
+    assert read_hidden(whole).fields == BlockFields("숲", hp_change=-15, npc_met=("크룩",))
 
 
 def _reads(case: dict[str, Any]) -> StateReading:

@@ -1,0 +1,265 @@
+"""The filter that hides fenced state blocks from a reply while it streams. Sans-IO."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from attrs import evolve, frozen
+
+from saga_core.state_block import syntax
+
+JOINTS = (" ", " ", "\n", "\n\n")
+"""What parts two texts between which a block stood, by gap rank: two words never run together there."""
+
+
+@frozen
+class RawBlock:
+    """A block that was hidden, unread.
+
+    ``closed`` is False when the text ended, or another block began, before the closer.
+    ``thinking`` is True for a draft inside a ``<think>`` section: before ``</think>``, and behind ``<think>``
+    if there is one. Such a block is hidden like any other and never read. ``loose``: it has no fence of its own.
+    """
+
+    body: str
+    closed: bool = True
+    thinking: bool = False
+    loose: bool = False
+
+
+class _Mode(Enum):
+    FLOW = "flow"
+    RUN = "run"
+    INFO = "info"
+    WORD = "word"
+
+
+class FenceFilter:
+    """Hides the fenced state blocks of one reply while it streams; ``saga_core.state_block.syntax`` has the grammar.
+
+    Feed the pieces of the reply in order and send on what comes back; however the reply is cut, the
+    concatenation is the same. A text without a block comes out as it went in.
+
+    What is held back is the shortest suffix that may yet belong to a block, and no more: the white space at
+    the end of the text so far (with the quote marks of lines that hold nothing else) and behind it, if it
+    is there, a run of backticks or tildes, blanks, and a beginning of the word ``state``. Text that ends in none of
+    these is returned at once, whole.
+
+    Around a block the white space is settled: it is dropped at either end of the text, and between two texts
+    it becomes one paragraph break, one line end or one space, whichever is the strongest that stood on either side of
+    the block; the indentation of the line behind the block is kept. Text in ``<think>`` sections is left
+    as it is, but a block inside it is hidden all the same.
+    """
+
+    def __init__(self) -> None:
+        self._out: list[str] = []
+        self._blocks: list[RawBlock] = []
+        self._finished = False
+        self._mode = _Mode.FLOW
+        # Outside blocks: the gap held back, and what the next visible text has to know about.
+        self._gap: list[str] = []
+        self._line_start = True
+        self._shown = False
+        self._joining = False
+        self._joint = 0
+        # Inside a block.
+        self._in_block = False
+        self._opened_by = ""
+        self._opened_with = 0
+        self._body: list[str] = []
+        # A fence that may open or close.
+        self._fence = ""
+        self._run = 0
+        self._blanks: list[str] = []
+        self._word = ""
+        # Thinking: the last characters read, in which a tag may have begun.
+        self._tail = ""
+        self._thinking = False
+        self._drafts = 0
+
+    @property
+    def raw_blocks(self) -> tuple[RawBlock, ...]:
+        """The blocks that have ended so far; after ``finish``, all of them."""
+        drafts = (evolve(block, thinking=True) for block in self._blocks[: self._drafts])
+        return (*drafts, *self._blocks[self._drafts :])
+
+    def feed(self, text: str) -> str:
+        """The visible text that may be sent now that ``text`` has arrived.
+
+        Raises RuntimeError after ``finish``.
+        """
+        self._refuse_if_finished()
+        pos = 0
+        while pos < len(text):
+            if self._mode is _Mode.FLOW:
+                pos = self._read_body(text, pos) if self._in_block else self._read_text(text, pos)
+            elif self._mode is _Mode.RUN:
+                pos = self._read_run(text, pos)
+            elif self._mode is _Mode.INFO:
+                pos = self._read_info(text, pos)
+            else:
+                pos = self._read_word(text, pos)
+        return self._take_out()
+
+    def finish(self) -> str:
+        """The visible text that was held back, now that the reply has ended.
+
+        Raises RuntimeError when called twice.
+        """
+        self._refuse_if_finished()
+        self._finished = True
+        if self._mode is not _Mode.FLOW:
+            if syntax.is_word(self._word):
+                self._open_block()
+            else:
+                self._drop_candidate()
+        if self._in_block:
+            self._end_block(closed=False)
+        elif not self._joining:
+            self._out.extend(self._gap)
+        return self._take_out()
+
+    def _refuse_if_finished(self) -> None:
+        if self._finished:
+            raise RuntimeError("this filter is finished: make a new one for each reply")
+
+    def _take_out(self) -> str:
+        text = "".join(self._out)
+        self._out.clear()
+        return text
+
+    def _read_text(self, text: str, pos: int) -> int:
+        char = text[pos]
+        if char in syntax.FENCE_CHARS:
+            return self._begin_candidate(char, pos)
+        if char == syntax.QUOTE_MARK and self._line_start:
+            self._gap.append(char)
+            return pos + 1
+        if space := syntax.SPACE_SPAN.match(text, pos):
+            self._gap.append(space.group())
+            self._line_start = self._line_start or syntax.gap_rank(space.group()) > 1
+            return space.end()
+        end = span.end() if (span := syntax.TEXT_SPAN.match(text, pos)) else pos + 1
+        self._show(text[pos:end])
+        return end
+
+    def _read_body(self, text: str, pos: int) -> int:
+        if text[pos] in syntax.FENCE_CHARS:
+            return self._begin_candidate(text[pos], pos)
+        end = span.end() if (span := syntax.BODY_SPAN.match(text, pos)) else pos + 1
+        seen = self._tail + text[pos:end]
+        tag = syntax.THINK_END.search(seen) if ">" in seen else None
+        if tag is None:
+            self._body.append(text[pos:end])
+            self._tail = seen[-syntax.THINK_REACH :]
+            return end
+        end = pos + tag.end() - len(self._tail)
+        body = "".join(self._body) + text[pos:end]
+        self._body = [body[: -len(tag.group())]]
+        self._end_block(closed=False)
+        self._show(tag.group())
+        return end
+
+    def _begin_candidate(self, char: str, pos: int) -> int:
+        self._mode, self._fence, self._run = _Mode.RUN, char, 0
+        return pos
+
+    def _read_run(self, text: str, pos: int) -> int:
+        run = syntax.RUN_SPAN[self._fence].match(text, pos)
+        if run:
+            self._run += run.end() - pos
+            pos = run.end()
+            if pos == len(text):
+                return pos
+        if self._run >= syntax.MIN_FENCE:
+            self._mode = _Mode.INFO
+        else:
+            self._drop_candidate()
+        return pos
+
+    def _read_info(self, text: str, pos: int) -> int:
+        if blanks := syntax.BLANK_SPAN.match(text, pos):
+            self._blanks.append(blanks.group())
+            return blanks.end()
+        self._mode = _Mode.WORD
+        return pos
+
+    def _read_word(self, text: str, pos: int) -> int:
+        char = text[pos]
+        if syntax.is_word(self._word):
+            if syntax.ends_word(char):
+                self._open_block()
+            else:
+                self._drop_candidate()
+            return pos
+        if syntax.begins_word(self._word + char):
+            self._word += char
+            return pos + 1
+        self._drop_candidate()
+        return pos
+
+    def _closes(self) -> bool:
+        return self._in_block and syntax.closes(
+            self._fence, self._run, opened_by=self._opened_by, opened_with=self._opened_with
+        )
+
+    def _forget_candidate(self) -> None:
+        self._mode, self._fence, self._run, self._blanks, self._word = _Mode.FLOW, "", 0, [], ""
+
+    def _drop_candidate(self) -> None:
+        """The fence opens nothing: it closes a block, or is text, or is part of a body."""
+        run, blanks, word = self._fence * self._run, self._blanks, self._word
+        closing = self._closes()
+        self._forget_candidate()
+        if self._in_block and not closing:
+            self._body += [run, *blanks, word]
+            self._tail = ""
+            return
+        if closing:
+            self._end_block(closed=True)
+        else:
+            self._show(run)
+        self._gap.extend(blanks)
+        if word:
+            self._show(word)
+
+    def _open_block(self) -> None:
+        if self._in_block:
+            self._end_block(closed=self._closes())
+        self._joint = max(self._joint, syntax.gap_rank("".join(self._gap)))
+        self._gap.clear()
+        self._joining = True
+        self._in_block, self._opened_by, self._opened_with = True, self._fence, self._run
+        self._forget_candidate()
+        self._tail = ""
+
+    def _end_block(self, *, closed: bool) -> None:
+        body = syntax.strip_info("".join(self._body))
+        self._blocks.append(RawBlock(body, closed, self._thinking))
+        self._body = []
+        self._in_block = self._line_start = False
+        self._tail = ""
+
+    def _show(self, text: str) -> None:
+        """Release the gap and then ``text``, which begins with something other than a gap."""
+        gap = "".join(self._gap)
+        self._gap.clear()
+        if self._joining:
+            rank = max(self._joint, syntax.gap_rank(gap))
+            gap = (JOINTS[rank] if self._shown else "") + syntax.last_line(gap)
+            self._joining, self._joint = False, 0
+            self._tail = ""
+        elif gap:
+            self._tail = ""
+        self._out += [gap, text]
+        self._shown, self._line_start = True, False
+        self._watch(text)
+
+    def _watch(self, text: str) -> None:
+        """Keep track of thinking: what stands before an end tag that nothing began was thinking too."""
+        seen = self._tail + text
+        for tag in syntax.THINK_TAG.finditer(seen) if ">" in text else ():
+            if tag.group(1) and not self._thinking:
+                self._drafts = len(self._blocks)
+            self._thinking = not tag.group(1)
+        self._tail = seen[-syntax.THINK_REACH :]

@@ -1,0 +1,177 @@
+"""The lines of a report that has no fence of its own: what a line may be, told from as little of it as possible.
+
+A line that is read bit by bit is unfinished first (``UNFINISHED``), and then one of the others for good.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from enum import Enum
+
+from saga_core.language import every
+from saga_core.state_block.fields import FIELDS, field_of, is_header, squash
+from saga_core.state_block.syntax import BLANKS
+
+_SPACE = f"{BLANKS}\r>"
+_ASSIGNS = ":：=＝"
+_RULES = frozenset("-=_*")
+_LONGEST_RULE = 80
+_DRESS = re.compile(rf"[{_SPACE}]{{0,40}}(?:[-*+•][ \t]{{1,9}})?(?:#{{1,6}}[ \t]{{0,9}})?[*_`\"'{{｛\[［【(（ ]{{0,9}}")
+_WORD = re.compile("[\\w\u0300-\u036f\u3099\u309a -]{1,40}")
+_UNDRESS = re.compile(rf"[*_`\"'\]］】)）]{{0,4}}[{BLANKS}\r]{{0,9}}")
+_FENCE = re.compile(
+    rf"[{_SPACE}]{{0,40}}(?P<run>`{{3,}}|~{{3,}})[{BLANKS}]{{0,9}}[\w.+-]{{0,20}}[{BLANKS}\r]{{0,9}}(?P<rest>\{{.*)?",
+    re.S,
+)
+_LONGEST_PAIR = 30
+
+_NAMES = "|".join(sorted((field.name for field in FIELDS), key=len, reverse=True))
+_CANONICAL = frozenset(field.name for field in FIELDS)
+_FIELD = re.compile(
+    rf"^[{_SPACE}]{{0,40}}(?:[-*+•][ \t]{{1,9}})?[*_`\"'{{ ]{{0,9}}(?P<name>{_NAMES})"
+    rf"[*_`\"']{{0,4}}[ \t]{{0,9}}[{_ASSIGNS}]",
+    re.M | re.I,
+)
+_PARTS = re.compile(r"[,{;]")
+_TELLING = re.compile("|".join(name for name in sorted(_CANONICAL) if "_" in name), re.I)
+
+
+def _decomposed(text: str) -> str:
+    """``text`` so that a beginning of it gives a beginning of the result, whatever its Unicode form."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text.casefold())))
+
+
+def _beginnings(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(word[:length] for word in map(_decomposed, words) for length in range(len(word) + 1))
+
+
+_OF_HEADS = _beginnings(header for each in every() for header in each.block.headers.split())
+_LONGEST_TAG = 40
+
+
+class Sort(Enum):
+    """What a line is, as far as it has been read."""
+
+    NO = "no line of a report"
+    BEGUN = "a line that may go on as a heading, or as anything"
+    BEGUN_FIELD = "a line that may go on as a field by the form's own name"
+    BEGUN_KEY = "a line that may go on as a field by another name"
+    BEGUN_PAIR = "a line that may go on as any key"
+    BLANK = "an empty line"
+    RULE = "a line across"
+    HEAD = "a heading that names the report"
+    ROOT = "the beginning of a map that holds the report"
+    FIELD = "a field by the form's own name"
+    KEY = "a field by another name"
+    PAIR = "a key of anything else"
+
+
+_BEGINNINGS = (
+    (Sort.BEGUN, _OF_HEADS),
+    (Sort.BEGUN_FIELD, _beginnings(_CANONICAL)),
+    (Sort.BEGUN_KEY, _beginnings(alias for field in FIELDS for alias in field.aliases.split())),
+)
+UNFINISHED = frozenset({Sort.BEGUN, Sort.BEGUN_FIELD, Sort.BEGUN_KEY, Sort.BEGUN_PAIR})
+
+
+def sort_of(line: str, *, ended: bool) -> Sort:
+    """What ``line`` is; ``ended`` says whether anything may follow on it."""
+    bare = line.strip(_SPACE)
+    if not bare:
+        return Sort.BLANK if ended else Sort.BEGUN
+    if bare[0] in _RULES and set(bare) <= _RULES:
+        if not ended:
+            return Sort.BEGUN if len(bare) <= _LONGEST_RULE else Sort.NO
+        return Sort.RULE if 3 <= len(bare) <= _LONGEST_RULE else Sort.NO
+    dress = _DRESS.match(line)
+    rest = line[dress.end() :] if dress else line
+    if not rest.strip(_SPACE):
+        if not ended:
+            return Sort.BEGUN
+        return Sort.ROOT if bare in ("{", "｛", "[{") else Sort.NO
+    key = _WORD.match(rest)
+    return _sort_of_key(key.group(), rest[key.end() :], ended=ended) if key else Sort.NO
+
+
+def _sort_of_key(word: str, tail: str, *, ended: bool) -> Sort:
+    if not tail and not ended:
+        begun = _decomposed(word)
+        found = next((sort for sort, beginnings in _BEGINNINGS if begun in beginnings), Sort.NO)
+        return Sort.BEGUN_PAIR if found is Sort.NO and len(word) <= _LONGEST_PAIR else found
+    undress = _UNDRESS.match(tail)
+    behind = tail[undress.end() :] if undress else tail
+    head, field, own = is_header(word), field_of(word) is not None, word.strip().casefold() in _CANONICAL
+    if not behind:
+        if ended:
+            return Sort.HEAD if head else Sort.NO
+        if head or own or field:
+            return Sort.BEGUN if head else Sort.BEGUN_FIELD if own else Sort.BEGUN_KEY
+        return Sort.BEGUN_PAIR if len(word) <= _LONGEST_PAIR else Sort.NO
+    if behind[0] not in _ASSIGNS:
+        return Sort.NO
+    if head:
+        value = behind[1:].strip(f"{_SPACE}*_`\"'")
+        if not value:
+            return Sort.HEAD if ended else Sort.BEGUN
+        return Sort.ROOT if value[0] in "{｛" else Sort.NO
+    if own:
+        return Sort.FIELD
+    if field:
+        return Sort.KEY
+    return Sort.PAIR if len(word) <= _LONGEST_PAIR and squash(word) else Sort.NO
+
+
+def fence_of(line: str, *, ended: bool) -> tuple[str, str] | None:
+    """The run with which ``line`` opens a fence and the map that begins behind it; ("", "") while it is not whole.
+
+    None for a line that opens no fence.
+    """
+    bare = line.strip(_SPACE)
+    if not ended and bare and bare[0] in "`~" and len(set(bare)) == 1:
+        return "", ""
+    found = _FENCE.match(line)
+    if found is None or found.end() < len(line):
+        return None
+    if found["rest"] is None and not ended:
+        return "", ""
+    return found["run"], found["rest"] or ""
+
+
+def names_in(line: str) -> set[str]:
+    """The form's own names of the fields that ``line`` states."""
+    return {found["name"].casefold() for found in _FIELD.finditer(_PARTS.sub("\n", line))}
+
+
+def field_in(line: str) -> set[str]:
+    """The field with whose name ``line`` begins, whatever name that is, as a set of one or none."""
+    dress = _DRESS.match(line)
+    word = _WORD.match(line, dress.end() if dress else 0)
+    field = field_of(word.group()) if word and sort_of(line, ended=True) in (Sort.FIELD, Sort.KEY) else None
+    return {field.name} if field else set()
+
+
+def begun_name(line: str) -> str:
+    """A field whose own name a line breaks off in, when nothing else begins so; "" for none."""
+    dress = _DRESS.match(line)
+    word = (line[dress.end() :] if dress else line).strip().casefold()
+    return next((field.name for field in FIELDS if "_" in word and field.name.startswith(word)), "")
+
+
+def begins_tag(text: str) -> bool:
+    """Whether ``text``, from its ``<``, may go on as a tag that names a report."""
+    name = text[1:]
+    if len(name) > _LONGEST_TAG or any(char.isspace() or char in "<>/" for char in name):
+        return False
+    return _decomposed(name) in _OF_HEADS
+
+
+def is_telling(names: set[str]) -> bool:
+    """Whether fields by these names can only be a report: two of them, and one that no prose has."""
+    return len(names) >= 2 and any("_" in name for name in names)
+
+
+def may_hold_report(text: str) -> bool:
+    """Whether a report may be in ``text``, told quickly."""
+    return "<" in text or ("_" in text and (_TELLING.search(text) is not None or "_" in text[-_LONGEST_TAG:]))
