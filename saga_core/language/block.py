@@ -39,6 +39,10 @@ class BlockWords:
     """Other names of the fields."""
     templates: Mapping[str, str] = field(factory=dict)
     """Words that stand in a template where a field's value should be."""
+    fillers: str = ""
+    """Words that stand beside those of a field in a placeholder: [name of the NPC]."""
+    enumerators: str = ""
+    """Characters other than digits and Latin letters that number placeholders."""
     keys: Mapping[str, str] = field(factory=dict)
     """Other names of the keys inside records."""
     levels: str = ""

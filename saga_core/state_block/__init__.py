@@ -16,12 +16,12 @@ from saga_core.state_block.fields import (
     Kind,
     RelationChange,
     StatusChange,
-    squash,
 )
 from saga_core.state_block.filter import BlockFilter, Hidden, hide
 from saga_core.state_block.flow import Scalar
 from saga_core.state_block.instructions import instruction, render_block
 from saga_core.state_block.parser import BlockStatus, ParsedBlock, StateReading, parse_block, read_hidden, read_reply
+from saga_core.state_block.spelling import squash
 from saga_core.state_block.syntax import THINK_END
 from saga_core.state_block.thoughts import thinks_only, without_thoughts
 from saga_core.state_block.values import is_nothing

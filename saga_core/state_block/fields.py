@@ -8,6 +8,9 @@ from enum import Enum
 from attrs import frozen
 
 from saga_core.language import every
+from saga_core.state_block.form import SLOTS
+from saga_core.state_block.placeholders import Placeholders
+from saga_core.state_block.spelling import squash
 
 
 @frozen
@@ -114,8 +117,8 @@ class Field:
         return " ".join(dict.fromkeys(found))
 
     @property
-    def templates(self) -> str:
-        """The words that stand in templates where its value should be."""
+    def templates(self) -> Placeholders:
+        """What stands in templates where its value should be."""
         return _TEMPLATES[self.name]
 
 
@@ -137,8 +140,6 @@ FIELDS: tuple[Field, ...] = (
     Field("event_trigger", Kind.TEXT),
     Field("notes", Kind.TEXT),
 )
-_TEMPLATES = {each.name: " ".join(known.block.templates.get(each.name, "") for known in every()) for each in FIELDS}
-
 RECORD_KEYS_OF: dict[Kind, tuple[str, ...]] = {
     Kind.ITEMS: ("name", "item", "quantity"),
     Kind.NAMES: ("name",),
@@ -149,10 +150,32 @@ RECORD_KEYS_OF: dict[Kind, tuple[str, ...]] = {
 }
 
 
-def squash(text: str) -> str:
-    """``text`` as keys and words are compared: NFKC, case folded, letters and digits only."""
-    return "".join(char for char in unicodedata.normalize("NFKC", text).casefold() if char.isalnum())
+_NAMED_BY = {"name": ("present", "npc_met", "npc_separated"), "item": ("items_gained", "items_lost")}
+"""The fields that hold nothing but what a slot names: their words stand for it in records too."""
 
+
+def _slots(field: Field) -> tuple[str, ...]:
+    """The slots of a field in the form; where its line has none, those of the fields like it."""
+    if SLOTS.get(field.name):
+        return SLOTS[field.name]
+    alike = (SLOTS.get(each.name, ()) for each in FIELDS if each.kind is field.kind and field.kind in LIST_KINDS)
+    return next((slots for slots in alike if slots), ())
+
+
+def _placeholders(field: Field) -> Placeholders:
+    """From each language's form, from its other template words, and from the names of the field that hold one."""
+    slots = [getattr(each.block.request, slot) for each in every() for slot in _slots(field)]
+    alike = {field.name, *(name for slot in _slots(field) for name in _NAMED_BY.get(slot, ()))}
+    others = [word for each in every() for name in alike for word in each.block.templates.get(name, "").split()]
+    words = {squash(word) for word in (*slots, *others)}
+    aliases = field.aliases.split()
+    words |= {alias for alias in aliases if any(len(word) > 1 and word in alias for word in words)}
+    keys = [each.block.keys.get(key, "") for each in every() for key in ("name", *RECORD_KEYS_OF.get(field.kind, ()))]
+    parts = words | {squash(word) for text in (*slots, *keys) for word in text.split()} | {*aliases, squash(field.name)}
+    return Placeholders(frozenset(words), frozenset(parts), numbered=field.name != "money")
+
+
+_TEMPLATES = {each.name: _placeholders(each) for each in FIELDS}
 
 _WORDS = tuple(each.block for each in every())
 # Of two fields that claim a word the first has it: "hp" is a change, unless its value says how many are left.

@@ -18,10 +18,12 @@ from saga_core.state_block.fields import (
     Kind,
     RelationChange,
     StatusChange,
-    squash,
 )
 from saga_core.state_block.flow import Scalar
+from saga_core.state_block.form import FORM
 from saga_core.state_block.parser import parse_block
+from saga_core.state_block.placeholders import Placeholders
+from saga_core.state_block.spelling import squash
 from saga_core.state_block.values import (
     NO_WORDS,
     YES_WORDS,
@@ -31,24 +33,6 @@ from saga_core.state_block.values import (
     split_amount,
     unclothed,
 )
-
-_TEMPLATE = """\
-```state
-location: <{place}>
-location_moved: <true|false>
-present: [<{name}>, <{name}>]
-hp_change: <-15|0|+5>
-items_gained: [<{item}>, <{item}> x2]
-items_lost: []
-items_transferred: [{{item: <{item}>, from: <{name}>, to: <{name}>}}]
-npc_met: [<{name}>]
-npc_separated: []
-relationship_changes: [{{from: <{name}>, to: <{name}>, type: hostile, delta: -2}}]
-status_changes: [{{name: <{name}>, status: dead}}]
-mood: <{mood}>
-event_trigger: null
-notes: <{notes}>
-```"""
 
 
 def instruction(language: str = DEFAULT) -> str:
@@ -65,7 +49,7 @@ def instruction(language: str = DEFAULT) -> str:
 @cache
 def _instruction(tag: str) -> str:
     asked = language_of(tag).block.request
-    form = _TEMPLATE.format(place=asked.place, item=asked.item, name=asked.name, mood=asked.mood, notes=asked.notes)
+    form = FORM.format(place=asked.place, item=asked.item, name=asked.name, mood=asked.mood, notes=asked.notes)
     return f"{asked.lead}\n\n{form}"
 
 
@@ -144,7 +128,10 @@ _OPTIONAL = frozenset({"status_changes", "present", "hp", "money"})
 _PLAIN = re.compile(r"[^\W\d_]\w*(?: \w+)*")
 _PLAIN_LINE = re.compile(r"[^\W\d_]\w*(?:[,.!?]? \w+)*[.!?]?")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f`~<&\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
-_TEMPLATES = " ".join(field.templates for field in FIELDS)
+_TEMPLATES = Placeholders(
+    frozenset().union(*(field.templates.words for field in FIELDS)),
+    frozenset().union(*(field.templates.parts for field in FIELDS)),
+)
 
 
 def _reads_as_nothing(text: str) -> bool:

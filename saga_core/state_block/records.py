@@ -16,9 +16,10 @@ from saga_core.state_block.fields import (
     RelationChange,
     StatusChange,
     record_key,
-    squash,
 )
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
+from saga_core.state_block.placeholders import NONE, Placeholders
+from saga_core.state_block.spelling import squash
 from saga_core.state_block.values import (
     Unreadable,
     is_nothing,
@@ -62,17 +63,19 @@ _ENDED = re.compile(
 _DIGIT = re.compile(r"\d")
 _ROLE = re.compile(r"(?P<head>[^\s:：].*?)(?:\s+[-–—]\s+|\s*[:：]\s*)\S.*")
 _SIGN = re.compile(r"(?P<sign>[+＋\-－−])(?P<name>[^\W\d_].*)")
+_BARE_COUNT = re.compile(r"[xX×✕]\s?\d{1,9}")
+"""What is left of ``[rope] x2`` where the brackets part the name from it."""
 _IN_PARENTHESES = re.compile(r"(?P<item>.*\S)\s*[(（](?P<hands>[^()（）]*)[)）]")
 
 
-def read_destination(node: Node, templates: str) -> str | None:
+def read_destination(node: Node, templates: Placeholders) -> str | None:
     """One place. Of ``from -> to`` the second counts: that is where one is now. Raises Unreadable for more arrows."""
-    node = sole(node)
-    if isinstance(node, Scalar) and not node.quoted and len(node.text) <= LONGEST:
-        parts = ARROW.split(node.text)
+    way = sole(node)
+    if isinstance(way, Scalar) and not way.quoted and len(way.text) <= LONGEST:
+        parts = ARROW.split(way.text)
         if len(parts) > 1:
-            if len(parts) > 2 or not parts[1].strip() or MUTUAL.search(node.text):
-                raise Unreadable(f"{shown(node)}, where one place belongs")
+            if len(parts) > 2 or not parts[1].strip() or MUTUAL.search(way.text):
+                raise Unreadable(f"{shown(way)}, where one place belongs")
             node = Scalar(parts[1].strip())
     return read_text(node, templates, one_name=True)
 
@@ -147,18 +150,18 @@ def _table(pairs: Pairs, kind: Kind) -> tuple[dict[str, Node], list[tuple[str, N
     return known, other
 
 
-def _name_in(known: dict[str, Node], key: str, templates: str) -> str | None:
+def _name_in(known: dict[str, Node], key: str, templates: Placeholders = NONE) -> str | None:
     node = sole(known.get(key, Scalar("")))
     if not isinstance(node, Scalar):
         raise Unreadable(f"{shown(node)}, where the name for '{key}' belongs")
     return read_name(node, templates)
 
 
-def _amount(node: Node | None, templates: str, quantity: Node | None) -> ItemAmount | None:
+def _amount(node: Node | None, templates: Placeholders, quantity: Node | None) -> ItemAmount | None:
     node = sole(node or Scalar(""))
     if not isinstance(node, Scalar):
         raise Unreadable(f"{shown(node)}, where the name of an item belongs")
-    if is_nothing(node, templates):
+    if is_nothing(node, templates) or _BARE_COUNT.fullmatch(node.text):
         return None
     count = read_quantity(quantity) if quantity else None
     if count is None and not node.literal:
@@ -235,7 +238,11 @@ def _transfers(element: Node, field: Field) -> list[ItemTransfer]:
         raise Unreadable(f"{shown(element)} holds more than one transfer")
     item_text, giver_text, receiver_text = _transfer_parts(element)
     amount = _amount(Scalar(item_text, literal=element.literal), field.templates, None)
-    giver, receiver = (read_name(Scalar(text)) if text else None for text in (giver_text, receiver_text))
+    giver, receiver = (
+        read_name(Scalar(text), field.templates) if text else None for text in (giver_text, receiver_text)
+    )
+    if amount is None and field.templates.holds(item_text) and giver is None and receiver is None:
+        return []  # the form, copied
     if amount is None:
         raise Unreadable(f"{shown(element)} names no item")
     return [ItemTransfer(amount.name, giver, receiver, amount.quantity)]
@@ -285,7 +292,9 @@ def _relations(element: Node, field: Field) -> list[RelationChange]:
     elif not isinstance(element, Scalar) or is_nothing(element, field.templates):
         return []
     else:
-        source, target, type_, delta, mutual = _relation_parts(element.text)
+        source, target, type_, delta, mutual = _relation_parts(element.text, field)
+        if source is None and target is None:
+            return []  # the form, copied
     if source is None or target is None:
         raise Unreadable("a relation that does not name both sides")
     if not type_ and delta is None:
@@ -298,7 +307,7 @@ def _relations(element: Node, field: Field) -> list[RelationChange]:
     return changes
 
 
-def _relation_parts(text: str) -> tuple[str | None, str | None, str, int | None, bool]:
+def _relation_parts(text: str, field: Field) -> tuple[str | None, str | None, str, int | None, bool]:
     arrow = ARROW.search(text)
     if arrow is None:
         raise Unreadable(f"{shown(text)} does not name both sides of a relation")
@@ -313,7 +322,9 @@ def _relation_parts(text: str) -> tuple[str | None, str | None, str, int | None,
         raise Unreadable(f"{shown(text)} gives {len(numbers)} numbers")
     delta = read_change(Scalar(numbers[0])) if numbers else None
     type_ = read_name(Scalar(_INTEGER.sub(" ", rest).strip(" \t()（）,，:：/|")))
-    source, target = read_name(Scalar(text[: arrow.start()].strip())), read_name(Scalar(behind["target"]))
+    source, target = (
+        read_name(Scalar(name.strip()), field.templates) for name in (text[: arrow.start()], behind["target"])
+    )
     return source, target, type_ or "", delta, bool(MUTUAL.fullmatch(arrow.group()))
 
 
@@ -324,12 +335,11 @@ def _statuses(element: Node, field: Field) -> list[StatusChange]:
             return [
                 StatusChange(name, status)
                 for key, value in other
-                if (status := _name_in({"status": value}, "status", ""))
-                and (name := read_name(Scalar(key, quoted=True)))
+                if (status := _name_in({"status": value}, "status")) and (name := read_name(Scalar(key, quoted=True)))
             ]
         if len(known) < 2:
             raise Unreadable("a status without a name, or a name without a status")
-        name, status = _name_in(known, "name", field.templates), _name_in(known, "status", "")
+        name, status = _name_in(known, "name", field.templates), _name_in(known, "status")
     elif not isinstance(element, Scalar) or is_nothing(element, field.templates):
         return []
     else:

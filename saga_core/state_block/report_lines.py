@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from enum import Enum
 
 from saga_core.language import every
-from saga_core.state_block.fields import FIELDS, field_of, is_header, squash
+from saga_core.state_block.fields import FIELDS, field_of, is_header
+from saga_core.state_block.spelling import squash
 from saga_core.state_block.syntax import BLANKS
 
 _SPACE = f"{BLANKS}\r>"
@@ -19,7 +20,8 @@ _ASSIGNS = ":：=＝"
 _RULES = frozenset("-=_*")
 _LONGEST_RULE = 80
 _DRESS = re.compile(rf"[{_SPACE}]{{0,40}}(?:[-*+•][ \t]{{1,9}})?(?:#{{1,6}}[ \t]{{0,9}})?[*_`\"'{{｛\[［【(（ ]{{0,9}}")
-_WORD = re.compile("[\\w\u0300-\u036f\u3099\u309a -]{1,40}")
+_MARKS = "".join(filter(unicodedata.combining, map(chr, range(0x300, 0x3100))))
+_WORD = re.compile(rf"[\w{_MARKS} -]{{1,40}}")
 _UNDRESS = re.compile(rf"[*_`\"'\]］】)）]{{0,4}}[{BLANKS}\r]{{0,9}}")
 _FENCE = re.compile(
     rf"[{_SPACE}]{{0,40}}(?P<run>`{{3,}}|~{{3,}})[{BLANKS}]{{0,9}}[\w.+-]{{0,20}}[{BLANKS}\r]{{0,9}}(?P<rest>\{{.*)?",

@@ -6,8 +6,10 @@ import re
 import unicodedata
 
 from saga_core.language import caseless, clean_name, every
-from saga_core.state_block.fields import HitPoints, squash
+from saga_core.state_block.fields import HitPoints
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq, unquote
+from saga_core.state_block.placeholders import NONE, Placeholders
+from saga_core.state_block.spelling import squash
 
 MAX_NAME = 200
 MAX_TEXT = 2_000
@@ -72,20 +74,16 @@ def nothing_in_list(scalar: Scalar) -> bool:
     return _NOTHING_SAID.fullmatch(scalar.text.strip()) is not None
 
 
-def is_nothing(scalar: Scalar, templates: str = "") -> bool:
+def is_nothing(scalar: Scalar, templates: Placeholders = NONE, *, bracketed: bool = False) -> bool:
     """Whether ``scalar`` says that there is nothing to say: ``none``, ``none (stayed)``, ``...``, ``<item>``, or
-    one of the field's template words."""
+    one of the field's placeholders. ``bracketed``: it stood in brackets of its own."""
     if scalar.literal or len(scalar.text) > _MAX_WRITTEN:
         return False
     text = strip_emphasis(scalar.text.strip())
-    return _means_nothing(text, templates) or _means_nothing(split_remark(text)[0], templates)
-
-
-def _means_nothing(text: str, templates: str) -> bool:
-    if _NOTHING_SIGNS.fullmatch(text):
-        return True
-    word = squash(text)
-    return word in _NOTHING_WORDS or word in templates.split()
+    return any(
+        _NOTHING_SIGNS.fullmatch(each) or squash(each) in _NOTHING_WORDS or templates.holds(each, bracketed=bracketed)
+        for each in (text, split_remark(text)[0])
+    )
 
 
 def sole(node: Node) -> Node:
@@ -103,14 +101,16 @@ NO_WORDS = frozenset(word for each in _WORDS for word in each.no.split())
 YES_WORDS = frozenset(word for each in _WORDS for word in each.yes.split())
 
 
-def read_name(scalar: Scalar, templates: str = "", limit: int = MAX_NAME) -> str | None:
+def read_name(
+    scalar: Scalar, templates: Placeholders = NONE, limit: int = MAX_NAME, *, bracketed: bool = False
+) -> str | None:
     """A name or a line of text, cleaned; None for nothing, and for ``false``.
 
     Raises Unreadable for ``true``, which says that there is something but not what, and beyond ``limit``.
     """
     if len(scalar.text) > 2 * limit:
         raise Unreadable(f"{len(scalar.text)} characters are too many (at most {limit})")
-    if is_nothing(scalar, templates):
+    if is_nothing(scalar, templates, bracketed=bracketed):
         return None
     if not scalar.literal and (word := squash(scalar.text)) in NO_WORDS | YES_WORDS:
         if word in NO_WORDS:
@@ -129,14 +129,15 @@ def read_name(scalar: Scalar, templates: str = "", limit: int = MAX_NAME) -> str
     return name or None
 
 
-def read_text(node: Node, templates: str, *, one_name: bool) -> str | None:
+def read_text(node: Node, templates: Placeholders, *, one_name: bool) -> str | None:
     """A line of text. A list of texts is joined with commas, unless ``one_name`` is asked for.
 
     Raises Unreadable for a map, and for a list where one name is asked for.
     """
+    bracketed = not isinstance(node, Scalar)
     node = sole(node)
     if isinstance(node, Scalar):
-        return read_name(node, templates, MAX_NAME if one_name else MAX_TEXT)
+        return read_name(node, templates, MAX_NAME if one_name else MAX_TEXT, bracketed=bracketed)
     if isinstance(node, Pairs):
         if not node.pairs:
             return None

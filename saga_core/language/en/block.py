@@ -69,6 +69,9 @@ BLOCK = BlockWords(
         "event_trigger": "event eventname",
         "notes": "note notes memo",
     },
+    fillers=(
+        "current new old of the a an your my his her their this that here insert any some other first second and or in"
+    ),
     keys={
         "name": "name npc npcname character who",
         "item": "item itemname",

@@ -56,6 +56,8 @@ BLOCK = BlockWords(
         "event_trigger": "イベント 出来事",
         "notes": "メモ 一行のメモ",
     },
+    fillers="現在 現在の 今 今の の 新しい 新たな 新規 ここ ここに 入力 他の その この と または",
+    enumerators="甲乙丙丁一二三四五六七八九十",
     keys={
         "name": "名前 名称 人物",
         "item": "アイテム アイテム名 物 品",

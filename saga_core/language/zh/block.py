@@ -59,6 +59,8 @@ BLOCK = BlockWords(
         "event_trigger": "事件",
         "notes": "备注 一行备注",
     },
+    fillers="当前 當前 现在 現在 的 新 新的 此处 此處 填写 填寫 输入 輸入 其他 这个 這個 和 或",
+    enumerators="甲乙丙丁一二三四五六七八九十",
     keys={
         "name": "名字 名称 名稱 姓名 人物",
         "item": "物品 物品名 道具",

@@ -1,0 +1,66 @@
+"""Placeholders: what stands in a template where a value should be, and says nothing when a model copies it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from attrs import frozen
+
+from saga_core.language import every
+from saga_core.state_block.spelling import squash
+
+_LONGEST = 60
+_BRACKETED = re.compile(
+    r"\[(.*)\]|［(.*)］|\{(.*)\}|｛(.*)｝|【(.*)】|〔(.*)〕|\((.*)\)|（(.*)）|<(.*)>|＜(.*)＞|「(.*)」|%(.*)%", re.S
+)
+_ENUMERATORS = "".join(each.block.enumerators for each in every())
+_NUMBERED = re.compile(
+    rf"(?P<stem>.*[^\W\d_])[\s_#.\-]{{0,3}}\d{{1,3}}|(?P<lettered>.*[^\W\d_])[\s_#.\-]{{1,3}}[A-Za-z]"
+    rf"|(?P<native>.*[^\W\d_\x00-\x7f])[\s_]?[A-Za-z{_ENUMERATORS}]",
+    re.S,
+)
+_FILLERS = frozenset(word for each in every() for word in each.block.fillers.split())
+
+
+@frozen
+class Placeholders:
+    """The placeholders of a field, in every language. ``words`` are whole ones, squashed as keys are.
+
+    ``parts``: of these, and of words that only fill, one may be put together that stands in brackets: ``[name of the
+    NPC]``. ``numbered``: whether a number behind one makes it another one (``item 2``), and is not how many.
+    """
+
+    words: frozenset[str] = frozenset()
+    parts: frozenset[str] = frozenset()
+    numbered: bool = True
+
+    def holds(self, text: str, *, bracketed: bool = False) -> bool:
+        """Whether ``text`` is a placeholder. ``bracketed``: it stood in brackets of its own, which are gone."""
+        if len(text) > _LONGEST:
+            return False
+        while found := _BRACKETED.fullmatch(text.strip()):
+            text, bracketed = next(part for part in found.groups() if part is not None), True
+        if self._is_word(text, bracketed=bracketed):
+            return True
+        found = _NUMBERED.fullmatch(unicodedata.normalize("NFKC", text).strip()) if self.numbered else None
+        stem = next((part for part in found.groups() if part is not None), "") if found else ""
+        return bool(stem) and self._is_word(stem, bracketed=bracketed)
+
+    def _is_word(self, text: str, *, bracketed: bool) -> bool:
+        word = squash(text)
+        return word in self.words or (bracketed and self._is_made_of_parts(word))
+
+    def _is_made_of_parts(self, word: str) -> bool:
+        """Whether ``word`` can be parted into words of a placeholder and words that fill, and not only the latter."""
+        reached = {0: False}
+        for end in range(1, len(word) + 1):
+            for start in [start for start in reached if start < end]:
+                piece = word[start:end]
+                if piece in self.parts or piece in _FILLERS:
+                    reached[end] = reached.get(end, False) or reached[start] or piece in self.parts
+        return reached.get(len(word), False)
+
+
+NONE = Placeholders()
+"""Where no template has a value."""
