@@ -12,6 +12,7 @@ from saga_core.context import TurnContext
 from saga_core.language import nfc
 from saga_core.messages import PromptPlan
 from saga_core.model import Session, Turn, TurnKind
+from saga_core.play.visible_text import VisibleText
 from saga_core.ports import Usage
 from saga_core.prompt import Planned
 from saga_core.state_block import BlockFilter, BlockStatus, Hidden, StateReading, read_hidden, without_thoughts
@@ -19,6 +20,7 @@ from saga_core.state_block import BlockFilter, BlockStatus, Hidden, StateReading
 _LIMITS = ("max_completion_tokens", "max_tokens")
 _SHORT = 2_000
 """Tokens of a reply below which its limit is one that prose may reach."""
+_STOPS = "stop: {} would cut every state block off; SAGA ends the visible text there itself, and the model goes on"
 _TOO_SHORT = "the reply ended at its length limit, and the block stands last: allow longer replies (max_tokens)"
 
 
@@ -32,11 +34,18 @@ class Reply:
     _shown: list[str] = field(factory=list)
     _filter: BlockFilter = field(factory=BlockFilter)
     _finished: bool = False
+    limits: VisibleText = field(factory=VisibleText)
+    """The client's limits on what is shown."""
+
+    @property
+    def ended_by(self) -> str:
+        """Why the text ended for the player: at the client's limits, or as the model's own reason says."""
+        return self.limits.ended or self.finish_reason
 
     def feed(self, text: str) -> str:
         """Take a piece of the model's reply; what of it, or of what was held back, may be shown now."""
         self._raw.append(text)
-        shown = self._filter.feed(text)
+        shown = self.limits.feed(self._filter.feed(text))
         self._shown.append(shown)
         return shown
 
@@ -45,7 +54,7 @@ class Reply:
         if self._finished:
             return ""
         self._finished = True
-        shown = self._filter.finish()
+        shown = self.limits.feed(self._filter.finish()) + self.limits.finish()
         self._shown.append(shown)
         return shown
 
@@ -104,6 +113,12 @@ class PendingTurn:
     """The model and the provider that were billed."""
     block_room: int = 0
     """Tokens that a state block may need beside the reply; 0 where none is asked for."""
+    form: str = ""
+    """The form of the state block that is asked for; empty where none is."""
+    count: Callable[[str], int] = len
+    """Counts tokens of visible text."""
+    counted_by: str = ""
+    """What counts them, by name."""
     failed: tuple[tuple[Usage, str, str], ...] = ()
     """Bills of calls that failed before another model was asked, with model and provider."""
     bill: Bill | None = None
@@ -116,13 +131,36 @@ class PendingTurn:
         self.usage, self.asked = usage, (model, provider)
 
     def allowing(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The client's parameters for the model, with ``block_room`` added to a limit of less than 2,000 tokens.
+        """The client's parameters for the model, so that they leave room for the block, which is not the client's.
 
-        The block comes last, is not the client's, and would be cut off. A longer limit has room for it, and may be the
-        model's own.
+        ``block_room`` is added to a limit of less than 2,000 tokens. A longer one has room for the block, and may be
+        the model's own. The limit as it was holds for the visible text. A stop sequence that would cut every block off
+        is left out, and ends the visible text instead; ``notices`` say so. To be called before the reply is read.
         """
         short = [name for name in _LIMITS if type(params.get(name)) is int and 0 < params[name] < _SHORT]
-        return {**params, **{name: params[name] + self.block_room for name in short}}
+        limit = min((params[name] for name in short), default=0) if self.block_room else 0
+        given = params.get("stop")
+        stops = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+        cutting = tuple(stop for stop in stops if isinstance(stop, str) and stop and self._cuts(stop))
+        for reply in self.replies:
+            reply.limits = VisibleText(limit, self.count, cutting)
+        allowed = {**params, **{name: params[name] + self.block_room for name in short}}
+        if cutting:
+            told = _STOPS.format(", ".join(map(repr, cutting)))
+            self.notices = (*self.notices, told) if told not in self.notices else self.notices
+            left = [stop for stop in stops if stop not in cutting]
+            allowed = {**allowed, "stop": left} if left else {k: v for k, v in allowed.items() if k != "stop"}
+        return allowed
+
+    @property
+    def cut_short(self) -> str:
+        """Where the visible text of a reply was ended at its limit, in words; empty where none was."""
+        found = next((reply.limits.limit for reply in self.replies if reply.limits.ended == "length"), 0)
+        return f"max_tokens: the visible text ends at {found} tokens, counted by {self.counted_by}" if found else ""
+
+    def _cuts(self, stop: str) -> bool:
+        """Whether a stop sequence stands in every block, or right before it."""
+        return bool(self.form) and stop in f"\n\n{self.form}\n"
 
     def failing(self) -> None:
         """The model that is asked fails, and another will be: what it billed until now is kept apart."""

@@ -30,6 +30,7 @@ from saga_core.play.turn_work import TurnWork
 from saga_core.ports import Clock
 from saga_core.prompt import client_blocks
 from saga_core.sessions import LiveSession
+from saga_core.state_block import block_form
 from saga_core.transcript import persona_of, read_transcript
 from saga_core.world import WorldLibrary
 
@@ -182,6 +183,9 @@ class Play:
             planned=planned,
             unrecorded=partial(self.recorder.unrecorded, to_record),
             block_room=self.settings.config.token_budget.state_block_room if place.kind is not TurnKind.SIDE else 0,
+            form=block_form(language) if place.kind is not TurnKind.SIDE else "",
+            count=prompting.counter.count,
+            counted_by=prompting.counter.id,
         )
         self.contexts.keep(pending.id, context)
         return pending

@@ -91,9 +91,11 @@ class Recorder:
         made: list[_Made] = []
         for reply in pending.replies:
             reply.finish()
-            ended = finish or reply.finish_reason
+            ended = finish or reply.ended_by
             if reply.told.strip() and not (ended != "stop" and thinks_only(reply.told)):
-                made += await readings.of(pending.kind, reply, ended, model or known.model)
+                made += await readings.of(pending.kind, reply, finish, model or known.model)
+                if not finish and reply.limits.ended:
+                    self.counters.add(f"reply.ended.{reply.limits.ended}")
         if not made:
             await self.bills.unrecorded(known.session, pending)
             return ()
@@ -160,10 +162,10 @@ class _Readings:
             self.clock.now(),
             user=self.known.transcript.player_words if kind is TurnKind.NARRATION else _said(asked),
             reply=reply.told,
-            delta=self._delta(kind, reply, finish),
+            delta=self._delta(kind, reply, finish or reply.finish_reason),
             kind=kind,
             model=model,
-            finish=finish,
+            finish=finish or reply.ended_by,
             jump=live.tree.jump_for(known.parent),
         )
         if kind is TurnKind.NARRATION or above.parent is None:

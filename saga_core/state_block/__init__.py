@@ -19,7 +19,7 @@ from saga_core.state_block.fields import (
 )
 from saga_core.state_block.filter import BlockFilter, Hidden, hide
 from saga_core.state_block.flow import Scalar
-from saga_core.state_block.instructions import instruction, render_block
+from saga_core.state_block.instructions import block_form, instruction, render_block
 from saga_core.state_block.parser import BlockStatus, ParsedBlock, StateReading, parse_block, read_hidden, read_reply
 from saga_core.state_block.spelling import squash
 from saga_core.state_block.syntax import THINK_END
@@ -43,6 +43,7 @@ __all__ = [
     "Scalar",
     "StateReading",
     "StatusChange",
+    "block_form",
     "hide",
     "instruction",
     "is_nothing",

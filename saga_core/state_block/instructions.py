@@ -48,9 +48,13 @@ def instruction(language: str = DEFAULT) -> str:
 
 @cache
 def _instruction(tag: str) -> str:
-    asked = language_of(tag).block.request
-    form = FORM.format(place=asked.place, item=asked.item, name=asked.name, mood=asked.mood, notes=asked.notes)
-    return f"{asked.lead}\n\n{form}"
+    return f"{language_of(tag).block.request.lead}\n\n{block_form(tag)}"
+
+
+def block_form(language: str = DEFAULT) -> str:
+    """The form of the block itself, fences included, in the words of a language."""
+    asked = language_of(language).block.request
+    return FORM.format(place=asked.place, item=asked.item, name=asked.name, mood=asked.mood, notes=asked.notes)
 
 
 def render_block(fields: BlockFields) -> str:

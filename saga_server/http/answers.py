@@ -145,7 +145,7 @@ class StreamedAnswer(Answer):
         self._send_rest()
         await self.outlet.commit(self.begun)
         for index in sorted(self._begun_choices):
-            self.outlet.send(self._writer.finish(index, self.begun.replies[index].finish_reason))
+            self.outlet.send(self._writer.finish(index, self.begun.replies[index].ended_by))
         if self.wants_usage and self.outlet.usage is not None:
             self.outlet.send(self._writer.usage(self.outlet.usage, _dollars(self.begun)))
         self.outlet.send(DONE)
@@ -213,9 +213,11 @@ class WholeAnswer(Answer):
         """Record the turn, then answer."""
         choices = [self._choices[index] for index in sorted(self._choices)] or [Choice(0)]
         for choice in choices:
-            choice.text += self.begun.replies[choice.index].finish()
+            reply = self.begun.replies[choice.index]
+            choice.text += reply.finish()
+            choice.finish = reply.limits.ended or choice.finish
         notice = await self.outlet.commit(self.begun)
-        told = (*self.outlet.notices, *([notice] if notice else []))
+        told = (*self.outlet.notices, *filter(None, (self.begun.cut_short, notice)))
         self.outlet.begin(answer_headers(self.begun, *told), "application/json")
         dollars = _dollars(self.begun)
         self.outlet.send(completion(self.reply_id, self.created, self.model, choices, self.outlet.usage, dollars))

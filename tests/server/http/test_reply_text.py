@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from tests.server.client import Client, words
-from tests.server.upstream import Upstream, says
+from tests.server.client import Client, Reply, words
+from tests.server.upstream import USAGE, Upstream, says
 
 HELLO = words("나는 문을 연다.")
 LOOSE = [
@@ -30,3 +32,73 @@ async def test_a_report_in_any_shape_is_read_and_never_seen(
     assert turn["reply"] == "문이 열린다."
     state = (await client.get(f"/api/sessions/{reply.session}/state")).json
     assert (state["location"], state["hp"]) == ("숲", 95)
+
+
+LONG = " ".join(f"word{at}" for at in range(150))
+STORY_BLOCK = "```state\nlocation: 숲\nhp_change: -5\n```"
+
+
+@pytest.mark.parametrize("usage", [USAGE, None])
+@pytest.mark.parametrize("stream", [False, True])
+async def test_the_visible_text_keeps_to_the_clients_limit(
+    client: Client, upstream: Upstream, stream: bool, usage: dict[str, Any] | None
+) -> None:
+    pieces = [LONG[at : at + 5] for at in range(0, len(LONG), 5)]
+    upstream.then(says(*pieces, "\n\n", STORY_BLOCK, usage=usage))
+    reply = await client.chat(HELLO, stream=stream, max_tokens=12)
+    assert upstream.requests[0].body["max_tokens"] == 212, "the room is the block's"
+    shown = reply.streamed() if stream else reply.text
+    assert LONG.startswith(shown) and 3 <= len(shown.split()) <= 12
+    assert _finish(reply, stream=stream) == "length"
+    if not stream:
+        assert "ends at 12 tokens, counted by " in reply.headers["X-SAGA-Notice"]
+    (turn,) = await client.turns(reply.session)
+    assert turn["reply"] == shown
+    state = (await client.get(f"/api/sessions/{reply.session}/state")).json
+    assert state["location"] == "숲", "the block behind the limit is read"
+    assert (await client.get("/api/status")).json["counters"]["reply.ended.length"] == 1
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_reply_within_the_limit_ends_as_the_model_says(
+    client: Client, upstream: Upstream, stream: bool
+) -> None:
+    upstream.then(says("The door opens.\n\n", STORY_BLOCK))
+    reply = await client.chat(HELLO, stream=stream, max_tokens=60)
+    assert (reply.streamed() if stream else reply.text) == "The door opens."
+    assert _finish(reply, stream=stream) == "stop"
+    assert "X-SAGA-Notice" not in reply.headers
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("stop", "sent", "shown"),
+    [
+        ("\n", None, "The door opens."),
+        (["\n\n"], None, "The door opens.\nIt creaks."),
+        (["```", "\nYou:"], ["\nYou:"], "The door opens.\nIt creaks.\n\nA ``mark``: "),
+        (["\nYou:"], ["\nYou:"], "The door opens.\nIt creaks.\n\nA ``mark``: ```x``` and on."),
+    ],
+)
+async def test_stops_that_cut_every_block_off_are_served_on_the_visible_text(
+    client: Client, upstream: Upstream, stop: Any, sent: Any, shown: str, stream: bool
+) -> None:
+    upstream.then(says(*f"The door opens.\nIt creaks.\n\nA ``mark``: ```x``` and on.\n\n{STORY_BLOCK}"))
+    reply = await client.chat(HELLO, stream=stream, stop=stop)
+    assert upstream.requests[0].body.get("stop") == sent
+    assert (reply.streamed() if stream else reply.text) == shown
+    assert _finish(reply, stream=stream) == "stop"
+    assert ("would cut every state block off" in reply.headers.get("X-SAGA-Notice", "")) is (sent != stop)
+    state = (await client.get(f"/api/sessions/{reply.session}/state")).json
+    assert state["location"] == "숲"
+
+
+async def test_where_no_block_is_asked_for_every_stop_is_the_models(client: Client, upstream: Upstream) -> None:
+    await client.chat(HELLO, stop=["\n"], response_format={"type": "json_object"}, max_tokens=12)
+    assert (upstream.requests[0].body["stop"], upstream.requests[0].body["max_tokens"]) == (["\n"], 12)
+
+
+def _finish(reply: Reply, *, stream: bool) -> str:
+    if not stream:
+        return str(reply.json["choices"][0]["finish_reason"])
+    return str(reply.events[-2]["choices"][0]["finish_reason"])
