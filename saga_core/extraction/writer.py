@@ -39,11 +39,16 @@ def read_delta(
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
     names = Names(state, later, Evidence(told, card))
     events = tuple(_Reports(reading.fields, state, names, source, told).events())
-    status = _STATUS[reading.status.value]
+    cut = reading.cut if source is Source.BLOCK else ""
+    status = Status.CUT if cut else _STATUS[reading.status.value]
     said_by = "state block" if source is Source.BLOCK else source.value
     problems = tuple(f"{said_by}: {problem}" for problem in reading.problems)
     return Delta(
-        (*head, *names.introduced, *events), Source.NONE if status is Status.FALLBACK else source, status, problems
+        (*head, *names.introduced, *events),
+        Source.NONE if status is Status.FALLBACK else source,
+        status,
+        problems,
+        cut=cut,
     )
 
 

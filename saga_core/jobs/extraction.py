@@ -23,7 +23,7 @@ from saga_core.jobs.reading_turns import read_turn, unreported
 from saga_core.jobs.views import ViewsJob
 from saga_core.journal import Journal, Wanted
 from saga_core.log_context import set_log_context
-from saga_core.model import Delta, TurnKind
+from saga_core.model import Delta, Status, TurnKind
 from saga_core.model_calls import ModelCallFailed
 from saga_core.ports import UsagePart
 from saga_core.sessions import LiveSession, LiveSessions, amend
@@ -40,6 +40,8 @@ AT_ONCE = 2
 NEAR = 1
 """A request waits for what is being read up to so many turns above the one that it continues."""
 _REASON = 300
+CUT = "block.cut"
+"""The degraded mode in which what stood behind the cut in a state block is lost."""
 
 
 @define(eq=False)
@@ -117,6 +119,11 @@ class ExtractionJob(Job):
             wanted.update((turn, Wanted(True)) for turn in fresh)
         elif fresh:
             self.counters.add("extraction.skipped", len(fresh))
+        cut = any(live.tree.get(turn).status is Status.CUT for turn in fresh)
+        if cut and self.extractor is None:
+            self.counters.degrade(CUT, "the last state block was cut off, and no extraction model reads the rest")
+        elif turns and not fresh:
+            self.counters.recover(CUT)
         if wanted:
             self._backlog(live.session.id).wanted.update(wanted)
         return wanted

@@ -9,17 +9,21 @@ from attrs import evolve
 
 from saga_core.extraction import mention_event, read_delta
 from saga_core.language import detect
-from saga_core.model import Delta, Event, Introduced, Mentioned, Node, Renamed, Source, Status, TurnKind
+from saga_core.model import Delta, Event, Introduced, Mentioned, Node, Renamed, Source, Status, TurnKind, deltas, fold
 from saga_core.sessions import LiveSession
+from saga_core.state_block import merged
 
 if TYPE_CHECKING:
     from saga_core.extraction import Extractor
     from saga_core.model_calls import Paid
 
 
+_NAMED_BY_BLOCK = (Mentioned, Renamed, Introduced, deltas.Played)
+
+
 def unreported(node: Node) -> bool:
-    """Whether nobody reported what changed in a turn that is part of the story."""
-    return node.status is Status.FALLBACK and node.kind not in (TurnKind.SIDE, TurnKind.ROOT)
+    """Whether nobody reported what changed in a turn that is part of the story, or nobody reported all of it."""
+    return node.status in (Status.FALLBACK, Status.CUT) and node.kind not in (TurnKind.SIDE, TurnKind.ROOT)
 
 
 async def read_turn(
@@ -41,8 +45,13 @@ async def read_turn(
     reading = await extractor.extract(
         turn.user, turn.reply, before, language, names=tuple(names), before_call=before_call, paid=paid
     )
-    told = read_delta(reading, before, source=Source.EXTRACTION, later=later, told=said)
     kept: list[Event] = [event for event in turn.delta.events if isinstance(event, Mentioned | Renamed)]
+    if turn.delta.cut:
+        # Who plays, and whom the block introduced, was read with the block: its names mean them once more.
+        kept = [event for event in turn.delta.events if isinstance(event, _NAMED_BY_BLOCK)]
+        before = fold(before, Delta(tuple(kept)), turn=before.turn, depth=before.depth)
+        reading = evolve(reading, fields=merged(turn.delta.cut, reading.fields))
+    told = read_delta(reading, before, source=Source.EXTRACTION, later=later, told=said)
     if not any(isinstance(event, Mentioned) for event in kept):
         kept += mention_event(live.lore.mentioned_in(said))
     if live.tree.children.get(turn_id):

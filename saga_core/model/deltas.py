@@ -346,6 +346,8 @@ class Status(StrEnum):
 
     OK = "ok"
     PARTIAL = "partial"
+    CUT = "cut"
+    """The block was cut off: an extractor should be asked for the rest."""
     FALLBACK = "fallback"
     """No usable block: an extractor should be asked."""
     NONE = "none"
@@ -365,13 +367,16 @@ class Delta:
     """Of a later delta: the name under which it can be undone."""
     undoes: str = ""
     """The ``id`` of a later delta of the same turn that counts no more, from this one on."""
+    cut: str = ""
+    """With the status ``cut``: the body of the block as far as it came."""
 
     def then(self, other: Delta) -> Delta:
         """This delta followed by ``other``, as one (a continued reply is one turn)."""
         if not other.events and other.source is Source.NONE and other.status is not Status.FALLBACK:
             return self
         source = other.source if other.source is not Source.NONE else self.source
-        return Delta(self.events + other.events, source, other.status, self.problems + other.problems)
+        problems = self.problems + other.problems
+        return Delta(self.events + other.events, source, other.status, problems, cut=other.cut)
 
     def amended(self, later: Sequence[Delta]) -> Delta:
         """This delta with the ``later`` ones of its turn, in their order, but for those that were undone.

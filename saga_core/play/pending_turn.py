@@ -15,7 +15,7 @@ from saga_core.model import Session, Turn, TurnKind
 from saga_core.play.visible_text import VisibleText
 from saga_core.ports import Usage
 from saga_core.prompt import Planned
-from saga_core.state_block import BlockFilter, BlockStatus, Hidden, StateReading, read_hidden, without_thoughts
+from saga_core.state_block import BlockFilter, BlockStatus, Hidden, StateReading, read_ended, without_thoughts
 
 _LIMITS = ("max_completion_tokens", "max_tokens")
 _SHORT = 2_000
@@ -74,11 +74,8 @@ class Reply:
         return "".join(self._raw)
 
     def reading(self, finish: str) -> StateReading:
-        """What the reply reports of the state. Of one that ended by itself an open block is whole but for its fence."""
-        blocks = self._filter.raw_blocks
-        if finish == "stop":
-            blocks = tuple(evolve(block, closed=True) for block in blocks)
-        reading = read_hidden(Hidden(self.text, blocks))
+        """What the reply reports of the state; ``finish`` says how it ended."""
+        reading = read_ended(Hidden(self.text, self._filter.raw_blocks), whole=finish == "stop")
         if finish == "length" and reading.status is not BlockStatus.OK:
             return evolve(reading, problems=(*reading.problems, _TOO_SHORT))
         return reading

@@ -203,7 +203,7 @@ class _Readings:
             told=f"{transcript.player_words}\n{reply.told}",
             card=transcript.system_text,
         )
-        self.counters.add(f"block.{reading.status.value}")
+        self.counters.add(f"block.{delta.status.value}")
         named = self.live.lore.mentioned_in(f"{self.known.transcript.player_words}\n{reply.told}")
         return evolve(delta, events=delta.events + mention_event(named))
 

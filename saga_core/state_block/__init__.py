@@ -20,7 +20,16 @@ from saga_core.state_block.fields import (
 from saga_core.state_block.filter import BlockFilter, Hidden, hide
 from saga_core.state_block.flow import Scalar
 from saga_core.state_block.instructions import block_form, instruction, render_block
-from saga_core.state_block.parser import BlockStatus, ParsedBlock, StateReading, parse_block, read_hidden, read_reply
+from saga_core.state_block.merging import merged
+from saga_core.state_block.parser import (
+    BlockStatus,
+    ParsedBlock,
+    StateReading,
+    parse_block,
+    read_ended,
+    read_hidden,
+    read_reply,
+)
 from saga_core.state_block.spelling import squash
 from saga_core.state_block.syntax import THINK_END
 from saga_core.state_block.thoughts import thinks_only, without_thoughts
@@ -47,7 +56,9 @@ __all__ = [
     "hide",
     "instruction",
     "is_nothing",
+    "merged",
     "parse_block",
+    "read_ended",
     "read_hidden",
     "read_reply",
     "render_block",

@@ -19,12 +19,15 @@ class RawBlock:
     ``closed`` is False when the text ended, or another block began, before the closer.
     ``thinking`` is True for a draft inside a ``<think>`` section: before ``</think>``, and behind ``<think>``
     if there is one. Such a block is hidden like any other and never read. ``loose``: it has no fence of its own.
+    ``open``: the text ended before anything closed it, so that more may have been meant to follow, whether or not its
+    last line is whole.
     """
 
     body: str
     closed: bool = True
     thinking: bool = False
     loose: bool = False
+    open: bool = False
 
 
 class _Mode(Enum):
@@ -114,7 +117,7 @@ class FenceFilter:
             else:
                 self._drop_candidate()
         if self._in_block:
-            self._end_block(closed=False)
+            self._end_block(closed=False, open_=True)
         elif not self._joining:
             self._out.extend(self._gap)
         return self._take_out()
@@ -233,9 +236,9 @@ class FenceFilter:
         self._forget_candidate()
         self._tail = ""
 
-    def _end_block(self, *, closed: bool) -> None:
+    def _end_block(self, *, closed: bool, open_: bool = False) -> None:
         body = syntax.strip_info("".join(self._body))
-        self._blocks.append(RawBlock(body, closed, self._thinking))
+        self._blocks.append(RawBlock(body, closed, self._thinking, open=open_))
         self._body = []
         self._in_block = self._line_start = False
         self._tail = ""

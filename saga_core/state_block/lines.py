@@ -102,7 +102,7 @@ class Entry:
             return
         self.more.append(line)
         if self.depth > 0:
-            self.depth += _balance(line.text)
+            self.depth += balance(line.text)
 
 
 @frozen
@@ -239,10 +239,10 @@ def _entry(line: Line, key: str, field: Field | None, value: str) -> Entry:
     if line.cut:
         return Entry(key, field, "", line.indent, line.bullet, cut=True)
     opens = value[:1] in tuple(flow.LIST_OPENERS + flow.MAP_OPENERS)
-    return Entry(key, field, value, line.indent, line.bullet, depth=_balance(value) if opens else 0)
+    return Entry(key, field, value, line.indent, line.bullet, depth=balance(value) if opens else 0)
 
 
-def _balance(text: str) -> int:
+def balance(text: str) -> int:
     """How many more brackets ``text`` opens than it closes, outside quoted text."""
     bare = _QUOTED_TEXT.sub("", text)
     return sum(map(bare.count, "[［{｛")) - sum(map(bare.count, "]］}｝"))

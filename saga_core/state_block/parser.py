@@ -6,11 +6,12 @@ import re
 from enum import Enum
 from typing import Any
 
-from attrs import Factory, define, frozen
+from attrs import Factory, define, evolve, frozen
 
 from saga_core.language import nfc
 from saga_core.state_block import flow, lines
 from saga_core.state_block.dress import undressed
+from saga_core.state_block.fences import RawBlock
 from saga_core.state_block.fields import FIELDS, BlockFields, Field, Kind, field_of, is_header, names_level
 from saga_core.state_block.filter import Hidden, hide
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
@@ -23,6 +24,7 @@ from saga_core.state_block.records import (
     read_statuses,
     read_transfers,
 )
+from saga_core.state_block.report_lines import begun_name
 from saga_core.state_block.values import Unreadable, read_change, read_flag, read_level, read_text
 
 MAX_BODY = 65_536
@@ -57,6 +59,8 @@ class ParsedBlock:
     fields: BlockFields
     problems: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
+    """The fields of which something could be read, also that they say nothing."""
 
 
 @frozen
@@ -68,6 +72,8 @@ class StateReading:
     fields: BlockFields
     problems: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
+    cut: str = ""
+    """The body of the block that counts, where it was cut off and something of it could be read."""
 
 
 @define(kw_only=True)
@@ -149,17 +155,49 @@ def read_reply(text: str) -> StateReading:
 
 def read_hidden(hidden: Hidden) -> StateReading:
     """``read_reply`` for a reply whose blocks are hidden already. A block in a fence of its own precedes loose ones."""
-    read = [block for block in hidden.blocks if not block.thinking]
-    blocks = [block for block in read if not block.loose] or read
+    blocks = _readable(hidden)
     if not blocks:
         why = "the only state block is inside the thinking" if hidden.blocks else "there is no state block"
         return StateReading(hidden.visible, BlockStatus.FALLBACK, BlockFields(), (why,))
-    last = ([block for block in blocks if block.body.strip()] or blocks)[-1]  # an empty one takes nothing back
+    last = _counting(blocks)
     parsed = parse_block(last.body, closed=last.closed)
     problems = (_LOOSE, *parsed.problems) if last.loose else parsed.problems
     if len(blocks) > 1:
         problems = (f"there are {len(blocks)} state blocks; the last counts", *problems)
     return StateReading(hidden.visible, parsed.status, parsed.fields, problems, parsed.invalid)
+
+
+def read_ended(hidden: Hidden, *, whole: bool) -> StateReading:
+    """``read_hidden`` for a reply of which is known whether it ended by itself (``whole``) or was cut off.
+
+    Of one that ended by itself, an open block is whole but for its fence, unless its last line shows that it is not.
+    """
+    if whole:
+        ended = (block if is_half(block.body) else evolve(block, closed=True, open=False) for block in hidden.blocks)
+        hidden = Hidden(hidden.visible, tuple(ended))
+    reading = read_hidden(hidden)
+    blocks = _readable(hidden)
+    last = _counting(blocks) if blocks else None
+    if last is None or not last.open or reading.status is BlockStatus.FALLBACK:
+        return reading
+    return evolve(reading, cut=last.body[:MAX_BODY])
+
+
+def is_half(body: str) -> bool:
+    """Whether the last line of an open block is half: a bracket that is not closed, a comma, a name without a value."""
+    end = body.rstrip()
+    last = end.rpartition("\n")[2]
+    return end.endswith((",", "，")) or lines.balance(end) > 0 or bool(begun_name(last))
+
+
+def _readable(hidden: Hidden) -> list[RawBlock]:
+    read = [block for block in hidden.blocks if not block.thinking]
+    return [block for block in read if not block.loose] or read
+
+
+def _counting(blocks: list[RawBlock]) -> RawBlock:
+    """The last of them. An empty one takes nothing back."""
+    return ([block for block in blocks if block.body.strip()] or blocks)[-1]
 
 
 def _result(findings: _Findings, closed: bool) -> ParsedBlock:
@@ -172,7 +210,9 @@ def _result(findings: _Findings, closed: bool) -> ParsedBlock:
     else:
         status = BlockStatus.OK if closed and not findings.invalid else BlockStatus.PARTIAL
     fields = BlockFields(**findings.values)
-    return ParsedBlock(status, fields, tuple(findings.problems), tuple(findings.invalid))
+    return ParsedBlock(
+        status, fields, tuple(findings.problems), tuple(findings.invalid), tuple(sorted(findings.readable))
+    )
 
 
 def _read_lines(whole: list[str], cut: str, findings: _Findings) -> None:

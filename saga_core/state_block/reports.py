@@ -308,15 +308,16 @@ class ReportFilter:
             self._mode = _Mode.PASS
             return True
         text = "".join(candidate.text)
-        self._hide(closed=closed or (candidate.kind is ReportKind.BARE and _WHOLE_END.search(text) is not None))
+        whole = candidate.kind is ReportKind.BARE and _WHOLE_END.search(text) is not None
+        self._hide(closed=closed or whole, open_=not closed)
         return True
 
     # -- showing and hiding ------------------------------------------------------------------------------------
 
-    def _hide(self, *, closed: bool) -> None:
+    def _hide(self, *, closed: bool, open_: bool = False) -> None:
         candidate, self._candidate = self._candidate, None
         assert candidate is not None
-        self._reports.append(RawBlock("".join(candidate.body), closed, loose=True))
+        self._reports.append(RawBlock("".join(candidate.body), closed, loose=True, open=open_))
         self._joint = max(self._joint, syntax.gap_rank("".join(self._gap)))
         self._gap.clear()
         self._joining = True

@@ -457,3 +457,54 @@ async def test_what_turns_below_speak_of_outlives_another_answer() -> None:
         state = await chat.saga.describe(first.session.id)
         assert {"name": "불꽃 검", "quantity": 1, "equipped": False} in state["inventory"]
         assert state["problems"] == []
+
+
+CUT = "```state\nlocation: 어둠의 숲\nhp_change: -15\nitems_gained:\n- 밧줄\n- 은빛 단"
+
+
+async def cut_off(chat: Frontend) -> None:
+    """A reply that the limit of its length cuts off within its block."""
+    turn = await chat.begin("싸운다.")
+    turn.replies[0].feed(f"{FIGHT}\n\n{CUT}")
+    turn.replies[0].finish_reason = "length"
+    turn.replies[0].finish()
+    await turn.commit()
+    chat.history += [{"role": "user", "content": "싸운다."}, {"role": "assistant", "content": FIGHT}]
+
+
+async def things(chat: Frontend) -> dict[str, int]:
+    assert chat.last is not None
+    told = await chat.saga.describe(chat.last.session.id)
+    return {each["name"]: each["quantity"] for each in told["inventory"] if each["name"] in ("밧줄", "은빛 단검")}
+
+
+async def test_the_rest_of_a_block_that_was_cut_off_is_asked_for_and_nothing_counts_twice() -> None:
+    answer = changes(
+        location="광장", hp_change=-15, items_gained=(ItemAmount("밧줄"), ItemAmount("은빛 단검")), npc_met=("미라",)
+    )
+    async with playing(answer) as (chat, model):
+        await cut_off(chat)
+        assert await hp(chat) == 85 and await things(chat) == {"밧줄": 1}, "what is whole counts at once"
+        await settled(chat)
+        assert len(model.asked) == 1
+        assert await hp(chat) == 85
+        assert await things(chat) == {"밧줄": 1, "은빛 단검": 1}
+        assert chat.last is not None
+        told = await chat.saga.describe(chat.last.session.id)
+        assert told["location"] == "어둠의 숲", "the block's own word holds"
+        assert told["npcs_met"] == ["미라"]
+
+
+async def test_without_an_extraction_model_the_loss_is_counted_and_told() -> None:
+    async with Saga.open(memory_config()) as saga:
+        chat = Frontend(saga)
+        await cut_off(chat)
+        assert await hp(chat) == 85
+        await settled(chat)
+        status = await saga.status()
+        assert status["counters"]["block.cut"] == status["counters"]["extraction.skipped"] == 1
+        assert "cut off" in status["degraded"]["block.cut"]
+        assert any("block.cut" in notice for notice in (await chat.begin("간다.")).notices)
+        await chat.say("간다.", SQUARE, mood="calm")
+        await settled(chat)
+        assert (await saga.status())["degraded"] == {}

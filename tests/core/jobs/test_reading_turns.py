@@ -21,6 +21,7 @@ from tests.core.sessions.stage import Stage, tell
     ("kind", "status", "is_so"),
     [
         (TurnKind.NARRATION, Status.FALLBACK, True),
+        (TurnKind.NARRATION, Status.CUT, True),
         (TurnKind.ADOPTED, Status.FALLBACK, True),
         (TurnKind.CONTINUATION, Status.FALLBACK, True),
         (TurnKind.SIDE, Status.FALLBACK, False),

@@ -82,22 +82,22 @@ def stream(chunks: list[str]) -> Hidden:
 # An oracle that shares nothing with the automaton: the grammar as regular expressions over the whole text.
 
 
-def parts(text: str) -> Iterator[str | tuple[str, bool]]:
-    """Visible segments and (body, closed), in order, a segment before, between and after all blocks."""
+def parts(text: str) -> Iterator[str | tuple[str, bool, bool]]:
+    """Visible segments and (body, closed, open), in order, a segment before, between and after all blocks."""
     pos = 0
     while opener := OPENER.search(text, pos):
         yield text[pos : opener.start()]
         start, fence = opener.end(), opener["fence"]
         body_end = pos = len(text)
-        closed = False
+        closed, ended = False, False
         for end in BLOCK_END.finditer(text, start):
             long_enough = bool(end["fence"]) and end["fence"][0] == fence[0] and len(end["fence"]) >= len(fence)
             reopens = bool(end["fence"]) and OPENER.match(text, end.start()) is not None
             if end["tag"] or reopens or long_enough:
-                body_end, closed = end.start(), long_enough
+                body_end, closed, ended = end.start(), long_enough, True
                 pos = end.start() if end["tag"] or reopens else end.end()
                 break
-        yield re.sub(rf"\A[{B}]*[:：]?[{B}]*(?:\r\n|\r|\n)?", "", text[start:body_end]), closed
+        yield re.sub(rf"\A[{B}]*[:：]?[{B}]*(?:\r\n|\r|\n)?", "", text[start:body_end]), closed, not ended
     yield text[pos:]
 
 
@@ -110,11 +110,11 @@ def oracle(text: str) -> Hidden:
     thinking = False
     for index, part in enumerate(found):
         if isinstance(part, tuple):
-            blocks.append(RawBlock(part[0], part[1], thinking))
+            blocks.append(RawBlock(part[0], part[1], thinking, open=part[2]))
             continue
         for tag in TAG.finditer(part):
             if tag[1] and not thinking:
-                blocks = [RawBlock(block.body, block.closed, True) for block in blocks]
+                blocks = [RawBlock(block.body, block.closed, True, open=block.open) for block in blocks]
             thinking = not tag[1]
         lead = "" if index == 0 else GAP_BEHIND.match(part).group()  # type: ignore[union-attr]
         core = part[len(lead) :]

@@ -241,7 +241,7 @@ def pieces(text: str) -> Iterator[str | RawBlock]:
             start = start and not passing
         else:
             whole = lines.kind == "bare" and bool(WHOLE.search(text[pos:until]))
-            yield RawBlock(lines.body, closed or whole, loose=True)
+            yield RawBlock(lines.body, closed or whole, loose=True, open=not closed)
             shown, start, reported = "", lines.kind == "fenced" and text[until : until + 1] == "\n", True
             if start:
                 yield "\n"
@@ -260,7 +260,7 @@ def oracle(text: str) -> Hidden:
             continue
         for tag in THINK.finditer(piece):
             if tag[1] and not thinking:
-                blocks = [RawBlock(each.body, each.closed, True, True) for each in blocks]
+                blocks = [RawBlock(each.body, each.closed, True, True, each.open) for each in blocks]
             thinking = not tag[1]
         found = re.fullmatch(rf"(?P<lead>[{WHITE}]*)(?P<core>.*?)(?P<tail>[{WHITE}]*(?:\n[{WHITE}>]*)?)", piece, re.S)
         assert found is not None

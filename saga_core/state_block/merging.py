@@ -1,0 +1,54 @@
+"""Merging: a block that was cut off, and what somebody else says of the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import fields as attributes
+
+from saga_core.language import fold_name
+from saga_core.state_block.fields import (
+    BlockFields,
+    ItemAmount,
+    ItemTransfer,
+    RelationChange,
+    StatusChange,
+)
+from saga_core.state_block.parser import parse_block
+
+_HIT_POINTS = {"hp", "hp_change"}
+"""Two ways to say the same: who states one has said it."""
+
+
+def merged(cut: str, rest: BlockFields) -> BlockFields:
+    """The fields of ``cut``, the body of a block that was cut off, and of ``rest`` what the block did not get to.
+
+    A field that the block states whole is the block's. A list that was cut keeps what was read of it, and gains what it
+    does not hold yet. Another field is that of ``rest``.
+    """
+    parsed = parse_block(cut, closed=False)
+    stated = set(parsed.stated) - set(parsed.invalid)
+    if stated & _HIT_POINTS:
+        stated |= _HIT_POINTS
+    found: dict[str, Any] = {}
+    for attribute in attributes(BlockFields):
+        read, more = getattr(parsed.fields, attribute.name), getattr(rest, attribute.name)
+        if attribute.name in stated:
+            found[attribute.name] = read
+        elif isinstance(read, tuple) and isinstance(more, tuple):
+            known = {_same(each) for each in read}
+            found[attribute.name] = (*read, *(each for each in more if _same(each) not in known))
+        else:
+            found[attribute.name] = more if read is None else read
+    return BlockFields(**found)
+
+
+def _same(element: object) -> tuple[str, ...]:
+    """What two elements of a list have in common that tell the same."""
+    if isinstance(element, ItemAmount | StatusChange):
+        return (fold_name(element.name),)
+    if isinstance(element, ItemTransfer):
+        return (fold_name(element.item), fold_name(element.giver or ""), fold_name(element.receiver or ""))
+    if isinstance(element, RelationChange):
+        return (fold_name(element.source), fold_name(element.target))
+    return (fold_name(str(element)),)
