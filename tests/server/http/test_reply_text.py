@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.server.client import Client, Reply, words
+from tests.server.conftest import Serve
 from tests.server.upstream import USAGE, Upstream, says
 
 HELLO = words("나는 문을 연다.")
@@ -102,3 +103,41 @@ def _finish(reply: Reply, *, stream: bool) -> str:
     if not stream:
         return str(reply.json["choices"][0]["finish_reason"])
     return str(reply.events[-2]["choices"][0]["finish_reason"])
+
+
+CUT = "```state\nlocation: 숲\nhp_change: -5\nitems_gained:\n- 밧줄\n- 은빛 단"
+REST = "```state\nlocation: 광장\nhp_change: -5\nitems_gained: [밧줄, 은빛 단검]\nnpc_met: [미라]\n```"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_the_rest_of_a_cut_block_is_asked_for(upstream: Upstream, serve: Serve, stream: bool) -> None:
+    async with Upstream() as small:
+        providers = {
+            "openai": {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0},
+            "cheap": {"base_url": small.url, "api_key": "sk-small", "max_retries": 0},
+        }
+        async with serve(providers=providers, models={"extraction": "cheap/reader-1"}) as client:
+            upstream.then(says(*f"문이 열린다.\n\n{CUT}", finish="length"))
+            small.then(says(REST))
+            reply = await client.chat(HELLO, stream=stream, max_tokens=100)
+            assert (reply.streamed() if stream else reply.text) == "문이 열린다."
+            (turn,) = await client.turns(reply.session)
+            assert len(small.requests) == 1
+            state = (await client.get(f"/api/sessions/{reply.session}/state")).json
+            assert (state["location"], state["hp"]) == ("숲", 95)
+            things = {each["name"]: each["quantity"] for each in state["inventory"]}
+            assert (things["밧줄"], things["은빛 단검"]) == (1, 1)
+            assert state["npcs_met"] == ["미라"]
+            assert turn["turn_id"] == reply.turn
+
+
+async def test_without_an_extraction_model_the_loss_of_the_rest_is_seen(client: Client, upstream: Upstream) -> None:
+    upstream.then(says(f"문이 열린다.\n\n{CUT}", finish="length"))
+    reply = await client.chat(HELLO)
+    await client.turns(reply.session)
+    state = (await client.get(f"/api/sessions/{reply.session}/state")).json
+    names = [each["name"] for each in state["inventory"]]
+    assert (state["location"], "밧줄" in names, any("은빛" in name for name in names)) == ("숲", True, False)
+    status = (await client.get("/api/status")).json
+    assert "no extraction model" in status["degraded"]["block.cut"]
+    assert await client.metric('saga_blocks_total{status="cut"}') == 1
