@@ -57,6 +57,11 @@ class Candidate:
         """Whether a line named a field."""
         return bool(self.keys)
 
+    @property
+    def is_heading(self) -> bool:
+        """Whether there is nothing yet but a heading, which a fence may follow."""
+        return self.kind is ReportKind.BARE and bool(self.text) and not self.body
+
     def is_report(self) -> bool:
         """Whether it can be nothing else. Between tags the fields may have other names: no story is written so."""
         return is_telling(self.names) or (self.kind is ReportKind.TAGGED and len(self.keys) >= 2)

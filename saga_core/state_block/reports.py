@@ -170,14 +170,7 @@ class ReportFilter:
         if fence == ("", ""):
             return None
         if fence is not None:
-            self._begin(Candidate(ReportKind.FENCED, fence[0]))
-            assert self._candidate is not None
-            opener = line[: len(line) - len(fence[1])]
-            self._candidate.text.append(opener)
-            if not fence[1]:
-                self._candidate.text.append(end)
-                return None
-            return fence[1]
+            return self._open_fence(Candidate(ReportKind.FENCED), fence, end)
         sort = sort_of(line, ended=ended)
         starts = line.lstrip(SPACE)[:1] in ("{", "｛") or self._is_parted()
         if sort is Sort.BEGUN or (sort is Sort.BEGUN_FIELD and starts):
@@ -187,6 +180,13 @@ class ReportFilter:
             return line
         self._mode, self._line, self._held = _Mode.PASS, "", 0
         return line
+
+    def _open_fence(self, candidate: Candidate, fence: tuple[str, str], end: str) -> str | None:
+        """The line opens a fence. Gives back the map that begins behind it."""
+        candidate.kind, (candidate.closer, rest) = ReportKind.FENCED, fence
+        candidate.text.append(self._line[: len(self._line) - len(rest)] + ("" if rest else end))
+        self._begin(candidate)
+        return rest or None
 
     def _begin(self, candidate: Candidate) -> None:
         self._candidate, self._mode, self._line, self._sure, self._held = candidate, _Mode.IN, "", False, 0
@@ -199,6 +199,8 @@ class ReportFilter:
         """A line of a candidate. None: the line is held, or taken with its end."""
         candidate = self._candidate
         assert candidate is not None
+        if candidate.is_heading and (fence := fence_of(self._line, ended=ended)):
+            return None if fence == ("", "") else self._open_fence(candidate, fence, "\n")
         if not self._sure:
             taken = candidate.reads(self._line, ended=ended)
             if taken is Take.NO:

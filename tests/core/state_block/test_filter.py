@@ -54,7 +54,7 @@ class Lines:
         self.names: set[str] = set()
         self.fields: set[str] = set()
         self.body = ""
-        self.rooted = self.blank = self.listed = False
+        self.rooted = self.blank = self.listed = self.headed = False
         self.depth = 0
 
     def sort(self, line: str) -> str:
@@ -82,7 +82,8 @@ class Lines:
             return not inner.strip(inner[0])
         if set(inner) <= set("-=_*"):
             return len(inner) <= 80
-        if DRESS.fullmatch(line):
+        dress = DRESS.match(line)
+        if dress and not line[dress.end() :].strip(S):
             return True
         if self.kind == "tagged" and self.closer.startswith(line.strip().lstrip(S).casefold()):
             return True
@@ -119,6 +120,7 @@ class Lines:
 
     def take(self, line: str, end: str) -> int | None:
         """Where the line closes the report, if it does."""
+        self.headed = True
         content, closes = line, None
         if self.kind == "tagged" and self.closer in line.casefold():
             at = line.casefold().index(self.closer)
@@ -163,6 +165,11 @@ def report_at(text: str, pos: int, lines: Lines) -> tuple[int, bool | None]:
         end = text.find("\n", pos)
         last = end < 0
         line = text[pos:] if last else text[pos:end]
+        fence = FENCED.fullmatch(line) if lines.kind == "bare" and lines.headed and not lines.body else None
+        if fence and (fence["rest"] or not last):
+            lines.kind, lines.closer = "fenced", fence["run"]
+            pos += fence.start("rest") if fence["rest"] else len(line) + 1
+            continue
         if THINK.search(line.casefold().split(lines.closer)[0] if lines.kind == "tagged" else line):
             return -pos - 1, None
         accepted = lines.accepts(line) or (last and bool(lines.fields) and lines.may_be_cut(line))
@@ -389,6 +396,8 @@ SHAPES = {
     "a yaml fence": "```yaml\n{head}:\n  " + LINES.replace("\n", "\n  ") + "\n```",
     "an open fence": "```yaml\n" + LINES,
     "bare json": '{{"{head}": ' + JSON + "}}",
+    "a heading and a fence": "**{head}:**\n```\n" + LINES + "\n```",
+    "a heading and a json fence": "[{head}]\n```json\n" + JSON + "\n```",
     "lists below": "[{head}]\n" + LINES.replace(" [{name}]", "\n- {name}"),
     "the word as a line": "{head}\n" + LINES,
     "lower names": "[{head}]\n" + LINES + "\n메모: x\n备注: y\nメモ: z",
