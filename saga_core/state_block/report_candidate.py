@@ -8,7 +8,8 @@ from enum import Enum
 from attrs import define, field
 
 from saga_core.state_block import syntax
-from saga_core.state_block.report_lines import UNFINISHED, Sort, field_in, is_telling, names_in, sort_of
+from saga_core.state_block.fields import is_header
+from saga_core.state_block.report_lines import UNFINISHED, Sort, begins_tag, field_in, is_telling, names_in, sort_of
 
 SPACE = syntax.BLANKS + syntax.NEWLINES + syntax.QUOTE_MARK
 WHITE = syntax.BLANKS + syntax.NEWLINES
@@ -109,7 +110,15 @@ class Candidate:
             if folded.startswith(self.closer):
                 return Take.END
             return Take.WAIT if self.closer.startswith(folded) and not ended else Take.NO
+        if self._may_be_ended_by(bare):
+            if bare[-1] in "]】":
+                return (Take.END if ended else Take.WAIT) if is_header(bare[2:-1]) else Take.NO
+            return Take.WAIT if begins_tag(f"<{bare[2:]}") and not ended else Take.NO
         return None
+
+    def _may_be_ended_by(self, bare: str) -> bool:
+        """Whether a line begins as the counterpart of a heading in brackets does: ``[/state]``."""
+        return self.kind is ReportKind.BARE and self.has_fields and not self.depth and bare[:2] in ("[/", "【/")
 
     def _goes_on(self, line: str, bare: str) -> bool:
         """Whether a line that need not name a field goes on with what stands above it."""
@@ -137,6 +146,9 @@ class Candidate:
             tail = line[len(content) + len(self.closer) :]
         elif self.kind is ReportKind.FENCED and (bare := line.rstrip(SPACE)).endswith(self.closer):
             content, tail = bare.rstrip(self.closer[0]), ""
+        bare = line.strip(SPACE)
+        if self._may_be_ended_by(bare) and is_header(bare[2:-1]):
+            content, tail = "", ""
         self.text.append(line + end)
         self.size += len(line) + len(end)
         bare = content.strip(SPACE)

@@ -9,8 +9,8 @@ has, and nothing but fields around them.
     report = fenced | tagged | bare
     fenced = an ordinary fence ("```", "```json", "~~~yaml") whose lines are those of a report, to its closing run
     tagged = "<state>", in mid-line too, the lines of a report, "</state>"; by any word that names the block
-    bare   = the lines of a report to the end of the reply, behind a heading ("[state]", "**State**", "state:",
-             "{", "---"), a blank line or nothing at all
+    bare   = the lines of a report to the end of the reply, or to "[/state]", behind a heading ("[state]", "**State**",
+             "state:", "{", "---"), a blank line or nothing at all
 
 A fence or tag that the end of the reply cuts off is a report as well. Text that such lines only begin with is given
 back as soon as a line comes that no report has. So a story may quote what looks like a report: other keys, fewer
@@ -33,6 +33,8 @@ from saga_core.state_block.report_lines import Sort, begins_tag, begun_name, fen
 
 LONGEST = 20_000
 """Characters of a report; what is longer is text."""
+_GLANCE = 256
+"""Characters of a line that are looked at first."""
 _PLAIN = re.compile(r"[^<>\n]+")
 _NOTHING_ENDS = "|".join(each.block.nothing_ends for each in every() if each.block.nothing_ends)
 _WHOLE_END = re.compile(r"[\s\]})\"'”.。!?]\Z" + rf"|\b(?:{_NOTHING_ENDS})\Z", re.I)
@@ -65,6 +67,8 @@ class ReportFilter:
         self._sure = False
         self._held = 0
         """Characters of the line that is read."""
+        self._too_long = False
+        """Whether this line was given up for its length: nothing else begins in it."""
         self._candidate: Candidate | None = None
         self._gap: list[str] = []
         self._shown = False
@@ -122,12 +126,13 @@ class ReportFilter:
         if plain := _PLAIN.match(text, pos):
             self._show(plain.group())
             return plain.end()
-        if text[pos] == "<" and not self._thinking:
+        if text[pos] == "<" and not self._thinking and not self._too_long:
             self._mode, self._line = _Mode.TAG, "<"
         else:
             self._show(text[pos])
-            if text[pos] == "\n" and not self._thinking:
-                self._mode = _Mode.START
+            if text[pos] == "\n":
+                self._too_long = False
+                self._mode = _Mode.PASS if self._thinking else _Mode.START
         return pos + 1
 
     def _read_tag(self, text: str, pos: int) -> tuple[int, str]:
@@ -146,9 +151,12 @@ class ReportFilter:
 
     def _read_line(self, text: str, pos: int) -> tuple[int, str]:
         """Read on in a line of which nothing was let through. Gives back what of it has to be read once more."""
-        end = text.find("\n", pos)
+        # No more than is needed: the rest of a long line may begin many candidates, and would be copied for each.
+        most = LONGEST + 1 - self._held if self._sure else max(_GLANCE, self._held)
+        stop = min(len(text), pos + max(most, 1))
+        end = text.find("\n", pos, stop)
         ended = end >= 0
-        piece = text[pos : end if ended else len(text)]
+        piece = text[pos : end if ended else stop]
         if self._sure:
             self._more.append(piece)
         else:
@@ -209,6 +217,7 @@ class ReportFilter:
                 return self._close_tag(self._line)
             self._sure = taken is Take.YES or taken is Take.END
         if self._sure and candidate.size + self._held > LONGEST:
+            self._too_long = True
             return self._give_back(passing=True)
         if not ended:
             return None
@@ -323,7 +332,7 @@ class ReportFilter:
         self._joint = max(self._joint, syntax.gap_rank("".join(self._gap)))
         self._gap.clear()
         self._joining = True
-        self._mode = _Mode.START if candidate.kind is ReportKind.FENCED else _Mode.PASS
+        self._mode = _Mode.PASS if candidate.kind is ReportKind.TAGGED else _Mode.START
         self._tail = ""
 
     def _show(self, text: str) -> None:

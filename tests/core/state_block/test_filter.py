@@ -82,6 +82,14 @@ class Lines:
             return not inner.strip(inner[0])
         if set(inner) <= set("-=_*"):
             return len(inner) <= 80
+        if self.is_counterpart(inner):
+            head = inner[2:-1] if inner[-1] in "]】" else inner[2:]
+            plain = len(head) <= 40 and not re.search(r"[\s<>/]", head)
+            return (
+                is_header(head)
+                if inner[-1] in "]】"
+                else plain and any(bare(each).startswith(bare(head)) for each in HEADERS)
+            )
         dress = DRESS.match(line)
         if dress and not line[dress.end() :].strip(S):
             return True
@@ -96,12 +104,17 @@ class Lines:
             return is_header(word) or field_of(word) is not None or pairs
         return pairs or any(bare(key).startswith(bare(word)) for key in KEYS)
 
+    def is_counterpart(self, inner: str) -> bool:
+        return self.kind == "bare" and bool(self.fields) and self.depth == 0 and inner[:2] in ("[/", "【/")
+
     def accepts(self, line: str) -> bool:
         inner = line.strip(S)
         if not inner:
             return True
         if self.kind == "fenced" and inner[0] == self.closer[0]:
             return not inner.strip(inner[0]) and len(inner) >= len(self.closer)
+        if self.is_counterpart(inner):
+            return inner[-1] in "]】" and is_header(inner[2:-1])
         if self.kind == "tagged" and inner[0] == "<":
             return line.lstrip(S).casefold().startswith(self.closer)
         if self.fields:
@@ -128,6 +141,8 @@ class Lines:
         elif self.kind == "fenced" and line.rstrip(S + "\n").endswith(self.closer):
             content, end, closes = line.rstrip(S + "\n").rstrip(self.closer[0]), "", len(line)
         inner = content.strip(S)
+        if self.is_counterpart(inner) and is_header(inner[2:-1]):
+            content, inner, closes = "", "", len(line)
         if not inner:
             self.blank = True
             return closes
@@ -249,7 +264,7 @@ def pieces(text: str) -> Iterator[str | RawBlock]:
         else:
             whole = lines.kind == "bare" and bool(WHOLE.search(text[pos:until]))
             yield RawBlock(lines.body, closed or whole, loose=True, open=not closed)
-            shown, start, reported = "", lines.kind == "fenced" and text[until : until + 1] == "\n", True
+            shown, start, reported = "", lines.kind != "tagged" and text[until : until + 1] == "\n", True
             if start:
                 yield "\n"
                 shown, until = "\n", until + 1
@@ -339,6 +354,8 @@ PIECES = [
         "<think>",
         "</think>",
         "hp_ch",
+        "[/state]",
+        "[/",
         "loc",
         "그는 걷는다.",
         "weather: rain",
@@ -399,6 +416,7 @@ SHAPES = {
     "a heading and a fence": "**{head}:**\n```\n" + LINES + "\n```",
     "a heading and a json fence": "[{head}]\n```json\n" + JSON + "\n```",
     "lists below": "[{head}]\n" + LINES.replace(" [{name}]", "\n- {name}"),
+    "brackets around": "[{head}]\n" + LINES + "\n[/{head}]",
     "the word as a line": "{head}\n" + LINES,
     "lower names": "[{head}]\n" + LINES + "\n메모: x\n备注: y\nメモ: z",
 }
@@ -430,7 +448,7 @@ def test_what_is_read_is_hidden_in_every_shape_and_language(shape: str, language
     assert reading.fields.npc_met == (name,) or shape in ("an open tag", "an open fence", "lists below")
 
 
-@pytest.mark.parametrize("shape", ["tags", "a json fence", "a yaml fence"])
+@pytest.mark.parametrize("shape", ["tags", "a json fence", "a yaml fence", "brackets around"])
 def test_the_story_goes_on_behind_a_closed_report(shape: str) -> None:
     report = SHAPES[shape].format(head="state", place="forest", name="Mara")
     for chunks in cuttings(f"He walks.\n\n{report}\n\nShe waits."):
@@ -516,6 +534,9 @@ def test_no_more_waits_than_a_line_that_may_begin_a_report(text: str, held: str)
     ("unit", "step"),
     [
         ("<state>\n", 1 << 20),
+        ("<state>", 1 << 20),
+        ("<state>location: x", 1 << 20),
+        ("<state>location: x", 3),
         ("<sta", 3),
         ("{\n", 1 << 20),
         ("```json\n{", 7),
