@@ -88,3 +88,7 @@ class UpstreamError(SagaError):
         self.retry_after = retry_after
         self.passing = passing
         super().__init__(message)
+
+
+class GaveWay(SagaError):
+    """A narration needed the upstream before the model said anything: ask again when that is over."""

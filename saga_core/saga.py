@@ -45,6 +45,7 @@ class Saga:
         *,
         extractor: ChatModel | None = None,
         curator: ChatModel | None = None,
+        automatic: ChatModel | None = None,
         clock: Clock | None = None,
         entropy: Entropy | None = None,
         resume: bool = True,
@@ -55,13 +56,16 @@ class Saga:
         After ``saga = await Saga.open(…)``, call ``aclose`` at the end; ``async with Saga.open(…) as saga`` does that
         for you. ``extractor`` is asked in the background what changed in turns whose changes nobody reported, with the
         model name ``models.extraction``. ``curator`` reviews the story every ``curator.interval`` turns, with the model
-        name ``models.curator``. The caller closes both. Without ``resume``, pending work is left to the next engine, no
-        session is collected and nothing damaged is set aside: use that to look without changing anything. ``tolerant``:
-        a damaged journal does not raise; the engine runs without it as far as possible, and the degraded modes say so.
+        name ``models.curator``. ``automatic`` is asked once about each reply without a state block where there is no
+        ``extractor``, right after the reply if ``extraction.automatic`` is ``local``. The caller closes all of them.
+        Without ``resume``, pending work is left to the next engine, no session is collected and nothing damaged is set
+        aside: use that to look without changing anything. ``tolerant``: a damaged journal does not raise; the engine
+        runs without it as far as possible, and the degraded modes say so.
         """
         given = Given(
             extractor=extractor,
             curator=curator,
+            automatic=automatic,
             clock=clock or SystemClock(),
             entropy=entropy or SystemEntropy(),
             resume=resume,

@@ -32,7 +32,7 @@ from saga_server.process import (
     open_sockets,
     running_watch,
 )
-from saga_server.providers import Background, Narrators
+from saga_server.providers import AutomaticExtraction, Background, Narrators
 
 __all__ = ["CLOSING_SECONDS", "CannotListen", "Server"]
 
@@ -69,6 +69,8 @@ class Server:
     _reloading: Reloading | None = field(default=None, init=False)
     _behind: dict[str, Background | None] = field(factory=dict, init=False)
     """Setting to the model that it names, which works in the background."""
+    _automatic: AutomaticExtraction | None = field(default=None, init=False)
+    """Reads replies without a block where ``models.extraction`` names nobody."""
     _former: list[Narrators] = field(factory=list, init=False)
     _runner: web.AppRunner | None = field(default=None, init=False)
     _sites: list[asyncio.Server] = field(factory=list, init=False)
@@ -160,7 +162,12 @@ class Server:
             "models.curator": narrators.extraction(self.config.models.curator),
         }
         extractor, curator = self._behind.values()
-        self._saga = await Saga.open(self.config, extractor=extractor, curator=curator, tolerant=True)
+        self._automatic = AutomaticExtraction.of(narrators, self.config)
+        if self._automatic is not None:
+            _log.info("%s is asked about replies without a state block (extraction.automatic)", self._automatic.name)
+        self._saga = await Saga.open(
+            self.config, extractor=extractor, curator=curator, automatic=self._automatic, tolerant=True
+        )
         metrics = Metrics()
         watch = running_watch()
         if watch is not None:
@@ -202,6 +209,10 @@ class Server:
                 model.narrator, model.route = fresh.narrator, fresh.route
             elif model is not fresh:
                 needs_restart.append(name)
+        if self._automatic is not None:
+            self._automatic.narrators, self._automatic.config = narrators, config
+        elif AutomaticExtraction.of(narrators, config) is not None:
+            needs_restart.append("extraction.automatic")
         exchanges = self._runner.app[EXCHANGES]
         exchanges.narrators = narrators
         exchanges.keep_alive, exchanges.patience = config.server.keep_alive, config.server.request_timeout

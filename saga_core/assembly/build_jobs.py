@@ -27,16 +27,24 @@ class Learning:
 
 def build_extraction(base: Foundations, bills: BackgroundBills) -> ExtractionJob:
     """Reading of unreported turns."""
-    chat, config = base.given.extractor, base.settings.config
+    config = base.settings.config
+    automatic = base.given.extractor is None
+    chat = base.given.automatic if automatic else base.given.extractor
     extractor = None
     if chat is not None:
         from saga_core.extraction import Extractor  # for whoever has a model for it
 
         extractor = Extractor(
-            chat, config.models.extraction or chat.name, base.stores.counter, report=base.counters.add
+            chat,
+            config.models.extraction or chat.name,
+            base.stores.counter,
+            report=base.counters.add,
+            once=automatic,
         )
-    return ExtractionJob(
+    job = ExtractionJob(
         extractor=extractor,
+        automatic=automatic,
+        at_head=automatic and config.extraction.automatic == "local",
         live=base.live,
         journal=base.journal,
         views=base.views,
@@ -46,6 +54,8 @@ def build_extraction(base: Foundations, bills: BackgroundBills) -> ExtractionJob
         counters=base.counters,
         bills=bills,
     )
+    base.silent.who_reads = job.reader
+    return job
 
 
 def build_reviews(

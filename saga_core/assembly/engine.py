@@ -93,6 +93,7 @@ async def _build(base: Foundations) -> Parts:
         projector=base.projector,
         supervisor=base.supervisor,
         letting_go=reviews.letting_go,
+        silent=base.silent,
         ids=base.ids,
         clock=clock,
         counters=counters,
@@ -163,6 +164,7 @@ async def _build(base: Foundations) -> Parts:
             reviews=reviews,
             vectors=vectors,
             forgetting=forgetting,
+            silent=base.silent,
         ),
     )
 

@@ -13,7 +13,7 @@ from saga_core.counters import Counters
 from saga_core.ids import IdSource
 from saga_core.jobs import ViewsJob
 from saga_core.journal import Journal, Ledger
-from saga_core.sessions import LiveSessions, SessionDirectory, SharedMemories
+from saga_core.sessions import LiveSessions, SessionDirectory, SharedMemories, SilentChats
 from saga_core.storage import Stores
 from saga_core.views import Projector
 
@@ -39,9 +39,11 @@ class Foundations:
     views: ViewsJob = field(init=False)
     directory: SessionDirectory = field(init=False)
     shared: SharedMemories = field(init=False)
+    silent: SilentChats = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         config, stores, clock = self.settings.config, self.stores, self.given.clock
+        self.silent = SilentChats(self.counters)
         self.ids = IdSource(clock, self.given.entropy)
         self.supervisor = Supervisor(self.counters, self.locks)
         self.live = LiveSessions(self.journal, self.counters, self.supervisor.busy, config.session.checkpoint_every)

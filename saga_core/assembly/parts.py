@@ -32,6 +32,8 @@ class Given:
 
     extractor: ChatModel | None
     curator: ChatModel | None
+    automatic: ChatModel | None
+    """Reads replies without a block where there is no ``extractor``."""
     clock: Clock
     entropy: Entropy
     resume: bool = True

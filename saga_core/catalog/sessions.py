@@ -19,7 +19,7 @@ from saga_core.ids import IdSource
 from saga_core.journal import Journal, Ledger, Removal, make_root
 from saga_core.model import Session, Source, Tree
 from saga_core.ports import Clock
-from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory
+from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SilentChats
 from saga_core.views import Projector
 from saga_core.world import WorldLibrary
 
@@ -61,6 +61,7 @@ class Sessions:
     projector: Projector
     supervisor: Supervisor
     letting_go: LettingGo
+    silent: SilentChats
     ids: IdSource
     clock: Clock
     counters: Counters
@@ -114,6 +115,7 @@ class Sessions:
             fresh = make_root(live.session.id, self.ids.new("t"), self.clock.now(), root.reply)
             async with self.letting_go(live.session.id):
                 await self.projector.drop(live)
+                self.silent.forget(live.session.id)
                 return await self._removal(live).begin_anew(fresh)
 
     async def delete(self, session_id: str) -> None:
@@ -124,6 +126,7 @@ class Sessions:
     async def _delete(self, live: LiveSession) -> None:
         async with self.letting_go(live.session.id):
             await self.projector.drop(live)
+            self.silent.forget(live.session.id)
             await self._removal(live).delete()
 
     @asynccontextmanager

@@ -34,6 +34,7 @@ Dialect = Literal["anthropic", "openai", "google", "openrouter", "any"]
 Thinking = Literal["model", "off"]
 Strategy = Literal["md_prefix", "none"]
 GraphMode = Literal["on-disk", "memory"]
+Automatic = Literal["local", "always", "never"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["text", "json"]
 
@@ -162,6 +163,14 @@ class CuratorConfig:
     backend: str | None = field(default=None, validator=Text("a curator's name", optional=True))
     """Who reviews besides the rules, which always do. None: ``blocks`` when ``models.curator`` is set, else nobody."""
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
+
+
+@frozen
+class ExtractionConfig:
+    """Replies that nobody reported, where ``models.extraction`` names no model that reads them."""
+
+    automatic: Automatic = field(default="local", validator=Choice(get_args(Automatic)))
+    """Whose models may be asked by themselves: those on this machine or a private network, any, or none."""
 
 
 @frozen(kw_only=True)
@@ -314,6 +323,7 @@ class Config:
     token_budget: TokenBudget = TokenBudget()
     md_cache: MdCacheConfig = MdCacheConfig()
     prompt_caching: PromptCachingConfig = PromptCachingConfig()
+    extraction: ExtractionConfig = ExtractionConfig()
     curator: CuratorConfig = CuratorConfig()
     memory_strategies: Mapping[str, StrategyConfig] = field(factory=dict)
     dynamic_lorebook: LorebookConfig = LorebookConfig()

@@ -29,6 +29,8 @@ from saga_core.state_block import (
 
 TIMEOUT = 60.0
 """Seconds that one call may take."""
+ONCE_TIMEOUT = 180.0
+"""Seconds for a call that is not repeated: a large model on a machine of one's own takes long."""
 MAX_TOKENS = 1_200
 """Tokens of an answer, at most."""
 _SHOWN = 120
@@ -61,11 +63,19 @@ class Extractor:
     timeout: float = TIMEOUT
     max_tokens: int = MAX_TOKENS
     report: Report = _uncounted
+    once: bool = False
+    """Whether a turn is asked about once and no more, whatever the answer is like."""
     call: ModelCall = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.call = ModelCall(
-            self.chat, self.model, "extraction", self.report, self.timeout, self.max_tokens, refuses="the turn"
+            self.chat,
+            self.model,
+            "extraction",
+            self.report,
+            ONCE_TIMEOUT if self.once else self.timeout,
+            self.max_tokens,
+            refuses="the turn",
         )
 
     async def extract(
@@ -81,13 +91,14 @@ class Extractor:
     ) -> StateReading:
         """What the turn changed, on the ``state`` before it: ``OK`` or ``PARTIAL``. Nothing is a valid answer.
 
-        One answer that cannot be read is asked for again. ``language``: its tag, such as "ko". ``names``: further names
-        that the story knows. ``before_call`` is awaited right before each call, ``paid`` after each that was billed.
+        One answer that cannot be read is asked for again, but for ``once``. ``language``: its tag, such as "ko".
+        ``names``: further names that the story knows. ``before_call`` is awaited right before each call, ``paid``
+        after each that was billed.
         Raises ``ModelCallFailed``, and ``UpstreamError`` as the provider does.
         """
         plan = ask(turn_user, turn_reply, state, language, self.counter.count, names=names)
         reading = read_answer(await self._ask(plan, before_call, paid))
-        if reading.status is BlockStatus.FALLBACK:
+        if reading.status is BlockStatus.FALLBACK and not self.once:
             self.report("extraction.repairs", 1)
             repair = ask_again(plan, reading.problems[-1], language)
             reading = read_answer(await self._ask(repair, before_call, paid))

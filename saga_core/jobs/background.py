@@ -21,7 +21,7 @@ from saga_core.jobs.vectors import VectorsJob
 from saga_core.jobs.views import ViewsJob
 from saga_core.journal import Journal, Wanted
 from saga_core.model import TurnKind
-from saga_core.sessions import LiveSession, SessionDirectory
+from saga_core.sessions import LiveSession, SessionDirectory, SilentChats
 
 STUCK = 5
 """Failures in a row after which work on views counts as stuck. It is tried on all the same, once a minute."""
@@ -68,6 +68,7 @@ class Background:
     reviews: ReviewsJob
     vectors: VectorsJob
     forgetting: ForgettingJob
+    silent: SilentChats
 
     def narrating(self, upstream: str = "") -> AbstractAsyncContextManager[None]:
         """``async with`` around a narration call, ``begin`` included: meanwhile no turn is read at that upstream.
@@ -174,7 +175,7 @@ class Background:
         return len(chosen)
 
     def status(self) -> dict[str, Any]:
-        """What waits, what failed, how far reading and reviewing are. JSON-able."""
+        """What waits, what failed, how far reading and reviewing are, and whose narrator is silent. JSON-able."""
         return {
             "work": {
                 "queued": self.supervisor.depth(),
@@ -186,6 +187,8 @@ class Background:
             },
             "backfill": dict(list(self.extraction.progress().items())[-_LISTED:]),
             "curation": self.reviews.describe(),
+            "extraction": self.extraction.describe(),
+            "silent": self.silent.describe(),
         }
 
 

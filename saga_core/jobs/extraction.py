@@ -16,14 +16,14 @@ from attrs import define, evolve, field
 
 from saga_core.background import DONE, Foreground, Job, Retry, Step, Supervisor, Waiting
 from saga_core.counters import Counters
-from saga_core.errors import NotFound, StoreError, UpstreamError
+from saga_core.errors import GaveWay, NotFound, StoreError, UpstreamError
 from saga_core.ids import IdSource
 from saga_core.jobs.background_bills import BackgroundBills
 from saga_core.jobs.reading_turns import read_turn, unreported
 from saga_core.jobs.views import ViewsJob
 from saga_core.journal import Journal, Wanted
 from saga_core.log_context import set_log_context
-from saga_core.model import Delta, Status, TurnKind
+from saga_core.model import Delta, Node, Status, TurnKind
 from saga_core.model_calls import ModelCallFailed
 from saga_core.ports import UsagePart
 from saga_core.sessions import LiveSession, LiveSessions, amend
@@ -66,14 +66,14 @@ class _Backlog:
         self.read.pop(turn, None)
         self.proved.discard(turn)
 
-    def is_due(self, live: LiveSession, turn: str) -> bool:
-        """Whether a turn is to be read now: it has not failed for good, and it counts."""
+    def is_due(self, live: LiveSession, turn: str, *, at_head: bool) -> bool:
+        """Whether a turn is to be read now: it has not failed for good, and it counts, as ``at_head`` the head does."""
         each = self.wanted[turn]
         if each.failed or turn not in live.tree:
             return False
         if each.asked or turn in self.proved or live.tree.get(turn).kind is TurnKind.ADOPTED:
             return True
-        return bool(live.tree.children.get(turn))
+        return bool(live.tree.children.get(turn)) or (at_head and turn == live.head)
 
 
 @define(eq=False, kw_only=True, slots=False)
@@ -87,6 +87,10 @@ class ExtractionJob(Job):
     at_once = AT_ONCE
 
     extractor: Extractor | None
+    automatic: bool = False
+    """Whether nobody chose the model: then it reads replies that came without a block, and no adopted history."""
+    at_head: bool = False
+    """Whether a reply is read before a later request proves it: one that is swiped away costs nothing."""
     live: LiveSessions
     journal: Journal
     views: ViewsJob
@@ -115,18 +119,22 @@ class ExtractionJob(Job):
         known = self._backlogs[live.session.id].wanted if live.session.id in self._backlogs else {}
         wanted = {turn: known[turn] for turn in turns if turn in known}
         fresh = [turn for turn in turns if turn not in known and turn in live.tree and unreported(live.tree.get(turn))]
-        if self.extractor is not None:
-            wanted.update((turn, Wanted(True)) for turn in fresh)
-        elif fresh:
-            self.counters.add("extraction.skipped", len(fresh))
-        cut = any(live.tree.get(turn).status is Status.CUT for turn in fresh)
-        if cut and self.extractor is None:
+        read = [turn for turn in fresh if self._reads(live.tree.get(turn))]
+        wanted.update((turn, Wanted(True)) for turn in read)
+        if len(fresh) > len(read):
+            self.counters.add("extraction.skipped", len(fresh) - len(read))
+        unread = set(fresh) - set(read)
+        if any(live.tree.get(turn).status is Status.CUT for turn in unread):
             self.counters.degrade(CUT, "the last state block was cut off, and no extraction model reads the rest")
-        elif turns and not fresh:
+        elif turns and not unread:
             self.counters.recover(CUT)
         if wanted:
             self._backlog(live.session.id).wanted.update(wanted)
         return wanted
+
+    def _reads(self, node: Node) -> bool:
+        """Whether there is a model, and it may be asked about a turn that nobody reported."""
+        return self.extractor is not None and not (self.automatic and node.kind is TurnKind.ADOPTED)
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
         """Read what is due by now."""
@@ -161,6 +169,25 @@ class ExtractionJob(Job):
         return self._backlogs.setdefault(session, _Backlog(session))
 
     # -- what others ask ---------------------------------------------------------------------------------------
+
+    def reader(self) -> str:
+        """Who reads turns that nobody reported, in words; empty when nobody does."""
+        if self.extractor is None:
+            return ""
+        return self.extractor.chat.name if self.automatic else self.extractor.model
+
+    def describe(self) -> dict[str, object]:
+        """Who is asked, whether by itself, and what it came to since the start. JSON-able."""
+        counts = self.counters.counts
+        return {
+            "reader": self.reader() or None,
+            "automatic": self.automatic and self.extractor is not None,
+            "calls": counts["extraction.calls"],
+            "done": self.done,
+            "failed": len(self.failed()),
+            "input_tokens": counts["extraction.tokens.input"],
+            "output_tokens": counts["extraction.tokens.output"],
+        }
 
     @property
     def done(self) -> int:
@@ -217,7 +244,7 @@ class ExtractionJob(Job):
         for backlog in self._backlogs.values():
             live = self.live.peek(backlog.session)
             for turn, each in backlog.wanted.items():
-                if self.extractor is not None and live is not None and backlog.is_due(live, turn):
+                if self.extractor is not None and live is not None and backlog.is_due(live, turn, at_head=self.at_head):
                     yield Waiting(backlog.session, turn, self.kind, each.reason or "queued")
 
     # -- reading -----------------------------------------------------------------------------------------------
@@ -236,6 +263,9 @@ class ExtractionJob(Job):
             await self._record(backlog, turn)
         except NotFound:
             return Step(more=True)  # the session or the turn is gone: look again
+        except GaveWay:
+            self.counters.add("extraction.gave_way")
+            return Step(more=True)
         except Exception as error:
             if await self._noted(backlog, turn, error):
                 raise
@@ -267,7 +297,7 @@ class ExtractionJob(Job):
         live = await self._look(backlog)
         if live is None:
             return ""
-        due = [live.tree.get(turn) for turn in backlog.wanted if backlog.is_due(live, turn)]
+        due = [live.tree.get(turn) for turn in backlog.wanted if backlog.is_due(live, turn, at_head=self.at_head)]
         best = max(due, key=lambda node: (live.tree.is_ancestor(node.id, live.head), node.depth, node.id), default=None)
         return best.id if best is not None else ""
 
@@ -306,7 +336,7 @@ class ExtractionJob(Job):
         if old is None:
             return False  # it was removed while the model was asked
         tries = old.tries + 1
-        answered = isinstance(error, ModelCallFailed) and error.answered
+        answered = isinstance(error, ModelCallFailed) and (error.answered or self.automatic)
         failed = answered or tries >= TRIES
         fresh = evolve(old, tries=tries, reason=self.reason(error), failed=failed)
         backlog.wanted[turn] = fresh

@@ -108,6 +108,8 @@ class PendingTurn:
     """What the provider billed; set by ``billed``."""
     asked: tuple[str, str] = ("", "")
     """The model and the provider that were billed."""
+    silent: int = 0
+    """Replies in a row above this one in which the narrator wrote no state block; 0 as long as they are few."""
     block_room: int = 0
     """Tokens that a state block may need beside the reply; 0 where none is asked for."""
     form: str = ""

@@ -29,7 +29,7 @@ from saga_core.play.recording import Recorder, ToRecord
 from saga_core.play.turn_work import TurnWork
 from saga_core.ports import Clock
 from saga_core.prompt import client_blocks
-from saga_core.sessions import LiveSession
+from saga_core.sessions import SILENT_FROM, SILENT_MODE, LiveSession, SilentChats
 from saga_core.state_block import block_form
 from saga_core.transcript import persona_of, read_transcript
 from saga_core.world import WorldLibrary
@@ -53,6 +53,7 @@ class Play:
     recorder: Recorder
     contexts: RecentContexts
     work: TurnWork
+    silent: SilentChats
     foreground: Foreground
     locks: SessionLocks
     ids: IdSource
@@ -128,8 +129,13 @@ class Play:
         """The turn, with what the model is told."""
         live, parent, transcript, lap = place.live, place.parent, place.transcript, asked.lap
         language = detect(transcript.player_words or transcript.system_text, live.world.language)
-        notices = tuple(f"{name}: {reason}" for name, reason in self.counters.degraded.items())
+        # That a narrator is silent concerns its own chats alone.
+        degraded = ((name, reason) for name, reason in self.counters.degraded.items() if name != SILENT_MODE)
+        notices = tuple(f"{name}: {reason}" for name, reason in degraded)
+        silence = None
         if place.kind is not TurnKind.SIDE:
+            silence = await self.silent.look(live, parent)
+            notices += self.silent.notice(silence)
             notices += await self._await_extraction(live, parent)
         if place.kind is not TurnKind.CONTINUATION:  # that becomes a sibling, which takes the place of the parent
             self.work.proved(live.session.id, parent)
@@ -182,6 +188,7 @@ class Play:
             record=partial(self.recorder.record, to_record),
             planned=planned,
             unrecorded=partial(self.recorder.unrecorded, to_record),
+            silent=silence.replies if silence is not None and silence.replies >= SILENT_FROM else 0,
             block_room=self.settings.config.token_budget.state_block_room if place.kind is not TurnKind.SIDE else 0,
             form=block_form(language) if place.kind is not TurnKind.SIDE else "",
             count=prompting.counter.count,

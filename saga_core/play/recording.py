@@ -20,7 +20,7 @@ from saga_core.play.turn_bills import TurnBills
 from saga_core.play.turn_work import TurnWork
 from saga_core.ports import Clock
 from saga_core.projection import render_episode, witnesses
-from saga_core.sessions import LiveSession, LiveSessions
+from saga_core.sessions import LiveSession, LiveSessions, SilentChats
 from saga_core.state_block import thinks_only
 from saga_core.transcript import Persona, Transcript, Utterance, identity_key, opening_key, words_key
 
@@ -53,6 +53,7 @@ class Recorder:
     prompting: Prompting
     bills: TurnBills
     work: TurnWork
+    silent: SilentChats
     ids: IdSource
     clock: Clock
     counters: Counters
@@ -128,6 +129,12 @@ class Recorder:
             self.counters.add("problems", sum(problem.turn == entry.turn.id for problem in state.problems))
         live.timelines.update((timeline.name, timeline) for timeline in moved)
         self.work.recorded(known.session, [entry.turn.id for entry in entries if not entry.settled])
+        if not side:
+            try:
+                await self.silent.look(live, entries[0].turn.id)
+            except StoreError as error:  # the turn is safe all the same
+                self.counters.add("silence.unknown")
+                log.warning("turn %s: whether the narrator is silent is not known: %s", pending.id, error)
         self.counters.add("turns.recorded", len(made))
         for entry in entries:
             self.counters.emit("recorded", session=known.session, turn=entry.turn.id, depth=entry.turn.depth)

@@ -33,11 +33,17 @@ def render_bodies(state: WorldState, world: World, language: str) -> dict[str, s
     }
 
 
-def render_pages(state: WorldState, world: World, language: str, *, session: str, turn: Turn) -> Pages:
-    """The pages as stored: each body under YAML front matter that says which turn it shows."""
+def render_pages(state: WorldState, world: World, language: str, *, session: str, turn: Turn, unread: int = 0) -> Pages:
+    """The pages as stored: each body under YAML front matter that says which turn it shows.
+
+    ``unread``: replies up to that turn of which nobody knows what changed, where they are so many that a reader has
+    to know; state.md begins with that.
+    """
     stamp = datetime.fromtimestamp(turn.at, UTC).isoformat(timespec="seconds")
     front = f'---\nturn: {state.depth}\nturn_id: {state.turn}\nsession_id: {session}\nupdated_at: "{stamp}"\n---\n\n'
     bodies = render_bodies(state, world, language)
+    if unread:
+        bodies["state.md"] = f"> {page_words(language)['unread'].format(replies=unread)}\n\n{bodies['state.md']}"
     return Pages({name: front + bodies[name] for name in PAGE_NAMES}, state.turn)
 
 

@@ -8,16 +8,22 @@ from saga_core.sessions.index_segments import parts_with, seal
 from saga_core.sessions.live_session import LiveSession
 from saga_core.sessions.live_sessions import LiveSessions
 from saga_core.sessions.shared_memories import SharedMemories
+from saga_core.sessions.silence import SILENT_FROM, SILENT_MODE, SilentChats, silence_at, unread_replies
 from saga_core.sessions.turn_names import timeline_named, turn_named
 
 __all__ = [
+    "SILENT_FROM",
+    "SILENT_MODE",
     "LiveSession",
     "LiveSessions",
     "SessionDirectory",
     "SharedMemories",
+    "SilentChats",
     "amend",
     "parts_with",
     "seal",
+    "silence_at",
     "timeline_named",
     "turn_named",
+    "unread_replies",
 ]

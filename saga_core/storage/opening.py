@@ -167,7 +167,7 @@ async def _open_state(config: Config, counters: Counters, tolerant: bool) -> Sta
 
 def _check_not_lost(config: Config, path: Path, counters: Counters) -> None:
     """Notice that a journal should exist: an engine silently creates a missing one."""
-    views = [found for kind in _VIEWS if (found := path_of(config, kind)) is not None and found.exists()]
+    views = [found for kind in _VIEWS if (found := path_of(config, kind)) is not None and _holds_data(found)]
     if not views:
         return
     beside = ", ".join(sorted(view.name for view in views))
@@ -183,6 +183,14 @@ def _check_not_lost(config: Config, path: Path, counters: Counters) -> None:
             f"{path} was missing and a new journal begins, although views of an earlier one exist ({beside}); if it "
             "was lost, stop the server and restore a backup with `saga restore FILE --force`",
         )
+
+
+def _holds_data(path: Path) -> bool:
+    """Whether anything was ever written there. An empty file or folder is nothing, whoever made it, and so is what is
+    hidden in one: the lock of a start that came to nothing.
+    """
+    files = path.rglob("*") if path.is_dir() else (path,)
+    return any(not each.name.startswith(".") and each.is_file() and each.stat().st_size for each in files)
 
 
 async def _open_view(config: Config, kind: str, counters: Counters, mend: bool, tolerant: bool) -> Any:

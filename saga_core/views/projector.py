@@ -19,12 +19,12 @@ from saga_core.capabilities import Capability
 from saga_core.counters import Counters
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
-from saga_core.model import WorldState
+from saga_core.model import Turn, WorldState
 from saga_core.ports import Clock, Embedder
 from saga_core.projection import GraphImage, difference, portions, render_graph, render_kv, render_pages
 from saga_core.recall import episodes_scope
-from saga_core.sessions import LiveSession, seal
-from saga_core.stores import Batch, Edge, EdgeKey, GraphStore, Key, MdCache, Node, StateKV, VectorStore
+from saga_core.sessions import SILENT_FROM, LiveSession, seal, unread_replies
+from saga_core.stores import Batch, Edge, EdgeKey, GraphStore, Key, MdCache, Node, Pages, StateKV, VectorStore
 from saga_core.views.vector_views import VectorViews
 from saga_core.world import LoreEntry
 
@@ -224,7 +224,7 @@ class Projector(VectorViews):
         if self.cache is None:
             return
         turn = await live.turn(state.turn)
-        pages = render_pages(state, live.world, live.world.language, session=live.session.id, turn=turn)
+        pages = self._rendered_pages(live, state, turn)
         try:
             stored = await self.cache.read(scope)
         except StoreCorrupt as error:
@@ -233,6 +233,17 @@ class Projector(VectorViews):
             stored = None
         if stored != pages:
             await self.cache.write(scope, pages)
+
+    def _rendered_pages(self, live: LiveSession, state: WorldState, turn: Turn) -> Pages:
+        unread = unread_replies(live.tree, turn.id)
+        return render_pages(
+            state,
+            live.world,
+            live.world.language,
+            session=live.session.id,
+            turn=turn,
+            unread=unread if unread >= SILENT_FROM else 0,
+        )
 
     async def drop(self, live: LiveSession) -> None:
         """Remove everything that stores show of a session."""
@@ -332,9 +343,7 @@ class Projector(VectorViews):
         if mark not in live.tree:
             return [f"pages {scope}: show {mark}, which is no turn of the session"]
         (turn,) = await live.journal.turns(live.session.id, [mark])
-        wanted = render_pages(
-            await live.state(mark), live.world, live.world.language, session=live.session.id, turn=turn
-        )
+        wanted = self._rendered_pages(live, await live.state(mark), turn)
         differ = [name for name in wanted.files if stored.files.get(name) != wanted.files[name]]
         return [f"pages {scope}: {', '.join(differ)} differ from the journal, or were edited"] if differ else []
 

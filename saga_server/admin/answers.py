@@ -75,6 +75,8 @@ class Status:
     work: Plain
     backfill: Plain
     curation: Plain
+    extraction: Plain
+    silent: Rows
     counters: Mapping[str, int]
     degraded: Mapping[str, str]
     worlds: Sequence[str]

@@ -145,7 +145,9 @@ def run_proxy(ask: Ask, folder: Path, say: Callable[[str], None]) -> dict[str, A
     with provider() as direct:
         config = folder / "saga.yaml"
         config.write_text(
-            f"providers:\n  tick:\n    base_url: {direct}\nstorage:\n  path: {folder / 'data'}\n", encoding="utf-8"
+            f"providers:\n  tick:\n    base_url: {direct}\nstorage:\n  path: {folder / 'data'}\n"
+            "extraction:\n  automatic: never\n",  # its replies have no blocks
+            encoding="utf-8",
         )
         process, proxied, _ = start_server(config)
         try:

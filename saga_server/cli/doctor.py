@@ -10,14 +10,20 @@ from collections.abc import Callable
 from saga_core import Saga, registry
 from saga_core.assembly import ASKING, RULES
 from saga_core.config import Config
-from saga_core.errors import SagaError, StoreLocked
+from saga_core.errors import BadInput, SagaError, StoreLocked
+from saga_core.language import DEFAULT, language_of, primary
 from saga_core.registry import OpenOptions
+from saga_core.sessions import SILENT_FROM, SILENT_MODE, silence_at
 from saga_core.stores import Curator, Health, StoreInfo
+from saga_core.world import WorldLibrary, default_roots
 from saga_server.cli.doctor_recall import examine_recall, recall_of
 from saga_server.cli.installed import installed
 from saga_server.counted import counted
 from saga_server.process import address_of, ask, check_listening
-from saga_server.providers import Narrators
+from saga_server.providers import AutomaticExtraction, Narrators
+
+_CHATS = 10
+"""Chats, those played last, that are looked at for a silent narrator."""
 
 Say = Callable[[str], None]
 
@@ -33,6 +39,36 @@ async def examine(config: Config, say: Say) -> bool:
     ]
     say("all is well" if all(results) else "see the lines marked with !!")
     return all(results)
+
+
+async def examine_narrator(config: Config, model: str, language: str | None, say: Say) -> bool:
+    """Play a rehearsal with ``model``, and say how well it reports; whether well enough.
+
+    ``language``: its tag; None takes that of ``session.default_world`` if there is a rehearsal in it, otherwise
+    English. Raises ``SagaError``.
+    """
+    from saga_server.rehearsal import SCRIPTS, judge, rehearse  # for whoever asks for it
+
+    if language is not None and language not in SCRIPTS:
+        raise BadInput(f"--lang {language}: there is no rehearsal in it; give one of {', '.join(SCRIPTS)}")
+    script = SCRIPTS.get(language or _language(config), SCRIPTS[DEFAULT])
+    say(f"playing {len(script.lines)} turns with {model} in {language_of(script.language).texts.name}; nothing is kept")
+    route, scenes = await rehearse(config, os.environ, model, script)
+    _told(say, True, f"narrator: {route.model} of {route.provider.name} ({route.provider.where})")
+    findings = judge(scenes, script.player)
+    for found in findings:
+        _told(say, found.good, found.text)
+    good = all(found.good for found in findings)
+    say("it reports well" if good else "see the lines marked with !!")
+    return good
+
+
+def _language(config: Config) -> str:
+    """The language of the world that chats begin in."""
+    name = config.session.default_world
+    if name is None:
+        return DEFAULT
+    return primary(WorldLibrary(default_roots(config.base)).get(name).language)
 
 
 def _told(say: Say, good: bool, text: str) -> bool:
@@ -73,7 +109,23 @@ async def _served(config: Config, say: Say, locked: StoreLocked) -> bool:
         )
     good &= recall_of(status, lambda fine, text: _told(say, fine, text))
     for name, reason in status["degraded"].items():
-        good &= _told(say, False, f"{name}: {reason}")
+        if name != SILENT_MODE:
+            good &= _told(say, False, f"{name}: {reason}")
+    for chat in status.get("silent", ()):
+        told = f"session {chat['session']}: {chat['model'] or 'the narrator'} wrote no state block in its last"
+        told += f" {chat['replies']} replies; "
+        good &= _told(say, bool(chat["read_by"]), told + (chat["remedy"] or f"{chat['read_by']} reads them"))
+    return good
+
+
+async def _silent(saga: Saga, say: Say) -> bool:
+    """The chats played last whose narrator wrote no state blocks, and nobody else read what it told."""
+    good = True
+    for chat in sorted(await saga.sessions.list(), key=lambda each: -each.updated)[:_CHATS]:
+        live = await saga.parts.live.get(chat.session.id)
+        found = await silence_at(live, live.head)
+        if found.unread >= SILENT_FROM:
+            good &= _told(say, False, f"session {live.session.id}: {found.text('')}")
     return good
 
 
@@ -94,6 +146,7 @@ async def _stores(config: Config, say: Say) -> bool:
         good &= await examine_recall(saga, lambda fine, text: _told(say, fine, text))
         for name, reason in saga.counters.degraded.items():
             good &= _told(say, False, f"{name}: {reason}")
+        good &= await _silent(saga, say)
         broken = saga.worlds.broken()
         for name, fault in broken.items():
             good &= _told(say, False, f"world {name}: {fault}")
@@ -166,7 +219,7 @@ async def _providers(config: Config, say: Say) -> bool:
         return _told(say, False, unheard)
     if narrators.offline:
         return _told(say, True, "narrator: the built-in one, offline; no provider has a key or a base_url")
-    good = True
+    good = _told(say, True, f"extraction: replies without a state block are read by {_reader(config, narrators)}")
     wanted = narrators.routes("") if narrators.model else ()
     try:
         for provider in narrators.providers.values():
@@ -184,3 +237,13 @@ async def _providers(config: Config, say: Say) -> bool:
     finally:
         await narrators.aclose()
     return good
+
+
+def _reader(config: Config, narrators: Narrators) -> str:
+    """Who reads replies that the narrator did not report."""
+    if config.models.extraction is not None:
+        return config.models.extraction
+    automatic = AutomaticExtraction.of(narrators, config)
+    if automatic is not None:
+        return f"{automatic.name} (extraction.automatic: {config.extraction.automatic})"
+    return "nobody; set models.extraction to a small model if your narrator forgets them"

@@ -94,15 +94,29 @@ def _import_libraries() -> None:
 
 @main.command()
 @settings
-def doctor(file: Path | None, data: Path | None) -> None:
+@click.option(
+    "--narrator",
+    metavar="MODEL",
+    help="Play eight turns with this model instead, and say how well it reports what happens. They are billed.",
+)
+@click.option(
+    "--lang",
+    metavar="TAG",
+    help="The language of these turns, such as en, instead of that of session.default_world.",
+)
+def doctor(file: Path | None, data: Path | None, narrator: str | None, lang: str | None) -> None:
     """Check the configuration, the stores, the worlds and the provider, and say what to mend."""
-    from saga_server.cli.doctor import examine
+    from saga_server.cli.doctor import examine, examine_narrator
     from saga_server.process import log_errors_only
+
+    if lang is not None and narrator is None:
+        raise click.UsageError("--lang goes with --narrator MODEL")
 
     try:
         config = find_config(file, data)
         log_errors_only(config)
-        healthy = asyncio.run(examine(config, say))
+        looking = examine(config, say) if narrator is None else examine_narrator(config, narrator, lang, say)
+        healthy = asyncio.run(looking)
     except SagaError as error:
         fail(error)
     sys.exit(0 if healthy else SURROUNDINGS)

@@ -116,6 +116,8 @@ def rows(status: Mapping[str, Any], metrics: Mapping[str, float]) -> list[tuple[
         ("context", _mean(metrics, "saga_context_ms", "", "ms")),
         ("provider begins", _mean(metrics, "saga_upstream_first_seconds", "", "s")),
         ("loop", _loop(metrics)),
+        ("blocks", _blocks(status["counters"])),
+        ("silent", "\n".join(_silent(each) for each in status.get("silent", ())[:_SHOWN]) or "nobody"),
         ("work", ", ".join(f"{name} {value}" for name, value in _plain(status["work"])) or "none"),
         ("late", ", ".join(f"{name} {value}" for name, value in _late(status["counters"])) or "nothing"),
     ]
@@ -130,6 +132,23 @@ def _plain(values: Any) -> list[tuple[str, Any]]:
 
 def _late(counters: Mapping[str, int]) -> list[tuple[str, int]]:
     return [(name.removeprefix("late."), count) for name, count in counters.items() if name.startswith("late.")]
+
+
+def _blocks(counters: Mapping[str, int]) -> str:
+    """How the state blocks of replies could be read, since the start."""
+    named = {"ok": "read", "partial": "read in part", "fallback": "missing"}
+    return (
+        ", ".join(f"{counters[f'block.{name}']} {told}" for name, told in named.items() if f"block.{name}" in counters)
+        or "-"
+    )
+
+
+def _silent(chat: Mapping[str, Any]) -> str:
+    """A chat whose narrator writes no blocks, and what is done or to be done about it."""
+    told = (
+        f"{chat['model'] or 'the narrator'}: no block in {chat['replies']} replies in a row (session {chat['session']})"
+    )
+    return f"{told}; {chat['read_by']} reads them" if chat["read_by"] else f"{told}; {chat['remedy']}"
 
 
 def _mean(metrics: Mapping[str, float], name: str, labels: str, unit: str) -> str:

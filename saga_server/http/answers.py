@@ -241,6 +241,7 @@ def answer_headers(begun: PendingTurn, *told: str) -> dict[str, str]:
         "X-SAGA-Parent": begun.parent.id,
         "X-SAGA-Context-Ms": f"{begun.timings['total']:.1f}",
         "X-SAGA-Late": ", ".join(begun.context.late),
+        "X-SAGA-Silent": str(begun.silent) if begun.silent else "",
         "X-SAGA-Notice": _header_text("; ".join(notices)),
         **_cost_headers(begun.bill),
     }

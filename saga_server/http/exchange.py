@@ -315,6 +315,7 @@ class Exchange:
                 self.metrics.fallbacks.inc()
                 self.notices.append(f"{following.model} narrates instead of {route.model}: {error}")
             else:
+                self.narrators.narrated = route
                 return
 
     async def _read_from(self, route: Route, begun: PendingTurn, answer: Answer) -> None:

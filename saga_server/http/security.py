@@ -29,8 +29,8 @@ _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+(?:%[\w.~-]+)?\]|[^\s\[\]:@/?#\\,]+)(?::
 
 _OPEN = frozenset({"/", "/healthz", "/readyz"})
 _EXPOSED = (
-    "X-SAGA-Session, X-SAGA-Turn, X-SAGA-Parent, X-SAGA-Context-Ms, X-SAGA-Late, X-SAGA-Notice, X-SAGA-Tokens,"
-    " X-SAGA-Cost, X-SAGA-Cost-Without, X-Request-ID, Retry-After"
+    "X-SAGA-Session, X-SAGA-Turn, X-SAGA-Parent, X-SAGA-Context-Ms, X-SAGA-Late, X-SAGA-Silent, X-SAGA-Notice,"
+    " X-SAGA-Tokens, X-SAGA-Cost, X-SAGA-Cost-Without, X-Request-ID, Retry-After"
 )
 
 

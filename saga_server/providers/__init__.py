@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
+    from saga_server.providers.automatic import AutomaticExtraction
     from saga_server.providers.background import Background
-    from saga_server.providers.narrators import KEY_VARIABLES, Narrators
+    from saga_server.providers.narrators import KEY_VARIABLES, OFFLINE, Narrators
     from saga_server.providers.route import Route
 
 __all__ = [
     "KEY_VARIABLES",
+    "OFFLINE",
+    "AutomaticExtraction",
     "Background",
     "Narrators",
     "Route",
@@ -21,8 +24,10 @@ __all__ = [
 # Imported when they are first asked for: commands and starts take what they need.
 __getattr__ = lazy_face(
     {
+        "AutomaticExtraction": "saga_server.providers.automatic:AutomaticExtraction",
         "Background": "saga_server.providers.background:Background",
         "KEY_VARIABLES": "saga_server.providers.narrators:KEY_VARIABLES",
+        "OFFLINE": "saga_server.providers.narrators:OFFLINE",
         "Narrators": "saga_server.providers.narrators:Narrators",
         "Route": "saga_server.providers.route:Route",
     }

@@ -9,6 +9,7 @@ from typing import cast
 
 from attrs import define, evolve, field
 
+from saga_core.errors import GaveWay
 from saga_core.ports import ChatModel, ChatPart, ChatRequest, UsagePart
 from saga_server.providers.route import Provider, Route
 
@@ -22,6 +23,8 @@ class Background:
 
     narrator: Callable[[Provider], Awaitable[ChatModel]]
     route: Route
+    gives_way: bool = False
+    """Whether any narration at the provider comes first, and the caller asks again: one machine does both."""
     _gave_way: int = field(default=0, init=False)
 
     @property
@@ -38,7 +41,8 @@ class Background:
         """The reply in parts. Raises ``UpstreamError``.
 
         A call that has said nothing yet is broken off when a narration wants its slot, and made again after it. The
-        bill names the model and the provider of the route, for nobody else knows them.
+        bill names the model and the provider of the route, for nobody else knows them. With ``gives_way`` it is not
+        made again: ``GaveWay`` is raised.
         """
         provider = self.route.provider
         model = await self.narrator(provider)
@@ -47,7 +51,7 @@ class Background:
             params.setdefault("reasoning_effort", _QUIETLY)
         asked = evolve(request, model=self.route.model, params=params)
         while True:
-            async with provider.slots.background() as wanted:
+            async with provider.slots.background(gives_way=self.gives_way) as wanted:
                 stream = cast("AsyncGenerator[ChatPart, None]", model.stream(asked, streaming=streaming))
                 async with aclosing(stream) as parts:
                     first = await _unless(wanted, parts)
@@ -58,6 +62,8 @@ class Background:
                             yield self._signed(part)
                         return
             self._gave_way += 1
+            if self.gives_way:
+                raise GaveWay(f"{self.name} narrates")
 
     def _signed(self, part: ChatPart) -> ChatPart:
         if not isinstance(part, UsagePart):

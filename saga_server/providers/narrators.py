@@ -67,6 +67,8 @@ class Narrators:
     """``models.aliases``."""
     fallback: tuple[str, ...] = ()
     """``models.fallback``."""
+    narrated: Route | None = field(default=None, init=False)
+    """Who narrated last."""
     _open: dict[str, asyncio.Task[ChatModel]] = field(factory=dict, init=False)
     _heir: Narrators | None = field(default=None, init=False)
     """Who came after these."""
@@ -109,6 +111,15 @@ class Narrators:
             raise BadInput("model: missing; name one, or set models.narration")
         return self._route(wanted)
 
+    def route_of(self, model: str) -> Route:
+        """The route for ``model``, whatever ``models.narration`` says. Raises ``BadInput`` without a provider."""
+        if self.offline and model != OFFLINE:
+            raise BadInput(
+                f"{model}: no provider has a key or a base_url; set OPENAI_API_KEY or another provider's key, or"
+                " providers.<name>.base_url"
+            )
+        return Route(self.providers[OFFLINE], OFFLINE) if self.offline else self._route(model)
+
     def routes(self, model: str) -> tuple[Route, ...]:
         """The route for ``model``, then those of ``models.fallback``, each once. Raises as ``route`` does."""
         found = [self.route(model)]
@@ -136,6 +147,8 @@ class Narrators:
             if name in before._open:
                 found._open[name] = before._open.pop(name)
         before._heir, before._given = found, frozenset(same)
+        if before.narrated is not None and before.narrated.provider.name in same:
+            found.narrated = before.narrated
         return found
 
     def extraction(self, model: str | None) -> Background | None:

@@ -20,6 +20,8 @@ class Slots:
     _others: deque[asyncio.Future[None]] = field(factory=deque, init=False)
     _yielding: dict[asyncio.Event, None] = field(factory=dict, init=False)
     """Background calls under way, each by the event that asks it to give its slot up."""
+    _giving_way: set[asyncio.Event] = field(factory=set, init=False)
+    """Those of them that give way to any narration."""
 
     @property
     def waiting(self) -> int:
@@ -29,10 +31,12 @@ class Slots:
     @asynccontextmanager
     async def narration(self) -> AsyncIterator[None]:
         """Hold a slot for a narration."""
+        for wanted in self._giving_way:
+            wanted.set()
         if self.count and self._busy >= self.count:
-            wanted = next((event for event in reversed(self._yielding) if not event.is_set()), None)
-            if wanted is not None:
-                wanted.set()
+            one = next((event for event in reversed(self._yielding) if not event.is_set()), None)
+            if one is not None:
+                one.set()
         await self._take(self._narrations)
         try:
             yield
@@ -40,15 +44,21 @@ class Slots:
             self._give()
 
     @asynccontextmanager
-    async def background(self) -> AsyncIterator[asyncio.Event]:
-        """Hold a slot for a call that nobody waits for. The event is set when a narration wants the slot."""
+    async def background(self, *, gives_way: bool = False) -> AsyncIterator[asyncio.Event]:
+        """Hold a slot for a call that nobody waits for. The event is set when a narration wants the slot.
+
+        ``gives_way``: any narration that begins sets it, also one that finds a slot free.
+        """
         await self._take(self._others)
         wanted = asyncio.Event()
         self._yielding[wanted] = None
+        if gives_way:
+            self._giving_way.add(wanted)
         try:
             yield wanted
         finally:
             del self._yielding[wanted]
+            self._giving_way.discard(wanted)
             self._give()
 
     async def _take(self, line: deque[asyncio.Future[None]]) -> None:

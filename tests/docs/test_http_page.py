@@ -148,7 +148,7 @@ async def test_keys_that_are_none_are_the_same(client: ClientSession) -> None:
 
 async def test_headers_of_a_reply_are_listed(client: ClientSession) -> None:
     listed = {row[0].strip("`") for row in HTTP.rows if row[0].startswith("`X-SAGA-")}
-    sometimes = {"X-SAGA-Late", "X-SAGA-Notice", "X-SAGA-Cost", "X-SAGA-Cost-Without"}
+    sometimes = {"X-SAGA-Late", "X-SAGA-Silent", "X-SAGA-Notice", "X-SAGA-Cost", "X-SAGA-Cost-Without"}
     reply = await chat(client)
     assert {name for name in reply.headers if name.startswith("X-SAGA-")} == listed - sometimes
     assert listed == {name for name in _EXPOSED.split(", ") if name.startswith("X-SAGA-")}

@@ -42,6 +42,8 @@ TEXTS = Texts(
         "cast": "Cast",
         "learned": "Learned",
         "nothing": "nothing yet",
+        "unread": "The last {replies} replies came without a state block: what happened in them is missing here. "
+        "`saga doctor` says what helps.",
     },
     comparison=Comparison(
         labels={

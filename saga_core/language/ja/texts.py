@@ -43,6 +43,8 @@ TEXTS = Texts(
         "cast": "登場人物",
         "learned": "わかったこと",
         "nothing": "まだなし",
+        "unread": "直近{replies}件の返答に状態ブロックがなく、その間の出来事はここに含まれていません。"
+        "対処法は `saga doctor` で確認できます。",
     },
     comparison=Comparison(
         labels={

@@ -69,6 +69,8 @@ TEXTS = Texts(
         "cast": "인물",
         "learned": "알게 된 것",
         "nothing": "아직 없음",
+        "unread": "최근 답변 {replies}개에 상태 블록이 없어 그사이 일어난 일이 여기에 빠져 있습니다. "
+        "해결 방법은 `saga doctor`에서 확인하세요.",
     },
     comparison=Comparison(
         labels={

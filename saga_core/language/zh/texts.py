@@ -42,6 +42,7 @@ TEXTS = Texts(
         "cast": "人物",
         "learned": "已知之事",
         "nothing": "暂无",
+        "unread": "最近 {replies} 条回复没有状态块，其间发生的事未记录在此。可运行 `saga doctor` 查看解决办法。",
     },
     comparison=Comparison(
         labels={

@@ -190,6 +190,7 @@ class Run:
                 "storage": {"path": "data"},
                 "session": {"default_world": NAME},
                 "models": {"narration": "openai/scripted"},
+                "extraction": {"automatic": "never"},
                 "providers": {"openai": {"base_url": f"http://127.0.0.1:{port}/v1", "max_retries": 0}},
             }
             file = folder / "saga.yaml"

@@ -101,7 +101,7 @@ async def test_below_a_turn_those_are_read_that_nobody_or_the_model_reported() -
 async def test_the_status_is_data(saga: Saga) -> None:
     await Frontend(saga).say("광장을 둘러본다.", SQUARE)
     status = saga.background.status()
-    assert set(status) == {"work", "backfill", "curation"}
+    assert set(status) == {"work", "backfill", "curation", "extraction", "silent"}
     assert status["work"]["queued"] == len(status["work"]["waiting"]) > 0
     assert {each["kind"] for each in status["work"]["waiting"]} == {"project"}
     await saga.drain(10)

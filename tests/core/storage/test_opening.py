@@ -112,6 +112,26 @@ async def test_files_of_another_engine_are_never_opened(kind: str, here: str, th
     assert len(list(place.iterdir())) <= 2, "nothing but a lock"
 
 
+class TestWhereNoJournalIs:
+    """A missing journal is told of where views of an earlier one are; what holds nothing is no view."""
+
+    @pytest.mark.parametrize("left", ["pages/", "pages/.lock", "pages/s1/", "pages/.gitkeep", "vectors.db"])
+    async def test_an_empty_folder_or_file_is_nothing(self, left: str, tmp_path: Path) -> None:
+        path = tmp_path / left
+        (path if left.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
+        if not left.endswith("/"):
+            path.write_bytes(b"" if left == "vectors.db" else b"4711")
+        async with Saga.open(config(tmp_path)) as saga:
+            assert saga.counters.degraded == {}
+
+    async def test_a_page_that_was_written_tells(self, tmp_path: Path) -> None:
+        page = tmp_path / "pages" / "s1" / "state.md"
+        page.parent.mkdir(parents=True)
+        page.write_text("# state", encoding="utf-8")
+        async with Saga.open(config(tmp_path)) as saga:
+            assert "views of an earlier one exist (pages)" in saga.counters.degraded["journal.new"]
+
+
 @pytest.mark.usefixtures("sees_meaning")
 class TestAnotherEngine:
     """An engine that comes back is not believed: it missed what was played without it."""

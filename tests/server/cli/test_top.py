@@ -27,6 +27,23 @@ async def test_it_shows_what_the_server_does(offline: Client) -> None:
     assert shown["degraded"] == "journal.write: 디스크가 찼다"
 
 
+async def test_it_shows_who_writes_no_blocks(offline: Client) -> None:
+    status, metrics = await asyncio.to_thread(look, offline.server.url, None)
+    shown = dict(rows(status, metrics))
+    assert (shown["blocks"], shown["silent"]) == ("-", "nobody")
+    status = dict(status)
+    status["counters"] = {"block.ok": 4, "block.fallback": 5}
+    row = {"session": "s1", "model": "tale", "replies": 5, "unread": 5, "read_by": None, "remedy": "set one"}
+    status["silent"] = [row, {**row, "read_by": "near", "remedy": None}]
+    shown = dict(rows(status, metrics))
+    assert shown["blocks"] == "4 read, 5 missing"
+    one, other = shown["silent"].splitlines()
+    assert one == "tale: no block in 5 replies in a row (session s1); set one"
+    assert other.endswith("near reads them")
+    del status["silent"]
+    assert dict(rows(status, metrics))["silent"] == "nobody", "a server of an older version"
+
+
 async def test_once(offline: Client) -> None:
     result = await asyncio.to_thread(CliRunner().invoke, main, ["top", "--once", "--url", offline.server.url])
     assert result.exit_code == 0, result.output

@@ -1,0 +1,153 @@
+"""Who reads replies without a state block when nobody was chosen for it: a model that costs nothing, if there is."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import cast
+from urllib.parse import urlsplit
+
+from attrs import define, field
+
+from saga_core.config import Config
+from saga_core.errors import UpstreamError
+from saga_core.ports import ChatPart, ChatRequest
+from saga_core.upstream import facts_of
+from saga_server.providers.background import Background
+from saga_server.providers.narrators import OFFLINE, Narrators
+from saga_server.providers.route import Provider, Route
+
+_PRIVATE_ENDS = (".local", ".localhost", ".lan", ".internal", ".home.arpa")
+"""Ends of names that no public registry gives away."""
+_SHARED = ipaddress.ip_network("100.64.0.0/10")
+"""Addresses that carriers and overlay networks share out: no server there is the world's."""
+_OPEN_WEIGHTS = re.compile(r"gpt-oss", re.IGNORECASE)
+"""Models that anybody may run, though they are called like those that are sold."""
+_NO_CHAT = re.compile(r"embed|rerank|whisper|tts|clip", re.IGNORECASE)
+"""Names of models that do not talk."""
+
+
+def is_local(address: str) -> bool:
+    """Whether a base URL names this machine or a private network: by its address, or by a name of no public domain."""
+    host = (urlsplit(address).hostname or "").rstrip(".")
+    try:
+        found = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return bool(host) and ("." not in host or host.endswith(_PRIVATE_ENDS))
+    if isinstance(found, ipaddress.IPv4Address) and found in _SHARED:
+        return True
+    return found.is_loopback or found.is_private or found.is_link_local
+
+
+@define(eq=False)
+class AutomaticExtraction:
+    """The chat model that is asked where ``models.extraction`` names none, as ``extraction.automatic`` allows.
+
+    The model that narrated last, if it may be asked; otherwise one of the first provider that may.
+    """
+
+    narrators: Narrators
+    config: Config
+    _listed: dict[str, str] = field(factory=dict, init=False)
+    """Provider to the model that is asked there when nobody named one."""
+    _relays: set[str] = field(factory=set, init=False)
+    """Providers near by that were seen to pass requests on to one that is paid."""
+
+    @classmethod
+    def of(cls, narrators: Narrators, config: Config) -> AutomaticExtraction | None:
+        """None where there is nobody to ask, or ``models.extraction`` says who is."""
+        if config.models.extraction is not None or config.extraction.automatic == "never" or narrators.offline:
+            return None
+        found = cls(narrators, config)
+        return found if found._provider() is not None else None
+
+    @property
+    def name(self) -> str:
+        """The provider's name, by which the player is told who reads; empty when settings left nobody."""
+        route = self._known_route()
+        provider = route.provider if route is not None else self._provider()
+        return provider.name if provider is not None else ""
+
+    async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
+        """The reply in parts. Raises ``UpstreamError``, and ``GaveWay`` when a narration begins at a server near by
+        before the model has said anything.
+        """
+        route = self._known_route() or await self._found_route()
+        model = Background(self.narrators.narrator, route, gives_way=_is_near(route.provider))
+        stream = cast("AsyncGenerator[ChatPart, None]", model.stream(request, streaming=streaming))
+        async with aclosing(stream) as parts:
+            async for part in parts:
+                yield part
+
+    async def models(self) -> list[str]:
+        """The model that would be asked now."""
+        return [(self._known_route() or await self._found_route()).model]
+
+    async def aclose(self) -> None:
+        """The connections are those of the narrators, and closed with them."""
+
+    def _known_route(self) -> Route | None:
+        """The narrator's own route, where it may be asked."""
+        narrators = self.narrators
+        named = narrators.routes("") if narrators.model else ()
+        for route in (*([narrators.narrated] if narrators.narrated is not None else []), *named):
+            if self._may_be_asked(route.provider) and self._is_free(route):
+                return route
+        return None
+
+    def _may_be_asked(self, provider: Provider) -> bool:
+        keyless = provider.passthrough_key and not provider.options.get("api_key")
+        if self.config.extraction.automatic == "always":
+            return not keyless and provider.backend != OFFLINE
+        return _is_near(provider)
+
+    def _is_free(self, route: Route) -> bool:
+        """Whether a model may be asked. One that a company sells shows that its server passes requests on."""
+        if self.config.extraction.automatic == "always" or not _is_sold(route.model):
+            return True
+        self._relays.add(route.provider.name)
+        return False
+
+    def _provider(self) -> Provider | None:
+        narrated = self.narrators.narrated
+        if narrated is not None:
+            self._is_free(narrated)
+        return next(
+            (
+                provider
+                for provider in self.narrators.providers.values()
+                if self._may_be_asked(provider) and provider.name not in self._relays
+            ),
+            None,
+        )
+
+    async def _found_route(self) -> Route:
+        provider = self._provider()
+        if provider is None:
+            raise UpstreamError(
+                "no provider is left that may be asked about replies without a block; set models.extraction",
+                kind="provider_error",
+            )
+        if provider.name not in self._listed:
+            listed = await (await self.narrators.narrator(provider)).models()
+            free = [name for name in listed if self._is_free(Route(provider, name))]
+            talking = [name for name in free if not _NO_CHAT.search(name)]
+            if not talking or provider.name in self._relays:
+                raise UpstreamError(
+                    f"{provider.name} lists no model that may read replies without a block; set models.extraction",
+                    kind="provider_error",
+                )
+            self._listed[provider.name] = talking[0]
+        return Route(provider, self._listed[provider.name])
+
+
+def _is_sold(model: str) -> bool:
+    """Whether a model is one of those that a company sells and nobody can run: SAGA knows whose it is."""
+    return bool(facts_of(model).provider) and not _OPEN_WEIGHTS.search(model)
+
+
+def _is_near(provider: Provider) -> bool:
+    """Whether a provider is on this machine or a private network, and no relay to a company that is paid."""
+    return provider.dialect == "any" and is_local(str(provider.options.get("base_url") or ""))

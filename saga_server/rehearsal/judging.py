@@ -1,0 +1,127 @@
+"""Judges a rehearsal: how well the narrator reported, in lines for people, each with what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import frozen
+
+from saga_core.state_block import BlockStatus
+from saga_server.counted import counted
+from saga_server.rehearsal.playing import Scene
+
+GOOD = 0.75
+"""The share from which on something counts as well reported."""
+_MISSED = 1
+"""Replies without a block that are forgiven."""
+_SHOWN = 3
+
+_READER = "set models.extraction to a small model that reads such replies in the background"
+_OTHER = "narrate with another model"
+_BY_HAND = "correct what is wrong by hand (docs/memory.md)"
+
+
+@frozen
+class Finding:
+    """One thing that was looked at."""
+
+    good: bool
+    text: str
+
+
+def judge(scenes: Sequence[Scene], player: str) -> list[Finding]:
+    """What was found, the most important first."""
+    if not any(scene.said for scene in scenes):
+        return [Finding(False, f"story: the model said nothing; does it think, and run out of tokens? {_OTHER}")]
+    return [
+        _blocks(scenes),
+        _fields(scenes),
+        _names(scenes, player),
+        _share(scenes, "moves", lambda scene: scene.truth.moved, _moved),
+        _share(scenes, "things", _about_things, _things),
+        _share(scenes, "harm", lambda scene: scene.truth.hurt, lambda scene: scene.hurt),
+        _cost(scenes),
+    ]
+
+
+def _blocks(scenes: Sequence[Scene]) -> Finding:
+    written = sum(scene.status is not BlockStatus.FALLBACK for scene in scenes)
+    text = f"blocks: {written} of {len(scenes)} replies have one that can be read"
+    cut = sum(scene.cut for scene in scenes if scene.status is not BlockStatus.OK)
+    if written >= len(scenes) - _MISSED:
+        return Finding(True, text)
+    if cut:
+        text += f"; {cut} ended at the length limit: allow longer replies (max_tokens), or raise"
+        text += " token_budget.state_block_room"
+    return Finding(False, f"{text}; {_READER}, or {_OTHER}")
+
+
+def _fields(scenes: Sequence[Scene]) -> Finding:
+    problems = [problem for scene in scenes for problem in scene.problems if scene.status is not BlockStatus.FALLBACK]
+    if not problems:
+        return Finding(True, "fields: all that was written could be read")
+    shown = "; ".join(dict.fromkeys(problems[:_SHOWN]))
+    text = f"fields: {counted(len(problems), 'line')} could not be read ({shown})"
+    return Finding(len(problems) <= _MISSED, text if len(problems) <= _MISSED else f"{text}; {_OTHER}")
+
+
+def _names(scenes: Sequence[Scene], player: str) -> Finding:
+    known = {name for scene in scenes for name in scene.truth.here or ()}
+    wrong = [scene for scene in scenes if scene.truth.here is not None and set(scene.here) != set(scene.truth.here)]
+    strangers = sorted({name for scene in scenes for name in scene.people} - known)
+    text = f"names: who is there is right after {len(scenes) - len(wrong)} of {len(scenes)} replies"
+    if strangers:
+        text += f"; people of other names came to be: {', '.join(strangers[:_SHOWN])}"
+    if len(wrong) <= (1 - GOOD) * len(scenes) and len(strangers) <= _MISSED:
+        return Finding(True, text)
+    if player in strangers:
+        return Finding(False, f"{text}; the player is one of them: {_OTHER}, or {_BY_HAND}")
+    return Finding(False, f"{text}; {_remedy(wrong)}")
+
+
+def _share(
+    scenes: Sequence[Scene], name: str, asked: Callable[[Scene], bool], holds: Callable[[Scene], bool]
+) -> Finding:
+    about = [scene for scene in scenes if asked(scene)]
+    wrong = [scene for scene in about if not holds(scene)]
+    text = f"{name}: {len(about) - len(wrong)} of {len(about)} were reported"
+    good = len(wrong) <= (1 - GOOD) * len(about)
+    return Finding(good, text if good else f"{text}; {_remedy(wrong)}")
+
+
+def _remedy(wrong: Sequence[Scene]) -> str:
+    """What helps where scenes are known wrongly: a block that is there is believed, and nobody reads beside it."""
+    missing = sum(scene.status is BlockStatus.FALLBACK for scene in wrong)
+    return _READER if missing * 2 > len(wrong) else f"{_OTHER}, or {_BY_HAND}"
+
+
+def _moved(scene: Scene) -> bool:
+    return _names_one(scene.truth.place or (), (scene.place,))
+
+
+def _about_things(scene: Scene) -> bool:
+    return scene.truth.carries is not None or scene.truth.gave is not None
+
+
+def _things(scene: Scene) -> bool:
+    truth = scene.truth
+    if truth.carries is not None:
+        return _names_one(truth.carries, scene.carries)
+    return not _names_one(truth.gave or (), scene.carries)
+
+
+def _names_one(words: Sequence[str], names: Sequence[str]) -> bool:
+    return any(word in name.casefold() for word in words for name in names)
+
+
+def _cost(scenes: Sequence[Scene]) -> Finding:
+    asked, said = sum(scene.input for scene in scenes), sum(scene.output for scene in scenes)
+    block = sum(scene.block for scene in scenes)
+    if not asked and not said:
+        text = f"cost: the provider counted no tokens; blocks took about {block:,} of the replies"
+        return Finding(True, text)
+    text = f"cost: {asked:,} tokens in, {said:,} out, about {block:,} of them for blocks"
+    paid = [scene.dollars for scene in scenes if scene.dollars is not None]
+    if len(paid) == len(scenes):
+        return Finding(True, f"{text}; ${sum(paid):.4f} for {len(scenes)} turns")
+    return Finding(True, f"{text}; what that costs is not known (models.facts can say it)")
