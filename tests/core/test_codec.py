@@ -18,6 +18,7 @@ def made(kind: type) -> Event:
     values = {"Kind": Kind.ITEM, "str": "숲", "int": 2, "Value": ("a", 1), "str | None": None, "int | None": 3}
     values |= {"tuple[str, ...] | None": ("a", "b")}
     values |= {"tuple[str, ...]": ("a", "b"), "Mapping[str, Value]": {"hp": 5, "tags": ("x", True, None)}}
+    values |= {"bool": True}
     values |= {"MemoryRecord": MemoryRecord("m1", "s", "fact", "/facts", "비", {"k": "v"}, at=1.5)}
     found: Event = kind(**{name: values[annotation] for name, annotation in kind.__annotations__.items()})
     return found
