@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from attrs import frozen
 
@@ -56,6 +57,7 @@ _DEAD_WORDS = frozenset(word for each in every() for word in each.block.dead.spl
 _DEAD_ENDS = tuple(word for each in every() for word in each.block.dead_ends)
 _WELL_WORDS = frozenset(fold_name(word) for each in every() for word in each.block.well.split())
 _REVEALS = re.compile("|".join(each.names.reveals.replace("?P<name>", f"?P<{each.tag}>") for each in every()), re.I)
+_SENTENCE = re.compile(r"[^.;。；!！?？\n]+[.;。；!！?？]?")
 _GONE = re.compile("|".join(each.block.gone for each in every()))
 _ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.split())
 
@@ -71,6 +73,12 @@ def _status(word: str) -> str:
 def _is_gone(word: str) -> bool:
     """Whether a status says that a thing is no more."""
     return _GONE.search(word.casefold()) is not None
+
+
+@cache
+def _same() -> re.Pattern[str]:
+    """Sentences that tell that several are one person, with a group of each language. Made when first needed."""
+    return re.compile("|".join(each.names.same.replace("?P<names>", f"?P<{each.tag}>") for each in every()), re.I)
 
 
 def mention_event(lore: Iterable[str]) -> tuple[Event, ...]:
@@ -108,6 +116,7 @@ class _Reports:
             event = self.names.ensure(Kind.EVENT, fields.event_trigger)
             yield deltas.EventTriggered(event, fields.event_trigger, self._participants(fields.event_trigger))
         if fields.notes:
+            yield from self._told_to_be_one(fields.notes)
             yield deltas.Noted(fields.notes)
 
     # -- who is where ------------------------------------------------------------------------------------------------
@@ -243,6 +252,19 @@ class _Reports:
         elif other != known:
             gone, into = (known, other) if other == self.state.player else (other, known)
             yield deltas.Merged(gone, into)
+
+    def _told_to_be_one(self, notes: str) -> Iterator[Event]:
+        """Those of whom a note says that they are the same person. Names that nobody has borne stand in the reply."""
+        for sentence in _SENTENCE.findall(notes):
+            found = _same().fullmatch(sentence.strip())
+            if found is None or found.lastgroup is None:
+                continue
+            parts = self.names.parts(found[found.lastgroup])
+            known = [part for part in parts if self.names.knows(Kind.CHARACTER, part)]
+            if len(parts) > 1 and known and all(part in known or part in self.told for part in parts):
+                for part in parts:
+                    if part != known[0]:
+                        yield from self._revealed(known[0], part)
 
     def _statuses(self) -> Iterator[Event]:
         for status in self.fields.status_changes:

@@ -29,6 +29,8 @@ class NameWords:
     """What stands between somebody's name and another name, or before the other one alone."""
     reveals: str = "(?!)"
     """A pattern of a status that tells who somebody really is, with the group ``name``."""
+    same: str = "(?!)"
+    """A pattern of a sentence that tells that those whom the group ``names`` joins are one person."""
     women: frozenset[str] = _NONE
     men: frozenset[str] = _NONE
     families: frozenset[str] = _NONE

@@ -47,6 +47,17 @@ def behind(fixed: str, name: str = rf"(?:^|[\s\[【\]】。.,、，:：])(?P<nam
     return Telling(re.compile(fixed, re.I), re.compile(name), behind=True)
 
 
+def headed(headings: str, name: str, key: str) -> Telling:
+    """The name at the beginning of what stands under a heading of the player's, or behind it: ``# The player``,
+    ``[User: Alex, ...]``. ``key``: words that may stand before the name, as those of a form (``Name:``)."""
+    mark = r"[#>*\[【<_(~=-]{0,8}[ \t]{0,8}"
+    behind_it = (
+        r"[ \t]{0,4}[\])*_】>:：#~=]{0,8}[ \t]{0,8}(?:[:：=–—-][ \t*]{0,8}|(?<=[:：])[ \t*]{0,8}|\n[\s>*•-]{0,12})"
+    )
+    keyed = rf"(?:(?:{key})[ \t*]{{0,4}}[:：=][ \t*]{{0,6}})?"
+    return Telling(re.compile(rf"(?:^|\n)[ \t]{{0,8}}{mark}(?:{headings}){behind_it}{keyed}", re.I), re.compile(name))
+
+
 @frozen(kw_only=True, eq=False, repr=False)
 class PersonaWords:
     """What a language does not have is left out."""
@@ -57,3 +68,5 @@ class PersonaWords:
     """What else frontends and cards write about the player's character."""
     own: tuple[str, ...] = ()
     """What players say of themselves; case counts."""
+    no_names: frozenset[str] = frozenset()
+    """Words with which no name begins; lower case. They stand where cards tell of the player without a name."""

@@ -38,6 +38,8 @@ class StoryWords:
     """A sentence that tells that a debt is settled."""
     partly: str = NEVER
     """What tells in such a sentence that some of the debt is left, or that nothing is settled yet."""
+    still_owed: str = NEVER
+    """A sentence that tells how much of a debt is left."""
     negation: str = NEVER
     """What makes a statement say the opposite."""
 

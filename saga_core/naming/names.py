@@ -33,6 +33,7 @@ from saga_core.stores import Value
 
 PLAYER_WORDS = frozenset(fold(word) for each in every() for word in each.names.player)
 
+_LISTED = re.compile(r"[,，、]")
 _FUZZY = (Kind.CHARACTER, Kind.LOCATION)
 
 _fold = lru_cache(maxsize=16_384)(fold)
@@ -204,12 +205,23 @@ class Names:
 
     def joined(self, name: str) -> list[str]:
         """``name``, or the characters that it joins ("크룩과 바르가"), if it is no name itself and all are known."""
-        if (Kind.CHARACTER, _fold(clean_name(name))) in self._index:
+        if self.knows(Kind.CHARACTER, name):
             return [name]
-        parts = [part for part in _joined().split(clean_name(name)) if part]
+        parts = self.parts(name)
         if len(parts) > 1 and all(self.find(Kind.CHARACTER, part) for part in parts):
             return parts
         return [name]
+
+    def knows(self, kind: Kind, name: str) -> bool:
+        """Whether something bears exactly this name."""
+        return (kind, _fold(clean_name(name))) in self._index
+
+    @staticmethod
+    def parts(names: str) -> list[str]:
+        """The names that a text joins: by conjunctions, or commas between them."""
+        return [
+            part for part in (each.strip() for each in _LISTED.split(_joined().sub(",", clean_name(names)))) if part
+        ]
 
     def _mistyped(self, kind: Kind, name: str) -> str | None:
         folded = _fold(bare(clean_name(name)))

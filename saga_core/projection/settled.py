@@ -1,4 +1,4 @@
-"""Which statements of the story were settled later: a debt that was paid is told no more as one that stands."""
+"""Which statements of the story are no longer so: a debt that was paid, a death that turned out to be none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from saga_core.language import Language, languages_in, match_text, mentions_folded
-from saga_core.model import Kind, WorldState
+from saga_core.model import ALIVE, Kind, WorldState
 
 _SENTENCE = re.compile(r"[^;.!?。！？\n]+[.!?。！？]*")
 
@@ -18,33 +18,49 @@ def _owing(languages: tuple[Language, ...]) -> re.Pattern[str]:
 
 
 @cache
-def _settling(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What tells that a debt is settled, and what tells that some of it is left."""
+def _dying(languages: tuple[Language, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(each.story.died for each in languages), re.I)
+
+
+@cache
+def _settling(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """What tells that a debt is settled; that it is not, or not wholly; and how much of it is still owed."""
     return (
         re.compile("|".join(each.story.settled for each in languages), re.I),
         re.compile("|".join(each.story.partly for each in languages), re.I),
+        re.compile("|".join(each.story.still_owed for each in languages), re.I),
     )
 
 
 def without_settled(texts: Sequence[str], state: WorldState) -> list[str]:
     """``texts`` of the story, oldest first, without the sentences that tell of a debt which a later one tells is
-    settled. As many as were given: one of which nothing is left is empty.
+    settled, and without those that tell of the death of somebody who is alive again, or was all along. As many as were
+    given: one of which nothing is left is empty.
 
-    Both must name the same person beside the player's character. A settlement that names nobody else, or a debt that
-    names nobody else, belongs to the other where only one debt stands open. Part of a debt paid settles nothing.
+    A debt and its settlement must name the same person beside the player's character. A settlement that names nobody
+    else, or a debt that names nobody else, belongs to the other where only one debt stands open. Part of a debt paid
+    settles nothing, unless it is told what is still owed: then that is the debt.
     """
     debts: list[tuple[int, str, frozenset[str]]] = []
     settled: set[tuple[int, str]] = set()
+    living = frozenset(each.id for each in state.of_kind(Kind.CHARACTER) if each.get("status") == ALIVE)
     for at, text in enumerate(texts):
         for sentence in _SENTENCE.findall(text):
             languages = languages_in(sentence)
-            done, partly = _settling(languages)
-            if done.search(sentence):
-                if not partly.search(sentence):
+            done, partly, left = _settling(languages)
+            remains = left.search(sentence) is not None
+            if remains or done.search(sentence) is not None:
+                if remains or partly.search(sentence) is None:
                     debts, paid = _paid(debts, _named(sentence, state))
                     settled.update((where, owed) for where, owed, _ in paid)
-            elif _owing(languages).search(sentence):
+                if remains:
+                    debts.append((at, sentence, _named(sentence, state)))
+            elif _owing(languages).search(sentence) is not None:
                 debts.append((at, sentence, _named(sentence, state)))
+            elif living and _dying(languages).search(sentence) is not None:
+                named = _named(sentence, state)
+                if named and named <= living:
+                    settled.add((at, sentence))
     if not settled:
         return list(texts)
     return [_without(text, {owed for where, owed in settled if where == at}) for at, text in enumerate(texts)]

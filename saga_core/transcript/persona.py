@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 from attrs import frozen
 
-from saga_core.language import NAME_PATTERN, Language, clean_name, fold_name, languages_in
+from saga_core.language import NAME_PATTERN, Language, clean_name, every, fold_name, languages_in
 from saga_core.transcript.dialogue import Transcript, Utterance
 
 _LONGEST = 40
@@ -103,8 +103,24 @@ def _about(text: str) -> Iterator[str]:
     """Names that a text says of the player's character."""
     for telling in (each for language in languages_in(text) for each in language.persona.about):
         for found in telling.names(text):
-            if name := _plain(found["name"]):
+            if (name := _plain(found["name"])) and not _means_nobody(name):
                 yield name
+
+
+def _means_nobody(name: str) -> bool:
+    """Whether cards write this where they tell of the player without a name: "the player's", "your character"."""
+    first = name.casefold().replace("’", "'").split("'")[0].split(" ")[0]
+    return first in _no_names() or fold_name(name) in _player_words()
+
+
+@cache
+def _no_names() -> frozenset[str]:
+    return frozenset(word for each in every() for word in each.persona.no_names)
+
+
+@cache
+def _player_words() -> frozenset[str]:
+    return frozenset(fold_name(word) for each in every() for word in each.names.player)
 
 
 def _of_words(transcript: Transcript) -> str:

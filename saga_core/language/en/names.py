@@ -17,6 +17,10 @@ NAMES = NameWords(
         "ranger archer champion seer oracle shaman".split()
     ),
     nicknames=("called", "nicknamed", "known as", "goes by", "alias", "aka", "under the name"),
+    same=(
+        r"(?P<names>[^.;:!?\n]{3,80}?) (?:are|were|is|was) (?:all |both |in truth |in fact |really |actually |indeed )?"
+        r"(?:one and )?the same (?:person|man|woman|one|girl|boy)[.!]?"
+    ),
     reveals=r"(?:is )?(?:really|in truth|revealed (?:as|to be)|true identity:?|real name:?) (?P<name>[A-Z].*)",
     women=frozenset(
         "lady dame mother sister mistress miss mrs ms queen princess aunt priestess witch empress madam madame "

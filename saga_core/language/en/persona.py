@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from saga_core.language.persona import NAME_PATTERN, PersonaWords, before, behind
+from saga_core.language.persona import NAME_PATTERN, PersonaWords, before, behind, headed
+
+_CAPITAL = r"[A-Z][\w'’-]{0,24}"
 
 PERSONA = PersonaWords(
     between=(before(r"\b(?:chat|role-?play|conversation|story|scene) between ", r"(?P<all>[^\n.!?]{3,200})"),),
     about=(
         behind(r"['’]s persona\b", rf"(?:^|[\[\n.:(]\s*)(?P<name>{NAME_PATTERN})$"),
+        headed(
+            r"(?:the )?(?:player(?: character)?|protagonist|user|persona|pc)(?:['’]s)?"
+            r"(?: (?:character|persona|profile|sheet|info(?:rmation)?|description))?",
+            rf"(?P<name>{_CAPITAL}(?: (?:{_CAPITAL}|of|the|de|von|van)){{0,3}}?)\**"
+            r"(?=[ \t]*(?:$|[\n,(;|—–]|- )| (?:is|was|has|had|comes|came|works|lives)\b|['’]s\b)",
+            "(?:full )?name",
+        ),
         before(r"\bpersona (?:of|for|named) "),
         before(r"\buser(?:'s name is|['’]s character is| is (?:named|called)| plays(?: as)?) "),
         before(r"\b(?:every|all) (?:other )?characters? (?:except|but|other than)(?: for)? "),
@@ -24,5 +33,10 @@ PERSONA = PersonaWords(
         r"\b(?:[Mm]y name is|[Mm]y name['’]s|[Cc]all me|[Tt]he name['’]s|I am called|[Tt]hey call me) "
         r"(?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)",
         r"\A[\s\"“'‘*_]*(?P<name>[A-Z][a-z'’-]{1,20})\.[\"”]? I\b",
+    ),
+    no_names=frozenset(
+        "the a an this that these those your my our his her their its him them they he she it you we i one any all "
+        "every each other others another someone somebody anyone who what when where if no not never always do does "
+        "is are be male female man woman human user player protagonist character persona name age".split()
     ),
 )

@@ -87,6 +87,7 @@ STORY = StoryWords(
         r"\b(?:half|part(?:ly|ial\w*)?|some of|first|instal\w+|still|yet|rest|remain\w*|not|never|until|unless|if|when"
         r"|promis\w+|will|wants?|must|has to|have to|offers?|refus\w+)\b|n['’]t\b"
     ),
+    still_owed=r"\bstill owes?\b",
     negation=r"\b(?:not|no|never|none|nobody|nothing|without|neither|nor|\w+n['’]t)\b",
     stacked=(
         r"\b(?:potions?|arrows?|coins?|gold|silver|bread|herbs?|torch(?:es)?|rations?|bandages?|bolts?"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from saga_core.language.persona import WORD, PersonaWords, behind
+from saga_core.language.persona import WORD, PersonaWords, behind, headed
 
 PERSONA = PersonaWords(
     between=(behind(r"의 (?:가상|허구)", rf"{WORD}(?:와|과|,)\s*(?P<all>{WORD})$"),),
     about=(
         behind(r"의 페르소나"),
+        headed(
+            r"(?:플레이어(?: ?캐릭터)?|주인공|유저|사용자|페르소나)(?:의)?(?: ?(?:정보|설정|프로필|소개|캐릭터))?",
+            r"(?P<name>[가-힣]{2,4}?)\**(?=[ \t]*(?:$|[\n,(|，（]|- )|[은는]\s)",
+            "이름|성명",
+        ),
         behind(r"의 (?:대사|행동|말)[^\n.]{0,12}(?:쓰지|하지|묘사하지|서술하지|정하지)"),
         behind(r"[을를] 제외한 (?:모든|다른)"),
     ),

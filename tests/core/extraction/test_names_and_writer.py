@@ -153,3 +153,52 @@ def test_who_leaves_is_no_longer_near_and_who_is_left_behind_stays_there(block: 
     back = read_delta(read_reply("```state\nlocation: 광장\nlocation_moved: true\n```"), parted)
     assert square.nearby() == ["e"]
     assert fold(parted, back, turn="t3", depth=3).nearby() == near
+
+
+def told_as_one(reply: str, notes: str, *met: str) -> WorldState:
+    first = read_delta(read_reply(f"```state\npresent: [{', '.join(met)}]\n```"), STATE)
+    known = fold(STATE, first, turn="t1", depth=1)
+    second = read_delta(read_reply(f"{reply}\n\n```state\nnotes: {notes}\n```"), known, told=reply)
+    return fold(known, second, turn="t2", depth=2)
+
+
+@pytest.mark.parametrize(
+    ("reply", "notes", "met", "names"),
+    [
+        (
+            "They called me Toad.",
+            "The forester, Toad and Ren Vale are all the same person.",
+            "the forester, Ren Vale",
+            3,
+        ),
+        ("He lifts the mask.", "The Raven and Ren Vale are the same man.", "The Raven, Ren Vale", 2),
+        (
+            "다들 두꺼비라고 불렀소.",
+            "산지기 아저씨와 두꺼비와 오태식은 모두 같은 사람이다.",
+            "산지기 아저씨, 오태식",
+            3,
+        ),
+        ("女は面を外した。", "鴉と朔夜は同一人物だった。", "鴉, 朔夜", 2),
+        ("他摘下面具。", "原来黑衣人和陆玄清是同一个人。", "黑衣人, 陆玄清", 2),
+    ],
+)
+def test_who_are_told_to_be_the_same_person_are_one(reply: str, notes: str, met: str, names: int) -> None:
+    state = told_as_one(reply, notes, *met.split(", "))
+    (one,) = [each for each in state.of_kind(Kind.CHARACTER) if each.id not in STATE.entities]
+    assert len(one.names) == names and len(state.present) == 1
+
+
+@pytest.mark.parametrize(
+    ("notes", "met"),
+    [
+        ("Alma suspects that the Raven and Ren Vale are the same person.", "The Raven, Ren Vale"),
+        ("The Raven and Ren Vale are not the same person.", "The Raven, Ren Vale"),
+        ("산지기 아저씨와 오태식은 같은 사람이 아니다.", "산지기 아저씨, 오태식"),
+        ("산지기 아저씨와 오태식이 같은 사람인지 의심한다.", "산지기 아저씨, 오태식"),
+        ("鴉と朔夜は同一人物かもしれない。", "鴉, 朔夜"),
+        ("黑衣人和陆玄清不是同一个人。", "黑衣人, 陆玄清"),
+    ],
+)
+def test_who_are_only_suspected_to_be_one_stay_two(notes: str, met: str) -> None:
+    state = told_as_one("Rain.", notes, *met.split(", "))
+    assert len(state.present) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from saga_core.model import Entity, Kind, WorldState
 from saga_core.projection.settled import without_settled
@@ -54,6 +55,22 @@ def test_what_was_settled_is_told_no_more(owed: str, settled: str) -> None:
 )
 def test_what_was_not_settled_stays(owed: str, later: str) -> None:
     assert without_settled([owed, later], STATE) == [owed, later]
+
+
+def test_what_is_left_of_a_debt_takes_its_place() -> None:
+    texts = ["Alex owes Ysolde 60 crowns.", "Alex paid back 25, and still owes Ysolde 35.", "Corin sings."]
+    assert without_settled(texts, STATE) == ["", *texts[1:]]
+    assert without_settled([*texts, "Alex repays Ysolde."], STATE) == ["", "", "Corin sings.", "Alex repays Ysolde."]
+
+
+@pytest.mark.parametrize("told", ["Corin is dead.", "코린이 죽었다", "ピエールは死亡した", "王婶死了"])
+def test_a_death_that_was_none_is_told_no_more(told: str) -> None:
+    corin = STATE.entities["c"]
+    alive = evolve(STATE, entities={**STATE.entities, "c": evolve(corin, attributes={"status": "alive"})})
+    assert without_settled(["The boat burns. " + told], alive) == ["The boat burns."]
+    assert without_settled(["The boat burns. " + told], STATE) == ["The boat burns. " + told], "nothing else was heard"
+    both = "Corin and Ysolde are dead."
+    assert without_settled([both], alive) == [both]
 
 
 def test_one_of_two_debts_is_settled() -> None:

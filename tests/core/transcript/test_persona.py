@@ -87,3 +87,46 @@ def test_a_prefix_counts_where_all_messages_have_one() -> None:
 def test_nothing_tells(system: str) -> None:
     found = told(system)
     assert found is None or found.name == "friends"
+
+
+@pytest.mark.parametrize(
+    ("card", "name"),
+    [
+        ("# The crew\nOda plans.\n\n# The player\nWren is twenty-six and opens locks.", "Wren"),
+        ("Rules first.\n\n[Player: Alex Reed, a courier of forty]", "Alex Reed"),
+        ("### User's Persona\n**Name:** Mira of Sarn\n**Age:** 20", "Mira of Sarn"),
+        ("Player character: Jory (a sailor)", "Jory"),
+        ("<user>\nName: Tamsin\nSpecies: elf\n</user>", "Tamsin"),
+        ("## 주인공\n하진은 스물여섯 살의 자물쇠공이다.", "하진"),
+        ("[플레이어 정보]\n이름: 서도윤\n나이: 17", "서도윤"),
+        ("플레이어: 강태준 (팀장)", "강태준"),
+        ("【プレイヤー】\n名前：疾風\n忍びの里の若者。", "疾風"),
+        ("## 主人公\nハルは旅の薬師だ。", "ハル"),
+        ("# 玩家角色\n林渡是外门杂役。", "林渡"),
+        ("【用户设定】\n姓名：沈默\n年龄：三十", "沈默"),
+    ],
+)
+def test_a_section_about_the_player_begins_with_the_name(card: str, name: str) -> None:
+    found = told(card)
+    assert found is not None and (found.name, found.sure) == (name, False)
+
+
+@pytest.mark.parametrize(
+    "card",
+    [
+        "Play every character except the player's. Write one reply at a time.",
+        "# The player\nYou are a wanderer without a name.",
+        "Player: Never control the player, never speak for the player.",
+        "# Player\nThis is written by somebody else.",
+        "The user is always right, and the player decides.",
+        "Never speak for your partner. Player agency is everything.",
+        "플레이어: 자유롭게 행동한다.",
+        "# 주인공\n당신은 이름 없는 나그네다.",
+        "플레이어의 행동을 대신 쓰지 않는다.",
+        "主人公：あなたは旅人です。",
+        "玩家：你是一个没有名字的旅人。",
+        "主角：一名普通的大学生，刚刚搬来。",
+    ],
+)
+def test_a_section_about_the_player_without_a_name_names_nobody(card: str) -> None:
+    assert told(card) is None
