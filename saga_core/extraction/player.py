@@ -5,7 +5,7 @@ from __future__ import annotations
 from saga_core.ids import entity_id
 from saga_core.language import fold_name
 from saga_core.model import Entity, Event, Kind, WorldState, deltas
-from saga_core.naming import Names
+from saga_core.naming import Names, is_word_for_player
 from saga_core.values import Value
 
 PERSONA = "persona"
@@ -21,8 +21,7 @@ def the_player(state: WorldState, name: str, *, sure: bool = True) -> tuple[Even
     that the two are one: who claims another's name may be lying.
     """
     player = state.entities.get(state.player)
-    names = Names(state)
-    if not name or player is None or names.is_word_for_player(name):
+    if not name or player is None or is_word_for_player(name):
         return ()
     if not sure and not _called(player, name) and second_person(state, name) is not None:
         return ()
@@ -30,8 +29,11 @@ def the_player(state: WorldState, name: str, *, sure: bool = True) -> tuple[Even
         return () if player.get(PERSONA) else (_learns(player, name),)
     if not player.get(PERSONA):
         learns = _learns(player, name)
-        return (deltas.Renamed(player.id, name), learns) if names.is_word_for_player(player.name) else (learns,)
-    if not sure or names.find(Kind.CHARACTER, name) == player.id:
+        return (deltas.Renamed(player.id, name), learns) if is_word_for_player(player.name) else (learns,)
+    if not sure:
+        return ()
+    names = Names(state)
+    if names.find(Kind.CHARACTER, name) == player.id:
         return ()
     for each in state.of_kind(Kind.CHARACTER):
         if each.get(PERSONA) and _called(each, name):

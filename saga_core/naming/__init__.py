@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from saga_core.naming.evidence import Evidence
-from saga_core.naming.names import Names
+from saga_core.naming.names import Names, is_word_for_player
 from saga_core.naming.things import is_particular
 
 __all__ = [
     "Evidence",
     "Names",
     "is_particular",
+    "is_word_for_player",
 ]

@@ -45,6 +45,11 @@ def _joined() -> re.Pattern[str]:
     return re.compile(r"\s*&\s*|" + "|".join(each.names.joint for each in every()))
 
 
+def is_word_for_player(name: str) -> bool:
+    """Whether ``name`` is a word for the player's character, and no name."""
+    return _fold(name) in PLAYER_WORDS
+
+
 @define
 class Names:
     """Finds the entity that a name means in a state, and introduces those that are new.
@@ -230,11 +235,7 @@ class Names:
 
     def is_player(self, name: str) -> bool:
         """Whether ``name`` means the player's character: a word for it, or a name that the player bears."""
-        return self.is_word_for_player(name) or any(_fold(form) in self._own for form in forms(name))
-
-    def is_word_for_player(self, name: str) -> bool:
-        """Whether ``name`` is a word for the player's character, and no name."""
-        return _fold(name) in PLAYER_WORDS
+        return is_word_for_player(name) or any(_fold(form) in self._own for form in forms(name))
 
     def named_in(self, text: str) -> list[str]:
         """The ids of the characters whose names stand in ``text``, in the order in which they entered."""
@@ -246,7 +247,7 @@ class Names:
                 len(name) > 1
                 and fold_name(name) in folded
                 and mentions(text, name)
-                and not self.is_word_for_player(name)
+                and not is_word_for_player(name)
                 for name in each.names
             )
         ]

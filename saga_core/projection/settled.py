@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Sequence
+from enum import Flag, auto
+from functools import cache, lru_cache
 
 from saga_core.language import Language, languages_in, match_text, mentions_folded
 from saga_core.model import ALIVE, Kind, WorldState
@@ -12,24 +13,46 @@ from saga_core.model import ALIVE, Kind, WorldState
 _SENTENCE = re.compile(r"[^;.!?。！？\n]+[.!?。！？]*")
 
 
-@cache
-def _owing(languages: tuple[Language, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(each.story.owed for each in languages), re.I)
+class _Says(Flag):
+    """What a sentence tells of debts and deaths."""
+
+    NOTHING = 0
+    OWES = auto()
+    """There is a debt."""
+    SETTLES = auto()
+    """One is settled."""
+    LEAVES = auto()
+    """So much of one is left."""
+    DIES = auto()
+    """Somebody died."""
 
 
 @cache
-def _dying(languages: tuple[Language, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(each.story.died for each in languages), re.I)
-
-
-@cache
-def _settling(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """What tells that a debt is settled; that it is not, or not wholly; and how much of it is still owed."""
-    return (
-        re.compile("|".join(each.story.settled for each in languages), re.I),
-        re.compile("|".join(each.story.partly for each in languages), re.I),
-        re.compile("|".join(each.story.still_owed for each in languages), re.I),
+def _patterns(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], ...]:
+    told = [each.story for each in languages]
+    return tuple(
+        re.compile("|".join(patterns), re.I)
+        for patterns in (
+            [words.still_owed for words in told],
+            [words.settled for words in told],
+            [words.partly for words in told],
+            [words.owed for words in told],
+            [words.died for words in told],
+        )
     )
+
+
+@lru_cache(maxsize=4_096)
+def _says(sentence: str) -> _Says:
+    """Of the same sentences it is asked again and again: a page shows those of many turns."""
+    left, settled, partly, owed, died = _patterns(languages_in(sentence))
+    if left.search(sentence) is not None:
+        return _Says.SETTLES | _Says.LEAVES
+    if settled.search(sentence) is not None:
+        return _Says.NOTHING if partly.search(sentence) is not None else _Says.SETTLES
+    if owed.search(sentence) is not None:
+        return _Says.OWES
+    return _Says.DIES if died.search(sentence) is not None else _Says.NOTHING
 
 
 def without_settled(texts: Sequence[str], state: WorldState) -> list[str]:
@@ -41,29 +64,28 @@ def without_settled(texts: Sequence[str], state: WorldState) -> list[str]:
     else, or a debt that names nobody else, belongs to the other where only one debt stands open. Part of a debt paid
     settles nothing, unless it is told what is still owed: then that is the debt.
     """
-    debts: list[tuple[int, str, frozenset[str]]] = []
-    settled: set[tuple[int, str]] = set()
+    sentences = [
+        (at, each, says) for at, text in enumerate(texts) for each in _SENTENCE.findall(text) if (says := _says(each))
+    ]
+    settling = any(_Says.SETTLES in says for _, _, says in sentences)
     living = frozenset(each.id for each in state.of_kind(Kind.CHARACTER) if each.get("status") == ALIVE)
-    for at, text in enumerate(texts):
-        for sentence in _SENTENCE.findall(text):
-            languages = languages_in(sentence)
-            done, partly, left = _settling(languages)
-            remains = left.search(sentence) is not None
-            if remains or done.search(sentence) is not None:
-                if remains or partly.search(sentence) is None:
-                    debts, paid = _paid(debts, _named(sentence, state))
-                    settled.update((where, owed) for where, owed, _ in paid)
-                if remains:
-                    debts.append((at, sentence, _named(sentence, state)))
-            elif _owing(languages).search(sentence) is not None:
-                debts.append((at, sentence, _named(sentence, state)))
-            elif living and _dying(languages).search(sentence) is not None:
-                named = _named(sentence, state)
-                if named and named <= living:
-                    settled.add((at, sentence))
-    if not settled:
+    debts: list[tuple[int, str, frozenset[str]]] = []
+    gone: set[tuple[int, str]] = set()
+    for at, sentence, says in sentences:
+        if says is _Says.DIES:
+            named = _named(sentence, state) if living else frozenset[str]()
+            if named and named <= living:
+                gone.add((at, sentence))
+        elif settling:
+            named = _named(sentence, state)
+            if _Says.SETTLES in says:
+                debts, paid = _paid(debts, named)
+                gone.update((where, owed) for where, owed, _ in paid)
+            if says is not _Says.SETTLES:
+                debts.append((at, sentence, named))
+    if not gone:
         return list(texts)
-    return [_without(text, {owed for where, owed in settled if where == at}) for at, text in enumerate(texts)]
+    return [_without(text, {told for where, told in gone if where == at}) for at, text in enumerate(texts)]
 
 
 def _paid(
@@ -84,13 +106,15 @@ def _named(sentence: str, state: WorldState) -> frozenset[str]:
     return frozenset(
         each.id
         for each in state.of_kind(Kind.CHARACTER)
-        if each.id != state.player and any(mentions_folded(folded, match_text(name)) for name in _called(each.names))
+        if each.id != state.player
+        and any(part in folded and mentions_folded(folded, part) for part in _called(each.names))
     )
 
 
-def _called(names: Iterable[str]) -> Iterable[str]:
-    """Names, and the words of which they are made."""
-    return {part for name in names for part in (name, *name.split()) if len(part) > 1}
+@lru_cache(maxsize=4_096)
+def _called(names: tuple[str, ...]) -> frozenset[str]:
+    """Names, and the words of which they are made, as texts are searched for them."""
+    return frozenset(match_text(part) for name in names for part in (name, *name.split()) if len(part) > 1)
 
 
 def _without(text: str, sentences: set[str]) -> str:
