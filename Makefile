@@ -63,7 +63,7 @@ tests: $(ALL)
 	$(BIN)/python -m pytest -m "not deep" -n 2 --dist worksteal -q
 
 audit: $(ALL) ## look the pinned packages up among known vulnerabilities (asks a database on the internet)
-	$(BIN)/python .ci/audit constraints.txt
+	$(BIN)/python .ci/audit hashes.txt
 
 bench: $(ALL) ## measure a turn, and print the table of docs/performance.md
 	$(BIN)/saga bench turn

@@ -11,6 +11,8 @@ from pathlib import Path
 from saga_core.errors import StoreLocked, StoreUnavailable
 
 _open_paths: set[str] = set()
+_open_files: set[tuple[int, int]] = set()
+"""Devices and inodes: a file may have several names."""
 _guard = threading.Lock()
 
 
@@ -18,19 +20,33 @@ class PathLock:
     """Held from ``PathLock(path)`` to ``release()``, or until the process dies, by whatever cause.
 
     ``path`` is the data that is protected; the lock is a file beside it (``state.db`` has ``state.db.lock``), or in
-    it when it is a directory, and stays there when released. Raises ``StoreLocked`` when another store object or
-    process holds it, ``StoreUnavailable`` when the lock file cannot be made.
+    it when it is a directory, and stays there when released. A file that exists is locked itself as well, where the
+    platform has advisory locks: under another name, a hard link, it has another lock file. Raises ``StoreLocked`` when
+    another store object or process holds it, ``StoreUnavailable`` when the lock file cannot be made.
     """
 
     def __init__(self, path: Path) -> None:
         self.file = path / ".lock" if path.is_dir() else path.with_name(path.name + ".lock")
         self._name = os.path.realpath(path)
         self._descriptor: int | None = None
+        self._data: int | None = None
+        self._inode: tuple[int, int] | None = None
         with _guard:
-            if self._name in _open_paths:
+            inode = _inode(path)
+            if self._name in _open_paths or inode in _open_files:
                 raise StoreLocked(f"{path}: is open already in this process; close that store first, or share it")
             self._descriptor = _acquire(path, self.file)
+            try:
+                self._data = _acquire_data(path) if inode is not None else None
+            except BaseException:
+                _unlock(self._descriptor)
+                os.close(self._descriptor)
+                self._descriptor = None
+                raise
             _open_paths.add(self._name)
+            if inode is not None:
+                self._inode = inode
+                _open_files.add(inode)
 
     def release(self) -> None:
         """Let others open the path. A second call does nothing."""
@@ -38,6 +54,12 @@ class PathLock:
             if self._descriptor is None:
                 return
             _open_paths.discard(self._name)
+            if self._inode is not None:
+                _open_files.discard(self._inode)
+            if self._data is not None:
+                _unlock(self._data)
+                os.close(self._data)
+                self._data = None
             try:
                 # A child forked meanwhile shares the descriptor: closing ours alone would leave the lock with it.
                 _unlock(self._descriptor)
@@ -46,9 +68,45 @@ class PathLock:
                 self._descriptor = None
 
 
+def is_held(path: Path) -> bool:
+    """Whether some process has the data at ``path`` open. Holds it for a moment to find out."""
+    if not path.exists():
+        return False
+    try:
+        PathLock(path).release()
+    except StoreLocked:
+        return True
+    return False
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    """A file's device and inode; None for a directory, and where there is nothing or no such lock."""
+    if sys.platform == "win32" or not path.is_file():
+        return None
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def _acquire_data(path: Path) -> int | None:
+    """Lock the file itself. None where its file system has no locks: then the lock file's failure told so."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        _lock(descriptor)
+    except BlockingIOError as error:
+        os.close(descriptor)
+        raise StoreLocked(
+            f"{path}: is open in another process under another name (a hard link); stop it, or give this one a file "
+            "of its own"
+        ) from error
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
 def _acquire(path: Path, file: Path) -> int:
     try:
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise StoreUnavailable(
             f"{path}: its lock file {file} cannot be opened ({error.strerror}); "

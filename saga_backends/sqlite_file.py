@@ -5,6 +5,8 @@ Connections belong to the thread that opened them; call all of this from a ``Wor
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -49,7 +51,7 @@ class Schema:
 def prepare_path(path: Path) -> None:
     """Make the directory of ``path``. Raises ``StoreUnavailable`` when that fails or ``path`` is a directory."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         is_directory = path.is_dir()
     except OSError as error:
         raise StoreUnavailable(
@@ -57,6 +59,12 @@ def prepare_path(path: Path) -> None:
         ) from error
     if is_directory:
         raise StoreUnavailable(f"{path}: is a directory; give the path of a file, which may lie in it")
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file that only its user may read, if none is there; ``connect`` tells why it cannot be made."""
+    with contextlib.suppress(OSError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def connect(path: Path, schema: Schema, *, synchronous: str = "full") -> sqlite3.Connection:

@@ -15,6 +15,7 @@ from saga_server.admin import (
 from saga_server.http import (
     CURRENT,
     EXCHANGES,
+    LIMIT,
     LOG,
     METRICS,
     READINESS,
@@ -27,6 +28,7 @@ from saga_server.http import (
     errors_as_json,
     guarded,
     heard,
+    only_header_text,
     share_with_origin,
     tell_request_id,
 )
@@ -42,6 +44,7 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
     server = current.config.server
     app = web.Application(middlewares=[heard, errors_as_json, guarded], client_max_size=server.max_body_mb << 20)
     app[SAGA] = saga
+    app[LIMIT] = server.max_body_mb << 20
     app[SILENT] = set()
     app[LOG] = ConnectionLog(metrics.malformed)
     app[EVENTS] = Events(saga.counters)
@@ -57,6 +60,7 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
     prepare(app)
     app.on_response_prepare.append(share_with_origin)
     app.on_response_prepare.append(tell_request_id)
+    app.on_response_prepare.append(only_header_text)
     app.add_routes([*chat_routes(), *admin_routes()])
     return app
 

@@ -24,6 +24,7 @@ from saga_server.process import (
     BACKLOG,
     CannotListen,
     Current,
+    LoopGuard,
     LoopMetrics,
     Metrics,
     Reloaded,
@@ -75,6 +76,7 @@ class Server:
     _runner: web.AppRunner | None = field(default=None, init=False)
     _sites: list[asyncio.Server] = field(factory=list, init=False)
     _warming: asyncio.Task[None] | None = field(default=None, init=False)
+    _guard: LoopGuard | None = field(default=None, init=False)
 
     @property
     def saga(self) -> Saga:
@@ -172,6 +174,8 @@ class Server:
         watch = running_watch()
         if watch is not None:
             metrics.registry.register(LoopMetrics(watch))
+            self._guard = LoopGuard(watch)
+            self._guard.start()
         self._reloading = Reloading(self.read_again, lambda: self.config, self._hold, metrics.reloads)
         app = make_app(self._saga, self._current, metrics, self._reloading)
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1.0)
@@ -250,6 +254,9 @@ class Server:
                 self._abandon("a request to the admin API")
             await self._in_time(self._runner.cleanup(), "connections")
             self._runner = None
+        guard, self._guard = self._guard, None
+        if guard is not None:
+            guard.stop()
         saga, self._saga = self._saga, None
         rest = max(0.0, ends - loop.time())
         report = DrainReport(0)

@@ -93,7 +93,7 @@ class KuzuDatabase:
         if directory.exists() and not directory.is_dir():
             raise StoreUnavailable(f"{directory}: is a file; the graph keeps several: give the path of a directory")
         with kuzu_engine.file_errors(self.file):
-            directory.mkdir(parents=True, exist_ok=True)
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         module: Any = kuzu_engine.load(self.engine)
         self._lock = PathLock(directory)
         self.version = str(module.__version__)

@@ -48,7 +48,7 @@ class _Root:
     def open(self) -> None:
         """Make the directory, lock it, and finish what a crash left half published."""
         with self._mapped():
-            self.path.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = PathLock(self.path)
             for folder in filter(is_pending, self._folders()):
                 # Readers are served from the pending record; what is wrong with it, they are told.

@@ -67,7 +67,7 @@ class Generation:
     def write(self, pages: Pages) -> None:
         """Replace the generation. When it raises, readers have the old one or the new one."""
         if not self.path.is_dir():
-            self.path.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             _sync_directory(self.path.parent)
         self._replace(_PENDING, _dump(self._scope, pages))
         _sync_directory(self.path)

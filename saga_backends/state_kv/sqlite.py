@@ -106,6 +106,7 @@ class _File(_Reading):
     def open(self) -> None:
         """Lock, connect, migrate."""
         sqlite_file.prepare_path(self.path)
+        sqlite_file.make_private(self.path)
         self._lock = PathLock(self.path)
         self._connection = sqlite_file.connect(self.path, SCHEMA, synchronous=self._synchronous)
 

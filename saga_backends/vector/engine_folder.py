@@ -29,7 +29,7 @@ REBUILD = "move the directory away, and make the vectors anew with `saga rebuild
 _OURS = frozenset({LABEL, LABEL + ".new", ".lock"})
 _FULL = ("no space left", "disk is full", "database or disk is full", "disk quota")
 _REFUSED = ("too many open files", "permission denied", "out of memory", "cannot allocate")
-_SOURCE_PLACE = re.compile(r",? ?/\S+\.rs:\d+:\d+")
+_SOURCE_PLACE = re.compile(r",? ?/\S{1,200}\.rs:\d+:\d+")
 _SHOWN = 300
 
 
@@ -132,7 +132,7 @@ class EngineFolder:
         if self.path.exists() and not self.path.is_dir():
             raise StoreUnavailable(f"{self.path}: is a file; give the path of a directory, which need not exist")
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise StoreUnavailable(
                 f"{self.path}: cannot be made ({error.strerror}); give a path that this user may write"

@@ -85,6 +85,7 @@ class VectorFile:
     def open(self) -> None:
         """Lock, connect, migrate."""
         sqlite_file.prepare_path(self.path)
+        sqlite_file.make_private(self.path)
         self._lock = PathLock(self.path)
         try:
             # Vectors can be made anew from the journal: surviving the end of the process is enough.

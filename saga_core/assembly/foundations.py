@@ -58,7 +58,7 @@ class Foundations:
             config.session.live_timelines,
             self.foreground,
         )
-        self.ledger = Ledger(stores.state)
+        self.ledger = Ledger(stores.state, self.counters)
         self.views = ViewsJob(self.live, self.projector, self.journal)
         self.directory = SessionDirectory(
             journal=self.journal,

@@ -30,6 +30,7 @@ from saga_core.values import PAGE_NAMES
 
 Profile = Literal["lite", "full", "full-lance", "memory"]
 Identify = Literal["transcript", "user", "system-md5"]
+Markers = Literal["all", "player", "off"]
 Dialect = Literal["anthropic", "openai", "google", "openrouter", "any"]
 Thinking = Literal["model", "off"]
 Strategy = Literal["md_prefix", "none"]
@@ -57,6 +58,8 @@ class ServerConfig:
     origins: tuple[str, ...] = field(default=(), validator=Origins())
     """Browser origins that may call the API, such as ``https://risuai.xyz``; ``*`` allows all on ``/v1`` only."""
     max_body_mb: int = field(default=64, validator=Whole(1, 4_096))
+    max_text_mb: int = field(default=4, validator=Whole(1, 16))
+    """Text of all messages of a request: what SAGA reads, and the provider is told. Pictures are no text."""
     max_messages: int = field(default=20_000, validator=Whole(1))
     request_timeout: float = field(default=600.0, validator=Number())
     """Seconds that an upstream may stay silent."""
@@ -225,6 +228,8 @@ class SessionConfig:
     default_world: str | None = field(default=None, validator=Text("a world's name", optional=True))
     """The world of a chat that names none; none: an empty one, learned from play."""
     identify: Identify = field(default="transcript", validator=Choice(get_args(Identify)))
+    markers: Markers = field(default="all", validator=Choice(get_args(Markers)))
+    """Whose ``[[saga:…]]`` markers count: those of system messages and of the player, of the player alone, nobody's."""
     live_timelines: int = field(default=4, validator=Whole(1))
     """Timelines of one session whose graph and pages are kept rendered."""
     checkpoint_every: int = field(default=32, validator=Whole(1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from attrs import define, evolve, frozen
@@ -12,6 +12,7 @@ from attrs import define, evolve, frozen
 from saga_core import codec
 from saga_core.errors import Conflict, NewerSchema, NotFound, StoreCorrupt
 from saga_core.journal import keys
+from saga_core.journal.long_texts import recordable, recordable_episode
 from saga_core.model import (
     Delta,
     Node,
@@ -91,7 +92,7 @@ class Journal:
         world_key = keys.world(session.digest)
         puts: dict[Key, bytes] = {
             keys.session(session.id): codec.encode(session),
-            keys.turn(session.id, root.id): codec.encode(root),
+            keys.turn(session.id, root.id): codec.encode(recordable(root)),
             keys.node(session.id, root.id): codec.encode(root_node(root)),
         }
         if world_key not in await self.kv.get([world_key]):  # writing a large one takes 25 ms, at every new chat
@@ -140,12 +141,12 @@ class Journal:
             turn,
             user_key=entry.user_key,
             reply_key=identity_key(turn.reply) if turn.reply else "",
-            episode=entry.episode,
+            episode=recordable_episode(entry.episode),
             present=entry.present,
         )
         found = codec.dumps(session.id)
         puts: dict[Key, bytes] = {
-            keys.turn(session.id, turn.id): codec.encode(turn),
+            keys.turn(session.id, turn.id): codec.encode(recordable(turn)),
             keys.node(session.id, turn.id): codec.encode(node),
         }
         if turn.reply:
@@ -186,11 +187,22 @@ class Journal:
         """Record a review that changed nothing."""
         await self.kv.commit(Batch(_review(session_id, number, review)))
 
-    async def reviews(self, session_id: str) -> dict[str, tuple[Review, ...]]:
-        """Turn id to the reviews made at it, in their order."""
+    async def reviews(
+        self, session_id: str, unreadable: Callable[[StoreCorrupt], None] | None = None
+    ) -> dict[str, tuple[Review, ...]]:
+        """Turn id to the reviews made at it, in their order.
+
+        ``unreadable`` is told of one that cannot be read, which is left out: no state depends on it. Without it that
+        raises ``StoreCorrupt``.
+        """
         found: dict[str, tuple[Review, ...]] = {}
         async for key, raw in self._all(("review", session_id)):
-            found[key[2]] = (*found.get(key[2], ()), codec.decode(raw, Review))
+            try:
+                found[key[2]] = (*found.get(key[2], ()), codec.decode(raw, Review))
+            except StoreCorrupt as error:
+                if unreadable is None:
+                    raise
+                unreadable(error)
         return found
 
     async def put_session(self, session: Session) -> None:

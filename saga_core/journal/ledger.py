@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
-from attrs import define
+from attrs import define, field
 
 from saga_core import codec
 from saga_core.billing import Bill
+from saga_core.counters import Counters
+from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
 from saga_core.stores import Batch, Key, StateKV
 
@@ -20,6 +22,8 @@ class Ledger:
     """Keeps bills under (``bill``, session, turn), so that they are removed with their turns."""
 
     state: StateKV
+    counters: Counters = field(factory=Counters)
+    """Is told of bills that cannot be read. They are left out: other sessions' must not wait for them."""
 
     async def enter(self, session: str, bill: Bill) -> None:
         """Keep a bill. The same call entered again changes nothing. Raises ``StoreError``."""
@@ -28,7 +32,8 @@ class Ledger:
     async def of_turns(self, session: str, turns: Sequence[str]) -> dict[str, Bill]:
         """The bills of the narrations that those ``turns`` are, of those that have one."""
         found = await self.state.get([keys.bill(session, turn) for turn in turns])
-        return {key[2]: codec.decode(value, Bill) for key, value in found.items()}
+        read = {key[2]: self._read(key, value) for key, value in found.items()}
+        return {turn: bill for turn, bill in read.items() if bill is not None}
 
     async def bills(self, session: str) -> list[Bill]:
         """A session's bills, oldest first."""
@@ -47,7 +52,16 @@ class Ledger:
         while True:
             page = await self.state.scan(prefix, after=after, limit=_PAGE)
             for key, value in page:
-                yield key[1], codec.decode(value, Bill)
+                bill = self._read(key, value)
+                if bill is not None:
+                    yield key[1], bill
             if len(page) < _PAGE:
                 return
             after = page[-1][0]
+
+    def _read(self, key: Key, value: bytes) -> Bill | None:
+        try:
+            return codec.decode(value, Bill)
+        except StoreCorrupt as error:
+            self.counters.degrade("journal.bills", f"session {key[1]}, turn {key[2]}: its bill is left out: {error}")
+            return None

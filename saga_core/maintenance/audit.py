@@ -79,9 +79,7 @@ class Audit:
         roots = [node.id for node in nodes.values() if node.parent is None]
         if len(roots) != 1:
             self._lost(f"it has {len(roots)} roots: {', '.join(roots[:_SHOWN])}")
-        wrong = [
-            node.id for node in nodes.values() if node.parent and nodes[node.parent].depth + 1 != node.depth
-        ]  # fmt: skip
+        wrong = self.tree.misplaced
         if wrong:
             self._lost(f"the depth of {len(wrong)} turns is not that of their place: {', '.join(wrong[:_SHOWN])}")
 

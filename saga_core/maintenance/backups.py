@@ -48,6 +48,7 @@ def add_to_index(data: Path, kept: Kept) -> None:
 
 
 def _write(data: Path, backups: list[Kept]) -> None:
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)  # the journal may lie elsewhere
     fresh = data / f"{FILE}.new"
     text = json.dumps({"backups": [asdict(each) for each in backups]}, ensure_ascii=False, indent=2)
     with fresh.open("w", encoding="utf-8") as file:

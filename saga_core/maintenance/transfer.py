@@ -21,14 +21,15 @@ import json
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, TypeVar
 
-from attrs import define, evolve, field
+from attrs import AttrsInstance, define, evolve, field
 
 from saga_core import codec
 from saga_core.errors import BadInput, NewerSchema, NotFound, StoreError
 from saga_core.journal import keys
 from saga_core.maintenance.audit import entries_of
+from saga_core.maintenance.session_check import check_name, check_names, check_story, read_beside, read_line, read_value
 from saga_core.maintenance.tools import Tools
-from saga_core.model import Node, Session, Timeline, Tree, Turn
+from saga_core.model import Delta, Node, Session, Timeline, Tree, Turn, TurnKind
 from saga_core.stores import Batch, Key, StateKV
 from saga_core.world import World
 
@@ -39,7 +40,7 @@ _PAGE = 256
 _TEXTS = frozenset({"user", "reply", "episode"})
 """Fields that hold what people wrote: no id is looked for in them."""
 
-T = TypeVar("T")
+T = TypeVar("T", bound=AttrsInstance)
 
 
 async def export_session(tools: Tools, session_id: str) -> AsyncIterator[bytes]:
@@ -101,7 +102,7 @@ class SessionFile:
     session: Session
     world: World
     turns: list[tuple[Turn, Node]] = field(factory=list)
-    beside: list[tuple[tuple[str, ...], Any]] = field(factory=list)
+    beside: list[tuple[tuple[str, ...], AttrsInstance]] = field(factory=list)
     timelines: list[Timeline] = field(factory=list)
     openings: list[tuple[str, str | None]] = field(factory=list)
 
@@ -115,7 +116,7 @@ def read_file(raw: bytes, *, edited: bool = False) -> SessionFile:
     lines = raw.split(b"\n")
     if lines[-1] == b"":
         lines.pop()
-    plains = [_object(number, line) for number, line in enumerate(lines, 1)]
+    plains = [read_line(number, line) for number, line in enumerate(lines, 1)]
     if not plains or plains[0].get("saga") != "session":
         raise BadInput("line 1: this is no session that `saga export` wrote")
     for name, known in (("version", VERSION), ("journal", keys.FORMAT)):
@@ -137,25 +138,16 @@ def read_file(raw: bytes, *, edited: bool = False) -> SessionFile:
     return _assembled(plains)
 
 
-def _object(number: int, line: bytes) -> dict[str, Any]:
-    try:
-        plain = json.loads(line)
-    except ValueError as error:
-        raise BadInput(f"line {number}: is no JSON ({error})") from None
-    if not isinstance(plain, dict):
-        raise BadInput(f"line {number}: is no JSON object")
-    return plain
-
-
 def _assembled(plains: list[dict[str, Any]]) -> SessionFile:
     session: Session | None = None
     world: World | None = None
     rest: list[tuple[int, dict[str, Any]]] = []
     for number, plain in enumerate(plains[1:], 2):
         if "session" in plain:
-            session = _value(number, plain["session"], Session)
+            session = read_value(number, plain["session"], Session)
+            check_names(number, session)
         elif "world" in plain:
-            world = _value(number, plain["world"], World)
+            world = read_value(number, plain["world"], World)
         else:
             rest.append((number, plain))
     if session is None or world is None:
@@ -166,16 +158,19 @@ def _assembled(plains: list[dict[str, Any]]) -> SessionFile:
     tree = Tree(session.id)
     for number, plain in rest:
         if "turn" in plain and "node" in plain:
-            turn, node = _value(number, plain["turn"], Turn), _value(number, plain["node"], Node)
+            turn, node = read_value(number, plain["turn"], Turn), read_value(number, plain["node"], Node)
             _check_turn(number, session, tree, turn, node)
+            jump = None if turn.parent is None else tree.jump_for(turn.parent)
+            turn, node = evolve(turn, jump=jump), evolve(node, jump=jump)
             tree.add(node)
             found.turns.append((turn, node))
         elif "beside" in plain:
-            found.beside.append((_beside(number, plain["beside"], tree), plain.get("value")))
+            found.beside.append(read_beside(number, plain["beside"], plain.get("value"), tree))
         elif "timeline" in plain:
-            found.timelines.append(_value(number, plain["timeline"], Timeline))
+            found.timelines.append(read_value(number, plain["timeline"], Timeline))
+            check_names(number, found.timelines[-1])
         elif "opening" in plain:
-            found.openings.append((str(plain["opening"]), plain.get("turn")))
+            found.openings.append(_opening(number, plain["opening"], plain.get("turn")))
         else:
             raise BadInput(f"line {number}: {sorted(plain)} is nothing that this SAGA knows")
     places = [("root", session.root), ("head", session.head or session.root)]
@@ -185,21 +180,33 @@ def _assembled(plains: list[dict[str, Any]]) -> SessionFile:
     for name, place in places:
         if place not in tree:
             raise BadInput(f"{name}: {place!r} is no turn in the file")
+    for timeline in found.timelines:
+        if not tree.is_ancestor(timeline.fork, timeline.head):
+            raise BadInput(f"timeline {timeline.name!r}: its head is not below its fork")
+    later: dict[str, list[Delta]] = {}
+    for key, value in sorted(found.beside, key=lambda each: each[0]):
+        if isinstance(value, Delta):
+            later.setdefault(key[1], []).append(value)
+    check_story(session, world, [turn for turn, _ in found.turns], later)
     return found
 
 
-def _value(number: int, plain: Any, cls: type[T]) -> T:
-    try:
-        return codec.from_plain(plain, cls)
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
-        raise BadInput(f"line {number}: is no {cls.__name__.lower()} ({error!r})") from None
+def _opening(number: int, key: Any, turn: Any) -> tuple[str, str | None]:
+    if not isinstance(key, str) or not key or not isinstance(turn, str | None):
+        raise BadInput(f"line {number}: opening: {str(key)[:80]!r} is no fingerprint")
+    check_name(number, key)
+    return key, turn
 
 
 def _check_turn(number: int, session: Session, tree: Tree, turn: Turn, node: Node) -> None:
+    check_names(number, turn)
+    check_names(number, node)
     if turn.session != session.id or turn.id != node.id or turn.id in tree:
         raise BadInput(f"line {number}: turn {turn.id!r} is of another session, another node, or there twice")
-    if (turn.parent, turn.depth) != (node.parent, node.depth):
+    if (turn.parent, turn.depth, turn.kind) != (node.parent, node.depth, node.kind):
         raise BadInput(f"line {number}: turn {turn.id!r} and its node have different places")
+    if (turn.kind is TurnKind.ROOT) != (turn.parent is None):
+        raise BadInput(f"line {number}: turn {turn.id!r} is a root where none is, or the other way round")
     if turn.parent is None:
         if turn.id != session.root or turn.depth:
             raise BadInput(f"line {number}: turn {turn.id!r} has no parent, and is not the root")
@@ -207,16 +214,6 @@ def _check_turn(number: int, session: Session, tree: Tree, turn: Turn, node: Nod
         raise BadInput(f"line {number}: turn {turn.id!r} comes before its parent {turn.parent!r}")
     elif tree.get(turn.parent).depth + 1 != turn.depth:
         raise BadInput(f"line {number}: turn {turn.id!r} has depth {turn.depth}, which is not that of its place")
-
-
-def _beside(number: int, key: Any, tree: Tree) -> tuple[str, ...]:
-    if not (isinstance(key, list) and len(key) >= 2 and all(isinstance(each, str) and each for each in key)):
-        raise BadInput(f"line {number}: beside: {key!r} is no list of names")
-    if key[0] not in keys.BESIDE or key[0] in _DERIVED:
-        raise BadInput(f"line {number}: beside: {key[0]!r} is nothing that this SAGA knows")
-    if key[1] not in tree:
-        raise BadInput(f"line {number}: beside: {key[1]!r} is no turn in the file")
-    return tuple(key)
 
 
 async def import_session(tools: Tools, file: SessionFile) -> Session:
@@ -238,7 +235,7 @@ async def import_session(tools: Tools, file: SessionFile) -> Session:
         puts[keys.turn(session.id, turn.id)] = codec.encode(turn)
         puts[keys.node(session.id, node.id)] = codec.encode(node)
     for key, value in file.beside:
-        puts[(key[0], session.id, *key[1:])] = codec.dumps(value)
+        puts[(key[0], session.id, *key[1:])] = codec.encode(value)
     for timeline in file.timelines:
         puts[keys.timeline(session.id, timeline.name)] = codec.encode(timeline)
     await _commit(kv, puts)
@@ -278,13 +275,13 @@ def _renamed(tools: Tools, file: SessionFile) -> SessionFile:
         new[turn] = tools.ids.new("t")
 
     def again(value: T, cls: type[T]) -> T:
-        return codec.from_plain(_with_ids(codec.to_plain(value), new), cls)  # type: ignore[arg-type]
+        return codec.from_plain(_with_ids(codec.to_plain(value), new), cls)
 
     return SessionFile(
         again(file.session, Session),
         file.world,
         [(again(turn, Turn), again(node, Node)) for turn, node in file.turns],
-        [(_ids(key, new), _with_ids(value, new)) for key, value in file.beside],
+        [(_ids(key, new), again(value, type(value))) for key, value in file.beside],
         [again(each, Timeline) for each in file.timelines],
         [(opening, new[at] if at is not None else None) for opening, at in file.openings],
     )

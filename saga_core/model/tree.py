@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from saga_core.errors import NotFound, StoreCorrupt
 from saga_core.model.deltas import Status
@@ -76,18 +76,30 @@ class Tree:
     root: str = ""
     nodes: dict[str, Node] = field(factory=dict)
     children: dict[str, list[str]] = field(factory=dict)
+    misplaced: list[str] = field(factory=list, eq=False, repr=False)
+    """Nodes whose depth was not that of their place."""
     _trunk: list[str] = field(factory=list, init=False, eq=False, repr=False)
     """The path of turns that was followed last, by depth: on it, ancestry is told in one step."""
 
     def add(self, node: Node) -> None:
-        """Put a node under its parent, which must be there. Adding one again changes nothing."""
+        """Put a node under its parent, which must be there. Adding one again changes nothing.
+
+        Its depth and its jump pointer follow from its place. What says something else is put right: a jump could lead
+        round in a circle.
+        """
         if node.id in self.nodes:
             return
         if node.parent is None:
             self.root = node.id
         else:
-            self.get(node.parent)
-            self.children.setdefault(node.parent, []).append(node.id)
+            parent = self.get(node.parent)
+            jump = self.jump_for(parent.id)
+            if node.depth != parent.depth + 1:
+                self.misplaced.append(node.id)
+                node = evolve(node, depth=parent.depth + 1)
+            if node.jump != jump:
+                node = evolve(node, jump=jump)
+            self.children.setdefault(parent.id, []).append(node.id)
         self.nodes[node.id] = node
 
     def replace(self, node: Node) -> None:

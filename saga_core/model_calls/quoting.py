@@ -9,7 +9,7 @@ Count = Callable[[str], int]
 """Tokens of a text."""
 
 _CUT = " […] "
-_INJECTED = re.compile(r"\[SAGA:[^\]\n]*\].*?(?:\[/SAGA\]|(?=\n\s*\n)|\Z)", re.DOTALL | re.IGNORECASE)
+_INJECTED = re.compile(r"\[SAGA:[^\]\n]{0,200}\].*?(?:\[/SAGA\]|(?=\n\s*\n)|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 def without_injected(text: str) -> str:

@@ -42,7 +42,7 @@ _fold = lru_cache(maxsize=16_384)(fold)
 @cache
 def _joined() -> re.Pattern[str]:
     """What joins several names. Made when it is first needed."""
-    return re.compile(r"\s*&\s*|" + "|".join(each.names.joint for each in every()))
+    return re.compile(r"(?<!\s)\s*&\s*|" + "|".join(each.names.joint for each in every()))
 
 
 def is_word_for_player(name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from saga_core.play.context_reading import ContextReading
 from saga_core.play.known_models import KnownModels
 from saga_core.play.layout import Layouts
+from saga_core.play.markers import MARKER
 from saga_core.play.pending_turn import PendingTurn, Reply
 from saga_core.play.places import Places
 from saga_core.play.play import Play
@@ -16,6 +17,7 @@ from saga_core.play.recording import Recorder
 from saga_core.play.turn_bills import TurnBills
 
 __all__ = [
+    "MARKER",
     "ContextReading",
     "KeptPage",
     "KnownModels",

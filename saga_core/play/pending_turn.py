@@ -12,6 +12,7 @@ from saga_core.context import TurnContext
 from saga_core.language import nfc
 from saga_core.messages import PromptPlan
 from saga_core.model import Session, Turn, TurnKind
+from saga_core.play.markers import MarkerFilter
 from saga_core.play.visible_text import VisibleText
 from saga_core.ports import Usage
 from saga_core.prompt import Planned
@@ -33,6 +34,7 @@ class Reply:
     _raw: list[str] = field(factory=list)
     _shown: list[str] = field(factory=list)
     _filter: BlockFilter = field(factory=BlockFilter)
+    _markers: MarkerFilter = field(factory=MarkerFilter)
     _finished: bool = False
     limits: VisibleText = field(factory=VisibleText)
     """The client's limits on what is shown."""
@@ -45,7 +47,7 @@ class Reply:
     def feed(self, text: str) -> str:
         """Take a piece of the model's reply; what of it, or of what was held back, may be shown now."""
         self._raw.append(text)
-        shown = self.limits.feed(self._filter.feed(text))
+        shown = self.limits.feed(self._markers.feed(self._filter.feed(text)))
         self._shown.append(shown)
         return shown
 
@@ -54,7 +56,9 @@ class Reply:
         if self._finished:
             return ""
         self._finished = True
-        shown = self.limits.feed(self._filter.finish()) + self.limits.finish()
+        shown = (
+            self.limits.feed(self._markers.feed(self._filter.finish()) + self._markers.finish()) + self.limits.finish()
+        )
         self._shown.append(shown)
         return shown
 

@@ -8,6 +8,9 @@ from functools import cache
 from saga_core.language import Language, languages_in
 from saga_core.recall.time_words import time_meant
 
+_LOOKED_AT = 4_000
+"""Characters at either end of the player's words that are looked through."""
+
 
 @cache
 def _asking(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -20,6 +23,8 @@ def _asking(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Patter
 
 def looks_back(words: str) -> bool:
     """Whether the player's words ask for something, or speak of the past. Expected in NFC, in any case."""
+    if len(words) > 2 * _LOOKED_AT:  # a book: what is asked stands at its beginning or at its end
+        words = f"{words[:_LOOKED_AT]}\n{words[-_LOOKED_AT:]}"
     folded = words.casefold()
     if any(pattern.search(folded) is not None for pattern in _asking(languages_in(words))):
         return True

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 
 from attrs import define, field
 
 from saga_core.counters import Counters
+from saga_core.errors import StoreCorrupt
 from saga_core.journal import Journal
 from saga_core.model import Tree
 from saga_core.sessions.index_segments import restore
@@ -109,6 +111,9 @@ class LiveSessions:
         self._lore[digest] = known
         return known
 
+    def _unreadable(self, session_id: str, error: StoreCorrupt) -> None:
+        self.counters.degrade("journal.reviews", f"session {session_id}: a review is left out: {error}")
+
     async def _load(self, session_id: str) -> LiveSession:
         session = await self.journal.session(session_id)
         prepared = await self._world(session.digest)
@@ -118,7 +123,7 @@ class LiveSessions:
         await restore(live)
         await live.index_all()
         live.timelines = await self.journal.timelines(session_id)
-        live.reviews = await self.journal.reviews(session_id)
+        live.reviews = await self.journal.reviews(session_id, partial(self._unreadable, session_id))
         self.counters.add("sessions.loaded")
         self.admit(live)
         return live

@@ -14,7 +14,7 @@ LONGEST = 1_000
 MUTUAL = re.compile(r"<-{1,3}>|<={1,3}>|↔|⇔|⟷")
 ARROW = re.compile(rf"{MUTUAL.pattern}|-{{1,3}}>|={{1,3}}>|→|➔|➜|➡\ufe0f?|⇒")
 _PAIR = re.compile(r"(?P<key>[^:：=＝]{1,40}?)\s*[:：=＝]\s*(?P<value>.*)", re.DOTALL)
-_SLASH = re.compile(r"\s+[/|／｜]\s+")
+_SLASH = re.compile(r"(?<!\s)\s+[/|／｜]\s+")
 
 
 def records(node: Node, kind: Kind) -> Iterator[Node]:

@@ -26,19 +26,19 @@ _ITEM_END = re.compile(r"</li>", re.I)
 _ELEMENT = re.compile(r"<(?P<tag>[^<>/\s]{1,40})>(?P<value>[^<>]*)</(?P=tag)>")
 _ALONE = re.compile(r"^(?P<indent>[ \t>]*)<(?P<end>/?)(?P<tag>[^<>/\s]{1,40})>[ \t]*$", re.M)
 
-_PREFIX = r"(?P<prefix>[ \t\u00a0\u3000>]*(?:[-*+•][ \t]+)?)"
-_STRUCK = re.compile(r"[ \t>]*(?:[-*+•][ \t]+)?~~[^~]+~~[ \t]*")
-_BOX = re.compile(r"(?P<prefix>[ \t\u00a0\u3000>]*)(?:[-*+•][ \t]+)?(?:\[[xX✓✔]\]|[☑✅✔])[ \t]+(?P<rest>\S.*)")
-_CIRCLED = re.compile(r"(?P<prefix>[ \t\u00a0\u3000>]*)[①-⑳⓵-⓾❶-❿➀-➓][ \t]*(?P<rest>\S.*)")
-_HEADING = re.compile(r"(?P<prefix>[ \t>]*)#{1,6}[ \t]+(?P<rest>\S.*)")
+_PREFIX = r"(?P<prefix>[ \t\u00a0\u3000>]*+(?:[-*+•][ \t]+)?)"
+_STRUCK = re.compile(r"[ \t>]*+(?:[-*+•][ \t]+)?~~[^~]+~~[ \t]*")
+_BOX = re.compile(r"(?P<prefix>[ \t\u00a0\u3000>]*+)(?:[-*+•][ \t]+)?(?:\[[xX✓✔]\]|[☑✅✔])[ \t]+(?P<rest>\S.*)")
+_CIRCLED = re.compile(r"(?P<prefix>[ \t\u00a0\u3000>]*+)[①-⑳⓵-⓾❶-❿➀-➓][ \t]*(?P<rest>\S.*)")
+_HEADING = re.compile(r"(?P<prefix>[ \t>]*+)#{1,6}[ \t]+(?P<rest>\S.*)")
 _BRACKETED = re.compile(
     _PREFIX
     + r"(?:\[(?P<a>[^\[\]\n]{1,40})\]|【(?P<b>[^】\n]{1,40})】|〔(?P<c>[^〕\n]{1,40})〕|［(?P<d>[^］\n]{1,40})］)"
     + r"[ \t]*[:：=]?[ \t]*(?P<value>\S.*)"
 )
 _PARTED = re.compile(_PREFIX + r"(?P<key>[^:：=＝|\t\n]{1,40}?)(?:\t+|[ \t]+[-–—|][ \t]+)(?P<value>\S.*)")
-_ROW = re.compile(r"(?P<prefix>[ \t>]*)\|(?P<cells>[^\n]+?)\|?[ \t]*")
-_RULER = re.compile(r"[ \t>]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|)+(?:[ \t]*:?-{2,}:?[ \t]*)?[ \t]*")
+_ROW = re.compile(r"(?P<prefix>[ \t>]*+)\|(?P<cells>[^\n]+?)\|?[ \t]*")
+_RULER = re.compile(r"[ \t>]*+\|?(?:[ \t]*+:?-{2,}:?[ \t]*\|)+(?:[ \t]*:?-{2,}:?[ \t]*)?[ \t]*")
 _TAGGED = re.compile(r"(?P<key>^[^:：=\"'“]{1,60}[:：=][ \t]*)!!(?:str|int|float|bool|null|seq|map)[ \t]+")
 _EDGES = " \t*_`\"'"
 

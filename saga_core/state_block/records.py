@@ -35,6 +35,8 @@ from saga_core.state_block.values import (
 
 MAX_ENTRIES = 100
 MAX_DELTA = 1_000
+_LONGEST_SENTENCE = 120
+"""Characters of a sentence that says who gives what to whom; its parts can be divided in many ways."""
 _NOBODY = frozenset(squash(word) for each in every() for word in each.block.nobody.split(",") if word)
 
 T = TypeVar("T")
@@ -62,6 +64,7 @@ _ENDED = re.compile(
 )
 _DIGIT = re.compile(r"\d")
 _ROLE = re.compile(r"(?P<head>[^\s:：].*?)(?:\s+[-–—]\s+|\s*[:：]\s*)\S.*")
+_COLON = re.compile(r"(?<!\s)\s*[:：]\s*")
 _SIGN = re.compile(r"(?P<sign>[+＋\-－−])(?P<name>[^\W\d_].*)")
 _BARE_COUNT = re.compile(r"[xX×✕]\s?\d{1,9}")
 """What is left of ``[rope] x2`` where the brackets part the name from it."""
@@ -253,7 +256,7 @@ def _transfer_parts(scalar: Scalar) -> tuple[str, str, str]:
     text = scalar.text
     arrows = list(ARROW.finditer(text))
     if not arrows and not scalar.literal:
-        for told in _GIVES:
+        for told in _GIVES if len(text) <= _LONGEST_SENTENCE else ():
             if match := told.fullmatch(text):
                 return match["item"], match["giver"], match["receiver"]
         if not scalar.quoted and _TELLS.search(text):
@@ -268,7 +271,7 @@ def _transfer_parts(scalar: Scalar) -> tuple[str, str, str]:
         start = inside.start("hands")
         return inside["item"], text[start : arrow.start()].strip(), text[arrow.end() : -1].strip()
     left, right = text[: arrow.start()].strip(), text[arrow.end() :].strip()
-    before, after = re.split(r"\s*[:：]\s*", left, maxsplit=1), re.split(r"\s*[:：]\s*", right, maxsplit=1)
+    before, after = _COLON.split(left, maxsplit=1), _COLON.split(right, maxsplit=1)
     if len(before) == 2 and len(after) == 1:
         return before[0], before[1], right
     if len(after) == 2 and len(before) == 1:

@@ -37,10 +37,10 @@ def shown(value: str | Node) -> str:
 _WORDS = tuple(each.block for each in every())
 _NOTHING_WORDS = frozenset(squash(word) for each in _WORDS for word in each.nothing.split(",") if word)
 _NOTHING_SIGNS = re.compile(r"[\s.…·?？~\-–—_=]*|<[^<>]*>|＜[^＜＞]*＞|[(（]\s*[)）]")
-_REMARK = re.compile(r"(?P<head>.*?)\s*[(（](?P<remark>[^()（）]*)[)）]\s*[.。]?", re.DOTALL)
+_REMARK = re.compile(r"(?P<head>|.*?\S)\s*+[(（](?P<remark>[^()（）]*)[)）]\s*[.。]?", re.DOTALL)
 _NOTHING_SAID = re.compile("|".join(each.nothing_said for each in _WORDS), re.I)
 _PICTURE = "[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d]"
-_PICTURES = re.compile(rf"^(?:{_PICTURE}+\s*)+|(?:\s*{_PICTURE}+)+$")
+_PICTURES = re.compile(rf"^(?:{_PICTURE}++\s*+)++|(?<!\s)(?:\s*+{_PICTURE}++)+$")
 _WHOLE = re.compile(r"「([^「」]+)」|『([^『』]+)』|《([^《》]+)》|〈([^〈〉]+)〉|\[\[([^\[\]|]+)\]\]")
 _EMPHASIS = re.compile(r"(\*{1,3}|_{1,3}|`{1,2})(?P<inner>[^*_`].*)\1", re.DOTALL)
 

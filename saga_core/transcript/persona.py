@@ -23,7 +23,7 @@ _INTRODUCED = 400
 """Characters from the beginning of the player's words in which somebody tells her own name."""
 _PREFIX = re.compile(r"([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]")
 _REPLIES = re.compile(rf"\bwrite (?P<name>{NAME_PATTERN})['’]s next reply\b", re.I)
-_PARTS = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+|\s*、\s*")
+_PARTS = re.compile(r"(?<!\s)\s*(?:,\s*(?:and\s+)?|(?<=\s)and\s+|、\s*)")
 
 
 @frozen

@@ -29,10 +29,10 @@ NAME = re.compile(r"^([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]", 
 
 def _opening(bracketed: tuple[str, ...], free: tuple[str, ...] = ()) -> re.Pattern[str]:
     """What begins a line with one of these, in a bracket or with or without."""
-    kinds = [rf"\[\s{{0,8}}(?:{'|'.join(bracketed)})"] if bracketed else []
-    kinds += [rf"\[?\s{{0,8}}(?:{'|'.join(free)})"] if free else []
+    kinds = [rf"\[\s{{0,8}}+(?:{'|'.join(bracketed)})"] if bracketed else []
+    kinds += [rf"\[?\s{{0,8}}+(?:{'|'.join(free)})"] if free else []
     # As many blanks as somebody types: a page of empty lines must not be gone through at each of them.
-    return re.compile(rf"(?:\A|\n)[ \t]{{0,40}}(?:{'|'.join(kinds)})", re.I)
+    return re.compile(rf"(?:\A|\n)[ \t]{{0,40}}+(?:{'|'.join(kinds)})", re.I)
 
 
 @cache

@@ -7,10 +7,10 @@ import re
 from saga_core.language import every, language_of
 from saga_core.world.model import ItemStack, SheetRelation
 
-_EQUIPPED = re.compile(rf"(.+?)\s*\((?:{'|'.join(each.world.equipped for each in every())})\)", re.IGNORECASE)
-_QUANTITY = re.compile(r"(.+?)\s+[xX×]\s?([0-9]{1,9})")
+_EQUIPPED = re.compile(rf"(.*\S)\s*\((?:{'|'.join(each.world.equipped for each in every())})\)", re.IGNORECASE)
+_QUANTITY = re.compile(r"(.*\S)\s+[xX×]\s?([0-9]{1,9})")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
-_STRENGTH = re.compile(r"(.+?)\s+([+-]?[0-9]{1,9})")
+_STRENGTH = re.compile(r"(.*\S)\s+([+-]?[0-9]{1,9})")
 
 
 def read_stack(text: str) -> ItemStack | None:

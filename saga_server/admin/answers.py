@@ -57,6 +57,16 @@ class OpenApi:
     security: Rows
 
 
+@frozen
+class LoopBlocks:
+    """Rounds of the event loop: the longest in milliseconds, how many took half a second or longer, and where the
+    longest of these was. Zeros where the platform has no watch."""
+
+    longest_ms: float
+    blocks: int
+    place: str
+
+
 @frozen(kw_only=True)
 class Status:
     """How the server is."""
@@ -66,6 +76,7 @@ class Status:
     narrators: Sequence[str]
     active_sessions: int | None
     open_requests: int
+    loop: LoopBlocks
     stores: Plain
     embedder: str
     tokens: str

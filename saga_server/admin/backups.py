@@ -159,13 +159,13 @@ async def _whole(saga: Saga, say: Callable[[str], None]) -> tuple[str, ...]:
 
 
 def _salvage(file: Path, saved: Path) -> Salvaged:
-    saved.parent.mkdir(parents=True, exist_ok=True)
+    saved.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     saved.unlink(missing_ok=True)
     return salvage(file, saved, {keys.FORMAT_KEY: codec.dumps({"format": keys.FORMAT})})
 
 
 def _put(config: Config, file: Path, target: Path, force: bool) -> Path | None:
-    target.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
     lock = PathLock(target)
     try:

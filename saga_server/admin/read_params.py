@@ -16,7 +16,7 @@ from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn, override
 
 from saga_server.admin.endpoint import Endpoint, Spec
-from saga_server.http import RequestError, read_json
+from saga_server.http import BODY, RequestError, read_json
 
 P = TypeVar("P")
 _CONVERTER = Converter(detailed_validation=False)
@@ -75,7 +75,7 @@ class ParamsReader(Generic[P]):
         given: dict[str, Any] = {}
         if not self.any_query:
             _refuse_unknown(request, self.params)
-        raw = await request.read()
+        raw = request[BODY]
         body = _body(raw, self.params)
         for param in self.params:
             found = raw if param.spec.place == "upload" else _found(param, request, path, body)

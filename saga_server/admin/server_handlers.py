@@ -19,6 +19,7 @@ from saga_server.admin.endpoint import NoParams
 from saga_server.admin.events import EVENTS, Listening
 from saga_server.admin.running_work import STARTED, to_its_end
 from saga_server.http import CURRENT, EXCHANGES, METRICS, READINESS, RELOADING, SAGA, RequestError
+from saga_server.process import running_watch
 
 _STATUS_SECONDS = 5.0
 
@@ -67,8 +68,16 @@ async def show_status(request: web.Request, asked: NoParams) -> answers.Status:
         narrators=request.app[CURRENT].narrators.describe(),
         active_sessions=active,
         open_requests=len(request.app[EXCHANGES]),
+        loop=_loop(),
         **engine,
     )
+
+
+def _loop() -> answers.LoopBlocks:
+    watch = running_watch()
+    if watch is None:
+        return answers.LoopBlocks(0.0, 0, "")
+    return answers.LoopBlocks(round(watch.wall.longest, 1), watch.blocks, watch.place)
 
 
 async def engine_status(saga: Saga) -> dict[str, Any]:

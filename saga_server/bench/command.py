@@ -380,3 +380,25 @@ def load(
         say(line)
     if wrong:
         raise SystemExit(1)
+
+
+@bench.command()
+@click.option("--players", type=click.IntRange(1, 1_000), default=50, show_default=True, help="Who play meanwhile.")
+@click.option("--seconds", type=click.FloatRange(1), default=10.0, show_default=True, help="Of each attack.")
+def attacked(players: int, seconds: float) -> None:
+    """Play at a server that somebody attacks. Exit code 1 when players wait more than twice as long meanwhile."""
+    import asyncio
+
+    from saga_server.bench.load.attacked import run_attacked, too_slow
+    from saga_server.terminal import say
+
+    with tempfile.TemporaryDirectory(prefix="saga-attacked-") as folder:
+        rows = asyncio.run(run_attacked(Path(folder), players, seconds, lambda line: say(line, err=True)))
+    say("| beside | turns | median, ms | 99th percentile, ms | attacks | longest block, ms |")
+    say("| --- | --- | --- | --- | --- | --- |")
+    for row in rows:
+        say(f"| {row.name} | {row.turns} | {row.p50:.0f} | {row.p99:.0f} | {row.attacks} | {row.longest_block:.0f} |")
+    slow = too_slow(rows)
+    for line in slow:
+        say(f"!!  {line}")
+    raise SystemExit(1 if slow else 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
@@ -44,6 +45,7 @@ _FURTHER = {
 @click.version_option(package_name="saga-rp", prog_name="saga")
 def main() -> None:
     """Memory for long role-play: a proxy between a chat frontend and its model."""
+    os.umask(os.umask(0o077) | 0o077)  # what is written is a story, or a key: nobody else's on this machine
 
 
 @main.command()

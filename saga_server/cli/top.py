@@ -14,7 +14,10 @@ from urllib.parse import urlsplit
 
 import click
 
-from saga_core.errors import SagaError
+from saga_backends.path_lock import is_held
+from saga_core.config import Config
+from saga_core.errors import NotSupported, SagaError
+from saga_server.admin.backups import state_file
 from saga_server.cli.settings import SURROUNDINGS, fail, find_config, settings
 from saga_server.process import address_of
 from saga_server.terminal import harmless, say
@@ -47,8 +50,10 @@ def top(file: Path | None, data: Path | None, url: str | None, key: str | None, 
     except SagaError as error:
         fail(error)
     if url is None:
-        url = address_of(config.data_dir) or f"http://127.0.0.1:{config.server.port}"
-        key = key or next(iter(config.server.api_keys), None)  # a key of ours goes to our own server alone
+        ours = address_of(config.data_dir) if _is_served(config) else None
+        url = ours or f"http://127.0.0.1:{config.server.port}"
+        # A key of ours goes to our own server alone, not to whoever has its port after a crash.
+        key = key or (next(iter(config.server.api_keys), None) if ours else None)
     if urlsplit(url).scheme not in ("http", "https"):
         raise click.BadParameter(f"{url!r}: give an address such as http://127.0.0.1:8765", param_hint="--url")
     try:
@@ -64,6 +69,14 @@ def top(file: Path | None, data: Path | None, url: str | None, key: str | None, 
     except (OSError, ValueError) as error:
         say(f"saga: {url}: {error}", err=True)
         raise SystemExit(SURROUNDINGS) from None
+
+
+def _is_served(config: Config) -> bool:
+    """Whether a process has the journal open. Nobody can tell where it is no file of SAGA's own."""
+    try:
+        return is_held(state_file(config))
+    except NotSupported:
+        return False
 
 
 def look(url: str, key: str | None) -> tuple[Mapping[str, Any], Mapping[str, float]]:

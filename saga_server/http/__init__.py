@@ -8,10 +8,12 @@ from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
     from saga_server.http.app_keys import CURRENT, EXCHANGES, METRICS, READINESS, RELOADING, SAGA
+    from saga_server.http.bodies import BODY, LIMIT
     from saga_server.http.chat import chat_routes
     from saga_server.http.connections import LOG, SILENT, ConnectionLog, heard, listen, tell_request_id
     from saga_server.http.errors import Handler, RequestError, errors_as_json
     from saga_server.http.exchanges import Exchanges
+    from saga_server.http.header_text import only_header_text
     from saga_server.http.openai_schema import read_json
     from saga_server.http.request_names import read_name
     from saga_server.http.security import BEARER, guarded, share_with_origin
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BEARER",
+    "BODY",
     "CURRENT",
     "EXCHANGES",
+    "LIMIT",
     "LOG",
     "METRICS",
     "READINESS",
@@ -37,6 +41,7 @@ __all__ = [
     "guarded",
     "heard",
     "listen",
+    "only_header_text",
     "read_json",
     "read_name",
     "share_with_origin",
@@ -52,6 +57,9 @@ __getattr__ = lazy_face(
         "READINESS": "saga_server.http.app_keys:READINESS",
         "RELOADING": "saga_server.http.app_keys:RELOADING",
         "SAGA": "saga_server.http.app_keys:SAGA",
+        "BODY": "saga_server.http.bodies:BODY",
+        "LIMIT": "saga_server.http.bodies:LIMIT",
+        "only_header_text": "saga_server.http.header_text:only_header_text",
         "chat_routes": "saga_server.http.chat:chat_routes",
         "ConnectionLog": "saga_server.http.connections:ConnectionLog",
         "LOG": "saga_server.http.connections:LOG",

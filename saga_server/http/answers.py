@@ -15,6 +15,7 @@ from saga_core.errors import UpstreamError
 from saga_core.play import PendingTurn
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
 from saga_server.http.errors import describe
+from saga_server.http.header_text import header_text
 from saga_server.http.openai_schema import ALIVE, DONE, Choice, ChunkWriter, completion, error_event
 
 
@@ -240,9 +241,9 @@ def answer_headers(begun: PendingTurn, *told: str) -> dict[str, str]:
         "X-SAGA-Turn": begun.id if begun.session.id else "",
         "X-SAGA-Parent": begun.parent.id,
         "X-SAGA-Context-Ms": f"{begun.timings['total']:.1f}",
-        "X-SAGA-Late": ", ".join(begun.context.late),
+        "X-SAGA-Late": header_text(", ".join(begun.context.late)),
         "X-SAGA-Silent": str(begun.silent) if begun.silent else "",
-        "X-SAGA-Notice": _header_text("; ".join(notices)),
+        "X-SAGA-Notice": header_text("; ".join(notices)),
         **_cost_headers(begun.bill),
     }
     return {name: value for name, value in found.items() if value}
@@ -264,9 +265,3 @@ def _cost_headers(bill: Bill | None) -> dict[str, str]:
         if bill.uncached is None or bill.without is None
         else f"cache={bill.uncached:.6f}, saga={bill.without:.6f}",
     }
-
-
-def _header_text(text: str) -> str:
-    """``text`` as a header can carry it: one line of ASCII, not too long."""
-    line = " ".join(text.split()).encode("ascii", "backslashreplace").decode()
-    return line if len(line) <= 400 else line[:397] + "..."

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from aiohttp import web
 
 from saga_server.http.app_keys import CURRENT, EXCHANGES
+from saga_server.http.bodies import BODY
 from saga_server.http.exchange import Call, Exchange
 from saga_server.http.openai_schema import model_list, read_chat
 from saga_server.http.request_names import read_names
 from saga_server.http.security import BEARER
 
+_LARGE = 1 << 20
+"""Bytes of a body from which on it is read in a thread."""
 _STREAMING = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
@@ -32,8 +37,9 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
     """``POST /v1/chat/completions``."""
     current = request.app[CURRENT]
     config = current.config
-    body = await request.read()
-    ask = read_chat(body, config.server.max_messages)
+    body = request[BODY]
+    reading = partial(read_chat, body, config.server.max_messages, config.server.max_text_mb)
+    ask = reading() if len(body) < _LARGE else await asyncio.to_thread(reading)
     bearer = request[BEARER]
     named = read_names(
         ask.messages,
@@ -42,6 +48,7 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
         bearer=bearer,
         user=ask.user,
         identify=config.session.identify,
+        markers=config.session.markers,
     )
     routes = current.narrators.routes(ask.model)
     call = Call(
@@ -49,6 +56,8 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
         session=named.session,
         world=named.world,
         player=named.player or "",
+        marked=named.marked,
+        notices=named.notices,
         aside=wants_a_form(ask.params),
         owner=bearer.owner,
         choices=ask.choices,

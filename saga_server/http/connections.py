@@ -23,6 +23,9 @@ from saga_server.http.errors import Failure, Handler
 HEAD_SECONDS = 30.0
 """What the first request's line and headers may take to arrive."""
 
+LINGER_SECONDS = 2.0
+"""How long what still comes of a refused request is thrown away, so that its sender can read why."""
+
 _LONGEST_LINE = 8_190
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
@@ -118,6 +121,8 @@ async def listen(runner: web.AppRunner, sock: socket.socket, backlog: int) -> as
         "access_log": None,
         "max_line_size": _LONGEST_LINE,
         "max_field_size": _LONGEST_LINE,
+        "auto_decompress": False,  # see bodies.py
+        "lingering_time": LINGER_SECONDS,
     }
 
     def connected() -> Connection:

@@ -123,7 +123,17 @@ def _of_http(error: web.HTTPException, request: web.Request) -> Failure:
 
 @web.middleware
 async def errors_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answers for whatever a handler raises, as long as nothing of an answer went out."""
+    """Answers for whatever a handler raises, as long as nothing of an answer went out.
+
+    A request that was refused before its body was read is the last one on its connection.
+    """
+    response = await _answered(request, handler)
+    if response.status >= 400 and request.can_read_body and not request.content.at_eof():
+        response.force_close()
+    return response
+
+
+async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         return await handler(request)
     except web.HTTPException as error:

@@ -18,7 +18,7 @@ from typing import Any, cast
 from attrs import define, field, frozen
 
 from saga_core import Saga
-from saga_core.errors import SagaError, UpstreamError
+from saga_core.errors import BadInput, NotFound, SagaError, UpstreamError
 from saga_core.play import PendingTurn
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Usage, UsagePart
 from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer
@@ -59,6 +59,10 @@ class Call:
     """The client's own, for providers to which it is passed on."""
     player: str = ""
     """The name of the player's character, where the request gives it."""
+    marked: frozenset[str] = frozenset()
+    """Which of ``session`` and ``world`` a marker in a message named: unknown ones are left out, with a notice."""
+    notices: tuple[str, ...] = ()
+    """What of the request is not heeded, in words."""
     aside: bool = False
     """Whether a program asks, for an answer of a form of its own: that is no turn of the story."""
 
@@ -260,17 +264,7 @@ class Exchange:
     async def _play(self) -> str:
         call = self.call
         async with self.saga.background.narrating(call.route.provider.name):
-            begun = await self.saga.begin(
-                call.messages,
-                session=call.session,
-                owner=call.owner,
-                world=call.world,
-                choices=call.choices,
-                model=call.route.model,
-                provider=call.route.provider.dialect,
-                player=call.player,
-                aside=call.aside,
-            )
+            begun = await self._begin()
             self.metrics.read(begun)
             kind = StreamedAnswer if call.stream else WholeAnswer
             answer: Answer = kind(self, begun, call.model, call.wants_usage)
@@ -298,6 +292,43 @@ class Exchange:
             return "failed"
         await answer.finished()
         return "finished"
+
+    async def _begin(self) -> PendingTurn:
+        """Read the turn. A marker that names nothing known is left out: it may be a card's, and the story goes on."""
+        call = self.call
+        self.notices += call.notices
+        session, world, marked = call.session, call.world, set(call.marked)
+        while True:
+            try:
+                return await self.saga.begin(
+                    call.messages,
+                    session=session,
+                    owner=call.owner,
+                    world=world,
+                    choices=call.choices,
+                    model=call.route.model,
+                    provider=call.route.provider.dialect,
+                    player=call.player,
+                    aside=call.aside,
+                )
+            except BadInput as error:
+                if "world" not in marked:
+                    raise
+                marked.discard("world")
+                world = None
+                self._not_heeded(error)
+            except NotFound as error:
+                if "session" not in marked or session is None:
+                    raise
+                named, at, _ = session.rpartition("@")
+                session = named if at else None
+                if not at:
+                    marked.discard("session")
+                self._not_heeded(error)
+
+    def _not_heeded(self, error: SagaError) -> None:
+        self.saga.counters.add("markers.unheeded")
+        self.notices.append(f"a marker is not heeded: {error}")
 
     async def _read(self, begun: PendingTurn, answer: Answer) -> None:
         for number, route in enumerate(self.call.routes, 1):

@@ -11,11 +11,10 @@ from typing import Any
 from attrs import define, field, frozen
 
 from saga_core.ports import Usage
+from saga_server.http.budget import check_density, check_nodes, check_text
 from saga_server.http.errors import RequestError
 
 MAX_CHOICES = 16
-MAX_DEPTH = 64
-"""Levels of lists and objects in each other in a request; tools' schemas take a dozen."""
 DONE = b"data: [DONE]\n\n"
 ALIVE = b": waiting\n\n"
 """A comment in a stream of events: nobody reads it, and nobody in between takes the stream for dead."""
@@ -42,6 +41,7 @@ class ChatAsk:
 
 def read_json(body: bytes) -> Any:
     """The JSON in a request's body. Raises ``RequestError``."""
+    check_density(body)
     try:
         text = body.decode("utf-8-sig")  # of bytes it would guess UTF-16
         value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
@@ -51,26 +51,10 @@ def read_json(body: bytes) -> Any:
         raise RequestError("the body is nested too deeply", param="body") from None
     except ValueError as error:
         raise RequestError(f"the body is not JSON: {error}", param="body") from None
-    if _is_deep(value):
-        raise RequestError(f"the body is nested too deeply: more than {MAX_DEPTH} levels", param="body")
+    check_nodes(value)
     if _ESCAPED_SURROGATE.search(body):
         value = _without_surrogates(value)
     return value
-
-
-def _is_deep(value: Any) -> bool:
-    """Whether lists and objects stand in each other more than ``MAX_DEPTH`` levels deep."""
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [
-            child
-            for each in level
-            if isinstance(each, dict | list)
-            for child in (each.values() if isinstance(each, dict) else each)
-        ]
-        if not level:
-            return False
-    return any(isinstance(each, dict | list) for each in level)
 
 
 def _no_constant(name: str) -> Any:
@@ -95,7 +79,7 @@ def _without_surrogates(value: Any) -> Any:
     return value
 
 
-def read_chat(body: bytes, max_messages: int) -> ChatAsk:
+def read_chat(body: bytes, max_messages: int, max_text_mb: int = 16) -> ChatAsk:
     """The chat request in ``body``. Raises ``RequestError`` naming the field, the value and what is allowed."""
     ask = read_json(body)
     if not isinstance(ask, dict):
@@ -110,6 +94,7 @@ def read_chat(body: bytes, max_messages: int) -> ChatAsk:
             param="messages",
             status=413,
         )
+    check_text(messages, max_text_mb)
     choices = _typed(ask, "n", int, "a whole number")
     choices = 1 if choices is None else choices
     if not 1 <= choices <= MAX_CHOICES:

@@ -3,8 +3,8 @@
 1. the base URL: ``/s/SESSION/v1``, ``/w/WORLD/v1`` or both
 2. the headers ``X-SAGA-Session``, ``X-SAGA-World`` and ``X-SAGA-Player``
 3. the API key: ``KEY#SESSION``
-4. a marker in a message: ``[[saga:session=NAME]]``, ``[[saga:world=NAME]]``, ``[[saga:player=NAME]]``; taken out before
-   upstream sees it
+4. a marker in a system message or the player's own words: ``[[saga:session=NAME]]``, ``[[saga:world=NAME]]``,
+   ``[[saga:player=NAME]]``; taken out of all messages before upstream sees them
 5. as configured, the field ``user`` or the system prompt (``session.identify``)
 
 Header values and key suffixes may be percent-encoded UTF-8, for clients that can send ASCII only.
@@ -13,22 +13,25 @@ Header values and key suffixes may be percent-encoded UTF-8, for clients that ca
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
 from attrs import frozen
 
-from saga_core.config import Identify
+from saga_core.config import Identify, Markers
 from saga_core.language import clean_name
-from saga_core.messages import flatten
+from saga_core.messages import SYSTEM_ROLES, flatten
+from saga_core.play import MARKER
 from saga_server.http.errors import RequestError
 from saga_server.http.identity import Bearer
 
 LONGEST_NAME = 200
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Letters that show nothing, though Unicode calls them printable: names with them pass for others."""
 
-_MARKS = re.compile(r"\[\[saga:(session|world|player)=([^\[\]\n]*)\]\]", re.IGNORECASE)
+_COUNTED = {"all": ("user", *SYSTEM_ROLES), "player": ("user",), "off": ()}
+"""Roles whose markers count, by ``session.markers``."""
 
 
 @frozen
@@ -39,6 +42,9 @@ class Named:
     world: str | None
     messages: list[Any]
     player: str | None = None
+    marked: frozenset[str] = frozenset()
+    """What of these a marker said: one that names nothing known is left out, with a notice."""
+    notices: tuple[str, ...] = ()
 
 
 def read_names(
@@ -49,32 +55,45 @@ def read_names(
     bearer: Bearer,
     user: str | None,
     identify: Identify,
+    markers: Markers = "all",
 ) -> Named:
     """Session, world and player that a request names. Raises ``RequestError`` for a name that cannot be one."""
-    marks, messages = take_marks(messages)
-    session = (
+    written, messages = take_marks(messages, _COUNTED[markers])
+    marks, notices = _read_marks(written)
+    explicit = (
         read_name(path.get("session"), "session in the base URL")
         or read_name(unquote(headers.get("X-SAGA-Session", "")), "X-SAGA-Session")
         or read_name(bearer.session, "session in the API key")
-        or read_name(marks.get("session"), "[[saga:session=…]]")
-        or _configured(identify, user, messages)
     )
-    world = (
-        read_name(path.get("world"), "world in the base URL")
-        or read_name(unquote(headers.get("X-SAGA-World", "")), "X-SAGA-World")
-        or read_name(marks.get("world"), "[[saga:world=…]]")
+    session = explicit or marks.get("session") or _configured(identify, user, messages)
+    world = read_name(path.get("world"), "world in the base URL") or read_name(
+        unquote(headers.get("X-SAGA-World", "")), "X-SAGA-World"
     )
-    player = read_name(unquote(headers.get("X-SAGA-Player", "")), "X-SAGA-Player") or read_name(
-        marks.get("player"), "[[saga:player=…]]"
-    )
-    return Named(session, world, messages, player)
+    player = read_name(unquote(headers.get("X-SAGA-Player", "")), "X-SAGA-Player") or marks.get("player")
+    said = {"session": None if explicit else marks.get("session"), "world": None if world else marks.get("world")}
+    marked = frozenset(kind for kind, name in said.items() if name)
+    return Named(session, world or marks.get("world"), messages, player, marked, notices)
+
+
+def _read_marks(written: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Names as they are kept, and what is wrong with the others: that is no reason to stop the story."""
+    found, notices = {}, []
+    for kind, text in written.items():
+        try:
+            name = read_name(text, f"[[saga:{kind}=…]]")
+        except RequestError as error:
+            notices.append(f"a marker is not heeded: {error}")
+        else:
+            if name:
+                found[kind] = name
+    return found, tuple(notices)
 
 
 def read_name(text: str | None, where: str) -> str | None:
     """A name as it is kept, None for an empty one. Raises ``RequestError`` for what cannot be a name."""
     raw = " ".join((text or "").split())
-    if len(raw) > LONGEST_NAME or not raw.isprintable():
-        raise RequestError(f"{where}: a name has at most {LONGEST_NAME} printable characters", param=where)
+    if len(raw) > LONGEST_NAME or not raw.isprintable() or not _INVISIBLE.isdisjoint(raw):
+        raise RequestError(f"{where}: a name has at most {LONGEST_NAME} printable characters, all visible", param=where)
     return clean_name(raw) or None
 
 
@@ -101,29 +120,32 @@ def _text(message: Mapping[str, Any]) -> str:
 # -- markers ---------------------------------------------------------------------------------------------------
 
 
-def take_marks(messages: list[Any]) -> tuple[dict[str, str], list[Any]]:
-    """The markers in ``messages``, the last of each kind, and the messages without them.
+def take_marks(messages: list[Any], counted: Collection[str] = _COUNTED["all"]) -> tuple[dict[str, str], list[Any]]:
+    """The markers in messages of the roles ``counted``, the last of each kind, and all messages without them.
 
+    What a model, a tool or a greeting says names nothing: a client sends it back as part of the history.
     A line that holds nothing else goes with its marker, and so does a system message. Without any marker the list
     itself comes back.
     """
     found: dict[str, str] = {}
     cleaned: list[Any] | None = None
+    ignored: dict[str, str] = {}
     for index, message in enumerate(messages):
+        into = found if isinstance(message, Mapping) and message.get("role") in counted else ignored
         content = message.get("content") if isinstance(message, Mapping) else None
         if isinstance(content, str):
             if not _hints(content):
                 continue
-            new: Any = _take(content, found)
+            new: Any = _take(content, into)
         elif isinstance(content, list) and any(_hints(_part_text(part)) for part in content):
             new = [
-                {**part, "text": _take(part["text"], found)} if _hints(_part_text(part)) else part for part in content
+                {**part, "text": _take(part["text"], into)} if _hints(_part_text(part)) else part for part in content
             ]
         else:
             continue
         if new != content:
             cleaned = list(messages) if cleaned is None else cleaned
-            gone = new == "" and message.get("role") in ("system", "developer")
+            gone = new == "" and message.get("role") in SYSTEM_ROLES
             cleaned[index] = None if gone else {**message, "content": new}
     if cleaned is None:
         return found, messages
@@ -132,7 +154,7 @@ def take_marks(messages: list[Any]) -> tuple[dict[str, str], list[Any]]:
 
 def _hints(text: str) -> bool:
     """Whether a marker may be in ``text``: quick, for each request carries the whole history."""
-    return "[[" in text and _MARKS.search(text) is not None
+    return "[[" in text and MARKER.search(text) is not None
 
 
 def _part_text(part: Any) -> str:
@@ -141,7 +163,7 @@ def _part_text(part: Any) -> str:
 
 
 def _take(text: str, found: dict[str, str]) -> str:
-    for kind, name in _MARKS.findall(text):
+    for kind, name in MARKER.findall(text):
         if name.strip():
             found[kind.lower()] = name.strip()
     *lines, last = text.split("\n")
@@ -151,7 +173,7 @@ def _take(text: str, found: dict[str, str]) -> str:
 def _without_marks(line: str) -> str:
     """A line without its markers and the blanks before them; nothing when it holds nothing else."""
     kept, at = [], 0
-    for mark in _MARKS.finditer(line):
+    for mark in MARKER.finditer(line):
         kept.append(line[at : mark.start()].rstrip(" \t"))
         at = mark.end()
     if not at:

@@ -11,6 +11,7 @@ from aiohttp import web
 
 from saga_core.config import ServerConfig
 from saga_server.http.app_keys import CURRENT
+from saga_server.http.bodies import BODY, take_in
 from saga_server.http.errors import Handler, RequestError
 from saga_server.http.identity import Bearer, read_bearer
 from saga_server.process import is_loopback
@@ -43,11 +44,19 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
     _check_origin(request, server, admin)
     if request.method == "OPTIONS":
         return _preflight(request)
-    bearer = read_bearer(request.headers.get("Authorization"))
+    bearer = read_bearer(_one_authorization(request))
     _check_key(bearer, server, request.path not in _OPEN, admin)
     request[BEARER] = bearer
     await _receive(request)
     return await handler(request)
+
+
+def _one_authorization(request: web.Request) -> str | None:
+    """The header, if there is one. Of two, a proxy in front may have checked the other."""
+    found = request.headers.getall("Authorization", [])
+    if len(found) > 1:
+        raise RequestError(f"Authorization: {len(found)} such headers; send one", param="Authorization")
+    return found[0] if found else None
 
 
 def _check_key(bearer: Bearer, server: ServerConfig, wanted: bool, admin: bool) -> None:
@@ -71,7 +80,7 @@ async def _receive(request: web.Request) -> None:
     """Take in the body, within its time. Handlers find it read."""
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            await request.read()
+            request[BODY] = await take_in(request)
     except TimeoutError:
         raise RequestError(
             f"the body did not arrive within {BODY_SECONDS:g} s", param="body", status=408, kind="timeout_error"

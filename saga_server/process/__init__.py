@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from saga_server.process.event_loop import run_watched, running_watch
     from saga_server.process.listening import BACKLOG, CannotListen, check_listening, is_loopback, open_sockets
     from saga_server.process.logs import PRIVATE, log_errors_only, set_up_logging
+    from saga_server.process.loop_guard import LoopGuard
     from saga_server.process.loop_metrics import LoopMetrics
     from saga_server.process.metrics import ADJUSTABLE, Metrics
     from saga_server.process.readiness import Readiness
@@ -37,6 +38,7 @@ __all__ = [
     "STOPPING",
     "CannotListen",
     "Current",
+    "LoopGuard",
     "LoopMetrics",
     "Metrics",
     "NotAnswered",
@@ -77,6 +79,7 @@ __getattr__ = lazy_face(
         "PRIVATE": "saga_server.process.logs:PRIVATE",
         "log_errors_only": "saga_server.process.logs:log_errors_only",
         "set_up_logging": "saga_server.process.logs:set_up_logging",
+        "LoopGuard": "saga_server.process.loop_guard:LoopGuard",
         "LoopMetrics": "saga_server.process.loop_metrics:LoopMetrics",
         "ADJUSTABLE": "saga_server.process.metrics:ADJUSTABLE",
         "Metrics": "saga_server.process.metrics:Metrics",

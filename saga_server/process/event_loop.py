@@ -54,8 +54,13 @@ class LoopWatch:
 
     wall: Rounds = field(factory=Rounds)
     cpu: Rounds = field(factory=Rounds)
+    blocks: int = 0
+    """Rounds that were found blocked, by ``LoopGuard``."""
+    place: str = ""
+    """Where the longest of them was found."""
     _began: float = field(default=0.0, init=False)
     _began_cpu: float = field(default=0.0, init=False)
+    _blocked: str = field(default="", init=False)
 
     def begins(self) -> None:
         """A round begins."""
@@ -65,12 +70,29 @@ class LoopWatch:
     def ends(self) -> None:
         """The round is over; nothing when none began."""
         if self._began:
-            self.wall.add((time.perf_counter() - self._began) * 1_000)
+            taken = (time.perf_counter() - self._began) * 1_000
+            self._began = 0.0
+            if self._blocked:
+                place, self._blocked = self._blocked, ""
+                if taken > self.wall.longest:
+                    self.place = place
+            self.wall.add(taken)
             self.cpu.add((time.thread_time() - self._began_cpu) * 1_000)
+
+    @property
+    def running_since(self) -> float:
+        """When the round that runs began, by ``time.perf_counter``; 0 between rounds."""
+        return self._began
+
+    def blocked_at(self, place: str) -> None:
+        """The round that runs was found at ``place``, and takes too long. From another thread."""
+        self.blocks += 1
+        self._blocked = place
 
     def forget(self) -> None:
         """Count anew from here: what starting up took is nobody's wait."""
         self.wall, self.cpu, self._began = Rounds(), Rounds(), 0.0
+        self.blocks, self.place, self._blocked = 0, "", ""
 
 
 class _WatchedSelector(selectors.DefaultSelector):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import accumulate
 
 from attrs import define
-from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from saga_server.process.event_loop import BUCKETS, LoopWatch
@@ -27,4 +27,6 @@ class LoopMetrics(Collector):
             buckets = list(zip(bounds, map(float, accumulate(found.counts)), strict=True))
             rounds.add_metric([clock], buckets, found.total)
             longest.add_metric([clock], found.longest)
-        return rounds, longest
+        blocks = CounterMetricFamily("saga_loop_blocks", "Rounds of half a second or longer; the log says where")
+        blocks.add_metric([], self.watch.blocks)
+        return rounds, longest, blocks

@@ -22,10 +22,11 @@ _log = logging.getLogger("saga.config")
 
 _AT_ONCE: Final = {
     "server": (
-        "api_keys", "chat_keys", "origins", "max_messages", "request_timeout", "keep_alive", "drain_timeout",
+        "api_keys", "chat_keys", "origins", "max_messages", "max_text_mb", "request_timeout", "keep_alive",
+        "drain_timeout",
     ),
     "models": ("narration", "aliases", "fallback"),
-    "session": ("default_world", "identify", "server_history", "history_turns", "history_hours"),
+    "session": ("default_world", "identify", "markers", "server_history", "history_turns", "history_hours"),
     "recall": ("extraction_wait_ms",),
     "logging": ("level", "format"),
 }  # fmt: skip

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from saga_backends import path_lock
-from saga_backends.path_lock import PathLock
+from saga_backends.path_lock import PathLock, is_held
+from saga_core import Saga
+from saga_core.config import load_config
 from saga_core.errors import StoreLocked, StoreUnavailable
 
 
@@ -63,3 +67,35 @@ def test_a_file_system_without_locks_is_named(tmp_path: Path, monkeypatch: pytes
 def test_a_lock_file_that_cannot_be_made(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="give a path in a directory that this user may write"):
         PathLock(tmp_path / "absent" / "a.db")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no advisory locks")
+def test_a_file_is_locked_whatever_its_name(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a" / "state.db").write_bytes(b"x")
+    (tmp_path / "b" / "state.db").hardlink_to(tmp_path / "a" / "state.db")
+    held = PathLock(tmp_path / "a" / "state.db")
+    with pytest.raises(StoreLocked, match="already in this process"):
+        PathLock(tmp_path / "b" / "state.db")
+    code = "import sys, pathlib; from saga_backends.path_lock import PathLock; PathLock(pathlib.Path(sys.argv[1]))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "b" / "state.db"], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 1 and "under another name (a hard link)" in ran.stderr
+    held.release()
+    PathLock(tmp_path / "b" / "state.db").release()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+async def test_what_is_made_is_its_users_alone(tmp_path: Path) -> None:
+    usual = os.umask(0o022)
+    try:
+        async with Saga.open(load_config({"storage": {"path": str(tmp_path / "data")}})) as saga:
+            await saga.sessions.create(label="secret")
+            await saga.drain(10)
+    finally:
+        os.umask(usual)
+    for file in (tmp_path / "data").rglob("*.db*"):
+        assert file.stat().st_mode & 0o077 == 0 or file.parent.stat().st_mode & 0o077 == 0, file
+    assert not is_held(tmp_path / "data" / "state.db")

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from configparser import ConfigParser
+from pathlib import Path
 from typing import Any
 
 import click
@@ -181,3 +182,24 @@ def test_the_metrics_to_watch_are_there() -> None:
     watched = {name for each in rows for name in re.findall(r"\bsaga_\w+", each)}
     assert watched
     assert watched <= plain(metric_names())
+
+
+def pins(file: Path) -> dict[str, str]:
+    """Names, as registries compare them, to versions."""
+    found = re.findall(r"^([A-Za-z0-9_.-]+)==([^ ;\n]+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in found}
+
+
+def test_every_pinned_version_has_hashes_and_the_image_installs_by_them() -> None:
+    pinned, hashed, image = (
+        pins(ROOT / name) for name in ("constraints.txt", "hashes.txt", "docs/deploy/requirements.txt")
+    )
+    assert hashed == pinned, "make hashes.txt anew: docs/dependencies.md says how"
+    assert {name: version for name, version in image.items() if pinned.get(name, version) != version} == {}
+    for name in ("hashes.txt", "docs/deploy/requirements.txt"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        entries = re.split(r"\n(?=[A-Za-z0-9])", text)
+        assert all("--hash=sha256:" in entry for entry in entries) and "://" not in text
+    installs = [rest for word, rest in docker() if word == "RUN" and "pip install" in rest]
+    assert "--require-hashes -r requirements.txt" in installs[0]
+    assert "--no-deps --no-build-isolation" in installs[1]

@@ -13,7 +13,8 @@ from saga_core.language import mentions
 _QUOTE = re.compile(r"[\"“”「]([^\"“”「」]+)[\"”“」]")
 
 _SECRET = re.compile(
-    r"\s*\((?:비밀: (?:(?P<ko>[^()]+)만 안다|아무도 모른다)|secret: (?:only (?P<en>[^()]+) knows|nobody knows))\)\s*$"
+    r"(?<!\s)\s*\((?:비밀: (?:(?P<ko>[^()]+)만 안다|아무도 모른다)"
+    r"|secret: (?:only (?P<en>[^()]+) knows|nobody knows))\)\s*$"
 )
 
 

@@ -17,9 +17,9 @@ _BLOCK = re.compile(
 )
 _HEADING = re.compile(r"^\[([^\]]+)\]\s*$")
 _ENTRY = re.compile(r"^-\s*(.+?)\s*:\s*(.*)$")
-_COUNT = re.compile(r"^(.*?)\s*[×x]\s*(\d+)$")
+_COUNT = re.compile(r"^(|.*\S)\s*[×x]\s*(\d+)$")
 _HP = re.compile(r"(-?\d+)(?:\s*/\s*(\d+))?")
-_SINCE = re.compile(r"\s*\([^()]*\)$")
+_SINCE = re.compile(r"(?<!\s)\s*\([^()]*\)$")
 _PAGED_DEAD = re.compile(r"^- \*\*(?:Dead|죽은 인물):\*\* (.+)$", re.MULTILINE)
 _NOTHING = frozenset({"", "-", "—", "none", "nothing", "nobody", "empty", "없음", "비어 있음", "아무도 없음"})
 

@@ -6,6 +6,8 @@ import re
 
 QUOTED = re.compile(r"\"([^\"]*)\"|“([^”]*)”|「([^」]*)」|『([^』]*)』")
 _END = re.compile(r"(?<=[.!?…。])\s+|\n+")
+_LONGEST = 200
+"""Characters of a sentence that are understood; the rest is left out."""
 _MARKUP = re.compile(r"[*_~`]")
 _STOPS = {ord(stop): chr(0xE000 + index) for index, stop in enumerate(".!?…。\n")}
 _STARTS = {ord(held): chr(stop) for stop, held in _STOPS.items()}
@@ -14,7 +16,7 @@ _STARTS = {ord(held): chr(stop) for stop, held in _STOPS.items()}
 def sentences(words: str) -> list[str]:
     """The sentences, without markup; what is said in quotes stays whole, whatever stops it holds."""
     held = QUOTED.sub(lambda quote: quote[0].translate(_STOPS), _MARKUP.sub(" ", words))
-    return [part.translate(_STARTS).strip() for part in _END.split(held) if part.strip()]
+    return [part.translate(_STARTS).strip()[:_LONGEST] for part in _END.split(held) if part.strip()]
 
 
 def unquoted(sentence: str) -> str:

@@ -64,7 +64,7 @@ _NUMBER = "|".join(sorted(_NUMBERS, key=len, reverse=True)) + r"|\d+"
 _COUNT = re.compile(
     rf"^({_NUMBER})\s+(?:(?:vials?|bottles?|jars?|flasks?|sheaves|pieces?) of )?(?!of\b)(.+)$", re.IGNORECASE
 )
-_DATIVE = re.compile(rf"^(.+?)\s+((?:{_NUMBER}|the|my|some)\s+.+)$", re.IGNORECASE)
+_DATIVE = re.compile(rf"^(\S+(?:\s+\S+)*?)\s+((?:{_NUMBER}|the|my|some)\s+.+)$", re.IGNORECASE)
 _PRONOUN = re.compile(r"^(?:him|her|them|it|he|she|they)$", re.IGNORECASE)
 _CONSUMABLE = re.compile(
     r"potion|elixir|draught|tonic|salve|balm|herb|biscuit|bread|ration|apple|tea|wine|ale|food|물약", re.IGNORECASE

@@ -42,7 +42,7 @@ _SPEAKER = re.compile(
 _ASK_LORE = re.compile(
     r"에\s*(?:대해|대하여|관해|관하여|대한)|무엇인[가지]|무엇이(?:지|야)|뭐(?:지|야|예요|죠)|뭔[가지]|누구(?:지|야|인가|냐)|알려\s?[줘주달]|설명|가르쳐"
 )
-_ABOUT = re.compile(r"(.+?)(?:에\s*(?:대해|대하여|관해|관하여|대한)|(?:이란|란|이|가|은|는)?\s*(?:무엇|뭐|뭔|누구))")
+_ABOUT = re.compile(r"(\S.*?)(?:에\s*(?:대해|대하여|관해|관하여|대한)|(?:이란|란|이|가|은|는)?\s*(?:무엇|뭐|뭔|누구))")
 
 _OBJECT, _TO, _WITH, _TOWARD, _AT, _FROM, _BARE = "object", "to", "with", "toward", "at", "from", "bare"
 _PARTICLES: tuple[tuple[str, str, bool | None, int], ...] = (
@@ -68,7 +68,7 @@ _NUMBERS = (
 )
 _NUMBER = "|".join(sorted(_NUMBERS, key=len, reverse=True)) + r"|\d+"
 _COUNTER = "개|병|자루|닢|장|권|벌|송이|뿌리|줄기|마리|알|방울|묶음|조각|통"
-_TAIL_COUNT = re.compile(rf"^(.*?)\s*(?:^|\s|[x×])({_NUMBER})\s*(?:{_COUNTER})?$")
+_TAIL_COUNT = re.compile(rf"^(|.*?\S)\s*(?:^|\s|[x×])({_NUMBER})\s*(?:{_COUNTER})?$")
 _HEAD_COUNT = re.compile(rf"^({_NUMBER})\s*(?:{_COUNTER})의?\s+(.+)$")
 _SUNG = frozenset(("노래", "콧노래", "이름", "휘파람", "자장가"))
 _DIRECTION = re.compile(r"\s+(?:쪽|방향)$")

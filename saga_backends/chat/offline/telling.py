@@ -13,7 +13,7 @@ from saga_core.language import fold_name, mentions
 from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange, StatusChange
 
 _HOSTILE = re.compile(r"hostile|적대", re.IGNORECASE)
-_OWNS = re.compile(r"\s*\((?:가진 것|has)\)$")
+_OWNS = re.compile(r"(?<!\s)\s*\((?:가진 것|has)\)$")
 _SHORT = 220
 
 

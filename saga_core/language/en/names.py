@@ -31,5 +31,5 @@ NAMES = NameWords(
     ),
     between=frozenset("von van de la der den del di da du le".split()),
     ordinal=r"[ivx]{1,5}|(?:1st|2nd|3rd|\dth)",
-    joint=r"\s+and\s+",
+    joint=r"(?<!\s)\s+and\s+",
 )

@@ -10,8 +10,8 @@ _NUMBERS = {
     for word in words.split()
 } | {"nine": 9, "ten": 10, "eleven": 11, "twelve": 12}
 _COUNT = rf"(?P<number>{'|'.join(_NUMBERS)}|\d{{1,3}}) (?:of )?(?P<unit>day|night|morning|evening|week|month)s?"
-_SENTENCE = r"(?:^|[.!…\n”\"'*)] ?)\s*"
-_TOLD = r"(?:^|[.!?…\n”\"'’*)] ?)\s{0,8}"
+_SENTENCE = r"(?:^|[.!…\n”\"'*)] ?)\s{0,8}+"
+_TOLD = r"(?:^|[.!?…\n”\"'’*)] ?)\s{0,8}+"
 
 PAST = PastWords(
     asking=(
@@ -56,5 +56,5 @@ PAST = PastWords(
         rf"|{_COUNT} (?:later|pass|passed|go by|went by)\b)"
     ),
     turn=("Turn",),
-    dated=r"(?P<rest>\d{1,2} [A-Z][a-z]+) (?P<year>\d+)",
+    dated=r"(?P<rest>\d{1,2} [A-Z][a-z]+) (?P<year>\d{1,9})",
 )

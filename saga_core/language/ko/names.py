@@ -37,6 +37,6 @@ NAMES = NameWords(
     ),
     between=frozenset("폰 반 드 데 디 다 라 르".split()),
     ordinal=r"\d{1,2}세",
-    joint=r"\s+및\s+|(?<=[가-힣])(?:과|와|하고|이랑|랑)\s+",
+    joint=r"(?<!\s)\s+및\s+|(?<=[가-힣])(?:과|와|하고|이랑|랑)\s+",
     letters="[가-힣]",
 )

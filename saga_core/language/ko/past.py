@@ -21,7 +21,7 @@ _DAYS = {
 _NUMBERS = {"한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "여섯": 6}
 _NUMBER = rf"(?P<number>{'|'.join(_NUMBERS)}|\d{{1,3}}) ?(?P<unit>주일|주|달|개월|일)"
 _COUNT = rf"(?:(?P<days>{'|'.join(_DAYS)})|{_NUMBER})"
-_TOLD = r"(?:^|[.!?…\n”\"'’*)] ?)\s{0,8}"
+_TOLD = r"(?:^|[.!?…\n”\"'’*)] ?)\s{0,8}+"
 
 PAST = PastWords(
     asking=(
@@ -54,5 +54,5 @@ PAST = PastWords(
         rf"|{_COUNT}(?:이|가)? ?(?:뒤|후|지나|지났|흘러|흘렀))"
     ),
     turn=("턴",),
-    dated=r"(?P<year>\d+)년 (?P<rest>\d{1,2}월 \d{1,2}일)",
+    dated=r"(?P<year>\d{1,9})년 (?P<rest>\d{1,2}월 \d{1,2}일)",
 )

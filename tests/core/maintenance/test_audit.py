@@ -9,7 +9,7 @@ from saga_core import codec
 from saga_core.journal import Journal, keys
 from saga_core.maintenance.audit import Audit
 from saga_core.maintenance.finding import mend
-from saga_core.model import Delta, Source, Status, Tree, WorldState
+from saga_core.model import Delta, Source, Status, Tree, TurnKind, WorldState
 from saga_core.model.deltas import HpChanged
 from saga_core.sessions import LiveSession, amend
 from saga_core.stores import Batch, Key
@@ -108,6 +108,8 @@ async def test_turns_and_places_that_disagree_are_told(stage: Stage, live: LiveS
     await change(stage, {keys.node(session, "t4"): codec.encode(deep)})
     told = await audited(stage, live)
     assert any(found.startswith("the depth of 1 turns is not that of their place: t4") for found in told)
+    await change(stage, {keys.node(session, "t4"): codec.encode(evolve(live.tree.get("t4"), kind=TurnKind.ADOPTED))})
+    told = await audited(stage, live)
     assert any(found.startswith("1 turns do not agree with their places: t4") for found in told)
 
 

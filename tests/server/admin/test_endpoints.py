@@ -17,6 +17,7 @@ from saga_server.admin.lazy_routes import PATHS
 from saga_server.admin.read_params import ParamsReader, params_of
 from saga_server.admin.reply import to_plain, to_text
 from saga_server.admin.schema import schemas_of
+from saga_server.http.bodies import BODY
 from saga_server.http.errors import RequestError
 from saga_server.http.security import _OPEN
 
@@ -76,7 +77,8 @@ class Query:
 
     query: dict[str, str]
 
-    async def read(self) -> bytes:
+    def __getitem__(self, key: object) -> bytes:
+        assert key is BODY
         return b""
 
 

@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from saga_core import Saga
+from saga_core.config import load_config
 from saga_server.cli.saga_command import main
 from saga_server.process.running_server import READY_AT
 from tests.core.frontend import Frontend
@@ -327,3 +328,19 @@ def test_beside_a_server(here: Path) -> None:
     assert "still in the backup" in beside("forget", "나의 모험", "--yes")
     assert traces(here / "data", "바람이 분다") == []
     assert "equal to the journal" in beside("verify")
+
+
+def test_a_backup_of_a_journal_that_lies_outside_a_data_directory_that_is_not_there(tmp_path: Path) -> None:
+    state, data = tmp_path / "elsewhere" / "state.db", tmp_path / "data"
+    file = tmp_path / "saga.yaml"
+    file.write_text(f"storage: {{path: {data}, state: {{backend: sqlite, path: {state}}}}}\n")
+
+    async def play() -> None:
+        async with Saga.open(load_config(file)) as saga:
+            await saga.sessions.create(label="here")
+
+    asyncio.run(play())
+    shutil.rmtree(data, ignore_errors=True)
+    result = CliRunner().invoke(main, ["backup", "--config", str(file), str(tmp_path / "copy.db")])
+    assert result.exit_code == 0, result.output
+    assert "1 session" in result.output and (tmp_path / "copy.db").is_file()

@@ -6,8 +6,13 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from click.testing import CliRunner
 
+from saga_backends.path_lock import PathLock
+from saga_core.config import load_config
+from saga_server.admin.backups import state_file
 from saga_server.cli.saga_command import main
 from saga_server.cli.top import look, rows
 from saga_server.process.running_server import publish_address
@@ -70,8 +75,34 @@ async def test_the_server_of_the_data_is_found_and_its_key(serve: Serve, tmp_pat
         file = tmp_path / "saga.yaml"
         file.write_text(f"storage: {{path: {tmp_path}}}\nserver: {{api_keys: [saga-key-1]}}\n")
         given = ["top", "--once", "--config", str(file)]
-        result = await asyncio.to_thread(CliRunner(env={"SAGA_KEY": ""}).invoke, main, given)
+        journal = state_file(load_config({"storage": {"path": str(tmp_path)}}))
+        journal.parent.mkdir(exist_ok=True)
+        journal.touch()
+        lock = PathLock(journal)
+        try:
+            result = await asyncio.to_thread(CliRunner(env={"SAGA_KEY": ""}).invoke, main, given)
+        finally:
+            lock.release()
         assert result.exit_code == 0, result.output
+
+
+async def test_whoever_has_the_port_after_a_crash_gets_no_key(tmp_path: Path) -> None:
+    """The address is still there, the lock is not."""
+    heard: list[str] = []
+
+    async def listen(request: web.Request) -> web.Response:
+        heard.append(request.headers.get("Authorization", ""))
+        return web.json_response({})
+
+    app = web.Application()
+    app.router.add_get("/{rest:.*}", listen)
+    async with TestServer(app) as nobody:
+        publish_address(tmp_path, f"http://127.0.0.1:{nobody.port}")
+        file = tmp_path / "saga.yaml"
+        file.write_text(f"storage: {{path: {tmp_path}}}\nserver: {{port: {nobody.port}, api_keys: [saga-key-1]}}\n")
+        given = ["top", "--once", "--config", str(file)]
+        await asyncio.to_thread(CliRunner(env={"SAGA_KEY": ""}).invoke, main, given)
+    assert heard and "saga-key-1" not in "".join(heard)
 
 
 def test_nobody_there() -> None:

@@ -16,8 +16,8 @@ from saga_core.config.model import ServerConfig
 from saga_core.errors import ConfigError, SagaError
 from saga_core.world.library import WorldLibrary
 from saga_server.http import connections, security
+from saga_server.http.budget import MAX_DEPTH
 from saga_server.http.identity import Bearer
-from saga_server.http.openai_schema import MAX_DEPTH
 from saga_server.process.listening import check_listening
 from tests.server.client import BLOCK, CHAT, Client, words
 from tests.server.conftest import Serve

@@ -11,7 +11,7 @@ import weakref
 
 import pytest
 
-from saga_server.process import collector
+from saga_server.process import LoopGuard, collector
 from saga_server.process.collector import Tidying, give_back
 from saga_server.process.event_loop import SWITCH_SECONDS, LoopWatch, run_watched, running_watch
 from tests.server.client import Client, words
@@ -44,6 +44,30 @@ def test_threads_hand_over_sooner_while_it_serves() -> None:
     usual = sys.getswitchinterval()
     assert run_watched(work()) == pytest.approx(SWITCH_SECONDS)
     assert sys.getswitchinterval() == usual
+
+
+def test_where_a_round_was_blocked_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    def block(seconds: float) -> None:
+        until = time.perf_counter() + seconds
+        while time.perf_counter() < until:
+            pass
+
+    async def work() -> LoopWatch:
+        watch = running_watch()
+        assert watch is not None
+        guard = LoopGuard(watch, blocked_seconds=0.1)
+        guard.start()
+        for seconds in (0.05, 0.4, 0.2):
+            await asyncio.sleep(0)
+            block(seconds)
+            await asyncio.sleep(0)
+        guard.stop()
+        return watch
+
+    watch = run_watched(work())
+    assert watch.blocks == 2
+    assert watch.place.endswith(" block") and watch.wall.longest >= 400
+    assert sum("the event loop is blocked" in each.message and "block" in each.message for each in caplog.records) == 2
 
 
 async def test_another_loop_has_no_watch() -> None:

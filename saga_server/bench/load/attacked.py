@@ -1,0 +1,161 @@
+"""Players at a server that somebody attacks: how long their turns take beside each kind of attack, and without one.
+
+Two processes: ``saga serve``, narrated offline, and this one, which plays and attacks. The attacker has no more than
+one request open; what it sends is taken from the attacks of ``docs/threat-model.md``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from aiohttp import BytesPayload, ClientError, ClientSession, ClientTimeout, TCPConnector
+from attrs import frozen
+
+from saga_server.bench.meters import percentile
+from saga_server.process import READY_AT
+
+KEY, CHAT = "bench-key-of-an-administrator", "/v1/chat/completions"
+_ALLOWED = 2.0
+"""The 99th percentile beside an attack, as a multiple of the quiet one."""
+
+
+@frozen
+class Row:
+    """One phase. Times in milliseconds."""
+
+    name: str
+    turns: int
+    p50: float
+    p99: float
+    attacks: int
+    longest_block: float
+
+
+def _chat(text: str) -> bytes:
+    return json.dumps({"model": "m", "messages": [{"role": "user", "content": text}]}).encode()
+
+
+def _circle() -> bytes:
+    lines = [json.dumps({"saga": "session", "version": 1, "journal": 1}).encode()]
+    lines.append(b'{"turn":' + b"[" * 50_000 + b"]" * 50_000 + b"}")
+    body = b"".join(line + b"\n" for line in lines)
+    return body + json.dumps({"end": len(lines), "sha256": hashlib.sha256(body).hexdigest()}).encode() + b"\n"
+
+
+@frozen
+class Attack:
+    """A request that is sent again and again."""
+
+    body: Callable[[], bytes]
+    path: str = CHAT
+    headers: Mapping[str, str] = {}
+    key: bool = True
+    anew: bool = False
+    """Whether it is made for each request: the same one twice would be answered once."""
+
+
+ATTACKS: dict[str, Attack] = {
+    "a page of empty lines": Attack(lambda: _chat("x" + "\n" * 8_000 + os.urandom(4).hex()), anew=True),
+    "blanks, 200 KB": Attack(lambda: _chat("\r\n " * 66_000 + os.urandom(4).hex()), anew=True),
+    "markers": Attack(lambda: _chat("[[saga:session=x@y]] [[saga:world=z]] " * 500 + os.urandom(4).hex()), anew=True),
+    "a session's file, 50,000 deep": Attack(_circle, "/api/sessions/import"),
+    "packed, without a key": Attack(
+        lambda: gzip.compress(b" " * (50 << 20), 1), headers={"Content-Encoding": "gzip"}, key=False
+    ),
+    "packed, with one": Attack(lambda: gzip.compress(b" " * (50 << 20), 1), headers={"Content-Encoding": "gzip"}),
+    "40 MB of text": Attack(lambda: _chat("word " * (8 << 20))),
+    "1 MB of text": Attack(lambda: _chat(os.urandom(4).hex() + "a word " * (1 << 17)), anew=True),
+    "a million values": Attack(lambda: b"[" + b"1," * 1_000_000 + b"1]"),
+}
+
+
+async def run_attacked(folder: Path, players: int, seconds: float, say: Callable[[str], None]) -> list[Row]:
+    """Play ``seconds`` in quiet and beside each attack. Raises ``OSError`` and ``RuntimeError`` for no server."""
+    rows = []
+    bodies = {name: attack.body() for name, attack in ATTACKS.items()}
+    for name in ("quiet", *ATTACKS):
+        (folder / name.replace(" ", "-")).mkdir()
+        async with _serving(folder / name.replace(" ", "-")) as http:
+            say(f"{name} …")
+            rows.append(await _phase(http, name, players, seconds, bodies.get(name)))
+    return rows
+
+
+def too_slow(rows: list[Row]) -> list[str]:
+    """What makes the players wait more than twice as long."""
+    quiet = rows[0].p99
+    return [f"{row.name}: {row.p99 / quiet:.1f} times" for row in rows[1:] if row.p99 > quiet * _ALLOWED]
+
+
+async def _phase(http: ClientSession, name: str, players: int, seconds: float, body: bytes | None) -> Row:
+    taken: list[float] = []
+    sent = 0
+    ends = time.perf_counter() + seconds
+
+    async def play(number: int) -> None:
+        chat: list[dict[str, str]] = [{"role": "system", "content": f"You narrate the story of player {number}."}]
+        await asyncio.sleep(number / players)
+        while time.perf_counter() < ends:
+            chat.append({"role": "user", "content": f"I walk to the mill, {number}, for the {len(chat)}. time."})
+            began = time.perf_counter()
+            async with http.post(CHAT, json={"model": "m", "messages": chat[-21:]}, headers=_key(True)) as answer:
+                found = await answer.json()
+            taken.append((time.perf_counter() - began) * 1_000)
+            chat.append({"role": "assistant", "content": found["choices"][0]["message"]["content"]})
+            await asyncio.sleep(1.0)
+
+    async def attack() -> None:
+        nonlocal sent
+        if body is None:
+            return
+        which = ATTACKS[name]
+        while time.perf_counter() < ends:
+            payload = BytesPayload(which.body() if which.anew else body)
+            try:
+                async with http.post(which.path, data=payload, headers={**which.headers, **_key(which.key)}) as answer:
+                    await answer.read()
+            except ClientError:
+                await asyncio.sleep(0.01)  # a refusal ends the connection, maybe before all is sent
+            sent += 1
+
+    await asyncio.gather(*(play(number) for number in range(players)), attack())
+    async with http.get("/api/status", headers=_key(True)) as answer:
+        loop = (await answer.json())["loop"]
+    return Row(name, len(taken), percentile(taken, 50), percentile(taken, 99), sent, loop["longest_ms"])
+
+
+def _key(given: bool) -> dict[str, str]:
+    return {"Authorization": f"Bearer {KEY}"} if given else {}
+
+
+@asynccontextmanager
+async def _serving(folder: Path) -> AsyncIterator[ClientSession]:
+    file = folder / "saga.yaml"
+    settings: dict[str, Any] = {"storage": {"path": str(folder / "data")}, "server": {"api_keys": [KEY]}}
+    file.write_text(json.dumps(settings), encoding="utf-8")  # JSON is YAML
+    given = ("serve", "--config", str(file), "--host", "127.0.0.1", "--port", "0", "--log-level", "error")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "saga_server", *given), stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        while not (line := (await process.stdout.readline()).decode()).startswith(READY_AT):
+            if not line:
+                raise RuntimeError(f"the server ended with code {await process.wait()}")
+        base = line.removeprefix(READY_AT).strip().removesuffix("/v1")
+        async with ClientSession(base, timeout=ClientTimeout(total=120), connector=TCPConnector(limit=0)) as http:
+            yield http
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()

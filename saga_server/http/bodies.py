@@ -1,0 +1,91 @@
+"""A request's body: taken in and unpacked here, after the request was let in, and no further than its limit.
+
+aiohttp would unpack what it only throws away, of requests that were refused long before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from typing import Final
+
+from aiohttp import web
+
+from saga_server.http.errors import RequestError
+
+BODY: Final = web.RequestKey("body", bytes)
+"""The body as its sender wrote it, once ``take_in`` was awaited."""
+
+LIMIT: Final = web.AppKey("limit", int)
+"""Bytes of a body, packed and unpacked."""
+PACKINGS = ("gzip", "deflate")
+_SLICE = 1 << 18
+"""Bytes that are unpacked before others have their turn."""
+
+
+async def take_in(request: web.Request) -> bytes:
+    """The whole body, unpacked. Raises ``RequestError``: 413 as soon as it is too large, 415 for an unknown packing."""
+    found = request.headers.getall("Content-Encoding", [])
+    packing = ", ".join(found).strip().lower()
+    unpacker = None if packing in ("", "identity") else _Unpacker(packing)
+    limit, body, received = request.app[LIMIT], bytearray(), 0
+    declared = request.content_length
+    if declared is not None and declared > limit:
+        raise _too_large(limit)
+    while chunk := await request.content.readany():
+        received += len(chunk)
+        if received > limit:
+            raise _too_large(limit)
+        if unpacker is None:
+            body += chunk
+            continue
+        waiting = chunk
+        while waiting:
+            piece, waiting = unpacker.unpack(waiting)
+            body += piece
+            if len(body) > limit:
+                raise _too_large(limit)
+            await asyncio.sleep(0)
+    if unpacker is not None and received and not unpacker.whole:
+        raise RequestError("the body cannot be read: it is cut off before the end of its packing", param="body")
+    return bytes(body)
+
+
+def _too_large(limit: int) -> RequestError:
+    return RequestError(f"the request is larger than {limit >> 20} MB (server.max_body_mb)", param="body", status=413)
+
+
+class _Unpacker:
+    """Unpacks slices of at most ``_SLICE`` bytes."""
+
+    def __init__(self, packing: str) -> None:
+        if packing not in PACKINGS:
+            raise RequestError(
+                f"Content-Encoding: {packing[:80]!r} is not taken; send {' or '.join(PACKINGS)}, or nothing packed",
+                param="Content-Encoding",
+                status=415,
+            )
+        self._gzip = packing == "gzip"
+        self._unpacking: zlib._Decompress | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the packing came to its end."""
+        return self._unpacking is not None and self._unpacking.eof
+
+    def unpack(self, packed: bytes) -> tuple[bytes, bytes]:
+        """A slice, and what of ``packed`` is not unpacked yet."""
+        if self._unpacking is None or (self.whole and self._gzip):  # gzip may have several parts
+            self._unpacking = zlib.decompressobj(self._window(packed))
+        elif self.whole:
+            raise RequestError("the body cannot be read: there is more behind its end", param="body")
+        try:
+            piece = self._unpacking.decompress(packed, _SLICE)
+        except zlib.error as error:
+            raise RequestError(f"the body cannot be read: {error}", param="body") from None
+        return piece, self._unpacking.unconsumed_tail or self._unpacking.unused_data
+
+    def _window(self, packed: bytes) -> int:
+        if self._gzip:
+            return 16 + zlib.MAX_WBITS
+        return zlib.MAX_WBITS if packed[0] & 0x0F == 8 else -zlib.MAX_WBITS

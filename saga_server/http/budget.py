@@ -1,0 +1,76 @@
+"""What one request may cost: each part of it is counted before anything is done with it, and nobody else notices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from saga_server.http.errors import RequestError
+
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)', re.DOTALL)
+MAX_NODES = 500_000
+"""Values in a request's JSON, each list, object and field; a long chat has ten thousand."""
+MAX_PARTS = 20_000
+"""Parts of all messages together."""
+MAX_DEPTH = 64
+"""Levels of lists and objects in each other in a request; tools' schemas take a dozen."""
+
+
+def check_density(body: bytes) -> None:
+    """Count what separates values, outside of strings, before JSON becomes objects, which take fifty times the room.
+
+    Raises ``RequestError``.
+    """
+    if _separators(body) > MAX_NODES and _separators(_STRING.sub(b"", body)) > MAX_NODES:
+        raise RequestError(f"the body holds more than {MAX_NODES:,} values", param="body", status=413)
+
+
+def _separators(body: bytes) -> int:
+    return body.count(b",") + body.count(b"[") + body.count(b"{")
+
+
+def check_nodes(value: Any) -> None:
+    """Count levels and values of a request's JSON. Raises ``RequestError``."""
+    level, nodes = [value], 1
+    for _ in range(MAX_DEPTH + 1):
+        level = [
+            child
+            for each in level
+            if isinstance(each, dict | list)
+            for child in (each.values() if isinstance(each, dict) else each)
+        ]
+        nodes += len(level)
+        if nodes > MAX_NODES:
+            raise RequestError(f"the body holds more than {MAX_NODES:,} values", param="body", status=413)
+        if not level:
+            return
+    raise RequestError(f"the body is nested too deeply: more than {MAX_DEPTH} levels", param="body")
+
+
+def check_text(messages: Sequence[Any], max_text_mb: int) -> None:
+    """Count the text and the parts of messages. Raises ``RequestError``, which gives what is there and what may be."""
+    limit, found, parts = max_text_mb << 20, 0, 0
+    for message in messages:
+        content = message.get("content") if isinstance(message, dict) else None
+        if isinstance(content, list):
+            parts += len(content)
+            found += sum(_bytes(part.get("text")) for part in content if isinstance(part, dict))
+        else:
+            found += _bytes(content)
+    if found > limit:
+        raise RequestError(
+            f"messages: {found:,} bytes of text given; at most {limit:,} are taken (server.max_text_mb)",
+            param="messages",
+            status=413,
+        )
+    if parts > MAX_PARTS:
+        raise RequestError(
+            f"messages: {parts:,} parts given; at most {MAX_PARTS:,} are taken", param="messages", status=413
+        )
+
+
+def _bytes(text: Any) -> int:
+    if not isinstance(text, str):
+        return 0
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

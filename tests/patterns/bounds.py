@@ -1,0 +1,28 @@
+"""Texts that are cut before patterns look at them: there a character may cost what it costs at that length.
+
+Each bound is tested from outside as well, by ``test_readers_are_linear``.
+"""
+
+from __future__ import annotations
+
+from tests.patterns.found import name_of
+
+_BOUNDS = {
+    "saga_backends/chat/offline/speech_en.py": 200,  # a sentence: sentences.py
+    "saga_backends/chat/offline/speech_ko.py": 200,
+    "saga_backends/chat/offline/verbs_en.py": 200,
+    "saga_backends/chat/offline/verbs_ko.py": 200,
+    "saga_backends/chat/offline/sentences.py": 2_000,  # the player's words: request.py
+    "saga_core/language/persona.py": 220,  # a window beside fixed words
+    "saga_core/state_block/markup.py": 2_000,  # a line
+    "saga_core/state_block/records.py": 1_000,  # an element
+    "saga_core/state_block/records.py:_GIVES": 120,
+    "saga_core/state_block/values.py": 200,  # a flag, a number, a level
+    "saga_core/state_block/values.py:_AMOUNTS": 220,
+    "saga_core/state_block/values.py:_REMARK": 2_000,
+}
+
+
+def bound_of(place: str, line: int) -> int:
+    """The longest text that the pattern there is given; 0 where there is no bound."""
+    return _BOUNDS.get(f"{place}:{name_of(place, line)}", _BOUNDS.get(place, 0))

@@ -1,0 +1,63 @@
+"""Calls what makes patterns at run time, so that ``found`` sees them. A test tells which place is missing here."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from types import ModuleType
+
+from saga_backends.chat import lessons
+from saga_backends.embedder import known_models
+from saga_backends.provider_error import Blame
+from saga_core.curation import prose
+from saga_core.extraction import writer
+from saga_core.language import every, mentioning, tokens
+from saga_core.language.en import predicates as english
+from saga_core.language.ko import predicates as korean
+from saga_core.naming import evidence, forms, names
+from saga_core.projection import settled, story
+from saga_core.recall import looking_back, time_words
+from saga_core.state_block import read_reply
+from saga_core.transcript import persona, request_kind, voices
+
+_NAMES = ["Mara", "Old Tom", "마라", "수아", "真理", "玛拉"]
+
+
+def call_all() -> None:
+    """Make them all, for every language, with names as worlds have them."""
+    for fighting in (True, False):
+        prose.acts("Nobody is here.", _NAMES, fighting=fighting)
+    prose.you_fight("You strike.", _NAMES, "I strike")
+    prose.dies(" ".join(_NAMES), _NAMES)
+    list(prose.stays_at("Mara 마라 Mill.", _NAMES, [("mill", "Mill")]))
+    english.does("Nobody is here.", _NAMES)
+    korean.does("아무도 없다.", _NAMES)
+    mentioning._unspaced()
+    tokens._written_in()
+    tokens._runs()
+    evidence._says_nickname("Mara", "Old Tom", "Mara")
+    story._weighty(every())
+    names._joined()
+    forms._honorifics()
+    writer._same()
+    settled._dying(every())
+    settled._owing(every())
+    settled._settling(every())
+    read_reply("It rains.\n<state>\nlocation: Mill\nhp: 3\nhp_change: 0\n</state>")
+    looking_back._asking(every())
+    time_words._languages()
+    for name in _named_in(time_words):
+        time_words._any(name)
+    for name in _named_in(request_kind):
+        request_kind._any(name, re.I | re.S)
+        request_kind._any(name)
+    persona._own(every())
+    voices._notes(every())
+    lessons._names("no such field", "temperature")
+    known_models.facts_of_model("a model that nobody knows")
+    Blame("p", "host", 60.0, ("short", "a-secret-that-is-long-enough")).hide("said")
+
+
+def _named_in(module: ModuleType) -> list[str]:
+    """With which names a module calls its ``_any``."""
+    return sorted(set(re.findall(r'\b_any\("(\w+)"', inspect.getsource(module))))

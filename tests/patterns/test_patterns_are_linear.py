@@ -1,0 +1,125 @@
+"""No pattern of SAGA takes more than linear time, whatever it is padded with.
+
+The patterns are found, not listed: a new one is attacked as well, and one that was compiled nowhere in this test fails
+it. What is compared is how the time of the processor grows with the text, not how long it takes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from tests.patterns.bounds import bound_of
+from tests.patterns.found import ALL, ROOT, Found, sites, uses
+from tests.patterns.padding import units
+
+SIZES = (1_000, 4_000, 16_000)
+"""Characters. A pattern is tried with more of them while they take so little time that growth does not show."""
+FEW = (18, 22, 60)
+"""Characters that must take no time: from more of them, one that doubles with each would never come back."""
+QUICK = 0.0006
+"""Seconds of the processor for 4,000 characters or fewer, under which growth is not looked at."""
+DEAR = 1.0e-5
+"""Seconds for a character that are too many, however they grow: ten seconds for a megabyte."""
+BRIEF = 3.0e-5
+"""The same for texts of a sentence at most: six thousandths of a second for one."""
+GROWTH = 1.8
+"""How much dearer a character may become when there are four times as many of them; quadratic is 4."""
+_OWN = 8
+
+
+@pytest.fixture(scope="module")
+def patterns() -> list[Found]:
+    """All patterns of SAGA."""
+    command = [sys.executable, "-m", "tests.patterns.found"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [Found(*row) for row in json.loads(told.stdout)]
+
+
+def test_every_place_that_uses_patterns_is_measured(patterns: list[Found]) -> None:
+    missing = [
+        f"{site.place}:{site.first}"
+        for site in sites()
+        if not any(each.place == site.place and site.first <= each.line <= site.last for each in patterns)
+    ]
+    assert missing == [], "let tests/patterns/makers.py call what compiles these"
+    assert len(patterns) > 300
+
+
+def test_every_pattern_is_linear(patterns: list[Found]) -> None:
+    slow: dict[str, str] = {}
+    tried: set[tuple[Any, ...]] = set()
+    for each in patterns:
+        ways, bound = uses(each.place, each.line), bound_of(each.place, each.line)
+        if (each.pattern, each.flags, ways, bound) not in tried:
+            tried.add((each.pattern, each.flags, ways, bound))
+            found = attacked(each.pattern, each.flags, ways, bound)
+            if found:
+                slow[f"{each.place}:{each.line}"] = f"{found} {each.pattern[:80]!r}"
+    assert slow == {}
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(?:^|[.!…\n] ?)\s*(?:tell|name) me",
+        r"(a+)+$",
+        r"\[SAGA:[^\]]*\]",
+        r"<!--.*?-->",
+        r"(.+?)\s*\((?:on|off)\)",
+        r"(?:x|\s)*\s*$",
+    ],
+)
+def test_one_that_is_not_would_be_found(pattern: str) -> None:
+    assert attacked(pattern, re.S) is not None
+
+
+def attacked(pattern: str, flags: int, ways: frozenset[str] = ALL, bound: int = 0) -> str | None:
+    """The padding with which a pattern takes more than linear time; None when there is none.
+
+    ``bound``: the longest text that it is given, if there is one.
+    """
+    compiled = re.compile(pattern, flags)
+    sizes = (*FEW, bound) if bound else (*FEW, 250, SIZES[1])
+    for unit in units(pattern, flags, _OWN):
+        for size in sizes:
+            if _seconds(compiled, unit, size, ways) > max(QUICK, size * DEAR if bound else 0):
+                few = min(_seconds(compiled, unit, size, ways) for _ in range(2)) if size in FEW else 0.0
+                dear = f"{size} characters take {few:.3f} s" if few > QUICK else ""
+                dear = dear or _dear(compiled, unit, ways, bound)
+                if dear:
+                    return f"{unit!r} × n: {dear}"
+                break
+    return None
+
+
+def _dear(compiled: re.Pattern[str], unit: str, ways: frozenset[str], bound: int) -> str:
+    before = 0.0
+    dearest = BRIEF if bound and bound <= 250 else DEAR
+    for size in (bound,) if bound else SIZES:
+        taken = min(_seconds(compiled, unit, size, ways) for _ in range(3))
+        if before and taken > QUICK and taken / before > 4 * GROWTH:
+            return f"{size} characters take {taken / before:.0f} times as long as {size // 4}"
+        if taken > max(QUICK, size * dearest):
+            return f"{taken / size * 1e6:.1f} µs for each of {size} characters"
+        before = taken
+    return ""
+
+
+def _seconds(compiled: re.Pattern[str], unit: str, size: int, ways: frozenset[str]) -> float:
+    text = (unit * (size // len(unit) + 1))[:size] + "\x00"
+    began = time.thread_time()
+    if "search" in ways:
+        for _ in compiled.finditer(text):
+            pass
+    if "match" in ways:
+        compiled.match(text)
+    if "fullmatch" in ways:
+        compiled.fullmatch(text)
+    return time.thread_time() - began

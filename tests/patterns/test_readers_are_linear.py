@@ -1,0 +1,155 @@
+"""Whatever reads foreign text takes time in proportion to it: patterns, loops and limits together.
+
+Each reader gets every kind of padding alone, behind words that begin what it looks for, and before words that end it.
+What is compared is how the time of the processor grows.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from saga_backends.chat.offline import speech_en, speech_ko
+from saga_backends.chat.offline.request import hear_request
+from saga_backends.chat.offline.scene import read_scene
+from saga_core.context.render import one_field, one_line
+from saga_core.curation import prose
+from saga_core.errors import SagaError
+from saga_core.language import clean_name, mentions, terms
+from saga_core.messages import question
+from saga_core.model_calls import read_object, without_injected
+from saga_core.naming.forms import bare, fold, forms, known_as, uncommon
+from saga_core.projection.story import clauses, weight
+from saga_core.recall.excerpts import excerpt
+from saga_core.recall.looking_back import looks_back
+from saga_core.recall.mentions import fold_text
+from saga_core.recall.time_words import time_meant
+from saga_core.state_block import BlockFilter, parse_block, read_reply
+from saga_core.transcript import persona_of, read_transcript
+from saga_core.transcript.request_kind import classify
+from saga_core.world import parse_world
+from saga_server.http.openai_schema import read_chat
+from saga_server.http.request_names import take_marks
+from tests.patterns.padding import USUAL
+
+SHORT, LONG = 3_000, 12_000
+GROWTH = 2.0
+LEAST = 0.015
+"""Seconds under which growth is not looked at."""
+DEAR = 4.0e-5
+"""Seconds for a character that are too many, however they grow."""
+_LEADS = ("", "x", "```state\n", "location: ", "relations: a -> b: ", "[SAGA: x]", "Mara: ", "who is ", "- item: ")
+_BLANKS = (" ", "\n", "\r\n", "a ", "(", "- a: ")
+
+
+def said(text: str) -> list[dict[str, Any]]:
+    return [
+        {"role": "system", "content": text},
+        {"role": "assistant", "content": text},
+        {"role": "user", "content": text},
+    ]
+
+
+def transcript(text: str) -> None:
+    found = read_transcript(said(text))
+    classify(found)
+    persona_of(found)
+
+
+def names(text: str) -> None:
+    name = text[:200]  # no longer one is taken: state_block/values.py
+    list(forms(name))
+    bare(name), uncommon(name), fold(name), known_as(name), clean_name(name)
+
+
+def judged(text: str) -> None:
+    list(prose.narrated(text))
+    prose.unreal(text), prose.of_a_body(text), prose.revives(text), prose.helpless(text)
+    prose.acts(text, ["Mara", "마라"]), prose.dies(text + "Mara", ["Mara"])
+    prose.you_fight(text, ["Mara"], text), list(prose.stays_at(text + "Mara Mill", ["Mara"], [("m", "Mill")]))
+
+
+def world(text: str) -> None:
+    for file in ("WORLD.md", "CHARACTERS.md", "LOREBOOK.md"):
+        try:
+            parse_world({file: text}, "w")
+        except SagaError:
+            continue
+
+
+def streamed(text: str) -> None:
+    shown = BlockFilter()
+    for at in range(0, len(text), 7):
+        shown.feed(text[at : at + 7])
+    shown.finish()
+
+
+def answer_read(text: str) -> None:
+    try:
+        read_object(text)
+    except (ValueError, SagaError):
+        return
+
+
+def narrated_offline(text: str) -> None:
+    heard = hear_request(question("Tell.", text))
+    speech_en.hear(heard.words, heard.scene)
+    speech_ko.hear(heard.words, heard.scene)
+    read_scene(f"[SAGA: what is true now]\n[now]\n{text}\n[/SAGA]", (text,))
+
+
+def told(text: str) -> None:
+    one_line(text), one_field(text), clauses(text), weight(text), without_injected(text)
+    mentions(text, "Mara"), fold_text(text), list(terms(text)), excerpt(text, ["mara"], 200)
+
+
+def body(text: str) -> None:
+    read_chat(json.dumps({"model": "m", "messages": said(text)}).encode(), 10)
+    take_marks(said(text))
+
+
+READERS: list[Callable[[str], Any]] = [
+    *(looks_back, time_meant, parse_block, read_reply, streamed, transcript, names, judged, world, answer_read),
+    *(narrated_offline, told, body),
+]
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
+def test_it_takes_time_in_proportion(reader: Callable[[str], Any]) -> None:
+    slow = {}
+    for lead, unit, end in _texts():
+        found = _dear(reader, lead, unit, end)
+        if found:
+            slow[f"{lead!r} + {unit!r} × n + {end!r}"] = found
+    assert slow == {}
+
+
+def _texts() -> Iterator[tuple[str, str, str]]:
+    yield from (("", unit, "x") for unit in USUAL)
+    for unit in _BLANKS:
+        yield from ((lead, unit, end) for lead in _LEADS for end in ("x", "\n```"))
+
+
+def _dear(reader: Callable[[str], Any], lead: str, unit: str, end: str) -> str:
+    short = _seconds(reader, lead, unit, end, SHORT)
+    if short < LEAST / 4:
+        return ""
+    short = min(short, _seconds(reader, lead, unit, end, SHORT))
+    long = _seconds(reader, lead, unit, end, LONG)
+    if long < LEAST or (long < short * 4 * GROWTH and long / LONG < DEAR):
+        return ""
+    long = min(long, *(_seconds(reader, lead, unit, end, LONG) for _ in range(2)))
+    if long / LONG > DEAR:
+        return f"{long / LONG * 1e6:.0f} µs for a character"
+    return f"{long / short:.0f} times as long for {LONG // SHORT} times as much" if long > short * 4 * GROWTH else ""
+
+
+def _seconds(reader: Callable[[str], Any], lead: str, unit: str, end: str, size: int) -> float:
+    text = lead + unit * (size // len(unit)) + end
+    began = time.thread_time()
+    reader(text)
+    return time.thread_time() - began
