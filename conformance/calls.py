@@ -24,8 +24,16 @@ class Call:
     options: Mapping[str, Any] = field(factory=dict)
 
     def __str__(self) -> str:
-        parts = [repr(value) for value in self.args] + [f"{name}={value!r}" for name, value in self.options.items()]
+        parts = [_shown(value) for value in self.args]
+        parts += [f"{name}={_shown(value)}" for name, value in self.options.items()]
         return f"{self.method}({', '.join(parts)})"
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)
+    except RecursionError:
+        return f"a {type(value).__name__} nested deeper than can be shown"
 
 
 def call(method: str, *args: Any, **options: Any) -> Call:
@@ -43,26 +51,36 @@ class Refused:
 
 def typed(value: object) -> object:
     """``value`` as plain tuples that are equal only when all types and values are."""
+    made = _TYPED.get(type(value))
+    if made is not None:
+        return made(value)
     if isinstance(value, Refused):
         return ("refused", value.error, value.key)
-    if isinstance(value, Node):
-        return ("node", typed(value.id), typed(value.label), typed(value.properties))
-    if isinstance(value, Edge):
-        identity = (value.source, value.type, value.target, value.key)
-        return ("edge", typed(identity), typed(value.properties))
-    if isinstance(value, VectorItem):
-        return ("item", typed(value.id), typed(value.vector), typed(value.text), typed(value.metadata))
-    if isinstance(value, Hit):
-        return ("hit", typed(value.id), typed(value.score), typed(value.text), typed(value.metadata))
     if isinstance(value, Pages):
         return ("pages", typed(value.files), typed(value.watermark))
     if isinstance(value, Mapping):
         return ("mapping", tuple(sorted((typed(key), typed(part)) for key, part in value.items())))
-    if isinstance(value, array):
-        return ("array", value.typecode, tuple(repr(part) for part in value))
     if isinstance(value, list | tuple):
         return (type(value).__name__, tuple(typed(part) for part in value))
     return (type(value).__name__, repr(value))
+
+
+_TYPED: dict[type, Any] = {
+    # The plain ones are most of what is compared, and each is told from the others by its type.
+    str: lambda value: ("str", value),
+    int: lambda value: ("int", value),
+    bool: lambda value: ("bool", value),
+    bytes: lambda value: ("bytes", value),
+    float: lambda value: ("float", repr(value)),
+    Node: lambda value: ("node", typed(value.id), typed(value.label), typed(value.properties)),
+    Edge: lambda value: (
+        "edge",
+        *(typed(part) for part in (value.source, value.type, value.target, value.key, value.properties)),
+    ),
+    VectorItem: lambda value: ("item", typed(value.id), typed(value.vector), typed(value.text), typed(value.metadata)),
+    Hit: lambda value: ("hit", typed(value.id), typed(value.score), typed(value.text), typed(value.metadata)),
+    array: lambda value: ("array", value.typecode, value.tobytes()),
+}
 
 
 def refusal(error: SagaError) -> Refused:

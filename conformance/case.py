@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+import secrets
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any
+from secrets import randbelow
+from typing import Any, TypeVar
 
 from attrs import define, field, frozen
 
 from conformance.harness import Harness
-from conformance.values import BAD_NAMES, NAMES
+from conformance.retrying import Retrying
+from conformance.values import BAD_NAMES, NAMES, TEXTS
+
+T = TypeVar("T")
+
+PATIENCE = 30.0
+"""Seconds for a call that may hang because of what was done to the store before it."""
 
 
 @frozen
@@ -27,12 +35,21 @@ class Profile:
     """Small concurrent histories."""
     kills: int
     """Processes that are killed."""
+    sizes: tuple[int, ...]
+    """How many entries a call has; those beyond a store's own limit are left out."""
+    edges: tuple[int, ...]
+    """How many edges at once: engines take long for them."""
+    cuts: int
+    """At how many places a torn write ends."""
 
+
+_SIZES = (1, 100, 101, 256, 257, 1_000, 1_001, 4_097)
+_EVERY_SIZE = (1, 99, 100, 101, 255, 256, 257, 999, 1_000, 1_001, 4_097, 10_000)
 
 PROFILES = {
-    "quick": Profile("quick", 10, 20, 10, 1),
-    "default": Profile("default", 40, 30, 40, 3),
-    "deep": Profile("deep", 1_000, 50, 1_000, 30),
+    "quick": Profile("quick", 10, 20, 10, 1, (101, 257), (101, 257), 2),
+    "default": Profile("default", 25, 30, 40, 3, _SIZES, (1, 101, 257, 1_001), 5),
+    "deep": Profile("deep", 1_000, 50, 1_000, 30, _EVERY_SIZE, _EVERY_SIZE, 400),
 }
 
 
@@ -42,12 +59,16 @@ class Case:
 
     harness: Harness
     path: Path
-    """An empty directory; the store that the check begins with lies in ``path / "store"``."""
+    """An empty directory. What lies in it has names by chance, so that no store can know them: see ``place``."""
     profile: Profile
-    seed: int
+    _seed: int
     runner: asyncio.Runner
     store: Any = None
+    drawn: bool = False
+    """Whether the check has asked for the seed: those that have not are the same with another one."""
     _opened: list[Any] = field(factory=list)
+    _counted: int = 0
+    _places: dict[str, Path] = field(factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,15 +82,59 @@ class Case:
         return (*BAD_NAMES, "x" * (self.harness.limits.name_chars + 1))
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """Texts of every kind; all of them together fit into one value."""
+        return (*TEXTS, "x" * min(100_000, self.harness.limits.value_bytes // 4))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many entries a call may have: those of the profile that it takes. Its own limit is for ``limits``."""
+        return tuple(size for size in self.profile.sizes if size <= self.harness.limits.batch)
+
+    def byte_sizes(self, room: int) -> tuple[int, ...]:
+        """Sizes of a value around what engines cut at; ``room`` is taken for what stands beside it."""
+        most = self.harness.limits.value_bytes - room
+        around = [at + off for at in (4_096, 8_192, 65_536, 262_144, 786_432) for off in (-1, 0, 1)]
+        return tuple(size for size in (*around, min(most, 1_000_000)) if size <= most)
+
+    def batches(self, items: Sequence[T]) -> list[list[T]]:
+        """``items`` in lists that the store takes at once."""
+        most = self.harness.limits.batch
+        return [list(items[start : start + most]) for start in range(0, len(items), most)]
+
+    @property
+    def seed(self) -> int:
+        """What the searches begin with."""
+        self.drawn = True
+        return self._seed
+
+    @property
     def random(self) -> Random:
         """Anew from the seed."""
         return Random(self.seed)
 
+    def patience(self) -> asyncio.Timeout:
+        """A time within which a store answers that does not hang."""
+        return asyncio.timeout(PATIENCE)
+
+    def count(self) -> int:
+        """Another number each time, for names of files."""
+        self._counted += 1
+        return self._counted
+
+    def place(self, name: str) -> Path:
+        """A path that is this one's for the check, and is called otherwise in every run."""
+        if name not in self._places:
+            self._places[name] = self.path / secrets.token_hex(randbelow(8) + 3)
+        return self._places[name]
+
     async def open(self, name: str = "store") -> Any:
-        """A store on the directory ``name``, which is made when it is not there."""
-        folder = self.path / name
+        """A store on the place ``name``, a directory which is made when it is not there."""
+        folder = self.place(name)
         folder.mkdir(parents=True, exist_ok=True)
         store = await self.harness.open(folder)
+        if self.harness.retries:
+            store = Retrying(store, self.harness.retries)
         self._opened.append(store)
         return store
 
@@ -86,4 +151,5 @@ class Case:
     async def close(self) -> None:
         """Close what was opened, the last first."""
         while self._opened:
-            await self._opened.pop().aclose()
+            async with self.patience():
+                await self._opened.pop().aclose()

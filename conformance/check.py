@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Run = Callable[["Case"], Awaitable[None] | None]
+Run = Callable[["Case"], Awaitable[str | None] | str | None]
 
 
 class CheckFailed(Exception):

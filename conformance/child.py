@@ -1,16 +1,46 @@
-"""The second process of the durability checks: opens a store, makes calls, says each one that ended, never closes."""
+"""A second process of the suite: opens a store, makes calls, and ends as it was told, or as it is killed.
+
+Its order is a pickled ``Order`` beside the store. It says a line for each call that ended; whole answers go to a file.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import pickle
+import signal
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from conformance.calls import Call, Refused, answer
+from attrs import frozen
+
+from conformance.calls import Call, Refused, answer, typed
+from conformance.snapshot import snapshot
 from saga_core.errors import SagaError
+
+Opener = Callable[[Path], Awaitable[Any]]
+
+
+@frozen
+class Order:
+    """What a second process does."""
+
+    opener: Opener
+    path: str
+    calls: tuple[Call, ...] = ()
+    close: bool = False
+    """Close the store and leave, rather than wait to be killed."""
+    answers: str = ""
+    """A file for the answers, typed, and for everything that the store holds then."""
+    others: tuple[str, ...] = ()
+    """Further paths: each is opened, read, written to by ``calls``, closed, opened and read again."""
+    die_at_sync: int = 0
+    """Ends at once before the so manieth ``os.fsync`` or ``os.fdatasync``; what an engine of C syncs is not seen."""
+    full_from: int = -1
+    """From this call on no file may grow beyond the largest that is there, by more than ``room`` bytes."""
+    room: int = 0
 
 
 def _say(word: str) -> None:
@@ -18,19 +48,97 @@ def _say(word: str) -> None:
     sys.stdout.flush()
 
 
-async def _live(opener: Callable[[Path], Awaitable[Any]], path: str, calls: list[Call]) -> None:
+def _die_at_sync(number: int) -> None:
+    """Replace ``os.fsync``: the last one never happens."""
+    left = [number]
+    for name in ("fsync", "fdatasync"):
+        real = getattr(os, name)
+
+        def counted(descriptor: Any, real: Callable[[Any], None] = real) -> None:
+            left[0] -= 1
+            if left[0] <= 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            real(descriptor)
+
+        setattr(os, name, counted)
+
+
+def _fill_the_disk(path: Path, room: int) -> None:
+    """No file may grow beyond the largest one by more than ``room`` bytes: for a file that is what a full disk is."""
+    import resource  # not everywhere
+
+    sizes = [file.stat().st_size for file in path.rglob("*") if file.is_file()] if room else []
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (max([0, *sizes]) + room, hard))
+
+
+def _empty_the_disk() -> None:
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+
+
+def _keep(file: str, found: Any) -> None:
+    Path(file).write_bytes(pickle.dumps(found))
+
+
+async def _answers(store: Any, order: Order) -> list[Any]:
+    """Make the calls, and say a word for each."""
+    found: list[Any] = []
+    for number, made in enumerate(order.calls):
+        if number == order.full_from:
+            _fill_the_disk(Path(order.path), order.room)
+        given = await answer(store, made)
+        if number == order.full_from:
+            found.append(("when full", typed(await snapshot(store))))
+            _empty_the_disk()
+        found.append(typed(given))
+        _say(given.error if isinstance(given, Refused) else type(given).__name__.replace("NoneType", "None"))
+    return found
+
+
+async def _live(order: Order) -> None:
     try:
-        store = await opener(Path(path))
+        store = await order.opener(Path(order.path))
     except SagaError as error:
         _say(type(error).__name__)
         return
     _say("open")
-    for made in calls:
-        found = await answer(store, made)
-        _say(found.error if isinstance(found, Refused) else type(found).__name__.replace("NoneType", "None"))
+    found = await _answers(store, order)
+    if order.answers:
+        _keep(order.answers, (found, typed(await snapshot(store))))
+        _say("answered")
+    if order.close:
+        await store.aclose()
+        _say("closed")
+        return
     # Waits to be killed, or for the end of its input when nobody does; what is open stays open.
     await asyncio.to_thread(sys.stdin.read)
 
 
+async def _survey(order: Order) -> None:
+    """Open each path, and say what is there and whether it can be worked on."""
+    found: list[Any] = []
+    for path in order.others:
+        try:
+            store = await order.opener(Path(path))
+        except SagaError as error:
+            found.append((type(error).__name__, str(error)))
+            continue
+        before = typed(await snapshot(store))
+        given = [typed(await answer(store, made)) for made in order.calls]
+        await store.aclose()
+        store = await order.opener(Path(path))
+        found.append((before, given, typed(await snapshot(store))))
+        await store.aclose()
+        _keep(order.answers, found)
+    _keep(order.answers, found)
+    _say("closed")
+
+
 if __name__ == "__main__":
-    asyncio.run(_live(*pickle.loads(Path(sys.argv[1]).read_bytes())))  # written by the suite, a moment ago
+    ordered: Order = pickle.loads(Path(sys.argv[1]).read_bytes())  # written by the suite, a moment ago
+    if ordered.die_at_sync:
+        _die_at_sync(ordered.die_at_sync)
+    asyncio.run(_survey(ordered) if ordered.others else _live(ordered))

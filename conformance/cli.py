@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from conformance.apart import run_apart
 from conformance.case import PROFILES
-from conformance.harness import load_harness
 from conformance.matrix import matrix_page
-from conformance.report import Outcome, Status, Verdict, summary, to_json, to_junit
-from conformance.runner import DEFAULT_SEED, run
+from conformance.report import Outcome, Status, Verdict, suite_digest, summary, to_json, to_junit
+from conformance.runner import DEFAULT_SEED
 from conformance.spec import clauses
 from saga_core.errors import BadInput
 
@@ -27,6 +27,9 @@ def main() -> None:
 @main.command("run")
 @click.argument("harness")
 @click.option("--profile", type=click.Choice(list(PROFILES)), default="default", show_default=True)
+@click.option("--deep", is_flag=True, help="The long searches: --profile deep.")
+@click.option("--runs", type=click.IntRange(1), default=1, show_default=True, help="Repeat what draws from the seed.")
+@click.option("--strict", is_flag=True, help="Exit code 3 for partial too: deviations, or checks that were not run.")
 @click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="The searches begin with it.")
 @click.option("--only", multiple=True, metavar="CLAUSE", help="Only this clause or check; may be given again.")
 @click.option("--report", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write a JSON report.")
@@ -35,6 +38,9 @@ def main() -> None:
 def run_command(
     harness: str,
     profile: str,
+    deep: bool,
+    runs: int,
+    strict: bool,
     seed: int,
     only: tuple[str, ...],
     json_file: Path | None,
@@ -42,17 +48,14 @@ def run_command(
     verbose: bool,
 ) -> None:
     """Run the suite on HARNESS, given as package.module:NAME. Exit code 0: conformant or partial, 1: nonconformant,
-    2: the harness cannot be had, 3: the run says nothing."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    2: the harness cannot be had, 3: the run says nothing, or --strict and it is partial."""
 
     def watch(outcome: Outcome) -> None:
         if verbose or outcome.status in (Status.FAIL, Status.STALE):
             click.echo(f"{outcome.status:>12}  {outcome.check} ({', '.join(outcome.clauses[:4])})", err=True)
 
     try:
-        report = run(load_harness(harness), profile=profile, seed=seed, only=only, watch=watch)
+        report = run_apart(harness, profile="deep" if deep else profile, seed=seed, only=only, runs=runs, watch=watch)
     except BadInput as error:
         raise click.UsageError(str(error)) from error
     if json_file is not None:
@@ -60,7 +63,7 @@ def run_command(
     if junit_file is not None:
         junit_file.write_text(to_junit(report), encoding="utf-8")
     click.echo(summary(report))
-    sys.exit(EXIT[report.verdict])
+    sys.exit(3 if strict and report.verdict is Verdict.PARTIAL else EXIT[report.verdict])
 
 
 @main.command("clauses")
@@ -70,6 +73,12 @@ def clauses_command(wanted: tuple[str, ...]) -> None:
     for name, clause in clauses().items():
         if not wanted or name in wanted:
             click.echo(f"{name} {clause.level}. {clause.text}")
+
+
+@main.command("digest")
+def digest_command() -> None:
+    """Print the digest of the suite's own files, which every report has."""
+    click.echo(suite_digest())
 
 
 @main.command("matrix")

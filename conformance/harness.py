@@ -52,6 +52,8 @@ class Harness:
     """Clauses that the backend is known not to keep, and why."""
     recall: float = 1.0
     """The share of the true nearest that an approximate vector store finds."""
+    retries: int = 0
+    """How often a call is made again that raised ``StoreUnavailable``: for a service that refuses now and then."""
     raw: RawRead | None = None
     """Needed when ``RAW_QUERY`` is provided."""
 

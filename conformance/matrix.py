@@ -17,7 +17,9 @@ The clauses stand in `conformance/spec/`; how to run the suite on a backend of y
 [Write a backend](../write-a-backend.md#testing-it).
 
 *Base* is what every store of a kind owes, *extended* what it declares beyond that; what is not declared counts as not
-passed, and a dash stands for it. A clause is `pass` when every check of it passed.
+passed, and a dash stands for it. A clause is `pass` when every check of it passed. *Suite* is the digest of the suite's
+own files; `python -m conformance digest` prints that of the one at hand. Verdicts and counts are made anew from the
+outcomes whenever this page is.
 """
 
 _WORST = (Status.FAIL, Status.STALE, Status.DEVIATION, Status.NOT_RUN, Status.NOT_PROVIDED, Status.PASS)
@@ -41,8 +43,8 @@ def _place(report: Report) -> tuple[int, str]:
 
 def _overview(reports: Sequence[Report]) -> str:
     lines = [
-        "| backend | kind | verdict | base | extended | provides | profile, seed | engine |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| backend | kind | verdict | base | extended | provides | profile, seed | engine | suite |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for report in reports:
         cells = (
@@ -54,6 +56,7 @@ def _overview(reports: Sequence[Report]) -> str:
             ", ".join(report.provides) or "–",
             f"{report.profile}, {report.seed}",
             report.versions.get("engine") or "–",
+            report.suite,
         )
         lines.append(f"| {' | '.join(cells)} |")
     notes = [f"- {report.name}: {name}: {why}" for report in reports for name, why in report.deviations.items()]

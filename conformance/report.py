@@ -18,6 +18,7 @@ from attrs import asdict, frozen
 
 from conformance.harness import Harness
 from conformance.spec import clauses
+from saga_core.capabilities import Capability
 
 FORMAT = 1
 _RUN = re.compile(r"([^\s])\1{63,}")
@@ -40,7 +41,7 @@ class Verdict(StrEnum):
     CONFORMANT = "conformant"
     """Every base check and every check of a declared capability passed."""
     PARTIAL = "partial"
-    """Nothing failed, but something was not run, or deviates as the harness says."""
+    """Nothing failed, but something was not run, or a MUST is not kept, as the harness says."""
     NONCONFORMANT = "nonconformant"
     """A check failed, or a deviation that the harness claims is not there."""
     INVALID = "invalid"
@@ -58,6 +59,8 @@ class Outcome:
     seconds: float = 0.0
     extended: bool = False
     must: bool = True
+    drawn: bool = False
+    """Whether it drew from the seed: with another seed it does something else."""
 
 
 @frozen
@@ -82,23 +85,34 @@ class Report:
     """The digest of the suite's own files."""
     versions: dict[str, str]
     deviations: dict[str, str]
+    runs: int = 1
+    """How often what draws from the seed was done."""
+    doubts: tuple[str, ...] = ()
+    """Why the run is not to be trusted, whatever its outcomes say."""
 
 
-def report_on(harness: Harness, outcomes: Sequence[Outcome], *, profile: str, seed: int, engine: str = "") -> Report:
+def report_on(
+    harness: Harness,
+    outcomes: Sequence[Outcome],
+    *,
+    profile: str,
+    seed: int,
+    engine: str = "",
+    runs: int = 1,
+    doubts: tuple[str, ...] = (),
+) -> Report:
     """Count, find stale deviations, and judge."""
     from conformance import CONTRACT_VERSION
 
     found = [*outcomes, *_stale(harness, outcomes)]
-    base = [outcome for outcome in found if not outcome.extended and outcome.status is not Status.STALE]
-    extended = [outcome for outcome in found if outcome.extended]
-    verdict, reasons = _judge(found, base)
+    verdict, reasons, base, extended = judged(found, doubts)
     return Report(
         name=harness.name,
         kind=harness.kind,
         verdict=verdict,
         reasons=reasons,
-        base=(_passed(base), len(base)),
-        extended=(_passed(extended), len(extended)),
+        base=base,
+        extended=extended,
         provides=tuple(sorted(harness.provides)),
         outcomes=tuple(found),
         profile=profile,
@@ -107,7 +121,19 @@ def report_on(harness: Harness, outcomes: Sequence[Outcome], *, profile: str, se
         suite=suite_digest(),
         versions=_versions(engine),
         deviations=dict(harness.deviations),
+        runs=runs,
+        doubts=doubts,
     )
+
+
+def judged(
+    found: Sequence[Outcome], doubts: tuple[str, ...] = ()
+) -> tuple[Verdict, tuple[str, ...], tuple[int, int], tuple[int, int]]:
+    """Verdict, reasons and the two counts, from nothing but outcomes: whoever prints a verdict makes it anew."""
+    base = [outcome for outcome in found if not outcome.extended and outcome.status is not Status.STALE]
+    extended = [outcome for outcome in found if outcome.extended]
+    verdict, reasons = (Verdict.INVALID, doubts) if doubts else _judge(found, base)
+    return verdict, reasons, (_passed(base), len(base)), (_passed(extended), len(extended))
 
 
 def _passed(outcomes: Sequence[Outcome]) -> int:
@@ -135,7 +161,7 @@ def _judge(found: Sequence[Outcome], base: Sequence[Outcome]) -> tuple[Verdict, 
     red = [o for o in found if o.status is Status.STALE or (o.status is Status.FAIL and o.must)]
     if red:
         return Verdict.NONCONFORMANT, tuple(f"{o.check} ({', '.join(o.clauses[:4])}): {o.status}" for o in red)
-    open_ = [o for o in found if o.status in (Status.NOT_RUN, Status.DEVIATION)]
+    open_ = [o for o in found if o.status is Status.NOT_RUN or (o.status is Status.DEVIATION and o.must)]
     if open_:
         return Verdict.PARTIAL, tuple(f"{o.check} ({', '.join(o.clauses[:4])}): {o.status}" for o in open_)
     return Verdict.CONFORMANT, ()
@@ -190,16 +216,32 @@ def to_json(report: Report) -> str:
 
 
 def from_json(text: str) -> Report:
-    """The report that ``to_json`` wrote."""
+    """The report that ``to_json`` wrote. Its verdict is made anew from the outcomes, whatever the text says."""
     data: dict[str, Any] = json.loads(text)
     data.pop("format")
     outcomes = tuple(
         Outcome(**{**entry, "clauses": tuple(entry["clauses"]), "status": Status(entry["status"])})
         for entry in data["outcomes"]
     )
-    for name in ("reasons", "base", "extended", "provides"):
-        data[name] = tuple(data[name])
-    return Report(**{**data, "outcomes": outcomes, "verdict": Verdict(data["verdict"])})
+    doubts = tuple(data.get("doubts", ()))
+    verdict, reasons, base, extended = judged([*outcomes, *_lacking(data, outcomes)], doubts)
+    made = {"verdict": verdict, "reasons": reasons, "base": base, "extended": extended, "doubts": doubts}
+    return Report(**{**data, **made, "outcomes": outcomes, "provides": tuple(data["provides"])})
+
+
+def _lacking(data: dict[str, Any], outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Checks of this very suite that the report leaves out: they were not run."""
+    from conformance.check import registered
+
+    if data["suite"] != suite_digest():
+        return []
+    known = {outcome.check for outcome in outcomes}
+    provides = frozenset(Capability(name) for name in data["provides"])
+    return [
+        Outcome(check.id, check.clauses, Status.NOT_RUN, extended=check.extended, must=check.must)
+        for check in registered()
+        if check.id not in known and check.concerns(data["kind"], provides)
+    ]
 
 
 def to_junit(report: Report) -> str:
@@ -233,7 +275,8 @@ def summary(report: Report) -> str:
     lines = [
         f"{report.name} ({report.kind}): {report.verdict}",
         f"base {report.base[0]} of {report.base[1]}, extended {report.extended[0]} of {report.extended[1]}; "
-        f"contract {report.contract}, suite {report.suite}, profile {report.profile}, seed {report.seed}",
+        f"contract {report.contract}, suite {report.suite}, profile {report.profile}, seed {report.seed}"
+        + (f", {report.runs} runs" if report.runs > 1 else ""),
     ]
     for outcome in report.outcomes:
         if outcome.status not in (Status.PASS, Status.NOT_PROVIDED, Status.NOT_RUN):

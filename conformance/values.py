@@ -48,6 +48,44 @@ NAMES: tuple[str, ...] = (
 )
 """Scopes, ids, labels, types and keys of edges: each different from all others."""
 
+ALIKE: tuple[str, ...] = (
+    *("a", "A", "a ", " a", "a\t", "a\u200b", "\ufeffa", "a\u2060", "a\u00ad"),
+    *("a%", "ab", "a_", "aXb", "a_b", "A_B", "a*", "a?", "a?b", "[ab]", "a/b", "a//b", "a\\b"),
+    *("7", "007", "7.0", "+7", "\u0667", "\uff17", "1e3", "1000"),
+    *("\ufb01", "fi", "\u00df", "ss", "SS", "\u0130", "i\u0307", "I", "i", "\u0131", "\u212a", "k", "K"),
+    *(NFC, NFD, "\u00e9", "e\u0301", "\uff41", "\U00010000", "\uffff", "\ud7ff"),
+    *("label", "id", "null", "None", "true", "undefined"),
+)
+"""Names that some engine or other takes for one another: most often a name and the one before or behind it."""
+
+SEPARATORS: tuple[str, ...] = (
+    *("/", ":", "|", "\0", "\x01", "\x1e", "\x1f", "\t", "\n", ".", ",", ";", "-", "_", " ", "#", "@", "~", "\xff"),
+    *("::", "->", "--", "\uffff", "\U0010ffff"),
+)
+"""What keys are joined by."""
+
+FIELDS: tuple[str, ...] = (
+    *("id", "_id", "Id", "label", "type", "name", "text", "document", "vector", "embedding", "score", "_score"),
+    *("distance", "_distance", "scope", "key", "source", "target", "properties", "metadata", "watermark", "value"),
+    *(
+        "__id",
+        "__label__",
+        "$id",
+        "@type",
+        "a.b",
+        "a b",
+        "rowid",
+        "oid",
+        "hash",
+        "data",
+        "json",
+        "#",
+        "order",
+        "select",
+    ),
+)
+"""Fields that an engine may call its own."""
+
 SEGMENTS: tuple[str, ...] = (
     *NAMES,
     "\0",
@@ -72,7 +110,6 @@ TEXTS: tuple[str, ...] = (
     unicodedata.normalize("NFD", "각각 갂"),
     "\U0001f5e1\ufe0f\U0010ffff",
     'it\'s "so" \\ `$x` {y} % _ : . /\r\n\t\x7f\u2028',
-    "x" * 100_000,
 )
 
 SCALARS: dict[str, Any] = {

@@ -28,3 +28,6 @@ class Capability(StrEnum):
 
     REMEMBERS = "remembers"
     """Curator: keeps something of each session outside the process; ``forget`` removes it."""
+
+    COMPACTS = "compacts"
+    """``compact`` rewrites the files, so that no byte of what was deleted is left in them."""

@@ -9,7 +9,7 @@ from typing import Any
 from conformance.case import Case
 from conformance.check import check, refused, require, same
 from conformance.strategies import pages
-from conformance.values import NFD, SURROGATE, TEXTS
+from conformance.values import NFD, SURROGATE
 from saga_core.errors import BadInput
 from saga_core.stores import MdCache, Pages
 from saga_core.values import PAGE_NAMES
@@ -43,7 +43,19 @@ async def nothing_was_written(case: Case) -> None:
 
 @check("C-2")
 async def pages_come_back(case: Case) -> None:
-    texts = (*TEXTS, "\n", "\r\n", "a\r\nb\rc\n", "\u2028", "no line end", "\ufeffBOM", "\0", NFD, "---\n...", " \n \n")
+    texts = (
+        *case.texts,
+        "\n",
+        "\r\n",
+        "a\r\nb\rc\n",
+        "\u2028",
+        "no line end",
+        "\ufeffBOM",
+        "\0",
+        NFD,
+        "---\n...",
+        " \n \n",
+    )
     for index, text in enumerate(texts):
         for watermark in ("t1", "", NFD, "턴 2"):
             written = Pages({name: text if name != "lore.md" else str(index) for name in PAGE_NAMES}, watermark)
@@ -194,9 +206,10 @@ async def edited_pages_are_read(case: Case) -> None:
     if place is None:
         return
     await store.read("s")
-    edited = "# 사람이 고쳤다\n"
-    await asyncio.to_thread((Path(place) / "state.md").write_bytes, edited.encode())
-    wanted = Pages({**pages("one").files, "state.md": edited}, "t1")
-    same(await store.read("s"), wanted, "after a page was edited")
+    written = pages("one").files["state.md"]
+    for edited in ("# 사람이 고쳤다\n", written[:-1] + ".", written[:-1] + "!", written):
+        await asyncio.to_thread((Path(place) / "state.md").write_bytes, edited.encode())
+        wanted = Pages({**pages("one").files, "state.md": edited}, "t1")
+        same(await store.read("s"), wanted, "after a page was edited")
     await store.write("s", pages("two", "t2"))
     same(await store.read("s"), pages("two", "t2"), "after the next write")

@@ -10,7 +10,7 @@ from conformance.samples import empty_view, view
 from saga_core.stores import CurationView
 from saga_core.values import Proposal
 
-KINDS = ("contradiction", "compress", "event", "lore", "memory")
+KINDS = ("contradiction", "compress", "event", "lore", "memory", "remember")
 
 
 def views() -> tuple[CurationView, ...]:
@@ -63,3 +63,15 @@ async def nothing_happened(case: Case) -> None:
     for shown in (empty_view(), views()[-1]):
         found = await case.store.review(shown)
         require(isinstance(found, tuple), f"review of an empty view gave {found!r}")
+
+
+@check("U-6")
+async def what_is_forgotten(case: Case) -> None:
+    shown = views()[0]
+    await case.store.forget("never reviewed")
+    first = await case.store.review(shown)
+    await case.store.review(views()[1])
+    await case.store.forget(shown.session)
+    await case.store.forget(shown.session)
+    again = await case.store.review(shown)
+    require(again == first, f"the first review said {first}, and {again} after the session was forgotten")

@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
-import pickle
 import signal
-import subprocess
-import sys
 from random import Random
 from typing import Any
 
-from conformance.calls import Call, answer, typed
+from conformance.calls import answer, call, typed
 from conformance.case import Case
 from conformance.check import CheckFailed, check, refused, require, same
+from conformance.checks.moments import large_write, prepared, readings
 from conformance.models import MODELS, Model, expected
+from conformance.processes import child, planned, read_elsewhere, states, watched
 from conformance.samples import samples
 from conformance.snapshot import snapshot
 from conformance.strategies import STRATEGIES
-from saga_core.errors import StoreLocked
+from saga_core.errors import Conflict, StoreLocked
+from saga_core.stores import Batch
 
 STORED = ("state", "graph", "vector", "cache")
-_PATIENCE = 60.0
 _CALLS = 40
-
-
-def _planned(kind: str, random: Random, count: int) -> list[Call]:
-    """Writes that change something, as the oracle sees it."""
-    model: Model = MODELS[kind]()
-    calls: list[Call] = []
-    while len(calls) < count:
-        made = STRATEGIES[kind].write(random, model)
-        before = typed(model.snapshot())
-        expected(model, made)
-        if typed(model.snapshot()) != before:
-            calls.append(made)
-    return calls
 
 
 @check("L-11", kinds=STORED)
@@ -44,7 +28,7 @@ async def it_is_there_again(case: Case) -> None:
     kind = case.harness.kind
     model: Model = MODELS[kind]()
     store = case.store
-    for number, made in enumerate(_planned(kind, case.random, 30)):
+    for number, made in enumerate(planned(kind, case.random, 30)):
         wanted = expected(model, made)
         same(await answer(store, made), wanted, str(made))
         if number % 10 == 9:
@@ -58,59 +42,24 @@ async def it_is_there_again(case: Case) -> None:
         same(await snapshot(store), {}, "after everything was dropped, closing and opening")
 
 
-def child(case: Case, name: str, calls: list[Call]) -> subprocess.Popen[bytes]:
-    """Another process that opens the store of this harness and makes ``calls``, a line for each that ended."""
-    try:
-        order = pickle.dumps((case.harness.open, str(case.path / name), calls))
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise CheckFailed(
-            f"harness.open cannot be sent to another process ({error}); make it a function of an importable module, "
-            "or a functools.partial of one"
-        ) from error
-    (case.path / name).mkdir(parents=True, exist_ok=True)
-    file = case.path / f"{name}.order"
-    file.write_bytes(order)
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(part or os.curdir for part in sys.path)}
-    flags = ["-O"] if sys.flags.optimize else []
-    return subprocess.Popen(
-        [sys.executable, *flags, "-m", "conformance.child", str(file)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environ,
-    )
-
-
-def _acknowledged(process: subprocess.Popen[bytes], kill_after: int) -> list[str]:
-    """The lines of the child, which is killed as soon as it has ended that many calls."""
-    lines: list[str] = []
-    if process.stdout is None:
-        raise CheckFailed("the second process has no output")
-    for raw in process.stdout:
-        lines.append(raw.decode().strip())
-        if len(lines) == kill_after + 1:  # the first says that the store is open
-            process.kill()
-    return lines
-
-
 @check("L-12", kinds=STORED)
 async def killed(case: Case) -> None:
     """What the process acknowledged is there, and at most the call that ran besides."""
     require(hasattr(signal, "SIGKILL"), "this system has no SIGKILL")
     kind, random = case.harness.kind, case.random
     for number in range(case.profile.kills):
-        calls = _planned(kind, random, _CALLS)
+        calls = planned(kind, random, _CALLS)
         name = f"killed-{number}"
-        lines, errors = await _run_and_kill(child(case, name, calls), random.randint(1, _CALLS - 10))
+        lines, errors = await watched(child(case, case.place(name), calls=tuple(calls)), random.randint(1, _CALLS - 10))
         require(lines[:1] == ["open"], f"the second process could not open the store: {errors}")
         acknowledged = len(lines) - 1
         wrong = [line for line in lines[1:] if line not in ("None", "int")]
         require(not wrong, f"a call in the second process failed: {wrong[:1]} {errors}")
         store = await case.open(name)
         found = typed(await snapshot(store))
-        states = _states(kind, calls)
-        if found not in states[acknowledged : acknowledged + 2]:
-            known = [at for at, state in enumerate(states) if state == found]
+        known_states = states(kind, calls)
+        if found not in known_states[acknowledged : acknowledged + 2]:
+            known = [at for at, state in enumerate(known_states) if state == found]
             raise CheckFailed(
                 f"killed after {acknowledged} acknowledged calls; what is there is the state after "
                 f"{known[0] if known else 'no number of'} calls.\n{calls[acknowledged - 1]} was acknowledged last"
@@ -121,34 +70,6 @@ async def killed(case: Case) -> None:
         await store.aclose()
 
 
-async def _run_and_kill(process: subprocess.Popen[bytes], kill_after: int) -> tuple[list[str], str]:
-    try:
-        async with asyncio.timeout(_PATIENCE):
-            lines = await asyncio.to_thread(_acknowledged, process, kill_after)
-            errors = await asyncio.to_thread(process.communicate)
-    finally:
-        _end(process)
-    return lines, errors[1].decode(errors="replace")[-2_000:]
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        process.kill()
-    process.wait()
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe is not None:
-            pipe.close()
-
-
-def _states(kind: str, calls: list[Call]) -> list[object]:
-    model: Model = MODELS[kind]()
-    states = [typed(model.snapshot())]
-    for made in calls:
-        expected(model, made)
-        states.append(typed(model.snapshot()))
-    return states
-
-
 @check("L-13", kinds=STORED)
 async def one_opener(case: Case) -> None:
     kind, store = case.harness.kind, case.store
@@ -157,7 +78,7 @@ async def one_opener(case: Case) -> None:
     await refused(StoreLocked, case.open(), "opening the path a second time in this process")
     same(await answer(store, second), None, f"{second} after a second opening was refused")
     before = typed(await snapshot(store))
-    lines, errors = await _run_and_kill(child(case, "store", []), 0)
+    lines, errors = await watched(child(case, case.place("store")), 0)
     require(lines == ["StoreLocked"], f"opening the path in another process gave {lines}: {errors}")
     require(typed(await snapshot(store)) == before, "a refused opening changed what the first one reads")
     again = await case.reopen(store)
@@ -175,7 +96,7 @@ async def the_path_is_free_again(case: Case) -> None:
         store = await case.reopen(store)
     await store.aclose()
     expected(model, second)
-    lines, errors = await _run_and_kill(child(case, "store", [second]), 1)
+    lines, errors = await watched(child(case, case.place("store"), calls=(second,)), 1)
     require(lines == ["open", "None"], f"another process, after aclose in this one, gave {lines}: {errors}")
     store = await case.open()
     same(await snapshot(store), model.snapshot(), "what is there after a kill")
@@ -190,16 +111,83 @@ async def several_openers(case: Case) -> None:
     other = await case.open()
     model: Model = MODELS[kind]()
     random = case.random
-    for number, made in enumerate(_planned(kind, case.random, 24)):
+    for number, made in enumerate(planned(kind, case.random, 24)):
         writer = random.choice((store, other))
         wanted = expected(model, made)
         same(await answer(writer, made), wanted, str(made))
         if number % 4 == 3:  # in between, a writer knows of the other's writes only what it finds out by itself
             for opener in (store, other):
+                for ask in STRATEGIES[kind].reads.values():
+                    asked = ask(random, model)
+                    same(await answer(opener, asked), expected(model, asked), f"{asked} by each of two openers")
                 same(await snapshot(opener), model.snapshot(), f"each of two openers, after {made}")
-    calls = _planned(kind, Random(case.seed + 1), 10)
-    before = len(calls)
-    lines, errors = await _run_and_kill(child(case, "beside", calls), before)
-    require(lines[:1] == ["open"] and len(lines) == before + 1, f"another process gave {lines}: {errors}")
+    await _in_turns(case)
+    # Another process between two calls of this one: it reads what this one wrote, and this one what it wrote.
+    everything = planned(kind, Random(case.seed + 1), 34)
+    made_here = everything[:24]
+    path = case.place("beside")
     beside: Any = await case.open("beside")
-    same(typed(await snapshot(beside)), _states(kind, calls)[-1], "what another process wrote")
+    for made in made_here:
+        await answer(beside, made)
+    done = len(made_here)
+    for turn in range(2):
+        theirs = everything[done : done + 3]
+        _, seen = await read_elsewhere(case, path, theirs, seed=turn, close=bool(turn))
+        done += len(theirs)
+        known = states(kind, everything[:done])[-1]
+        same(seen, known, "what another process sees")
+        require(typed(await snapshot(beside)) == known, "this process does not see what another one wrote")
+        for made in everything[done : done + 2]:
+            await answer(beside, made)
+        done += 2
+    require(typed(await snapshot(beside)) == states(kind, everything[:done])[-1], "two processes took turns")
+    if kind == "state":
+        await _counted_together(case)
+
+
+async def _in_turns(case: Case) -> None:
+    """Two openers take turns to write what has the same size, and each reads it by every method."""
+    kind = case.harness.kind
+    one, other = await case.open("turns"), await case.open("turns")
+    await prepared(case, one)
+    for mark in range(1, 7):
+        writer, reader = (one, other) if mark % 2 else (other, one)
+        same(await answer(writer, large_write(kind, mark)), None, "a large write by one of two openers")
+        for name, (read, marks) in readings(kind).items():
+            found = marks(await read(reader))
+            require(len(set(found)) == 1 and str(mark) in str(found[0]), f"{name} by the other opener gave {found[:1]}")
+        if kind == "state":
+            await _in_conditions(writer, reader, mark)
+
+
+async def _in_conditions(writer: Any, reader: Any, mark: int) -> None:
+    """What one wrote is what the other one may expect, and what stood there before is not."""
+    key = ("condition",)
+    await writer.commit(Batch({key: b"%d" % mark}))
+    made = reader.commit(Batch({key: b"lost"}), expected={key: b"%d" % (mark - 1)})
+    await refused(Conflict, made, "an expectation of what stood there before the other opener wrote")
+    await reader.commit(Batch({key: b"theirs"}), expected={key: b"%d" % mark})
+    same(await writer.get([key]), {key: b"theirs"}, "a conditional write of the other opener")
+
+
+async def _counted_together(case: Case) -> None:
+    """Two processes at the same time, each with conditional appends: none is lost."""
+    store = await case.open("counted")
+    keys = [("mark", str(number)) for number in range(60)]
+    mine = [Batch({key: b"here"}) for key in keys[:30]]
+    theirs = tuple(call("commit", Batch({key: b"there"})) for key in keys[30:])
+    running = child(case, case.place("counted"), calls=theirs, close=True)
+    watching = asyncio.ensure_future(watched(running))
+    try:
+        while not watching.done():
+            for batch in mine:
+                await store.commit(batch)
+                await asyncio.sleep(0)
+    finally:
+        lines, errors = await watching
+    require(lines[-1:] == ["closed"], f"another process beside this one broke off after {lines}: {errors}")
+    for batch in mine:
+        await store.commit(batch)
+    found = await store.get(keys)
+    missing = [key for key in keys if key not in found]
+    require(not missing, f"writes of two processes at the same time are lost: {missing[:3]}")

@@ -7,7 +7,7 @@ from typing import Any
 from conformance.case import Case
 from conformance.check import check, refused, same
 from conformance.snapshot import snapshot
-from conformance.values import BAD_SCALARS, SCALARS, TEXTS, TUPLES
+from conformance.values import BAD_SCALARS, SCALARS, TUPLES
 from saga_core.errors import BadInput
 from saga_core.stores import Edge, EdgeKey, Mutation, Node
 
@@ -194,7 +194,7 @@ async def refused_mutations_change_nothing(case: Case) -> None:
 
 @check("G-13")
 async def types_come_back(case: Case) -> None:
-    values = {**SCALARS, **TUPLES, **{f"text {index}": text for index, text in enumerate(TEXTS)}}
+    values = {**SCALARS, **TUPLES, **{f"text {index}": text for index, text in enumerate(case.texts)}}
     node, edge = Node("n", "L", values), Edge("n", "T", "n", "k", values)
     await case.store.apply("s", Mutation((node, Node("bare", "L")), (edge, Edge("n", "T", "n"))))
     same(await case.store.get("s", ["n", "bare"]), {"n": node, "bare": Node("bare", "L")}, "get")

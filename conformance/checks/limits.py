@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,12 +13,16 @@ from conformance.samples import samples
 from conformance.snapshot import snapshot
 from conformance.strategies import pages
 from saga_core.stores import Batch, Edge, EdgeKey, Key, Limits, Mutation, Node, Pages, ScopeSpec, VectorItem
+from saga_core.stores.validate import SEGMENT_END_BYTES
 
 _ROOM = 1_000_000
 """Larger values than this are not written: the limit of a megabyte says as much about the code as one of sixteen."""
 
 
-async def _hold(case: Case, allowed: Mapping[str, Call], beyond: Mapping[str, Call]) -> None:
+async def _hold(
+    case: Case, allowed: Mapping[str, Call], beyond: Mapping[str, Call], wanted: Mapping[str, Any] | None = None
+) -> None:
+    """``wanted`` says what some of the allowed calls give."""
     for made in samples(case.harness.kind)[:2]:
         await answer(case.store, made)
     before = typed(await snapshot(case.store))
@@ -28,6 +33,8 @@ async def _hold(case: Case, allowed: Mapping[str, Call], beyond: Mapping[str, Ca
     for what, made in allowed.items():
         found = await answer(case.store, made)
         require(not isinstance(found, Refused), f"{what} is within the limits, and gave {str(found)[:200]}")
+        if wanted is not None and what in wanted:
+            require(typed(found) == typed(wanted[what]), f"{what} at the limit came back otherwise than they went in")
 
 
 def _value_sizes(limits: Limits) -> tuple[int, int]:
@@ -39,29 +46,32 @@ def _value_sizes(limits: Limits) -> tuple[int, int]:
 async def state(case: Case) -> None:
     limits = case.harness.limits
     key, batch, (size, over) = limits.key_bytes, limits.batch, _value_sizes(limits)
-    wide: Key = ("가" * (key // 3), "x" * (key % 3)) if key % 3 else ("가" * (key // 3),)
+    room = key - SEGMENT_END_BYTES
+    wide: Key = ("가" * (room // 3) + "x" * (room % 3),)
     many: dict[Key, bytes] = {("b", str(number)): b"" for number in range(batch)}
     one_more: dict[Key, bytes] = {**many, ("c",): b""}
     await _hold(
         case,
         {
-            "a key": call("commit", Batch({("x" * key,): b"", wide: b""})),
+            "a key": call("commit", Batch({("x" * room,): b"", wide: b""})),
             "a value": call("commit", Batch({("v",): b"x" * size})),
             "a batch": call("commit", Batch(many)),
             "keys to get": call("get", list(many)),
         },
         {
-            "a key": call("commit", Batch({("new",): b"", ("x" * (key + 1),): b""})),
-            "a key of two-byte letters": call("commit", Batch({("é" * (key // 2 + 1),): b""})),
-            "a key of two segments": call("commit", Batch({("x" * key, "y"): b""})),
-            "a deleted key": call("commit", Batch({("new",): b""}, frozenset({("x" * (key + 1),)}))),
-            "a key to get": call("get", [("x" * (key + 1),)]),
-            "a prefix": call("scan", ("x" * (key + 1),)),
+            "a key": call("commit", Batch({("new",): b"", ("x" * (room + 1),): b""})),
+            "a key of two-byte letters": call("commit", Batch({("é" * (room // 2 + 1),): b""})),
+            "a key of two segments": call("commit", Batch({("x" * (room - 2), "y"): b""})),
+            "a key with NUL": call("commit", Batch({("x" * (room - 1) + "\0",): b""})),
+            "a deleted key": call("commit", Batch({("new",): b""}, frozenset({("x" * (room + 1),)}))),
+            "a key to get": call("get", [("x" * (room + 1),)]),
+            "a prefix": call("scan", ("x" * (room + 1),)),
             "a value": call("commit", Batch({("new",): b"", ("v",): b"x" * over})),
             "a batch": call("commit", Batch(one_more)),
             "deletes": call("commit", Batch({("new",): b""}, frozenset(many))),
             "keys to get": call("get", list(one_more)),
         },
+        {"keys to get": many},
     )
 
 
@@ -82,7 +92,7 @@ async def graph(case: Case) -> None:
             "names": call("apply", name, Mutation((Node(name, name, {name: 1}),), (Edge(name, name, name, name),))),
             "properties": call("apply", "s", Mutation((Node("v", "L", {"v": text}),))),
             "a mutation": call("apply", "s", Mutation(many)),
-            "ids": call("get", "s", [node.id for node in many]),
+            "ids": call("get", "s", [each.id for each in many]),
         },
         {
             "an id": call("apply", "s", Mutation((node, Node(long, "L")))),
@@ -104,6 +114,7 @@ async def graph(case: Case) -> None:
             "ids": call("get", "s", ["a"] * (batch + 1)),
             "ids of neighbors": call("neighbors", "s", ["a"] * (batch + 1)),
         },
+        {"ids": {node.id: node for node in many}},
     )
 
 
@@ -112,7 +123,7 @@ async def vector(case: Case) -> None:
     limits = case.harness.limits
     (name, long), batch, (size, over) = _names(limits), limits.batch, _value_sizes(limits)
     widest = min(limits.dimension, 100_000)
-    many = [VectorItem(f"b{number}", (1.0, 0.0)) for number in range(batch)]
+    many = [VectorItem(f"b{number}", array("f", (1.0, 0.0))) for number in range(batch)]
     item = VectorItem("a", (1.0, 0.0))
 
     def upsert(*items: VectorItem) -> Call:
@@ -128,7 +139,7 @@ async def vector(case: Case) -> None:
             "a text": upsert(VectorItem("t", (1.0, 0.0), "x" * size)),
             "metadata": upsert(VectorItem("m", (1.0, 0.0), "", {"m": "x" * (size - 1)})),
             "items": call("upsert", "s", many),
-            "ids": call("get", "s", [item.id for item in many]),
+            "ids": call("get", "s", [each.id for each in many]),
         },
         {
             "a dimension": call("create", "wider", ScopeSpec("e", limits.dimension + 1)),
@@ -142,6 +153,7 @@ async def vector(case: Case) -> None:
             "ids": call("get", "s", ["a"] * (batch + 1)),
             "ids to delete": call("delete", "s", ids=["b0"] * (batch + 1)),
         },
+        {"ids": {each.id: each for each in many}},
     )
 
 

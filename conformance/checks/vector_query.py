@@ -234,7 +234,8 @@ async def _found(case: Case) -> tuple[int, int, list[str]]:
     dimension = min(37, case.harness.limits.dimension)
     cloud = _cloud(random, 300, dimension)
     items = [VectorItem(name, vector, "", {"even": n % 2 == 0}) for n, (name, vector) in enumerate(cloud.items())]
-    await filled(store, "s", *items, spec=ScopeSpec("e", dimension))
+    for part in case.batches(items):
+        await filled(store, "s", *part, spec=ScopeSpec("e", dimension))
     hit = wanted = 0
     wrong: list[str] = []
     for k in (1, 7, 50, 300, 1_000):
@@ -265,3 +266,31 @@ async def enough_is_found(case: Case) -> None:
     require(
         hit >= case.harness.recall * wanted, f"{hit} of the {wanted} nearest; the harness says {case.harness.recall}"
     )
+
+
+FLOOR = 0.8
+"""The share of the ten best that an approximate store finds at least, whatever its harness says."""
+
+
+@check("V-29")
+async def the_ten_best(case: Case) -> str:
+    """Over collections of several sizes and many questions, and never nothing. The recall is told."""
+    random, store = case.random, case.store
+    shares = []
+    dimension = min(37, case.harness.limits.dimension)
+    for count in (20, 150, 1_200):
+        cloud = _cloud(random, count, dimension)
+        items = [VectorItem(name, vector) for name, vector in cloud.items()]
+        for part in case.batches(items):
+            await filled(store, f"s{count}", *part, spec=ScopeSpec("e", dimension))
+        hit = 0
+        asked = list(_cloud(random, 30, dimension).values())
+        for vector in asked:
+            best = sorted((-score(vector, entry.vector), entry.id) for entry in items)[:10]
+            found = [one.id for one in await store.query([f"s{count}"], vector, 10)]
+            hit += len({name for _, name in best} & {*found})
+        least = max(FLOOR, case.harness.recall)
+        share = hit / (10 * len(asked))
+        shares.append(f"{share:.3f} of {count}")
+        require(share >= least, f"{share:.2f} of the ten best of {count} were found; the least is {least}")
+    return f"recall at 10: {', '.join(shares)}"

@@ -62,7 +62,7 @@ class DifferentialRun:
     def end(self) -> None:
         """Close the store and remove its directory."""
         self.case.run(self.case.close())
-        shutil.rmtree(self.case.path / self.folder, ignore_errors=True)
+        shutil.rmtree(self.case.place(self.folder), ignore_errors=True)
 
 
 def shortest(case: Case, failed: Disagreement) -> Disagreement:

@@ -16,7 +16,7 @@ KINDS = ("state", "graph", "vector", "cache", "curator")
 
 _CLAUSE = re.compile(
     r"^\*\*(?P<id>[A-Z]-\d+)\*\* (?P<level>MUST|SHOULD)(?: with (?P<given>\w+))?(?:,? without (?P<unless>\w+))?\. "
-    r"(?P<text>.+)$",
+    r"(?P<text>.+(?:\n(?![\n*#|]).+)*)$",
     re.MULTILINE,
 )
 
@@ -54,5 +54,7 @@ def clauses() -> Mapping[str, Clause]:
         text = files(__name__).joinpath(f"{page}.md").read_text(encoding="utf-8")
         for match in _CLAUSE.finditer(text):
             given, unless = (Capability(name) if name else None for name in match.group("given", "unless"))
-            found[match["id"]] = Clause(match["id"], match["level"], page, match["text"], given, unless)
+            found[match["id"]] = Clause(
+                match["id"], match["level"], page, " ".join(match["text"].split()), given, unless
+            )
     return found

@@ -242,7 +242,7 @@ class SqliteState:
             kind="state",
             name="sqlite",
             version=sqlite3.sqlite_version,
-            capabilities=frozenset({Capability.DURABLE}),
+            capabilities=frozenset({Capability.DURABLE, Capability.COMPACTS}),
             location=str(file.path),
         )
 

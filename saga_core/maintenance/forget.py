@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from attrs import evolve, frozen
 
 from saga_core import codec
+from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, NotFound
 from saga_core.journal import keys
 from saga_core.language import nfc
@@ -23,7 +24,7 @@ from saga_core.model import BLANK, Delta, Forgotten, Node, Session, Source, Turn
 from saga_core.recall import lore_scope
 from saga_core.sessions import amend
 from saga_core.storage import SelfHealingStore
-from saga_core.stores import Batch, Key
+from saga_core.stores import Batch, Compacting, Key
 
 _PAGE = 256
 _SHORTEST = 2
@@ -160,9 +161,8 @@ async def leave_no_trace(tools: Tools) -> None:
     """
     tools.forget_at_hand()
     for store in tools.stores.all().values():
-        compact: Callable[[], Any] | None = getattr(store, "compact", None)
-        if compact is not None:
-            await compact()
+        if Capability.COMPACTS in store.info.capabilities:
+            await cast(Compacting, store).compact()
         elif isinstance(store, SelfHealingStore) and store.kind != "cache":
             await store.renew()
 

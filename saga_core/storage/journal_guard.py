@@ -8,12 +8,13 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, cast
 
+from saga_core.capabilities import Capability
 from saga_core.counters import Counters
 from saga_core.errors import Closed, StoreCorrupt, StoreError
 from saga_core.storage.self_healing import ENDS
-from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo
+from saga_core.stores import Batch, Compacting, Health, Key, StateKV, StoreInfo
 
 log = logging.getLogger("saga.journal")
 
@@ -89,9 +90,8 @@ class ReadOnlyOnCorruption:
         """Leave no byte of what was deleted, where the store can do that."""
         if self._damage is not None:
             raise StoreCorrupt(f"the journal is damaged, and nothing more is written to it: {self._damage}")
-        own = getattr(self._inner, "compact", None)
-        if own is not None:
-            await own()
+        if Capability.COMPACTS in self._inner.info.capabilities:
+            await cast(Compacting, self._inner).compact()
 
     async def check(self, *, thorough: bool = False) -> Health:
         """Not well once damage was found."""

@@ -14,13 +14,13 @@ from saga_core import registry
 from saga_core.capabilities import Capability
 from saga_core.config import Config, StoreConfig
 from saga_core.counters import Counters
-from saga_core.errors import NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
+from saga_core.errors import BadInput, NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
 from saga_core.ports import Embedder, TokenCounter
 from saga_core.registry import Backend, OpenOptions
 from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableStore, tell_damage
 from saga_core.storage.open_models import open_counter, open_embedder
 from saga_core.storage.self_healing import SelfHealingStore
-from saga_core.stores import GraphStore, MdCache, StateKV, Store, VectorStore
+from saga_core.stores import GraphStore, MdCache, StateKV, Store, VectorStore, too_small
 
 log = logging.getLogger("saga.stores")
 
@@ -239,6 +239,12 @@ async def _open_store(config: Config, kind: str, counters: Counters) -> Any:
         )
         backend = registry.load(kind, fallback.backend)
         store = await backend.open(OpenOptions(_path(config, kind, StoreConfig(), fallback.place)))
+    if lacking := too_small(kind, store.info.limits):
+        await store.aclose()
+        raise BadInput(
+            f"storage.{kind}.backend: {store.info.name} takes too little ({'; '.join(lacking)}); use another "
+            "backend, or raise its limits"
+        )
     if kind in ("graph", "vector") and wanted.resident_mb and Capability.RESIDENT not in store.info.capabilities:
         layer = registry.load("resident", kind)
         store = await layer.open(OpenOptions(options={"inner": store, "limit_mb": wanted.resident_mb}))

@@ -16,18 +16,13 @@ from saga_core.stores.graph import (
     Scalar,
     Value,
 )
-from saga_core.stores.lifecycle import Health, Limits, Store, StoreInfo
+from saga_core.stores.lifecycle import MINIMUM, Compacting, Health, Limits, Store, StoreInfo, too_small
 from saga_core.stores.md_cache import MdCache, Pages
 from saga_core.stores.state_kv import Batch, Key, StateKV
 from saga_core.stores.validate import (
-    as_float32,
     check_batch,
-    check_delete,
-    check_dimension,
     check_endpoints,
     check_expand,
-    check_item_scan,
-    check_items,
     check_keys,
     check_limit,
     check_mutation,
@@ -35,20 +30,29 @@ from saga_core.stores.validate import (
     check_neighbors,
     check_node_scan,
     check_pages,
-    check_query,
     check_scan,
     check_scope,
-    check_spec,
-    check_where,
     endpoints,
     shown,
+)
+from saga_core.stores.validate_vector import (
+    as_float32,
+    check_delete,
+    check_dimension,
+    check_item_scan,
+    check_items,
+    check_query,
+    check_spec,
+    check_where,
 )
 from saga_core.stores.vector import SCORE_DECIMALS, Hit, ScopeSpec, Vector, VectorItem, VectorStore, cosine
 
 __all__ = [
+    "MINIMUM",
     "SCORE_DECIMALS",
     "And",
     "Batch",
+    "Compacting",
     "Compare",
     "CurationView",
     "Curator",
@@ -105,4 +109,5 @@ __all__ = [
     "endpoints",
     "predicate",
     "shown",
+    "too_small",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from attrs import frozen
@@ -14,7 +15,7 @@ class Limits:
     """The sizes that a store accepts. Beyond them it raises ``BadInput`` and changes nothing."""
 
     key_bytes: int = 1_024
-    """A StateKV key, all segments together, in UTF-8 bytes."""
+    """A StateKV key: its segments in UTF-8, two bytes for the end of each, and one more for each NUL."""
     value_bytes: int = 16 * 1_024 * 1_024
     """A StateKV value, a page, or of one entry the text, the properties or the metadata, in bytes."""
     batch: int = 10_000
@@ -23,6 +24,32 @@ class Limits:
     """Components of a vector."""
     name_chars: int = 256
     """A scope, id, label, type or field name, in characters."""
+
+
+MINIMUM: Mapping[str, Limits] = {
+    "state": Limits(key_bytes=1_024, value_bytes=1_024 * 1_024, batch=2_000),
+    "graph": Limits(value_bytes=65_536, batch=256, name_chars=200),
+    "vector": Limits(value_bytes=65_536, batch=256, dimension=384, name_chars=200),
+    "cache": Limits(value_bytes=1_024 * 1_024, name_chars=200),
+}
+"""The least that SAGA needs of a store, by kind. What a kind does not write is not looked at: see ``_NEEDED``."""
+
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "state": ("key_bytes", "value_bytes", "batch"),
+    "graph": ("value_bytes", "batch", "name_chars"),
+    "vector": ("value_bytes", "batch", "dimension", "name_chars"),
+    "cache": ("value_bytes", "name_chars"),
+}
+
+
+def too_small(kind: str, limits: Limits) -> tuple[str, ...]:
+    """What is below the ``MINIMUM`` of ``kind``, each with both numbers, such as ``batch: 100, SAGA needs 2000``."""
+    least = MINIMUM.get(kind, Limits())
+    return tuple(
+        f"{name}: {getattr(limits, name)}, SAGA needs {getattr(least, name)}"
+        for name in _NEEDED.get(kind, ())
+        if getattr(limits, name) < getattr(least, name)
+    )
 
 
 @frozen
@@ -71,4 +98,12 @@ class Store(Protocol):
 
         Every other call after it raises ``Closed``.
         """
+        ...
+
+
+class Compacting(Protocol):
+    """``Capability.COMPACTS``."""
+
+    async def compact(self) -> None:
+        """Write the files anew, so that no byte of what was deleted is left in them. What is stored stays as it is."""
         ...

@@ -1,6 +1,6 @@
 """What the stores refuse: one set of checks, so that every backend refuses the same values with the same words.
 
-Pure functions without I/O. Each raises ``BadInput`` (``check_dimension``: ``ScopeMismatch``)
+Pure functions without I/O. Each raises ``BadInput``
 naming the field, the value and the remedy, and returns nothing unless it says so. A backend calls them before it
 touches its engine, so that what was refused has changed nothing.
 
@@ -13,20 +13,19 @@ and the text of a page may hold it. Property and metadata values have exactly on
 from __future__ import annotations
 
 import math
-from array import array
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Set
 from typing import Any
 
-from saga_core.errors import BadInput, ScopeMismatch
-from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within, check_filter
+from saga_core.errors import BadInput
 from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
 from saga_core.stores.lifecycle import Limits
 from saga_core.stores.md_cache import Pages
 from saga_core.stores.state_kv import Batch, Key
-from saga_core.stores.vector import ScopeSpec, Vector, VectorItem
 
 DEFAULT_LIMITS = Limits()
 
+SEGMENT_END_BYTES = 2
+"""What the end of a segment counts for in the size of a key. A NUL in a segment counts twice, for its escape."""
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 _NUMBER_BYTES = 8
 _SHOWN = 60
@@ -36,6 +35,12 @@ def shown(value: object) -> str:
     """``value`` for an error message: its repr, cut where it would be long."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"
+
+
+def check_type(where: str, value: object, kind: type[Any]) -> None:
+    """An instance of ``kind``."""
+    if not isinstance(value, kind):
+        raise BadInput(f"{where}: {shown(value)} is a {type(value).__name__}; give a {kind.__name__}")
 
 
 # --- names and numbers ---------------------------------------------------------------------------------------
@@ -75,7 +80,7 @@ def check_scope(scope: object, limits: Limits = DEFAULT_LIMITS) -> None:
 
 def check_names(where: str, values: object, limits: Limits = DEFAULT_LIMITS) -> None:
     """A sequence of at most ``limits.batch`` names, such as ids to get. A bare string is refused."""
-    for index, value in enumerate(_collection(where, values, limits.batch)):
+    for index, value in enumerate(collection_of(where, values, limits.batch)):
         check_name(f"{where}[{index}]", value, limits)
 
 
@@ -87,7 +92,8 @@ def check_limit(where: str, value: object) -> None:
         raise BadInput(f"{where}: {value} is below 1; ask for at least one")
 
 
-def _collection(where: str, values: object, most: int) -> Collection[Any]:
+def collection_of(where: str, values: object, most: int) -> Collection[Any]:
+    """``values``, when they are a list or the like of at most so many."""
     if isinstance(values, str | bytes) or not isinstance(values, Collection):
         raise BadInput(f"{where}: {shown(values)} is a {type(values).__name__}; give a list or a tuple")
     if len(values) > most:
@@ -113,14 +119,16 @@ def check_prefix(prefix: object, limits: Limits = DEFAULT_LIMITS, *, where: str 
     for index, segment in enumerate(prefix):
         if segment == "":
             raise BadInput(f"{where}: segment {index} of {shown(prefix)} is empty; give it a text")
-        size += check_text(f"{where}[{index}]", segment, nul=True)
+        size += check_text(f"{where}[{index}]", segment, nul=True) + SEGMENT_END_BYTES + segment.count("\0")
     if size > limits.key_bytes:
-        raise BadInput(f"{where}: {shown(prefix)} has {size} bytes; the limit is {limits.key_bytes} bytes of UTF-8")
+        raise BadInput(
+            f"{where}: {shown(prefix)} has {size} bytes with the ends of its segments; the limit is {limits.key_bytes}"
+        )
 
 
 def check_keys(keys: object, limits: Limits = DEFAULT_LIMITS) -> None:
     """Keys to get: at most ``limits.batch``. One key alone is refused, since a key is a sequence too."""
-    for index, key in enumerate(_collection("keys", keys, limits.batch)):
+    for index, key in enumerate(collection_of("keys", keys, limits.batch)):
         check_key(key, limits, where=f"keys[{index}]")
 
 
@@ -134,6 +142,11 @@ def check_scan(prefix: object, after: object, limit: object, limits: Limits = DE
 
 def check_batch(batch: Batch, expected: Mapping[Key, bytes | None] | None, limits: Limits = DEFAULT_LIMITS) -> None:
     """The arguments of ``StateKV.commit``. Puts and deletes count together, expectations by themselves."""
+    check_type("batch", batch, Batch)
+    check_type("batch.puts", batch.puts, Mapping)
+    check_type("batch.deletes", batch.deletes, Set)
+    if expected is not None:
+        check_type("expected", expected, Mapping)
     size = len(batch.puts) + len(batch.deletes)
     if size > limits.batch:
         raise BadInput(f"batch: {size} puts and deletes; the limit is {limits.batch}: split them")
@@ -209,6 +222,7 @@ def _check_mapping(where: str, mapping: object, limits: Limits, *, tuples: bool)
 
 def check_node(node: Node, limits: Limits = DEFAULT_LIMITS, *, where: str = "node") -> None:
     """A node's id, label and properties."""
+    check_type(where, node, Node)
     check_name(f"{where}.id", node.id, limits)
     check_name(f"{where}.label", node.label, limits)
     check_properties(f"{where} {node.id!r}", node.properties, limits)
@@ -216,6 +230,8 @@ def check_node(node: Node, limits: Limits = DEFAULT_LIMITS, *, where: str = "nod
 
 def check_edge_key(key: EdgeKey | Edge, limits: Limits = DEFAULT_LIMITS, *, where: str = "edge") -> None:
     """An edge's identity. ``key`` may be empty, the other three may not."""
+    if not isinstance(key, EdgeKey | Edge):
+        raise BadInput(f"{where}: {shown(key)} is a {type(key).__name__}; give an EdgeKey")
     check_name(f"{where}.source", key.source, limits)
     check_name(f"{where}.type", key.type, limits)
     check_name(f"{where}.target", key.target, limits)
@@ -225,19 +241,17 @@ def check_edge_key(key: EdgeKey | Edge, limits: Limits = DEFAULT_LIMITS, *, wher
 
 def check_edge(edge: Edge, limits: Limits = DEFAULT_LIMITS, *, where: str = "edge") -> None:
     """An edge's identity and properties."""
+    check_type(where, edge, Edge)
     check_edge_key(edge, limits, where=where)
     check_properties(f"{where} {edge.source!r}-{edge.type}->{edge.target!r}", edge.properties, limits)
 
 
 def check_mutation(mutation: Mutation, limits: Limits = DEFAULT_LIMITS) -> None:
     """All of a mutation that can be checked without the store; ``check_endpoints`` is the rest."""
-    parts: tuple[Collection[object], ...] = (
-        mutation.put_nodes,
-        mutation.put_edges,
-        mutation.delete_nodes,
-        mutation.delete_edges,
-    )
-    size = sum(len(part) for part in parts)
+    check_type("mutation", mutation, Mutation)
+    for name in ("put_nodes", "put_edges", "delete_nodes", "delete_edges"):
+        check_type(name, getattr(mutation, name), tuple)
+    size = mutation.size
     if size > limits.batch:
         raise BadInput(f"mutation: {size} entries; the limit is {limits.batch}: split it")
     for index, node in enumerate(mutation.put_nodes):
@@ -306,112 +320,12 @@ def check_node_scan(label: object, after: object, limit: object, limits: Limits 
     check_limit("limit", limit)
 
 
-# --- VectorStore ---------------------------------------------------------------------------------------------
-
-
-def check_spec(spec: ScopeSpec, limits: Limits = DEFAULT_LIMITS) -> None:
-    """A scope's embedder id and dimension."""
-    check_name("spec.embedder", spec.embedder, limits)
-    check_limit("spec.dimension", spec.dimension)
-    if spec.dimension > limits.dimension:
-        raise BadInput(f"spec.dimension: {spec.dimension}; the limit is {limits.dimension}")
-
-
-def as_float32(where: str, vector: Vector) -> array[float]:
-    """``vector`` as a new ``array('f')``. Raises ``BadInput`` for what is no number, or not finite in 32 bits."""
-    if isinstance(vector, str | bytes | bytearray) or not hasattr(vector, "__len__"):
-        raise BadInput(f"{where}: {shown(vector)} is a {type(vector).__name__}; give a sequence of numbers")
-    try:
-        floats = array("f", vector)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise BadInput(f"{where}: {shown(vector)}: {error}; give a sequence of numbers") from None
-    # The sum is finite exactly when all are: it is formed in 64 bits, where 32-bit values cannot overflow.
-    if not math.isfinite(sum(floats)):
-        raise BadInput(f"{where}: holds NaN, an infinity or a number beyond 32-bit floats; give finite ones")
-    return floats
-
-
-def check_dimension(where: str, vector: Vector, scope: str, spec: ScopeSpec) -> None:
-    """Raise ``ScopeMismatch`` when ``vector`` has not the dimension of the scope."""
-    if len(vector) != spec.dimension:
-        raise ScopeMismatch(
-            f"{where}: {len(vector)} components, but scope {scope!r} has {spec.dimension} (embedder "
-            f"{spec.embedder!r}); rebuild the scope to change its embedder"
-        )
-
-
-def check_item(item: VectorItem, limits: Limits = DEFAULT_LIMITS, *, where: str = "item") -> None:
-    """An item's id, text and metadata; its vector is for ``as_float32`` and ``check_dimension``."""
-    check_name(f"{where}.id", item.id, limits)
-    size = check_text(f"{where} {item.id!r}: text", item.text)
-    if size > limits.value_bytes:
-        raise BadInput(f"{where} {item.id!r}: text of {size} bytes; the limit is {limits.value_bytes}")
-    check_metadata(f"{where} {item.id!r}: metadata", item.metadata, limits)
-
-
-def check_items(items: object, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The items of an upsert, vectors apart."""
-    for index, item in enumerate(_collection("items", items, limits.batch)):
-        if not isinstance(item, VectorItem):
-            raise BadInput(f"items[{index}]: {shown(item)} is a {type(item).__name__}; give a VectorItem")
-        check_item(item, limits, where=f"items[{index}]")
-
-
-def check_query(scopes: object, k: object, where: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The arguments of ``VectorStore.query``, the vector apart."""
-    check_names("scopes", scopes, limits)
-    check_limit("k", k)
-    check_where(where, limits)
-
-
-def check_item_scan(after: object, limit: object, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The arguments of ``VectorStore.scan``, the scope apart."""
-    if after is not None:
-        check_name("after", after, limits)
-    check_limit("limit", limit)
-
-
-def check_delete(ids: object, where: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
-    """The arguments of ``VectorStore.delete``, the scope apart: exactly one of ids and filter."""
-    if (ids is None) == (where is None):
-        raise BadInput("delete: give either ids or where; to remove everything use drop")
-    if ids is not None:
-        check_names("ids", ids, limits)
-    check_where(where, limits)
-
-
-def check_where(where: Filter | None, limits: Limits = DEFAULT_LIMITS) -> None:
-    """A filter: what ``check_filter`` refuses, and names and values that no metadata could hold."""
-    if where is None:
-        return
-    check_filter(where)
-    for leaf in _leaves(where):
-        check_name("where: field name", leaf.name, limits)
-        if isinstance(leaf, Compare):
-            check_scalar(f"where: {leaf.name} {leaf.op}", leaf.value)
-        elif isinstance(leaf, Within):
-            place = f"where: {leaf.name} in"
-            for value in _collection(place, leaf.values, limits.batch):
-                check_scalar(place, value)
-
-
-def _leaves(where: Filter) -> Iterable[Compare | Within | Exists]:
-    if isinstance(where, And | Or):
-        for part in where.parts:
-            yield from _leaves(part)
-    elif isinstance(where, Not):
-        yield from _leaves(where.part)
-    elif isinstance(where, Compare | Within | Exists):
-        yield where
-    else:
-        raise BadInput(f"where: {shown(where)} is a {type(where).__name__}; give a filter of saga_core.stores.filters")
-
-
 # --- MdCache -------------------------------------------------------------------------------------------------
 
 
 def check_pages(pages: Pages, limits: Limits = DEFAULT_LIMITS) -> None:
     """The text of each page and the watermark, which may be empty."""
+    check_type("pages", pages, Pages)
     for name, text in pages.files.items():
         size = check_text(f"pages[{name!r}]", text, nul=True)
         if size > limits.value_bytes:

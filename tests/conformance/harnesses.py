@@ -42,20 +42,28 @@ async def resident(kind: str, name: str, path: Path) -> Any:
     return await load("resident", kind).open(OpenOptions(options={"inner": inner}))
 
 
+_NO_ROOM = {
+    "kuzu": {"L-23": "without room Kuzu lacks what was acknowledged until it is opened again; Ladybug does not"},
+    "chroma": {"L-23": "while no file can grow Chroma does not read either"},
+}
+
+
 def _plain(kind: str, name: str, *provides: Capability, limits: Limits = _DEFAULT) -> Harness:
-    return Harness(f"{kind}-{name}", kind, partial(opened, kind, name, ()), provides, limits)
+    opener, deviations = partial(opened, kind, name, ()), _NO_ROOM.get(name, {})
+    return Harness(f"{kind}-{name}", kind, opener, provides, limits, deviations)
 
 
 def _resident(kind: str, name: str, *provides: Capability, limits: Limits = _DEFAULT) -> Harness:
-    return Harness(
-        f"{kind}-resident-{name}", kind, partial(resident, kind, name), frozenset({RESIDENT, *provides}), limits
-    )
+    opener, deviations = partial(resident, kind, name), _NO_ROOM.get(name, {})
+    return Harness(f"{kind}-resident-{name}", kind, opener, frozenset({RESIDENT, *provides}), limits, deviations)
 
 
 def _cypher(name: str) -> Harness:
     """With the door for queries open."""
     opener = partial(opened, "graph", name, (("raw_query", True),))
-    return Harness(f"graph-{name}-raw", "graph", opener, frozenset({DURABLE, RAW}), _KUZU, raw=_CYPHER)
+    return Harness(
+        f"graph-{name}-raw", "graph", opener, frozenset({DURABLE, RAW}), _KUZU, _NO_ROOM.get(name, {}), raw=_CYPHER
+    )
 
 
 IN_THIS_PROCESS = {
@@ -63,7 +71,7 @@ IN_THIS_PROCESS = {
     for harness in (
         *(_plain(kind, "memory", RESIDENT) for kind in ("state", "graph", "vector", "cache", "curator")),
         _plain("curator", "rules", RESIDENT),
-        _plain("state", "sqlite", DURABLE),
+        _plain("state", "sqlite", DURABLE, Capability.COMPACTS),
         _plain("cache", "files", DURABLE),
         _plain("graph", "networkx", RESIDENT, EXPAND),
         _plain("vector", "sqlite", DURABLE),

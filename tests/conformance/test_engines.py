@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 
 from conformance import conforms
 from tests.conformance.harnesses import IN_THIS_PROCESS
@@ -10,7 +14,7 @@ from tests.conformance.harnesses import IN_THIS_PROCESS
 PROFILE = os.environ.get("SAGA_CONFORMANCE", "quick")
 
 
-def _test(name: str) -> object:
+def _test(name: str) -> Callable[..., Any]:
     return conforms(IN_THIS_PROCESS[name], profile=PROFILE)
 
 
@@ -21,7 +25,7 @@ test_graph_networkx = _test("graph-networkx")
 test_graph_resident_networkx = _test("graph-resident-networkx")
 test_vector_memory = _test("vector-memory")
 test_vector_sqlite = _test("vector-sqlite")
-test_vector_resident_sqlite = _test("vector-resident-sqlite")
+test_vector_resident_sqlite = pytest.mark.deep(_test("vector-resident-sqlite"))  # its parts are tested by themselves
 test_cache_memory = _test("cache-memory")
 test_cache_files = _test("cache-files")
 test_curator_memory = _test("curator-memory")

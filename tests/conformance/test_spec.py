@@ -33,11 +33,11 @@ def test_every_check_names_known_clauses_that_bind_its_kinds() -> None:
 
 def test_every_clause_is_checked_on_every_kind_that_it_binds() -> None:
     """A curator holds nothing: the clauses about what is stored say nothing of it."""
-    stored = {"L-6", "L-7", "L-9", "L-10", "L-11", "L-12", "L-13", "L-14", "L-15"}
+    stored = {"L-6", "L-7", "L-9", *(f"L-{number}" for number in range(10, 25) if number not in (16, 21))}
     for name, clause in clauses().items():
         for kind in clause.kinds:
-            if kind == "curator" and name in stored:
-                continue
+            if (kind == "curator" and name in stored) or (kind, name) == ("state", "L-23"):
+                continue  # for a StateKV it is S-19
             assert any(name in check.clauses and kind in check.kinds for check in EXAMPLES), (name, kind)
 
 

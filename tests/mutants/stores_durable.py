@@ -15,7 +15,7 @@ from attrs import evolve
 from saga_backends.memory import MemoryState
 from saga_backends.path_lock import PathLock
 from saga_core.capabilities import Capability
-from saga_core.errors import StoreLocked
+from saga_core.errors import StoreLocked, StoreUnavailable
 from saga_core.stores.lifecycle import Health
 from saga_core.stores.state_kv import Batch, Key
 from tests.mutants.stores_registry import breaks
@@ -58,7 +58,12 @@ class FileState(MemoryState):
 
     async def commit(self, batch: Batch, *, expected: Expected = None) -> None:
         await super().commit(batch, expected=expected)
-        self.save()
+        try:
+            self.save()
+        except OSError as error:
+            self._values, self._order = {}, []
+            self.load()
+            raise StoreUnavailable(f"{self.file}: {error.strerror}") from error
 
     async def check(self, *, thorough: bool = False) -> Health:
         size = self.file.stat().st_size if self.file.exists() else 0

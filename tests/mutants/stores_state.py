@@ -10,6 +10,7 @@ from typing import Any
 from saga_backends.memory import MemoryState
 from saga_core.errors import BadInput, Conflict, SagaError
 from saga_core.stores.state_kv import Batch, Key
+from saga_core.stores.validate import SEGMENT_END_BYTES
 from tests.mutants.stores_registry import breaks
 
 Expected = Mapping[Key, bytes | None] | None
@@ -253,7 +254,7 @@ class SplitsABatch(MemoryState):
 @breaks("S-16")
 class CutsLongKeys(MemoryState):
     async def commit(self, batch: Batch, *, expected: Expected = None) -> None:
-        most = self.info.limits.key_bytes
+        most = self.info.limits.key_bytes - SEGMENT_END_BYTES
         await super().commit(changed(batch, lambda key: (key[0][:most], *key[1:]) if key else key), expected=expected)
 
 

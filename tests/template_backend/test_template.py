@@ -28,6 +28,7 @@ def test_it_is_installed_there_and_registered(python: str, tmp_path: Path) -> No
     assert summary.startswith("an append-only file")
 
 
+@pytest.mark.deep
 def test_the_command_says_that_it_conforms(python: str, tmp_path: Path) -> None:
     harness = "saga_log_state.harness:HARNESS"
     options = ["--profile", "quick", "--report", "r.json", "--junit", "r.xml"]

@@ -11,12 +11,16 @@ from typing import Any, get_args
 
 import pytest
 
+from saga_backends.memory import MemoryCache, MemoryGraph, MemoryState, MemoryVector
 from saga_core import Saga, registry
 from saga_core.config import load_config
 from saga_core.config.model import Profile
-from saga_core.errors import StoreCorrupt, StoreUnavailable
+from saga_core.counters import Counters
+from saga_core.errors import BadInput, Closed, StoreCorrupt, StoreUnavailable
 from saga_core.recall.vector_scopes import episodes_scope
-from saga_core.storage.opening import PROFILES, backend_of, path_of, place_of
+from saga_core.registry import Backend, OpenOptions
+from saga_core.storage.opening import PROFILES, backend_of, open_stores, path_of, place_of
+from saga_core.stores import MINIMUM, Limits
 from tests.core.frontend import Frontend
 
 
@@ -185,3 +189,28 @@ class TestAnotherEngine:
         (tmp_path / "old").rename(tmp_path / "new")
         noticed, _ = await self.play(tmp_path / "new", "둘째 턴이다.")
         assert noticed == {}
+
+
+@pytest.mark.parametrize("kind", ["state", "graph", "vector", "cache"])
+async def test_a_store_that_takes_too_little_is_refused_and_closed(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the start and with both numbers, not later as the fault of whoever writes a long reply."""
+    opened: list[Any] = []
+    real = registry.load
+
+    async def small(options: OpenOptions) -> Any:
+        kinds = {"state": MemoryState, "graph": MemoryGraph, "vector": MemoryVector, "cache": MemoryCache}
+        opened.append(kinds[kind](Limits(value_bytes=1_000)))
+        return opened[0]
+
+    def load(wanted: str, name: str) -> Backend:
+        return Backend(kind, "memory", small, "small") if (wanted, name) == (kind, "memory") else real(wanted, name)
+
+    monkeypatch.setattr(registry, "load", load)
+    needed = MINIMUM[kind].value_bytes
+    told = rf"storage\.{kind}\.backend: memory takes too little \(value_bytes: 1000, SAGA needs {needed}\)"
+    with pytest.raises(BadInput, match=told):
+        await open_stores(config(tmp_path, profile="memory"), Counters())
+    with pytest.raises(Closed):
+        await opened[0].check()

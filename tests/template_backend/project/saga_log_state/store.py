@@ -73,9 +73,17 @@ async def open_log(options: OpenOptions) -> StateKV:
     if path is None:
         raise BadInput("storage.state.path: the log backend keeps a file; give its path")
     thread = ThreadPoolExecutor(1, "saga-log-state")
+    opening = asyncio.get_running_loop().run_in_executor(thread, Log, path)
     try:
-        log = await asyncio.get_running_loop().run_in_executor(thread, Log, path)
+        log = await asyncio.shield(opening)
     except BaseException:
-        thread.shutdown(wait=False)
+        # A cancelled opening may succeed all the same: the file is let go of before anybody can try again.
+        opening.add_done_callback(_let_go)
+        await asyncio.to_thread(thread.shutdown)
         raise
     return LogState(log, thread)
+
+
+def _let_go(opening: asyncio.Future[Log]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()

@@ -1,0 +1,34 @@
+"""A store whose refused calls are made again, as SAGA makes them again: for services that refuse now and then."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import Any
+
+from saga_core.errors import StoreUnavailable
+
+_PAUSE = 0.005
+
+
+class Retrying:
+    """Passes every call on; what raises ``StoreUnavailable`` is called again, ``times`` times at most."""
+
+    def __init__(self, store: Any, times: int) -> None:
+        self._store = store
+        self._times = times
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+        if not inspect.iscoroutinefunction(found):
+            return found
+
+        async def call(*args: Any, **options: Any) -> Any:
+            for _ in range(self._times):
+                try:
+                    return await found(*args, **options)
+                except StoreUnavailable:
+                    await asyncio.sleep(_PAUSE)
+            return await found(*args, **options)
+
+        return call
