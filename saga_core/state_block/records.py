@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import TypeVar
 
 from saga_core.language import DEFAULT, Language, every
@@ -51,17 +52,10 @@ _BEHIND_TARGET = re.compile(r"(?P<target>[^:：(（,，/|]+?)\s*[:：(（,，/|]
 _SIGNED_END = re.compile(r"(?P<target>.*\S)\s+(?P<rest>[+\-−–]\s*\d+)")
 _INTEGER = re.compile(r"(?<![\w.])[+\-−–]?\s*\d+(?![\w.])")
 _WORDS = tuple(each.block for each in every())
-_LABELS = re.compile(rf"(?:{'|'.join(each.labels for each in _WORDS)})\s*[:=]?", re.IGNORECASE)
 _STATUS = re.compile(
     rf"(?P<name>.*?\S)\s*(?:[:：=]|{ARROW.pattern}|(?<=\s)[-–—](?=\s)|[(（])\s*(?P<status>[^()（）]*[^()（）\s])\s*[)）]?"
 )
-_GIVES = tuple(re.compile(told, re.I) for each in sorted(every(), key=_default_last) for told in each.block.gives)
 _TELLS = re.compile("|".join(each.tells_giving for each in _WORDS))
-_ENDED = re.compile(
-    rf"(?P<name>\S.*?)(?:\s+|(?:{'|'.join(each.subject for each in _WORDS)})\s+)"
-    rf"(?P<status>{'|'.join(each.statuses for each in _WORDS)})\.?",
-    re.I,
-)
 _DIGIT = re.compile(r"\d")
 _ROLE = re.compile(r"(?P<head>[^\s:：].*?)(?:\s+[-–—]\s+|\s*[:：]\s*)\S.*")
 _COLON = re.compile(r"(?<!\s)\s*[:：]\s*")
@@ -69,6 +63,28 @@ _SIGN = re.compile(r"(?P<sign>[+＋\-－−])(?P<name>[^\W\d_].*)")
 _BARE_COUNT = re.compile(r"[xX×✕]\s?\d{1,9}")
 """What is left of ``[rope] x2`` where the brackets part the name from it."""
 _IN_PARENTHESES = re.compile(r"(?P<item>.*\S)\s*[(（](?P<hands>[^()（）]*)[)）]")
+
+
+# Patterns of all languages take long to make: these are made when they are first needed.
+
+
+@cache
+def _labels() -> re.Pattern[str]:
+    return re.compile(rf"(?:{'|'.join(each.labels for each in _WORDS)})\s*[:=]?", re.IGNORECASE)
+
+
+@cache
+def _gives() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(told, re.I) for each in sorted(every(), key=_default_last) for told in each.block.gives)
+
+
+@cache
+def _ended() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?P<name>\S.*?)(?:\s+|(?:{'|'.join(each.subject for each in _WORDS)})\s+)"
+        rf"(?P<status>{'|'.join(each.statuses for each in _WORDS)})\.?",
+        re.I,
+    )
 
 
 def read_destination(node: Node, templates: Placeholders) -> str | None:
@@ -256,7 +272,7 @@ def _transfer_parts(scalar: Scalar) -> tuple[str, str, str]:
     text = scalar.text
     arrows = list(ARROW.finditer(text))
     if not arrows and not scalar.literal:
-        for told in _GIVES if len(text) <= _LONGEST_SENTENCE else ():
+        for told in _gives() if len(text) <= _LONGEST_SENTENCE else ():
             if match := told.fullmatch(text):
                 return match["item"], match["giver"], match["receiver"]
         if not scalar.quoted and _TELLS.search(text):
@@ -319,7 +335,7 @@ def _relation_parts(text: str, field: Field) -> tuple[str | None, str | None, st
     behind = behind or _BEHIND_TARGET.fullmatch(right)
     if behind is None:
         raise Unreadable(f"{shown(text)} does not say what changed")
-    rest = _LABELS.sub(" ", behind["rest"])
+    rest = _labels().sub(" ", behind["rest"])
     numbers = _INTEGER.findall(rest)
     if len(numbers) > 1:
         raise Unreadable(f"{shown(text)} gives {len(numbers)} numbers")
@@ -346,7 +362,9 @@ def _statuses(element: Node, field: Field) -> list[StatusChange]:
     elif not isinstance(element, Scalar) or is_nothing(element, field.templates):
         return []
     else:
-        parts = _STATUS.fullmatch(element.text) or _ENDED.fullmatch(element.text)
+        parts = _STATUS.fullmatch(element.text)
+        if parts is None and len(element.text) <= 2 * _LONGEST_SENTENCE:
+            parts = _ended().fullmatch(element.text)
         if parts is None:
             raise Unreadable(f"{shown(element)} does not say what has become of whom")
         name, status = read_name(Scalar(parts["name"]), field.templates), read_name(Scalar(parts["status"]))

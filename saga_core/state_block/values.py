@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 from saga_core.language import caseless, clean_name, every
 from saga_core.state_block.fields import HitPoints
@@ -303,9 +304,12 @@ _WIDE = {0xFF10 + n: str(n) for n in range(10)} | {ord("ｘ"): "x", ord("Ｘ"): 
 _N = r"(?P<n>\d{1,3}(?:,\d{3})+|\d+)"
 _TIMES = r"(?:(?<![A-Za-z0-9])[xX]|[×✕✖*])"
 _NATIVE_N = "(?P<n>" + "|".join(_NATIVE) + ")"
-_AMOUNTS = tuple(
-    re.compile(pattern)
-    for pattern in (
+
+
+@cache
+def _amounts() -> tuple[re.Pattern[str], ...]:
+    """Names with amounts. Made when they are first needed, as they take long."""
+    patterns = (
         rf"(?P<name>.*\S)\s*[(（]\s*[xX×✕*]?\s*{_N}\s*(?:{_COUNTERS})?\s*[)）]",
         rf"(?P<name>.*\S)\s*[:：=]\s*[xX×✕*]?\s*{_N}\s*(?:{_COUNTERS})?",
         rf"(?P<name>.*?\S)\s*{_TIMES}\s*{_N}\s*(?:{_COUNTERS})?",
@@ -320,10 +324,14 @@ _AMOUNTS = tuple(
         rf"{_N}\s+(?P<name>[^\W\d_].*)",
         rf"(?P<n>{'|'.join(_PLURALS)})\s+(?P<name>[a-z][a-z' -]*s)",
     )
-)
-_QUANTITY = re.compile(
-    rf"[xX×✕*]?\s*{_N}(?:\.0+)?\s*(?:{_COUNTERS})?|{_NATIVE_N.replace('<n>', '<native>')}\s*(?:{_COUNTERS})"
-)
+    return tuple(map(re.compile, patterns))
+
+
+@cache
+def _quantities() -> re.Pattern[str]:
+    return re.compile(
+        rf"[xX×✕*]?\s*{_N}(?:\.0+)?\s*(?:{_COUNTERS})?|{_NATIVE_N.replace('<n>', '<native>')}\s*(?:{_COUNTERS})"
+    )
 
 
 def split_amount(text: str) -> tuple[str, int | None]:
@@ -335,7 +343,7 @@ def split_amount(text: str) -> tuple[str, int | None]:
     if len(text) > MAX_NAME + 20:
         return text, None  # no name anyway: read_name says so
     plain = text.translate(_WIDE)
-    for pattern in _AMOUNTS:
+    for pattern in _amounts():
         if match := pattern.fullmatch(plain):
             name = text[match.start("name") : match.end("name")]  # as it is written; the signs are one for one
             return unquote(name).text, _quantity(match["n"])
@@ -348,7 +356,7 @@ def read_quantity(node: Node) -> int | None:
         if is_nothing(node):
             return None
         text = unicodedata.normalize("NFKC", node.text).strip()
-        if match := _QUANTITY.fullmatch(text):
+        if match := _quantities().fullmatch(text):
             return _quantity(match["n"] or match["native"])
     raise Unreadable(f"{shown(node)} is no quantity")
 

@@ -16,9 +16,10 @@ _BOUNDS = {
     "saga_core/language/persona.py": 220,  # a window beside fixed words
     "saga_core/state_block/markup.py": 2_000,  # a line
     "saga_core/state_block/records.py": 1_000,  # an element
-    "saga_core/state_block/records.py:_GIVES": 120,
+    "saga_core/state_block/records.py:_gives": 120,
+    "saga_core/state_block/records.py:_ended": 240,
     "saga_core/state_block/values.py": 200,  # a flag, a number, a level
-    "saga_core/state_block/values.py:_AMOUNTS": 220,
+    "saga_core/state_block/values.py:_amounts": 220,
     "saga_core/state_block/values.py:_REMARK": 2_000,
 }
 

@@ -79,10 +79,12 @@ def uses(place: str, line: int) -> frozenset[str]:
 
 @cache
 def name_of(place: str, line: int) -> str:
-    """The name of a module that is given its value there; "" for none."""
+    """The name of a module that is given its value there, or the function that is written there; "" for none."""
     for node in ast.parse((ROOT / place).read_text("utf-8")).body:
         if isinstance(node, ast.Assign) and _covers(node, line) and isinstance(node.targets[0], ast.Name):
             return node.targets[0].id
+        if isinstance(node, ast.FunctionDef) and _covers(node, line):
+            return node.name
     return ""
 
 

@@ -17,7 +17,7 @@ from saga_core.language.ko import predicates as korean
 from saga_core.naming import evidence, forms, names
 from saga_core.projection import settled, story
 from saga_core.recall import looking_back, time_words
-from saga_core.state_block import read_reply
+from saga_core.state_block import read_reply, records, values
 from saga_core.transcript import persona, request_kind, voices
 
 _NAMES = ["Mara", "Old Tom", "마라", "수아", "真理", "玛拉"]
@@ -40,9 +40,12 @@ def call_all() -> None:
     names._joined()
     forms._honorifics()
     writer._same()
-    settled._dying(every())
-    settled._owing(every())
-    settled._settling(every())
+    settled._patterns(every())
+    values._amounts()
+    values._quantities()
+    records._labels()
+    records._gives()
+    records._ended()
     read_reply("It rains.\n<state>\nlocation: Mill\nhp: 3\nhp_change: 0\n</state>")
     looking_back._asking(every())
     time_words._languages()
