@@ -80,7 +80,7 @@ class Recollection:
         query = " ".join((request.player_words, *scene.other_names))
         if ranking.lexical:
             count = _NEIGHBOURING if ranking.reach else _CANDIDATES if scene.looks_back else _FEW
-            lexical = episodes.search(query, count, request.shown, ranking.reach)
+            lexical = episodes.search(query, count, request.shown, ranking.reach, ranking.feedback)
         wanted = content_words(query)
         dense: dict[str, float] = {}
         near: dict[str, float] = {}
@@ -193,7 +193,8 @@ def rank_episodes(
 
 
 def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
-    """The ranking for turns as long as these: neighbours count where turns are brief, closeness where they are long.
+    """The ranking for turns as long as these: neighbours and feedback count where turns are brief, closeness where they
+    are long.
 
     An embedder that sees no more than spelling has no say: words tell as much, and better. Closeness is for the one
     turn that is asked for.
@@ -201,7 +202,7 @@ def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
     dense = 0.0 if scene.spelling else ranking.dense
     if brief:
         return evolve(ranking, close=0.0, dense=dense)
-    return evolve(ranking, reach=0, close=ranking.close if scene.looks_back else 0.0, dense=dense)
+    return evolve(ranking, reach=0, feedback=0.0, close=ranking.close if scene.looks_back else 0.0, dense=dense)
 
 
 def _gathered(
