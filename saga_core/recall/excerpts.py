@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
 
-from saga_core.language import caseless, function_terms, match_text, simplified
+from saga_core.language import caseless, match_text, simplified, telling_nothing
 
 _END = re.compile(r"[.!?。…！？\n](?:(?<=\n)\n*|(?<=[。！？])[\"'”’」』)]*\s*|(?<!\n)[\"'”’」』)]*\s+)")
 """The end of a sentence, or of a line. It begins with one set of characters, which is searched for twice as fast."""
@@ -42,9 +42,9 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int) -> str:
 
 def weigh(words: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
     """What each of ``words`` (``content_words`` gives them) is worth to a sentence of one of ``texts``: the fewer of
-    them have it, the more. Function words are worth nothing as long as there are others."""
-    function = function_terms()
-    telling = [word for word in words if word not in function] or list(words)
+    them have it, the more. Words that only ask are worth nothing as long as there are others."""
+    nothing = telling_nothing()
+    telling = [word for word in words if word not in nothing] or list(words)
     folded = [_laid_out(text)[1] for text in texts]
     return {word: log(1 + len(folded) / max(1, sum(word in each for each in folded))) for word in telling}
 

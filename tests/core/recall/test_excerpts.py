@@ -80,3 +80,8 @@ def test_what_few_texts_have_is_worth_more_and_function_words_nothing() -> None:
     weights = weigh(content_words("What has Mara, the ring?"), texts)
     assert set(weights) == {"mara", "ring"} and weights["ring"] > weights["mara"] > 0
     assert set(weigh(["what"], texts)) == {"what"} and weigh([], texts) == {}
+
+
+def test_words_that_ask_in_korean_are_worth_nothing() -> None:
+    texts = ["무슨 상관이지? 네로아가 웃었다.", "네로아가 잤다."]
+    assert set(weigh(content_words("네로아가 무슨 노래를 언제 불렀지?"), texts)) == {"네로아", "노래", "불렀지"}
