@@ -244,10 +244,7 @@ class Names:
             each.id
             for each in self._every(Kind.CHARACTER)
             if any(
-                len(name) > 1
-                and fold_name(name) in folded
-                and mentions(text, name)
-                and not is_word_for_player(name)
+                len(name) > 1 and fold_name(name) in folded and mentions(text, name) and not is_word_for_player(name)
                 for name in each.names
             )
         ]

@@ -6,12 +6,14 @@ import json
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from saga_server.bench.recall.embedder_choice import embedder_config
+
 if TYPE_CHECKING:
-    from saga_core.config import Config
+    pass
 
 _LEAST = 30
 """Turns of the shortest play: a branch goes 20 turns back."""
@@ -177,7 +179,7 @@ def recall(
         dialogues = read_dialogues(file) if file is not None else []
         old = read_former(against) if against is not None else None
         languages = [lang] if lang else ["en", "ko"]
-        config = _embedder(settings, embedder, options)
+        config = embedder_config(settings, embedder, options)
         result = asyncio.run(
             run_recall(chosen, languages, dialogues, config, lambda line: click.echo(line, err=True), parts=not served)
         )
@@ -188,25 +190,6 @@ def recall(
         return
     for line in table(result, old):
         click.echo(line)
-
-
-def _embedder(settings: Path | None, name: str | None, options: tuple[str, ...]) -> Config:
-    """The configuration whose embedder is meant: a file's, another by name, with options over its own."""
-    from attrs import evolve
-
-    from saga_core.config import load_config, scalar
-
-    config = load_config(settings)
-    given: dict[str, Any] = dict(config.recall.options) if name in (None, config.recall.embedder) else {}
-    for option in options:
-        key, equals, value = option.partition("=")
-        if not key or not equals:
-            raise click.BadParameter(
-                f"{option!r}: give a name and a value, such as dimension=384", param_hint="--option"
-            )
-        given[key] = scalar(value)
-    recall = evolve(config.recall, embedder=name or config.recall.embedder, options=given)
-    return evolve(config, recall=recall)
 
 
 def _sizes(_context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
