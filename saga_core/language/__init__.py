@@ -13,7 +13,7 @@ from saga_core.language.mentioning import mentions, mentions_folded, particles, 
 from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc
 from saga_core.language.persona import NAME_PATTERN
 from saga_core.language.registry import DEFAULT, UNSAID, every, known, language_of, primary
-from saga_core.language.tokens import content_words, function_terms, languages_in, match_text, terms
+from saga_core.language.tokens import content_words, function_terms, languages_in, match_text, telling_nothing, terms
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ __all__ = [
     "primary",
     "simplified",
     "standing",
+    "telling_nothing",
     "terms",
 ]
 

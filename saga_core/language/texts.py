@@ -12,12 +12,16 @@ from attrs import frozen
 class Sizes:
     """How much text tells as much in this language as in others, in characters."""
 
+    words: int
+    """Of the player's words that are kept for recall."""
     reply: int
     """Of a reply that is kept for recall."""
     place: int
     """Of one place in a text: a sentence or two."""
     whole: int
     """Up to which what was said is given whole."""
+    brief: int
+    """Up to which a turn of a talk is given whole, among those found best."""
     excerpt: int
     """Of an excerpt from what is longer."""
     token: float

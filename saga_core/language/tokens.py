@@ -70,6 +70,12 @@ def function_terms() -> frozenset[str]:
     return frozenset(term for each in every() for term in each.words.function)
 
 
+@cache
+def telling_nothing() -> frozenset[str]:
+    """The words of ``content_words`` that say how something is told or asked for, and nothing of what."""
+    return function_terms() | frozenset(word for each in every() for word in each.words.asking)
+
+
 @lru_cache(maxsize=8_192)
 def _terms_in(part: str) -> tuple[str, ...]:
     """The terms of what stands between two spaces. Most of it comes again and again, punctuation and all."""

@@ -24,6 +24,8 @@ class WordRules:
     """The words of a run in the shape in which they stand in other sentences too; each is looked for as a part."""
     function: frozenset[str] = frozenset()
     """Terms that nearly every sentence has: they say how something is told, and little of what."""
+    asking: frozenset[str] = frozenset()
+    """Words as ``content`` gives them that ask and tell nothing, where they are not among the function terms."""
     particles: frozenset[str] = frozenset()
     """What may hang on a name without being part of it, where words have spaces between them."""
     stands: Callable[[str, int, int], bool] | None = None

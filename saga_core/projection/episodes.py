@@ -7,7 +7,6 @@ from datetime import date
 from saga_core.language import language_of
 from saga_core.model import Delta, WorldState, deltas
 
-_USER_CHARS = 240
 _UTTERANCE_CHARS = 1_600
 
 
@@ -31,7 +30,7 @@ def render_episode(delta: Delta, after: WorldState, user: str, reply: str, langu
     facts += [f"{words[name]}: {', '.join(dict.fromkeys(found))}" for name, found in groups.items() if found]
     lines = [" | ".join(facts)]
     if user:
-        lines.append("> " + _cut(user, _USER_CHARS))
+        lines.append("> " + _cut(user, texts.sizes.words))
     if reply:
         lines.append(_cut(reply, texts.sizes.reply))
     return "\n".join(lines)

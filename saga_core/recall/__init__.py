@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saga_core.recall.close_words import closeness
 from saga_core.recall.episodes import Episodes, PathEpisodes
-from saga_core.recall.excerpts import excerpt
+from saga_core.recall.excerpts import excerpt, weigh
 from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
 from saga_core.recall.graph_walk import Neighbors, Walk, walk, weight_of
 from saga_core.recall.lexical import LexicalIndex
@@ -49,6 +49,7 @@ __all__ = [
     "turns_meant",
     "unpack",
     "walk",
+    "weigh",
     "weight_of",
     "year_of",
 ]

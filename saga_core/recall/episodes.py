@@ -17,10 +17,13 @@ class Episodes(Protocol):
         """The number of the turn that they are seen from."""
         ...
 
-    def search(self, query: str, k: int, skip: frozenset[str], reach: int = 0) -> dict[str, float]:
+    def search(
+        self, query: str, k: int, skip: frozenset[str], reach: int = 0, feedback: float = 0.0
+    ) -> dict[str, float]:
         """The ``k`` turns of the path that answer ``query`` best by their words, and their scores; none of ``skip``.
 
-        Also the turns up to ``reach`` before or after one of them that have a score of their own.
+        Also the turns up to ``reach`` before or after one of them that have a score of their own. ``feedback``: what
+        words of the best turns count beside those of ``query``.
         """
         ...
 
@@ -63,7 +66,9 @@ class PathEpisodes:
         """The head's depth."""
         return len(self._path) - 1
 
-    def search(self, query: str, k: int, skip: frozenset[str], reach: int = 0) -> dict[str, float]:
+    def search(
+        self, query: str, k: int, skip: frozenset[str], reach: int = 0, feedback: float = 0.0
+    ) -> dict[str, float]:
         """The best turns of the path by BM25, and what stands beside them."""
         nodes, path = self._nodes, self._path
 
@@ -77,7 +82,10 @@ class PathEpisodes:
             depth = nodes[turn].depth
             return [other for other in path[max(0, depth - reach) : depth + reach + 1] if other not in skip]
 
-        return dict(self._index.search(query, k=k, accept=accept, beside=beside if reach else None))
+        found = self._index.search(
+            query, k=k, accept=accept, beside=beside if reach else None, feedback=feedback, text=self.text
+        )
+        return dict(found)
 
     def on_path(self, turn: str) -> bool:
         """Whether ``turn`` has an episode and stands above the head, or is it."""

@@ -4,53 +4,79 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from math import log
 
-from saga_core.language import match_text, simplified
+from saga_core.language import caseless, match_text, simplified, telling_nothing
 
 _END = re.compile(r"[.!?。…！？\n](?:(?<=\n)\n*|(?<=[。！？])[\"'”’」』)]*\s*|(?<!\n)[\"'”’」』)]*\s+)")
 """The end of a sentence, or of a line. It begins with one set of characters, which is searched for twice as fast."""
 _GAP = "…"
+_BEHIND, _FARTHER, _BEFORE = 0.5, 0.2, 0.3
+"""What a sentence lends to the one behind it, to the next but one, and to the one before it."""
+_SAME = 1e-9
+"""Sums of the same worth differ by less."""
 
 
-def excerpt(text: str, words: Sequence[str], limit: int) -> str:
-    """At most ``limit`` characters of ``text``, on one line: the run of whole sentences with most of ``words``.
+def excerpt(text: str, weights: Mapping[str, float], limit: int) -> str:
+    """At most ``limit`` characters of ``text``, on one line: the run of whole sentences that is worth most.
 
-    ``words`` are looked for as parts, in lower case (``tokens.content_words`` gives them). Earlier sentences win ties.
-    What is left out at either end is marked with "…". A text that fits is given whole.
+    ``weights``: words, in lower case, and what each is worth to a sentence (``weigh`` gives them). What answers a
+    question often stands beside what resembles it: a sentence lends to its neighbours, most to the one behind it. Of
+    equal runs the earlier one is taken. What is left out at either end is marked with "…". A text that fits is given
+    whole.
     """
     text, folded, starts, stops = _laid_out(text)
     if len(text) <= limit:
         return text.replace("\n", " ")
-    worth = _worth(folded, starts, words)
-    first = last = worth.index(max(worth))
     room = limit - 2 * (len(_GAP) + 1)
-    length = stops[first] - starts[first]
-    while True:
-        before = worth[first - 1] if first and length + 1 + stops[first - 1] - starts[first - 1] <= room else -1
-        after = -1
-        if last + 1 < len(starts) and length + 1 + stops[last + 1] - starts[last + 1] <= room:
-            after = worth[last + 1]
-        if before < 0 and after < 0:
-            break
-        if after >= before:
-            last += 1
-            length += 1 + stops[last] - starts[last]
-        else:
-            first -= 1
-            length += 1 + stops[first] - starts[first]
-    parts = [text[starts[first] : stops[first]]]
-    for at in range(first + 1, last + 1):
-        # Where no white space parts sentences there is none in the text.
-        parts += ["" if starts[at] == stops[at - 1] else " ", text[starts[at] : stops[at]]]
-    chosen = "".join(parts)
+    first, last = _best_run(_lent(_worth(folded, starts, weights)), starts, stops, room)
+    chosen = text[starts[first] : stops[last]].replace("\n", " ")
     if len(chosen) > room:
-        chosen = _cut(chosen, words, room)
-        return f"{_GAP} {chosen} {_GAP}"
+        return f"{_GAP} {_cut(chosen, weights, room)} {_GAP}"
     head = f"{_GAP} " if first else ""
     tail = f" {_GAP}" if last + 1 < len(starts) else ""
     return f"{head}{chosen}{tail}"
+
+
+def weigh(words: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
+    """What each of ``words`` (``content_words`` gives them) is worth to a sentence of one of ``texts``: the fewer of
+    them have it, the more. Words that only ask are worth nothing as long as there are others."""
+    nothing = telling_nothing()
+    telling = [word for word in words if word not in nothing] or list(words)
+    folded = [_laid_out(text)[1] for text in texts]
+    return {word: log(1 + len(folded) / max(1, sum(word in each for each in folded))) for word in telling}
+
+
+def _lent(worth: Sequence[float]) -> list[float]:
+    """The worth of each sentence with what its neighbours lend to it."""
+    last = len(worth) - 1
+    lent: list[float] = []
+    for at, own in enumerate(worth):
+        total = own
+        if at:
+            total += _BEHIND * worth[at - 1]
+        if at > 1:
+            total += _FARTHER * worth[at - 2]
+        if at < last:
+            total += _BEFORE * worth[at + 1]
+        lent.append(total)
+    return lent
+
+
+def _best_run(worth: Sequence[float], starts: Sequence[int], stops: Sequence[int], room: int) -> tuple[int, int]:
+    """The first and the last of the sentences, one after the other, that are worth most together in so much room."""
+    best, found = -1.0, (0, 0)
+    first, total = 0, 0.0
+    for last, part in enumerate(worth):
+        total += part
+        while first < last and stops[last] - starts[first] > room:
+            total -= worth[first]
+            first += 1
+        if total > best + _SAME:
+            best, found = total, (first, last)
+    return found
 
 
 @lru_cache(maxsize=256)
@@ -89,21 +115,25 @@ def _folded(text: str) -> str:
     return simplified("".join(lower if len(lower := char.casefold()) == 1 else char for char in text))
 
 
-def _worth(folded: str, starts: Sequence[int], words: Sequence[str]) -> list[int]:
-    """How many of ``words`` stand in each of the sentences that begin at ``starts``. No word reaches from one into the
-    next: there is white space between them."""
-    worth = [0] * len(starts)
+def _worth(folded: str, starts: Sequence[int], weights: Mapping[str, float]) -> list[float]:
+    """The worth of the words that stand in each of the sentences that begin at ``starts``, once more for each time. No
+    word reaches from one into the next: there is white space between them."""
+    worth = [0.0] * len(starts)
     last = len(starts) - 1
-    for word in words:
+    for word, weight in weights.items():
+        spaced = not caseless(word[0])
         at = folded.find(word)
         while at >= 0:
+            if spaced and at and folded[at - 1].isalnum():  # "way" is no part of "always"
+                at = folded.find(word, at + 1)
+                continue
             sentence = bisect_right(starts, at) - 1
-            worth[sentence] += 1
+            worth[sentence] += weight
             at = folded.find(word, starts[sentence + 1]) if sentence < last else -1
     return worth
 
 
-def _cut(sentence: str, words: Sequence[str], room: int) -> str:
+def _cut(sentence: str, words: Iterable[str], room: int) -> str:
     """A long sentence from a little before the first of ``words`` on."""
     folded = match_text(sentence)
     places = [at for word in words if (at := folded.find(word)) >= 0]

@@ -22,6 +22,8 @@ DECAY = 0.4
 LIFT = 1.3
 """Factor for a document with a character whom the query names."""
 TIMED = 1.0
+FEEDBACK = 0.3
+"""What the words of the turns found first count beside those of the query."""
 
 D = TypeVar("D", int, str)
 """What names a document: its id, or its place on the path."""
@@ -44,6 +46,8 @@ class Ranking:
     """How much a turn gains at most that tells of all that is asked for at one place; 0: nothing."""
     timed: float = TIMED
     """How much a turn gains that was told when the player's words say, in parts of the best score; 0: nothing."""
+    feedback: float = FEEDBACK
+    """What the rarest words of the turns found first count beside those of the query; 0: nothing."""
     adapt: bool = True
     """Whether parts count only where turns are as long as they help with."""
 

@@ -31,6 +31,7 @@ _REFINED_DOCUMENTS = 48
 _REFINED_TERMS = 4
 FUNCTION_SHARE = 0.3
 """What is left of the weight of a function word in a query: it says how something is asked, and little of what."""
+_FED_DOCUMENTS, _FED_TERMS = 3, 6
 _K1 = 1.2
 _B = 0.75
 _UNIT = 4_096
@@ -179,13 +180,24 @@ class LexicalIndex:
         k: int,
         accept: Callable[[str], bool] | None = None,
         beside: Callable[[str], Iterable[str]] | None = None,
+        feedback: float = 0.0,
+        text: Callable[[str], str] | None = None,
     ) -> list[tuple[str, float]]:
         """The ``k`` best documents for ``query`` that ``accept`` lets pass, with their scores (above 0), best first.
 
         Equal scores are ordered by id. ``accept`` is asked of the best ones only, until ``k`` passed or 512 were asked.
-        The documents that ``beside`` names for one of the ``k`` follow when they have a score, whatever it is.
+        The documents that ``beside`` names for one of the ``k`` follow when they have a score, whatever it is. With
+        ``feedback`` the six rarest terms of the three best documents are searched for too, and count so much: what is
+        told of a matter elsewhere shares words with what was found. ``text`` gives the text of a document.
         """
-        scores, seen, unread = self._read(self._query(query))
+        wanted = self._query(query)
+        scores, seen, unread = self._read(wanted)
+        if feedback and text is not None:
+            best = self._accepted(scores, seen, unread, _FED_DOCUMENTS, accept)
+            fed, fed_seen, _ = self._read(self._rarest([text(id_) for id_, _ in best], {term for _, term in wanted}))
+            for which in fed_seen:
+                scores[which] += feedback * fed[which]
+            seen |= fed_seen
         found = self._accepted(scores, seen, unread, k, accept)
         if beside is None:
             return found
@@ -220,6 +232,17 @@ class LexicalIndex:
             if len(seen) <= count:
                 break
         return found
+
+    def _rarest(self, texts: Sequence[str], known: set[str]) -> list[tuple[int, str]]:
+        """(documents, term) of the rarest terms of ``texts`` that some other document has as well, but for ``known``
+        ones."""
+        found: list[tuple[int, str]] = []
+        for term in {term for text in texts for term in terms(text)} - known:
+            postings = self._find(term)
+            if postings is not None and not isinstance(postings, int):
+                found.append((len(postings) >> 1, term))
+        found.sort()
+        return found[:_FED_TERMS]
 
     def _query(self, query: str) -> list[tuple[int, str]]:
         """(documents, term) of the query's known terms, rarest first."""

@@ -6,12 +6,14 @@ import json
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from saga_server.bench.recall.embedder_choice import embedder_config
+
 if TYPE_CHECKING:
-    from saga_core.config import Config
+    pass
 
 _LEAST = 30
 """Turns of the shortest play: a branch goes 20 turns back."""
@@ -141,6 +143,12 @@ def match(turns: int, sessions: int, messages: int, lang: str, as_json: bool) ->
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A configuration whose embedder is measured.",
 )
+@click.option("--served", is_flag=True, help="Only what is told when chats are served; not the parts of the method.")
+@click.option(
+    "--against",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="What --json gave before, of the same questions: tell the differences.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Everything that was measured, as JSON on stdout.")
 def recall(
     file: Path | None,
@@ -150,51 +158,38 @@ def recall(
     embedder: str | None,
     options: tuple[str, ...],
     settings: Path | None,
+    served: bool,
+    against: Path | None,
     as_json: bool,
 ) -> None:
     """Measure how much of what a question needs is in its context.
 
-    For made-up talks and plays, or for your own dialogues whose evidence is known. docs/recall.md says what the figures
+    For made-up talks and plays, or for your own dialogues whose evidence is known, as chats that are served, and for
+    each part of the method. docs/recall.md says what the figures
     mean, and what the file looks like.
     """
     import asyncio
 
     from saga_core.errors import SagaError
-    from saga_server.bench.recall.comparison import run_recall, table
+    from saga_server.bench.recall.comparison import read_former, run_recall, table
     from saga_server.bench.recall.dialogue_set import MalformedSet, read_dialogues
 
     chosen = [2 * number + (not tuning) for number in range(seeds)]
     try:
         dialogues = read_dialogues(file) if file is not None else []
+        old = read_former(against) if against is not None else None
         languages = [lang] if lang else ["en", "ko"]
-        config = _embedder(settings, embedder, options)
-        result = asyncio.run(run_recall(chosen, languages, dialogues, config, lambda line: click.echo(line, err=True)))
+        config = embedder_config(settings, embedder, options)
+        result = asyncio.run(
+            run_recall(chosen, languages, dialogues, config, lambda line: click.echo(line, err=True), parts=not served)
+        )
     except (MalformedSet, SagaError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:
         click.echo(json.dumps(result, ensure_ascii=False, indent=1))
         return
-    for line in table(result):
+    for line in table(result, old):
         click.echo(line)
-
-
-def _embedder(settings: Path | None, name: str | None, options: tuple[str, ...]) -> Config:
-    """The configuration whose embedder is meant: a file's, another by name, with options over its own."""
-    from attrs import evolve
-
-    from saga_core.config import load_config, scalar
-
-    config = load_config(settings)
-    given: dict[str, Any] = dict(config.recall.options) if name in (None, config.recall.embedder) else {}
-    for option in options:
-        key, equals, value = option.partition("=")
-        if not key or not equals:
-            raise click.BadParameter(
-                f"{option!r}: give a name and a value, such as dimension=384", param_hint="--option"
-            )
-        given[key] = scalar(value)
-    recall = evolve(config.recall, embedder=name or config.recall.embedder, options=given)
-    return evolve(config, recall=recall)
 
 
 def _sizes(_context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:

@@ -15,19 +15,9 @@ from saga_core.context.model import TurnContext
 from saga_core.recall.time_words import time_meant
 from saga_server.bench.command import bench
 from saga_server.bench.recall.chats import make_chat
-from saga_server.bench.recall.comparison import (
-    BUDGETS,
-    PLAY,
-    TALK,
-    TIMES,
-    compare,
-    found,
-    interval,
-    mean,
-    shares,
-    shrunk,
-)
+from saga_server.bench.recall.comparison import PLAY, TALK, TIMES, compare, found, shares
 from saga_server.bench.recall.dialogue_set import Dialogue, MalformedSet, Question, Said, read_dialogues
+from saga_server.bench.recall.figures import BUDGETS, interval, mean, shrunk
 from saga_server.bench.recall.plays import stage_play
 from saga_server.bench.recall.stage import Evidence, stage_dialogue
 from saga_server.bench.recall.times import stage_times

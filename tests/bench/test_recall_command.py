@@ -9,25 +9,26 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from saga_server.bench.command import _embedder, bench
+from saga_server.bench.command import bench
+from saga_server.bench.recall.embedder_choice import embedder_config
 
 
 def test_options_go_over_those_of_the_configuration(tmp_path: Path) -> None:
     file = tmp_path / "saga.yaml"
     file.write_text("recall: {embedder: onnx, options: {path: e5, threads: 2}}\n", encoding="utf-8")
-    plain = _embedder(file, None, ())
+    plain = embedder_config(file, None, ())
     assert (plain.recall.embedder, plain.recall.options) == ("onnx", {"path": "e5", "threads": 2})
-    over = _embedder(file, "onnx", ("threads=4", "query_prefix=Q: a=b", "baseline=0.5"))
+    over = embedder_config(file, "onnx", ("threads=4", "query_prefix=Q: a=b", "baseline=0.5"))
     assert over.recall.options == {"path": "e5", "threads": 4, "query_prefix": "Q: a=b", "baseline": 0.5}
     assert over.base == tmp_path, "paths are relative to the file"
-    other = _embedder(file, "ngram", ("dimension=64",))
+    other = embedder_config(file, "ngram", ("dimension=64",))
     assert (other.recall.embedder, other.recall.options) == ("ngram", {"dimension": 64})
 
 
 @pytest.mark.parametrize("option", ["path", "=e5", ""])
 def test_an_option_without_a_value(option: str) -> None:
     with pytest.raises(click.BadParameter, match="give a name and a value"):
-        _embedder(None, "onnx", (option,))
+        embedder_config(None, "onnx", (option,))
 
 
 def test_the_command_takes_them(tmp_path: Path) -> None:

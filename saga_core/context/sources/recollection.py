@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import evolve, field, frozen
 
@@ -25,6 +25,7 @@ from saga_core.recall import (
     smooth,
     time_meant,
     turns_meant,
+    weigh,
     year_of,
 )
 
@@ -39,6 +40,10 @@ _ROOM = 500
 _SPARE = 1.15
 _LOOKED_AT, _BRIEF = 12, 400
 _LOOKED_INTO = 16
+_WEIGHED = 24
+"""Turns among which a word of the query is rare or common: those found best."""
+_WHOLE = 12
+"""Brief turns that are told whole, the best ones: what answers is seldom what resembles the question."""
 _ASIDE = 3
 """How many turns are offered, of those above the average candidate, when the player's words do not look back."""
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
@@ -68,13 +73,14 @@ class Recollection:
         episodes, ranking = request.episodes, self.ranking
         if episodes is None or not request.player_words.strip():
             return []
+        brief = _brief(episodes)
         if ranking.adapt:
-            ranking = _adapted(ranking, _brief(episodes), scene)
+            ranking = _adapted(ranking, brief, scene)
         lexical: dict[str, float] = {}
         query = " ".join((request.player_words, *scene.other_names))
         if ranking.lexical:
             count = _NEIGHBOURING if ranking.reach else _CANDIDATES if scene.looks_back else _FEW
-            lexical = episodes.search(query, count, request.shown, ranking.reach)
+            lexical = episodes.search(query, count, request.shown, ranking.reach, ranking.feedback)
         wanted = content_words(query)
         dense: dict[str, float] = {}
         near: dict[str, float] = {}
@@ -88,11 +94,12 @@ class Recollection:
         if not scene.looks_back:
             ranked = [(turn, entry) for turn, entry in ranked if entry.score >= 0]
         words = labels(request.language)
+        weights = weigh(wanted, [_said(episodes.text(turn)) for turn, _ in ranked[:_WEIGHED]])
         left = (self.most if scene.looks_back else self.room) * _SPARE * language_of(request.language).texts.sizes.token
         pieces: list[Piece] = []
         said, begun = set[str](), set[str]()
-        for turn, entry in ranked:
-            piece = self._piece(turn, entry, episodes, wanted, scene, words)
+        for place, (turn, entry) in enumerate(ranked):
+            piece = self._piece(turn, entry, episodes, weights, scene, words, whole=brief and place < _WHOLE)
             pieces.append(piece)
             if piece.text in said:  # "Thanks!": it will be told once
                 continue
@@ -105,10 +112,18 @@ class Recollection:
         return pieces
 
     def _piece(
-        self, turn: str, entry: Fused[int], episodes: Episodes, wanted: Sequence[str], scene: Scene, words: Labels
+        self,
+        turn: str,
+        entry: Fused[int],
+        episodes: Episodes,
+        weights: Mapping[str, float],
+        scene: Scene,
+        words: Labels,
+        *,
+        whole: bool,
     ) -> Piece:
         depth, language = entry.document, scene.request.language
-        facts, said, stamped = _remembered(episodes.text(turn), wanted, language)
+        facts, said, stamped = _remembered(episodes.text(turn), weights, language, whole)
         # What somebody said in a talk is told by its date, or by what stands around it.
         when = f"{words.turn.format(depth=depth)} " if stamped or not said else ""
         bare = f"{when}{one_line(said)}" if said else ""
@@ -178,7 +193,8 @@ def rank_episodes(
 
 
 def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
-    """The ranking for turns as long as these: neighbours count where turns are brief, closeness where they are long.
+    """The ranking for turns as long as these: neighbours and feedback count where turns are brief, closeness where they
+    are long.
 
     An embedder that sees no more than spelling has no say: words tell as much, and better. Closeness is for the one
     turn that is asked for.
@@ -186,7 +202,7 @@ def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
     dense = 0.0 if scene.spelling else ranking.dense
     if brief:
         return evolve(ranking, close=0.0, dense=dense)
-    return evolve(ranking, reach=0, close=ranking.close if scene.looks_back else 0.0, dense=dense)
+    return evolve(ranking, reach=0, feedback=0.0, close=ranking.close if scene.looks_back else 0.0, dense=dense)
 
 
 def _gathered(
@@ -260,15 +276,20 @@ def _best(scores: dict[int, float], most: int) -> dict[int, float]:
     return {depth: -score for score, depth in ranked[:most]}
 
 
-def _remembered(text: str, wanted: Sequence[str], language: str) -> tuple[str, str, bool]:
-    """The facts of an episode's first line, its number left out; the part of what was said that is asked about; and
-    whether there was a number."""
+def _said(text: str) -> str:
+    """What was said in an episode."""
+    return text.partition("\n")[2]
+
+
+def _remembered(text: str, weights: Mapping[str, float], language: str, brief: bool) -> tuple[str, str, bool]:
+    """The facts of an episode's first line, its number left out; the part of what was said that is asked about, all of
+    it if it is ``brief``; and whether there was a number."""
     facts, _, said = text.partition("\n")
     stamp = STAMP.match(facts)
     if stamp is not None:
         facts = facts[stamp.end() :]
     sizes = language_of(language).texts.sizes
-    whole, limit = sizes.whole, sizes.excerpt
+    whole = sizes.brief if brief else sizes.whole
     if not said:
-        return excerpt(facts, wanted, whole), "", stamp is not None
-    return facts, excerpt(said, wanted, whole if len(said) <= whole else limit), stamp is not None
+        return excerpt(facts, weights, sizes.whole), "", stamp is not None
+    return facts, excerpt(said, weights, whole if len(said) <= whole else sizes.excerpt), stamp is not None

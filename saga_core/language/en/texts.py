@@ -23,7 +23,7 @@ TEXTS = Texts(
     "The dead stay dead, what was lost stays lost, and people are where the memory says. Characters know only what "
     "they saw or were told; a secret is known to those named with it.\n"
     "The player alone decides what the player's character says, does, is called and carries.",
-    sizes=Sizes(reply=1_600, place=160, whole=320, excerpt=200, token=4.0),
+    sizes=Sizes(words=600, reply=3_200, place=160, whole=320, brief=1_000, excerpt=200, token=4.0),
     pages={
         "then": "As of turn {turn}",
         "state": "Current state",

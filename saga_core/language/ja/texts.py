@@ -24,7 +24,7 @@ TEXTS = Texts(
         "人物は見たことと聞いたことしか知らない。秘密は、ともに名を挙げられた者だけが知る。\n"
         "プレイヤーキャラクターの発言、行動、名前、所持品は、プレイヤーだけが決める。"
     ),
-    sizes=Sizes(reply=700, place=70, whole=150, excerpt=95, token=1.4),
+    sizes=Sizes(words=290, reply=1_400, place=70, whole=150, brief=470, excerpt=95, token=1.4),
     pages={
         "then": "{turn}ターンの時点",
         "state": "現在の状態",

@@ -50,7 +50,7 @@ TEXTS = Texts(
     "죽은 자는 죽은 채로, 잃은 것은 잃은 채로, 사람들은 기억이 말하는 곳에 있다. "
     "인물은 보거나 들은 것만 안다. 비밀은 함께 적힌 이들만 안다.\n"
     "플레이어 캐릭터의 말, 행동, 이름, 소지품은 플레이어만 정한다.",
-    sizes=Sizes(reply=800, place=80, whole=180, excerpt=110, token=1.8),
+    sizes=Sizes(words=330, reply=1_600, place=80, whole=180, brief=560, excerpt=110, token=1.8),
     pages={
         "then": "{turn}턴까지의 기억",
         "state": "현재 상태",

@@ -23,7 +23,7 @@ TEXTS = Texts(
         "人物只知道自己见过或听过的事；秘密只有与它一同列出的人知道。\n"
         "玩家角色说什么、做什么、叫什么、带着什么，只由玩家决定。"
     ),
-    sizes=Sizes(reply=600, place=55, whole=120, excerpt=75, token=1.4),
+    sizes=Sizes(words=230, reply=1_200, place=55, whole=120, brief=380, excerpt=75, token=1.4),
     pages={
         "then": "截至第{turn}回合",
         "state": "当前状态",

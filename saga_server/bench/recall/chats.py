@@ -6,8 +6,11 @@ import random
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
+from attrs import frozen
+
 from saga_server.bench.recall.dialogue_set import Dialogue, Question, Said
-from saga_server.bench.recall.wording import CHAT_EN, CHAT_KO, FILLINGS, TALK_EN, TALK_KO, Matter
+from saga_server.bench.recall.fillings import DOINGS, FILLINGS
+from saga_server.bench.recall.wording import CHAT_EN, CHAT_KO, TALK_EN, TALK_KO, Matter
 from saga_server.bench.story.cast import Word
 
 _SESSIONS = 24
@@ -16,8 +19,19 @@ _SMALL_TALK = (10, 16)
 _KINDS = {"en": (CHAT_EN, TALK_EN), "ko": (CHAT_KO, TALK_KO)}
 
 
-def make_chat(language: str, seed: int) -> Dialogue:
-    """A talk of about four hundred turns in 24 sessions, and a question for each matter of each speaker."""
+@frozen
+class Chatter:
+    """The small talk that goes with what somebody says."""
+
+    counts: tuple[tuple[int, ...], tuple[int, ...]] = ((0, 1, 2), (4, 4, 2))
+    """How many sentences, and how often each number."""
+    particular: float = 0.0
+    """The part of them that tells of somebody's doings instead of what everybody says."""
+
+
+def make_chat(language: str, seed: int, chatter: Chatter = Chatter()) -> Dialogue:
+    """A talk of about four hundred turns in 24 sessions, and a question for each matter of each speaker. ``chatter``:
+    how much small talk goes with each turn."""
     dice = random.Random(f"chat {language} {seed}")
     matters, talk = _KINDS[language]
     speakers = dice.sample(FILLINGS[language]["name"], 2)
@@ -36,21 +50,26 @@ def make_chat(language: str, seed: int) -> Dialogue:
             if entry is None:
                 a, b = dice.sample(speakers, 2)
                 lines: tuple[str, ...] = (dice.choice(talk),)
-                asked, answer = "", -1
+                asked, answer, told = "", -1, ""
                 slots = slots_for(language, dice, a, b)
             else:
                 matter, a, b = entry
                 slots = slots_for(language, dice, a, b)
                 lines, asked = tuple(line.lstrip("*") for line in matter.lines), dice.choice(matter.questions)
                 answer = next(at for at, line in enumerate(matter.lines) if line.startswith("*"))
+                told = filled(matter.answer_to(asked, language), slots)
             for at, line in enumerate(lines):
                 number = f"t{len(turns) + 1}"
                 said = filled(line, slots)
-                for _ in range(dice.choices((0, 1, 2), (4, 4, 2))[0]):
-                    said = f"{said} {filled(dice.choice(talk), slots)}"
+                for _ in range(dice.choices(*chatter.counts)[0]):
+                    if chatter.particular and dice.random() < chatter.particular:
+                        others = slots_for(language, dice, a, b)
+                        said = f"{said} {filled(dice.choice(DOINGS[language]), others)}"
+                    else:
+                        said = f"{said} {filled(dice.choice(talk), slots)}"
                 turns.append(Said(number, (a, b)[at % 2], said, day))
                 if entry is not None and at == answer:
-                    questions.append(Question(filled(asked, slots), (number,), entry[0].group))
+                    questions.append(Question(filled(asked, slots), (number,), entry[0].group, told))
     return Dialogue(f"chat-{language}-{seed}", language, tuple(turns), tuple(questions))
 
 

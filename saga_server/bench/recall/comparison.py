@@ -1,15 +1,17 @@
-"""``saga bench recall``: how much of what a turn needs is in its context, for each part of recall by itself and added.
+"""``saga bench recall``: how much of what a turn needs is in its context, as chats are served, and for each part of
+recall by itself and added.
 
 Every method but the first is the product's own reader with some of its parts. The share of a question's evidence that
 is in the context is averaged over questions; what a part adds is the mean of the differences, question by question,
-with an interval of 95 % from 2,000 bootstrap samples of the questions. ``first`` is how often the turn that is ranked
-best is evidence.
+with an interval of 95 % from 2,000 bootstrap samples of the questions. ``first`` is how often the turn whose
+fused score is best is evidence, whether it is told or not.
 """
 
 from __future__ import annotations
 
-import random
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -35,13 +37,14 @@ from saga_core.ports import Embedder
 from saga_core.recall import Ranking
 from saga_core.storage import open_embedder
 from saga_server.bench.recall.chats import make_chats
-from saga_server.bench.recall.dialogue_set import Dialogue
+from saga_server.bench.recall.dialogue_set import Dialogue, MalformedSet
+from saga_server.bench.recall.figures import BUDGETS, interval, mean, shrunk
 from saga_server.bench.recall.plays import stage_play
+from saga_server.bench.recall.served import best_turn, measure_served, served_table
+from saga_server.bench.recall.served_sets import SERVED, chat_of_dialogue, served_chats
 from saga_server.bench.recall.stage import Evidence, Stage, stage_dialogue
 from saga_server.bench.recall.times import stage_times
 
-BUDGETS = (600, 1_500)
-SAMPLES = 2_000
 Say = Callable[[str], None]
 
 _PATIENCE_MS = 60_000.0
@@ -100,28 +103,23 @@ class Method:
         )
 
 
-def shrunk(budget: TokenBudget, most: int) -> TokenBudget:
-    """The budget with a whole of ``most`` tokens, as a configuration file that names nothing else gives it."""
-    inside = ("lorebook_max", "state_briefing_max", "graph_context_max", "recall_max", "md_cache_max")
-    return evolve(budget, dynamic_context_max=most, **{name: min(most, getattr(budget, name)) for name in inside})
-
-
 def recalling(**parts: Any) -> Callable[[int], tuple[ContextSource, ...]]:
     """Earlier turns alone, ranked by so many parts of the ranking."""
     return lambda most: (Recollection(room=most, most=most, ranking=Ranking(**parts)),)
 
 
-_PLAIN: Mapping[str, Any] = {"reach": 0, "lift": 1.0, "close": 0.0, "timed": 0.0, "adapt": False}
+_PLAIN: Mapping[str, Any] = {"reach": 0, "lift": 1.0, "close": 0.0, "timed": 0.0, "feedback": 0.0, "adapt": False}
 
 TALK = (
     Method("last turns", lambda most: (LatestTurns(),)),
     Method("BM25", recalling(**{**_PLAIN, "dense": 0.0})),
     Method("dense", recalling(**{**_PLAIN, "lexical": 0.0})),
     Method("fusion", recalling(**_PLAIN), over="BM25"),
-    Method("+ smoothing", recalling(lift=1.0, close=0.0, timed=0.0, adapt=False)),
-    Method("+ by length", recalling(lift=1.0, close=0.0, timed=0.0)),
-    Method("+ names", recalling(close=0.0, timed=0.0)),
-    Method("+ time words", recalling(close=0.0)),
+    Method("+ smoothing", recalling(lift=1.0, close=0.0, timed=0.0, feedback=0.0, adapt=False)),
+    Method("+ by length", recalling(lift=1.0, close=0.0, timed=0.0, feedback=0.0)),
+    Method("+ names", recalling(close=0.0, timed=0.0, feedback=0.0)),
+    Method("+ time words", recalling(close=0.0, feedback=0.0)),
+    Method("+ feedback", recalling(close=0.0)),
     Method("default", whole=True),
 )
 """For dialogues: there is no world, and so no graph and no lore."""
@@ -174,18 +172,10 @@ async def shares(
             context = await reader.read(case.request)
             values.append(found(context, case.evidence))
             if first is not None:
-                best = next((piece.key for piece in context.pieces if piece.section is Section.EARLIER), "")
-                first.append(any(f"turn:{each.turn}" == best for each in case.evidence))
+                best = best_turn(context)
+                first.append(any(each.turn == best for each in case.evidence if best))
         await reader.aclose()
     return values
-
-
-def interval(differences: Sequence[float], seed: int = 0) -> tuple[float, float]:
-    """The 95 % interval of the mean, by bootstrap."""
-    dice = random.Random(seed)
-    size = len(differences)
-    means = sorted(sum(dice.choices(differences, k=size)) / size for _ in range(SAMPLES))
-    return means[int(SAMPLES * 0.025)], means[int(SAMPLES * 0.975) - 1]
 
 
 async def compare(methods: Sequence[Method], stages: Sequence[Stage], embedder: Embedder) -> dict[str, Any]:
@@ -219,11 +209,6 @@ async def compare(methods: Sequence[Method], stages: Sequence[Stage], embedder: 
     return {**result, "methods": rows}
 
 
-def mean(values: Sequence[float]) -> float:
-    """The arithmetic mean; 0 of nothing."""
-    return sum(values) / len(values) if values else 0.0
-
-
 async def made_up(kind: str, language: str, seeds: Sequence[int], embedder: Embedder) -> list[Stage]:
     """``talk``, ``play`` or ``times``, one for each seed, ready to be asked."""
     if kind == "times":
@@ -234,33 +219,63 @@ async def made_up(kind: str, language: str, seeds: Sequence[int], embedder: Embe
 
 
 async def run_recall(
-    seeds: Sequence[int], languages: Sequence[str], dialogues: Sequence[Dialogue], chosen: Config, say: Say
+    seeds: Sequence[int],
+    languages: Sequence[str],
+    dialogues: Sequence[Dialogue],
+    chosen: Config,
+    say: Say,
+    *,
+    parts: bool = True,
 ) -> dict[str, Any]:
     """Measure the given dialogues, or made-up ones of these seeds and languages when there are none; JSON-able.
 
-    ``chosen`` names the embedder; nothing else of it counts. Raises ``SagaError`` for one that cannot be opened.
+    ``chosen`` names the embedder; nothing else of it counts. Without ``parts`` only what is served is measured. Raises
+    ``SagaError`` for an embedder that cannot be opened.
     """
     opened: Embedder = await open_embedder(chosen)
     try:
         sets: dict[str, Any] = {}
+        served: dict[str, Any] = {}
         if dialogues:
+            say("serving the dialogues")
+            served["dialogues"] = await measure_served([chat_of_dialogue(each) for each in dialogues], chosen)
+        else:
+            for kind in SERVED:
+                for language in languages:
+                    say(f"serving {kind} in {language}")
+                    chats = await served_chats(kind, language, seeds, opened)
+                    served[f"{kind}-{language}"] = await measure_served(chats, chosen)
+        if dialogues and parts:
             say("reading the dialogues")
             stages = [await stage_dialogue(dialogue, opened) for dialogue in dialogues]
             sets["dialogues"] = await compare(TALK, stages, opened)
-        else:
+        elif parts:
             for kind, methods in (("talk", TALK), ("play", PLAY), ("times", TIMES)):
                 for language in languages:
                     say(f"{kind.removesuffix('s')}s in {language}")
                     stages = await made_up(kind, language, seeds, opened)
                     sets[f"{kind}-{language}"] = await compare(methods, stages, opened)
-        return {"embedder": opened.id, "seeds": [] if dialogues else list(seeds), "budgets": BUDGETS, "sets": sets}
+        which = [] if dialogues else list(seeds)
+        return {"embedder": opened.id, "seeds": which, "budgets": BUDGETS, "served": served, "sets": sets}
     finally:
         await opened.aclose()
 
 
-def table(result: Mapping[str, Any]) -> list[str]:
-    """What was measured as Markdown: a table for each set."""
-    lines: list[str] = []
+def read_former(file: Path) -> dict[str, Any]:
+    """What ``run_recall`` gave before, from a file. Raises ``MalformedSet`` for anything else."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise MalformedSet(f"{file}: no JSON: {error}") from error
+    if not isinstance(found, dict) or not isinstance(found.get("served"), dict):
+        raise MalformedSet(f"{file}: has nothing served; give what `saga bench recall --json` wrote")
+    return found
+
+
+def table(result: Mapping[str, Any], against: Mapping[str, Any] | None = None) -> list[str]:
+    """What was measured as Markdown: a table of what is served, with the differences to what was measured ``against``;
+    then a table for each set."""
+    lines = served_table(result["served"], (against or {}).get("served"))
     for name, found_ in result["sets"].items():
         lines += [f"**{name}**: {found_['questions']:,} questions, {found_['turns']:,} turns", ""]
         lines.append("| method | " + " | ".join(f"{most:,} tokens | adds" for most in BUDGETS) + " | first |")

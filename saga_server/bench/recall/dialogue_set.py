@@ -40,6 +40,8 @@ class Question:
     evidence: tuple[str, ...]
     group: str = ""
     """What kind of question it is; figures are told for each kind."""
+    answer: str = ""
+    """The words that answer it; "" when they are not known."""
 
 
 @frozen
@@ -103,13 +105,14 @@ def _said(plain: Any, where: str) -> Said:
 
 def _question(plain: Any, where: str, turns: Mapping[str, Said]) -> Question:
     _object(plain, where)
-    _only(plain, {"text", "evidence", "group"}, where)
+    _only(plain, {"text", "evidence", "group", "answer"}, where)
     evidence = _list(plain, "evidence", where)
     for at, id_ in enumerate(evidence):
         if not isinstance(id_, str) or id_ not in turns:
             raise MalformedSet(f"{_path(where, f'evidence[{at}]')}: {id_!r} is no turn's id; give the id of a turn")
     group = _text(plain, "group", where) if "group" in plain else ""
-    return Question(_text(plain, "text", where), tuple(dict.fromkeys(evidence)), group)
+    answer = _text(plain, "answer", where) if "answer" in plain else ""
+    return Question(_text(plain, "text", where), tuple(dict.fromkeys(evidence)), group, answer)
 
 
 def _day(value: Any, path: str) -> date:

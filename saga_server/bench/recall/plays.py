@@ -49,6 +49,7 @@ class _Planted:
     sentence: str
     question: str
     group: str
+    answer: str
     turn: str = ""
 
 
@@ -87,7 +88,7 @@ async def stage_play(language: str, seed: int, embedder: Embedder) -> Stage:
         episode = render_episode(delta, play.state, told.words, told.reply, language)
         for each in play.plan.get(number, ()):
             each.turn = turn
-        stage.add(turn, parent, episode)
+        stage.add(turn, parent, episode, said=(told.words, told.reply))
         parent, last = turn, told.reply
     await stage.embed(embedder, world)
     shown = frozenset(f"t{number:04}" for number in range(TURNS - _SHOWN + 1, TURNS + 1))
@@ -105,7 +106,7 @@ async def stage_play(language: str, seed: int, embedder: Embedder) -> Stage:
     for each in play.planted:
         if each.turn and each.turn not in shown:
             request = evolve(base, player_words=each.question, recent=(last, each.question))
-            stage.cases.append(Case(request, (Evidence(each.turn, each.sentence),), each.group))
+            stage.cases.append(Case(request, (Evidence(each.turn, each.sentence),), each.group, each.answer))
     for entry in world.lore:
         if entry.type == "location" and not entry.secret:
             words = filled(_RETURN[language], {"place": entry.name})
@@ -142,8 +143,9 @@ def _plan(play: _Play, characters: Sequence[str], places: Sequence[str]) -> None
 
 def _put(play: _Play, matter: Matter, slots: dict[str, str], number: int) -> None:
     sentence = filled(matter.lines[0].lstrip("*"), slots)
-    question = filled(play.dice.choice(matter.questions), slots)
-    planted = _Planted(slots["a"], sentence, question, matter.group)
+    asked = play.dice.choice(matter.questions)
+    answer = filled(matter.answer_to(asked, play.language), slots)
+    planted = _Planted(slots["a"], sentence, filled(asked, slots), matter.group, answer)
     play.planted.append(planted)
     play.plan.setdefault(number, []).append(planted)
 

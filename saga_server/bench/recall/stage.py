@@ -40,6 +40,8 @@ class Case:
     request: ReadRequest
     evidence: tuple[Evidence, ...]
     group: str
+    answer: str = ""
+    """What of the evidence answers the question; "" when nobody wrote it down."""
 
 
 @define
@@ -48,6 +50,8 @@ class Stage:
 
     id: str
     cases: list[Case] = field(factory=list)
+    chat: list[tuple[str, str]] = field(factory=list)
+    """The player's words and the reply of each turn, where the stage is a play."""
     tree: Tree = field(init=False)
     index: LexicalIndex = field(factory=lambda: LexicalIndex())
     vectors: ResidentVectors = field(factory=lambda: ResidentVectors(MemoryVector(), limit_bytes=_MEMORY))
@@ -56,8 +60,13 @@ class Stage:
         self.tree = Tree(self.id, "root")
         self.tree.add(Node("root", None, 0, 0.0, TurnKind.ROOT))
 
-    def add(self, turn: str, parent: str, episode: str, at: float | None = None) -> None:
-        """Record a turn, played ``at`` that time (seconds since the epoch); by its number when nobody knows."""
+    def add(
+        self, turn: str, parent: str, episode: str, at: float | None = None, said: tuple[str, str] | None = None
+    ) -> None:
+        """Record a turn, played ``at`` that time (seconds since the epoch); by its number when nobody knows. ``said``:
+        the player's words and the reply."""
+        if said is not None:
+            self.chat.append(said)
         depth = self.tree.get(parent).depth + 1
         node = Node(
             turn,

@@ -128,9 +128,9 @@ async def stage_times(language: str, seed: int, embedder: Embedder) -> Stage:
     habits, strangers = _HABITS[language], cast_.known[0]
     people = cast_.characters[strangers : strangers + _PEOPLE]
     days = _days(dice)
-    told: dict[tuple[str, int, int], tuple[str, str]] = {}
-    """(who, which habit, day) to the turn and its sentence; of one day each is told once at most."""
-    met: dict[str, tuple[int, str, str]] = {}
+    told: dict[tuple[str, int, int], tuple[str, str, str]] = {}
+    """(who, which habit, day) to the turn, its sentence and the thing in it; of one day each is told once at most."""
+    met: dict[str, tuple[int, str, str, str]] = {}
     parent = last = "root"
     for number in range(1, TURNS + 1):
         turn, reply = f"t{number:04}", teller.next()
@@ -140,9 +140,10 @@ async def stage_times(language: str, seed: int, embedder: Embedder) -> Stage:
         which, sentences = dice.randrange(len(habits)), []
         if who and (who, which, day) not in told:
             habit = habits[which]
-            sentences.append(filled(habit.sentence, {"a": who, "thing": dice.choice(habit.things)}))
-            told[who, which, day] = (turn, sentences[0])
-            met.setdefault(who, (which, turn, sentences[0]))
+            thing = dice.choice(habit.things)
+            sentences.append(filled(habit.sentence, {"a": who, "thing": thing}))
+            told[who, which, day] = (turn, sentences[0], thing)
+            met.setdefault(who, (which, turn, sentences[0], thing))
         opening = f"{dice.choice(_NEW_DAY[language])} " if number > 1 and day > days[number - 1] else ""
         before, _, after = reply.reply.partition("\n\n")
         text = opening + " ".join([before, *sentences]) + (f"\n\n{after}" if after else "")
@@ -151,7 +152,8 @@ async def stage_times(language: str, seed: int, embedder: Embedder) -> Stage:
         named = index.mentioned_in(f"{reply.words}\n{reply.reply}")
         delta = evolve(read, events=read.events + mention_event(named))
         state = fold(state, delta, turn=turn, depth=number)
-        stage.add(turn, parent, render_episode(delta, state, reply.words, reply.reply, language))
+        episode = render_episode(delta, state, reply.words, reply.reply, language)
+        stage.add(turn, parent, episode, said=(reply.words, reply.reply))
         parent, last = turn, reply.reply
     await stage.embed(embedder, world)
     shown = frozenset(f"t{number:04}" for number in range(TURNS - _SHOWN + 1, TURNS + 1))
@@ -166,24 +168,24 @@ async def stage_times(language: str, seed: int, embedder: Embedder) -> Stage:
         shown=shown,
     )
 
-    def ask(which: int, who: str, when: str, turn: str, sentence: str, group: str) -> None:
+    def ask(which: int, who: str, when: str, turn: str, sentence: str, thing: str, group: str) -> None:
         if turn not in shown:
             words = filled(habits[which].question, {"a": who, "when": when})
             request = evolve(base, player_words=words, recent=(last, words))
-            stage.cases.append(Case(request, (Evidence(turn, sentence),), group))
+            stage.cases.append(Case(request, (Evidence(turn, sentence),), group, thing))
 
-    for (who, which, day), (turn, sentence) in told.items():
+    for (who, which, day), line in told.items():
         ago = days[TURNS] - day
         if ago in _WHEN[language]:
-            ask(which, who, dice.choice(_WHEN[language][ago]), turn, sentence, "days ago")
-    latest: dict[tuple[str, int], list[tuple[str, str]]] = {}
+            ask(which, who, dice.choice(_WHEN[language][ago]), *line, "days ago")
+    latest: dict[tuple[str, int], list[tuple[str, str, str]]] = {}
     for (who, which, _), line in told.items():
         latest.setdefault((who, which), []).append(line)
     for (who, which), lines in latest.items():
         if len(lines) > 1:
             ask(which, who, _LAST[language], *lines[-1], "last time")
-    for who, (which, turn, sentence) in met.items():
-        ask(which, who, _FIRST[language], turn, sentence, "first meeting")
+    for who, (which, turn, sentence, thing) in met.items():
+        ask(which, who, _FIRST[language], turn, sentence, thing, "first meeting")
     return stage
 
 

@@ -14,11 +14,10 @@ from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, Relatio
 from saga_server.bench.story.cast import Cast, fill
 from saga_server.bench.story.vocabulary import VOCABULARIES, Vocabulary
 
-_FOREIGN = 0.25
-"""The part of turns that are told in the other language."""
+FOREIGN = 0.25
 _COMPANY = 4
 _CARRIED = 12
-_LEAST_WORDS, _MOST_WORDS = 80, 150
+REPLY_WORDS = (80, 150)
 
 
 @frozen
@@ -28,7 +27,7 @@ class Told:
     words: str
     """What the player says, 8 to 25 words."""
     reply: str
-    """What the narrator says, 80 to 150 words."""
+    """What the narrator says, 80 to 150 words unless told otherwise."""
     fields: BlockFields
 
     @property
@@ -45,6 +44,10 @@ class Storyteller:
     lang: str
     turns: int
     seed: int
+    reply_words: tuple[int, int] = REPLY_WORDS
+    """The fewest and the most words of a reply, about."""
+    foreign: float = FOREIGN
+    """The part of turns that are told in the other language."""
     _characters: int = field(init=False)
     _places: int = field(init=False)
     _items: int = field(init=False)
@@ -97,7 +100,7 @@ class Storyteller:
     def vocabulary(self, dice: random.Random) -> Vocabulary:
         """The play's own language most often, the other one now and then."""
         other = "en" if self.lang == "ko" else "ko"
-        return VOCABULARIES[other if dice.random() < _FOREIGN else self.lang]
+        return VOCABULARIES[other if dice.random() < self.foreign else self.lang]
 
     def _dice(self, what: str) -> random.Random:
         return random.Random(f"{what} {self.seed} {self._told}")
@@ -117,7 +120,7 @@ class Storyteller:
         return " ".join(fill(dice.choice(words.wishes), words, dice, self._names(dice)) for _ in range(count))
 
     def _reply(self, words: Vocabulary, dice: random.Random) -> str:
-        target = dice.randint(_LEAST_WORDS, _MOST_WORDS)
+        target = dice.randint(*self.reply_words)
         sentences: list[str] = []
         count = 0
         while count < target:

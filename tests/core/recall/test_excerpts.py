@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.recall.excerpts import excerpt
+from saga_core.language import content_words
+from saga_core.recall.excerpts import excerpt as _excerpt
+from saga_core.recall.excerpts import weigh
+
+
+def excerpt(text: str, words: Sequence[str], limit: int) -> str:
+    """With words of the same weight."""
+    return _excerpt(text, dict.fromkeys(words, 1.0), limit)
+
 
 STORY = "장소는 숲이다. 크룩이 웃었다. 그는 열쇠를 삼켰다고 말했다. 비가 왔다. 아리아는 말이 없었다. 밤이 왔다."
 
 
 def test_the_excerpt_is_what_is_asked_about() -> None:
-    found = excerpt(STORY, ["열쇠", "말했다"], 45)
+    found = excerpt(STORY, ["열쇠", "말했다"], 36)
     assert "열쇠를 삼켰다고 말했다." in found and found.startswith("… ") and found.endswith(" …")
     assert excerpt(STORY, ["장소"], 24) == "장소는 숲이다. 크룩이 웃었다. …"
     assert excerpt(STORY, [], 24).startswith("장소는 숲이다.")
@@ -51,3 +61,27 @@ def test_sentences_are_whole_and_lines_are_sentences() -> None:
 
 def test_of_equal_neighbours_the_later_is_told_too() -> None:
     assert excerpt("One a. Two b. Key c. Four d. Five e.", ["key"], 24) == "… Key c. Four d. …"
+
+
+def test_the_answer_behind_a_question_is_told_with_it() -> None:
+    text = "It rained all day long. Have you found the ring? Under the third stair. Nobody came to the door."
+    assert excerpt(text, ["ring"], 60) == "… Have you found the ring? Under the third stair. …"
+
+
+def test_a_word_is_no_part_of_another_one_but_a_stem_begins_one() -> None:
+    text = "He always stood in the shadow of it. The way had been long. Castles rose over there."
+    assert excerpt(text, ["way"], 34) == "… The way had been long. …"
+    assert excerpt(text, ["castl"], 34) == "… Castles rose over there."
+    assert excerpt("처음은 지루했다. 가죽장갑을 잃었다. 끝도 지루했다.", ["장갑"], 20) == "… 가죽장갑을 잃었다. …"
+
+
+def test_what_few_texts_have_is_worth_more_and_function_words_nothing() -> None:
+    texts = ["Mara has the ring.", "Mara has a song.", "Mara sleeps."]
+    weights = weigh(content_words("What has Mara, the ring?"), texts)
+    assert set(weights) == {"mara", "ring"} and weights["ring"] > weights["mara"] > 0
+    assert set(weigh(["what"], texts)) == {"what"} and weigh([], texts) == {}
+
+
+def test_words_that_ask_in_korean_are_worth_nothing() -> None:
+    texts = ["무슨 상관이지? 네로아가 웃었다.", "네로아가 잤다."]
+    assert set(weigh(content_words("네로아가 무슨 노래를 언제 불렀지?"), texts)) == {"네로아", "노래", "불렀지"}

@@ -166,3 +166,19 @@ def test_the_size_grows_with_what_is_in_it() -> None:
 )
 def test_how_a_sentence_ends_or_asks_counts_little(query: str, right: str, wrong: str) -> None:
     assert index_of({"right": right, "wrong": wrong}).search(query, k=1)[0][0] == "right"
+
+
+def test_words_of_what_was_found_first_bring_what_shares_no_word_with_the_query() -> None:
+    texts = {f"t{at}": f"Nothing of note happened in week {at}." for at in range(40)}
+    texts["told"] = "The lighthouse keeper is called Orrin Vale."
+    texts["later"] = "Orrin Vale drowned last winter."
+    texts["apart"] = "The harbour froze last spring."
+    index = LexicalIndex()
+    for id_, text in texts.items():
+        index.add(id_, text)
+    plain = dict(index.search("Who keeps the lighthouse?", k=10))
+    fed = dict(index.search("Who keeps the lighthouse?", k=10, feedback=0.3, text=texts.__getitem__))
+    assert "later" not in plain and plain["apart"] > 0
+    assert fed["apart"] < fed["later"] < fed["told"]
+    assert fed["told"] > plain["told"]
+    assert index.search("unheard", k=10, feedback=0.3, text=texts.__getitem__) == []

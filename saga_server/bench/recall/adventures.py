@@ -1,0 +1,93 @@
+"""Made-up adventures as they are played: 300 turns whose replies have 150 to 400 words, amid which matters are told in
+passing, and questions that the player asks in character.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+
+from attrs import define, field
+
+from saga_server.bench.recall.adventure_wording import ADVENTURES, MORE_FILLINGS, THINGS, Planted
+from saga_server.bench.recall.chats import filled, slots_for
+from saga_server.bench.recall.served import Asked, Chat
+from saga_server.bench.story.cast import make_cast
+from saga_server.bench.story.storyteller import Storyteller
+
+TURNS = 300
+_ENTITIES = 70
+_WORDS = (150, 400)
+"""Words of a reply."""
+_PEOPLE = 9
+_OFTEN = 0.35
+"""The part of all matters that each of these people has."""
+_FROM, _TO = 3, 280
+"""The turns in which matters come up."""
+_BETWEEN = re.compile(r"(?<=[.!?]) ")
+
+
+@define
+class _Plan:
+    """What comes up in one turn, by the narrator and by the player."""
+
+    replies: list[str] = field(factory=list)
+    words: list[str] = field(factory=list)
+
+
+def make_adventure(language: str, seed: int) -> Chat:
+    """An adventure, and its questions."""
+    dice = random.Random(f"adventure {language} {seed}")
+    cast = make_cast(language, _ENTITIES, 0, seed)
+    plan: dict[int, _Plan] = {}
+    asked: list[Asked] = []
+    things = dice.sample(THINGS[language], len(THINGS[language]))
+    for who in cast.characters[1 : 1 + _PEOPLE]:
+        for matter in ADVENTURES[language]:
+            if dice.random() < _OFTEN:
+                asked.append(_plant(matter, who, cast.places, things, language, dice, plan))
+    teller = Storyteller(cast, language, TURNS, seed, reply_words=_WORDS, foreign=0.0)
+    pairs: list[tuple[str, str]] = []
+    for number in range(TURNS):
+        told = teller.next()
+        said = plan.get(number, _Plan())
+        words, reply = told.words, told.reply
+        for text in said.words:
+            words = f"{words} {text}" if dice.random() < 0.5 else f"{text} {words}"
+        for text in said.replies:
+            reply = _amid(reply, text, dice)
+        pairs.append((words, reply))
+    return Chat(f"adventure-{language}-{seed}", language, tuple(pairs), tuple(asked))
+
+
+def _plant(
+    matter: Planted,
+    who: str,
+    places: tuple[str, ...],
+    things: list[str],
+    language: str,
+    dice: random.Random,
+    plan: dict[int, _Plan],
+) -> Asked:
+    slots = slots_for(language, dice, who, "")
+    slots |= {name: dice.choice(words) for name, words in MORE_FILLINGS[language].items()}
+    slots["place"] = dice.choice(places)
+    if "{thing" in matter.told:
+        slots["thing"] = things.pop()
+    at = dice.randrange(len(matter.questions))
+    number = dice.randint(_FROM, _TO)
+    text = filled(matter.told.removeprefix(">"), slots)
+    turn = plan.setdefault(number, _Plan())
+    (turn.words if matter.by_player else turn.replies).append(text)
+    answer = matter.answers[min(at, len(matter.answers) - 1)]
+    return Asked(filled(matter.questions[at], slots), (number,), filled(answer, slots), matter.group)
+
+
+def _amid(reply: str, text: str, dice: random.Random) -> str:
+    """``reply`` with ``text`` between two of its sentences, or before the first."""
+    paragraphs = reply.split("\n\n")
+    at = dice.randrange(len(paragraphs))
+    sentences = _BETWEEN.split(paragraphs[at])
+    sentences.insert(dice.randint(0, len(sentences)), text)
+    paragraphs[at] = " ".join(sentences)
+    return "\n\n".join(paragraphs)

@@ -1,0 +1,61 @@
+"""The made-up dialogues and plays of the recall benchmark as chats that are served."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from saga_core.ports import Embedder
+from saga_server.bench.recall.adventures import make_adventure
+from saga_server.bench.recall.chats import Chatter, make_chat
+from saga_server.bench.recall.dialogue_set import Dialogue
+from saga_server.bench.recall.plays import stage_play
+from saga_server.bench.recall.served import Asked, Chat
+from saga_server.bench.recall.stage import Stage
+from saga_server.bench.recall.times import stage_times
+
+SERVED = ("talk", "play", "times", "adventure")
+_CHATTER = Chatter(((1, 2, 3, 5), (3, 3, 2, 2)), particular=0.4)
+"""More small talk than where each utterance is a turn, and not only what everybody says: a pair has about 300
+characters in English, and one in three more than 320."""
+
+
+async def served_chats(kind: str, language: str, seeds: Sequence[int], embedder: Embedder) -> list[Chat]:
+    """The chats of a kind in ``SERVED``, one for each seed."""
+    if kind == "adventure":
+        return [make_adventure(language, seed) for seed in seeds]
+    if kind == "talk":
+        return [chat_of_dialogue(make_chat(language, seed, _CHATTER)) for seed in seeds]
+    stage = stage_times if kind == "times" else stage_play
+    return [chat_of_play(await stage(language, seed, embedder), language) for seed in seeds]
+
+
+def chat_of_dialogue(dialogue: Dialogue) -> Chat:
+    """The talk in pairs, two turns each: the first is the player's, whoever said it. A last one without an answer is
+    answered by an ellipsis."""
+    texts = [said.text for said in dialogue.turns]
+    if len(texts) % 2:
+        texts.append("…")
+    at = {said.id: number // 2 for number, said in enumerate(dialogue.turns)}
+    return Chat(
+        dialogue.id,
+        dialogue.language,
+        tuple(zip(texts[::2], texts[1::2], strict=True)),
+        tuple(
+            Asked(each.text, tuple(dict.fromkeys(at[id_] for id_ in each.evidence)), each.answer, each.group)
+            for each in dialogue.questions
+        ),
+    )
+
+
+def chat_of_play(stage: Stage, language: str) -> Chat:
+    """A play without its state blocks. What only they report, or the world's author wrote, is not asked for: new names,
+    and places that are seen again."""
+    turns = [node.id for node in sorted(stage.tree.nodes.values(), key=lambda node: node.depth)][1:]
+    at = {turn: number for number, turn in enumerate(turns)}
+    asked = [
+        Asked(case.request.player_words, (at[evidence.turn],), case.answer, case.group)
+        for case in stage.cases
+        for evidence in case.evidence
+        if evidence.turn and case.group != "renamed"
+    ]
+    return Chat(stage.id, language, tuple(stage.chat), tuple(asked))
