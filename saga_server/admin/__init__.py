@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_server.admin.backups import back_up, restore
+    from saga_server.admin.backups import back_up, restore, state_file
     from saga_server.admin.events import EVENTS, Events, close_events
     from saga_server.admin.lazy_routes import admin_routes
     from saga_server.admin.maintenance import exported, forgotten, imported
@@ -29,6 +29,7 @@ __all__ = [
     "listed_sessions",
     "prepare",
     "restore",
+    "state_file",
     "to_plain",
     "unfinished",
 ]
@@ -38,6 +39,7 @@ __getattr__ = lazy_face(
     {
         "back_up": "saga_server.admin.backups:back_up",
         "restore": "saga_server.admin.backups:restore",
+        "state_file": "saga_server.admin.backups:state_file",
         "EVENTS": "saga_server.admin.events:EVENTS",
         "Events": "saga_server.admin.events:Events",
         "close_events": "saga_server.admin.events:close_events",

@@ -17,7 +17,7 @@ import click
 from saga_backends.path_lock import is_held
 from saga_core.config import Config
 from saga_core.errors import NotSupported, SagaError
-from saga_server.admin.backups import state_file
+from saga_server.admin import state_file
 from saga_server.cli.settings import SURROUNDINGS, fail, find_config, settings
 from saga_server.process import address_of
 from saga_server.terminal import harmless, say
