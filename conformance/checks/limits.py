@@ -12,8 +12,19 @@ from conformance.check import check, require
 from conformance.samples import samples
 from conformance.snapshot import snapshot
 from conformance.strategies import pages
-from saga_core.stores import Batch, Edge, EdgeKey, Key, Limits, Mutation, Node, Pages, ScopeSpec, VectorItem
-from saga_core.stores.validate import SEGMENT_END_BYTES
+from saga_core.stores import (
+    SEGMENT_END_BYTES,
+    Batch,
+    Edge,
+    EdgeKey,
+    Key,
+    Limits,
+    Mutation,
+    Node,
+    Pages,
+    ScopeSpec,
+    VectorItem,
+)
 
 _ROOM = 1_000_000
 """Larger values than this are not written: the limit of a megabyte says as much about the code as one of sixteen."""

@@ -20,6 +20,7 @@ from saga_core.stores.lifecycle import MINIMUM, Compacting, Health, Limits, Stor
 from saga_core.stores.md_cache import MdCache, Pages
 from saga_core.stores.state_kv import Batch, Key, StateKV
 from saga_core.stores.validate import (
+    SEGMENT_END_BYTES,
     check_batch,
     check_endpoints,
     check_expand,
@@ -50,6 +51,7 @@ from saga_core.stores.vector import SCORE_DECIMALS, Hit, ScopeSpec, Vector, Vect
 __all__ = [
     "MINIMUM",
     "SCORE_DECIMALS",
+    "SEGMENT_END_BYTES",
     "And",
     "Batch",
     "Compacting",

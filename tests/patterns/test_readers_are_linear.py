@@ -104,7 +104,7 @@ def narrated_offline(text: str) -> None:
 
 def told(text: str) -> None:
     one_line(text), one_field(text), clauses(text), weight(text), without_injected(text)
-    mentions(text, "Mara"), fold_text(text), list(terms(text)), excerpt(text, ["mara"], 200)
+    mentions(text, "Mara"), fold_text(text), list(terms(text)), excerpt(text, {"mara": 1.0}, 200)
 
 
 def body(text: str) -> None:
