@@ -63,6 +63,16 @@ FIXED = frozenset({Origin.CLIENT, Origin.RULES, Origin.WORLD})
 
 
 @frozen
+class Frame:
+    """What stands around a message in a prompt that is one text: the marks of its template, and white space."""
+
+    head: str
+    tail: str
+    role: str
+    """In whose marks it stands: ``system`` also where a template lends the system the marks of the user."""
+
+
+@frozen
 class Block:
     """One message of the plan, or volatile text put in front of the text of one."""
 
@@ -78,6 +88,8 @@ class Block:
     """A cache breakpoint after this block, for entries of this lifetime. Who speaks to the model renders it, on the
     last content part, in the field that the model's facts name; who cannot leaves it out.
     """
+    frame: Frame | None = None
+    """Where the client's prompt was one text: what stood around this message in it."""
 
     @property
     def stability(self) -> Stability:

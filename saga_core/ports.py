@@ -6,7 +6,7 @@ import secrets
 import time
 from array import array
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from attrs import field, frozen
 
@@ -104,6 +104,18 @@ class Embedder(Protocol):
         ...
 
 
+TextWire = Literal["openai", "kobold", "llamacpp"]
+"""How text completion is spoken: ``/v1/completions``, KoboldAI's ``/api/v1/generate``, llama.cpp's ``/completion``."""
+
+
+@frozen
+class TextCall:
+    """A prompt as one text, for a server that completes text."""
+
+    prompt: str = field(repr=False)
+    wire: TextWire
+
+
 @frozen
 class ChatRequest:
     """One call to a model."""
@@ -116,6 +128,8 @@ class ChatRequest:
     """A key that the client brought, when passing it through is configured."""
     thread: str = ""
     """What the conversation is called, for providers that keep a cache by a name; empty when it has none."""
+    text: TextCall | None = None
+    """The plan as one text, where the client sent one: a provider that completes text is sent this."""
 
 
 @frozen
@@ -178,6 +192,15 @@ class AdjustedPart:
 
 
 ChatPart = TextPart | FinishPart | UsagePart | ExtraPart | AdjustedPart
+
+
+@runtime_checkable
+class TextServer(Protocol):
+    """A chat model behind which a server completes text, and has other things to ask: its tokens, its version."""
+
+    async def relay(self, method: str, path: str, body: Any = None) -> Any:
+        """The JSON that the server has at ``path``, from its root on. Raises ``UpstreamError``."""
+        ...
 
 
 class ChatModel(Protocol):

@@ -149,6 +149,8 @@ class Saga:
         provider: str = "",
         player: str = "",
         aside: bool = False,
+        speaker: str = "",
+        window: int = 0,
     ) -> PendingTurn:
         """Read what the request needs and build its prompt. Calls no model.
 
@@ -158,9 +160,12 @@ class Saga:
         ``choices``: how many replies will be asked for. ``model`` and ``provider``: which model will be called, so that
         the prompt is marked for its cache; without a provider, the model's name decides. ``player``: the name of the
         player's character, if the client knows it better than the messages tell. ``aside``: the request
-        is no turn of the story, whatever its messages look like. Raises ``BadInput`` for malformed
-        messages and unknown worlds, and ``NotFound`` for a timeline that the session does not have. If the
-        journal cannot be read, the turn is played without memory, and ``notices`` says so.
+        is no turn of the story, whatever its messages look like. ``speaker``: whose reply is to come, where the client
+        says it otherwise than in a message; a last reply without words behind it is then not continued. ``window``: how
+        many tokens the prompt may have, if the client knows it to be fewer than the model's facts say.
+
+        Raises ``BadInput`` for malformed messages and unknown worlds, and ``NotFound`` for a timeline that the session
+        does not have. If the journal cannot be read, the turn is played without memory, and ``notices`` says so.
         """
         return await self._parts.play.begin(
             messages,
@@ -172,6 +177,8 @@ class Saga:
             provider=provider,
             player=player,
             aside=aside,
+            speaker=speaker,
+            window=window,
         )
 
     async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from saga_server.http import (
     only_header_text,
     share_with_origin,
     tell_request_id,
+    text_routes,
 )
 from saga_server.process import Current, Metrics, Readiness, Reloading
 
@@ -61,7 +62,7 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
     app.on_response_prepare.append(share_with_origin)
     app.on_response_prepare.append(tell_request_id)
     app.on_response_prepare.append(only_header_text)
-    app.add_routes([*chat_routes(), *admin_routes()])
+    app.add_routes([*chat_routes(), *text_routes(), *admin_routes()])
     return app
 
 

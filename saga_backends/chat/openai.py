@@ -10,10 +10,12 @@ from urllib.parse import urlsplit
 
 from attrs import define, field
 
+from saga_backends.chat.json_text import read_text
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.openai_reply import ReplyReader
 from saga_backends.chat.openai_request import openai_body
 from saga_backends.chat.sdk import SdkCalls
+from saga_backends.chat.text_completion import TextReader, server_root, text_body, text_path
 from saga_backends.sdk_client import NO_KEY, client_settings, open_client
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest
@@ -123,14 +125,35 @@ class OpenAIChat:
             raise UpstreamError(f"{self.host} lists no models under 'data'")
         return [model["id"] for model in listed if isinstance(model, Mapping) and isinstance(model.get("id"), str)]
 
+    async def relay(self, method: str, path: str, body: Any = None) -> Any:
+        """The JSON that the server has at ``path``, from its root on. Raises ``UpstreamError``."""
+        address = server_root(str(self.calls.client.base_url)) + path
+        if method == "GET":
+            return await self.calls.get(address)
+        response = await self.calls.post(address, body, None, {})
+        try:
+            return read_text(await response.aread())
+        except ValueError:
+            raise UpstreamError(f"{self.host} answered {path} with something that is not JSON") from None
+        except self.calls.transport_errors as error:
+            raise self.calls.failure(error) from error
+        finally:
+            await response.aclose()
+
     async def aclose(self) -> None:
         """Let go of connections."""
         await self.calls.client.close()
 
     async def _attempt(self, request: ChatRequest, streaming: bool) -> AsyncGenerator[ChatPart, None]:
-        response, adjusted = await self._post(request, streaming)
-        reader = ReplyReader(self.calls.blame(request.api_key))
-        first = adjusted
+        blame, text = self.calls.blame(request.api_key), request.text
+        reader, first = ReplyReader(blame), list[AdjustedPart]()
+        if text is not None:
+            path = text_path(text, str(self.calls.client.base_url), streaming=streaming)
+            body = text_body(request, text, streaming=streaming)
+            response = await self.calls.post(path, body, request.api_key, {})
+            reader = TextReader(blame, wire=text.wire)
+        else:
+            response, first = await self._post(request, streaming)
         replied = self.calls.parts(response, reader, request.api_key, streaming=streaming, first=first)
         async with aclosing(replied) as parts:
             async for part in parts:

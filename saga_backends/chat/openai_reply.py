@@ -35,7 +35,7 @@ class ReplyReader:
             chunk = read_text(data)
         except ValueError:
             raise UpstreamError(f"{self.blame.host} sent an event that is not JSON") from None
-        yield from self._choices(chunk, "delta")
+        yield from self._choices(self.translated(chunk), "delta")
 
     def whole(self, body: bytes) -> Iterator[ChatPart]:
         """The parts of a reply in one piece. Raises ``UpstreamError`` when it is none."""
@@ -45,11 +45,16 @@ class ReplyReader:
             raise UpstreamError(
                 f"{self.blame.host} answered with something that is not JSON; is its base_url the one of a chat API?"
             ) from None
+        answer = self.translated(answer)
         parts = list(self._choices(answer, "message"))
         if not isinstance(answer.get("choices"), list):
             raise UpstreamError(f"{self.blame.host} answered without choices; is its base_url the one of a chat API?")
         self.done = True
         yield from parts
+
+    def translated(self, chunk: Any) -> Any:
+        """A chunk in the form that is read here."""
+        return chunk
 
     def end(self) -> Iterator[ChatPart]:
         """The bill, if there was one. Raises ``UpstreamError`` when the reply broke off before its end."""

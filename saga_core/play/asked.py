@@ -80,3 +80,5 @@ class Asked:
     """The player's name, if the client gives it explicitly."""
     aside: bool = False
     """Whether the client knows that the request is no turn of the story."""
+    window: int = 0
+    """Tokens that the model takes, as the client knows it; 0: it does not."""

@@ -18,7 +18,10 @@ from saga_core.ports import Usage
 from saga_core.prompt import Planned
 from saga_core.state_block import BlockFilter, BlockStatus, Hidden, StateReading, read_ended, without_thoughts
 
-_LIMITS = ("max_completion_tokens", "max_tokens")
+_LIMITS = ("max_completion_tokens", "max_tokens", "max_new_tokens", "n_predict", "num_predict", "max_length")
+"""What servers call the limit of a reply; frontends for text completion send several of them at once."""
+_STOP_FIELDS = ("stop", "stopping_strings", "stop_sequence")
+"""What servers call the stop sequences."""
 _SHORT = 2_000
 """Tokens of a reply below which its limit is one that prose may reach."""
 _STOPS = "stop: {} would cut every state block off; SAGA ends the visible text there itself, and the model goes on"
@@ -142,17 +145,16 @@ class PendingTurn:
         """
         short = [name for name in _LIMITS if type(params.get(name)) is int and 0 < params[name] < _SHORT]
         limit = min((params[name] for name in short), default=0) if self.block_room else 0
-        given = params.get("stop")
-        stops = [given] if isinstance(given, str) else given if isinstance(given, list) else []
-        cutting = tuple(stop for stop in stops if isinstance(stop, str) and stop and self._cuts(stop))
+        stops = {name: _listed(params.get(name)) for name in _STOP_FIELDS}
+        cutting = tuple(dict.fromkeys(stop for each in stops.values() for stop in each if self._cuts(stop)))
         for reply in self.replies:
             reply.limits = VisibleText(limit, self.count, cutting)
         allowed = {**params, **{name: params[name] + self.block_room for name in short}}
         if cutting:
             told = _STOPS.format(", ".join(map(repr, cutting)))
             self.notices = (*self.notices, told) if told not in self.notices else self.notices
-            left = [stop for stop in stops if stop not in cutting]
-            allowed = {**allowed, "stop": left} if left else {k: v for k, v in allowed.items() if k != "stop"}
+            left = {name: [stop for stop in each if stop not in cutting] for name, each in stops.items() if each}
+            allowed = {name: value for name, value in {**allowed, **left}.items() if left.get(name) != []}
         return allowed
 
     @property
@@ -161,9 +163,9 @@ class PendingTurn:
         found = next((reply.limits.limit for reply in self.replies if reply.limits.ended == "length"), 0)
         return f"max_tokens: the visible text ends at {found} tokens, counted by {self.counted_by}" if found else ""
 
-    def _cuts(self, stop: str) -> bool:
+    def _cuts(self, stop: Any) -> bool:
         """Whether a stop sequence stands in every block, or right before it."""
-        return bool(self.form) and stop in f"\n\n{self.form}\n"
+        return bool(self.form) and isinstance(stop, str) and bool(stop) and stop in f"\n\n{self.form}\n"
 
     def failing(self) -> None:
         """The model that is asked fails, and another will be: what it billed until now is kept apart."""
@@ -198,6 +200,11 @@ class PendingTurn:
             self._turns = ()
             if self._unrecorded is not None:
                 await self._unrecorded(self)
+
+
+def _listed(stops: Any) -> list[Any]:
+    """Stop sequences, where they are given as one text too."""
+    return [stops] if isinstance(stops, str) else stops if isinstance(stops, list) else []
 
 
 async def record_nothing(pending: PendingTurn, finish: str, model: str) -> tuple[Turn, ...]:

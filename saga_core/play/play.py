@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from attrs import define
+from attrs import define, evolve
 
 from saga_core.background import Foreground, SessionLocks
 from saga_core.config import Settings
@@ -72,11 +72,15 @@ class Play:
         provider: str = "",
         player: str = "",
         aside: bool = False,
+        speaker: str = "",
+        window: int = 0,
     ) -> PendingTurn:
         """See ``Saga.begin``."""
         lap = Lap(self.clock)
         set_log_context(session="")
         transcript = read_transcript(messages)
+        if speaker:
+            transcript = evolve(transcript, speaker=speaker)
         choice = WorldChoice(self.worlds, world, transcript, self.settings.config.session.default_world)
         if world is not None:
             choice.get()  # an unknown name is an error also where the session has a world of its own
@@ -90,6 +94,7 @@ class Play:
             provider=provider,
             player=player,
             aside=aside,
+            window=window,
             lap=lap,
         )
         while True:
@@ -143,6 +148,8 @@ class Play:
         lap("state")
         prompting, model = self.prompting, asked.model
         facts = prompting.models.facts(model, asked.provider)
+        if asked.window:
+            facts = evolve(facts, window=min(asked.window, facts.window or asked.window))
         await prompting.note_request(live, parent)
         if place.kind is TurnKind.SIDE:
             context = NOTHING

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import evolve
 
-from saga_core.messages import SYSTEM_ROLES, Block, Origin, PromptPlan
+from saga_core.messages import SYSTEM_ROLES, Block, Frame, Origin, PromptPlan
 from saga_core.state_block import hide
 
 ORDER = tuple(Origin)
@@ -70,6 +70,9 @@ def _led(block: Block, context: str) -> Block:
 def _block(message: Mapping[str, Any], origin: Origin) -> Block:
     extra = {key: value for key, value in message.items() if key not in ("role", "content")}
     content, role = message.get("content"), str(message["role"])
+    if isinstance(extra.get("frame"), Frame):  # of JSON nothing can be one: a client's own field stays what it is
+        frame = extra.pop("frame")
+        return Block(role, _clean(str(content)) if role == "assistant" else str(content), origin, extra, frame=frame)
     if content is None:
         # A tool call's message has no text; the field itself is part of what the client sent.
         return Block(role, "", origin, {**extra, "content": None})

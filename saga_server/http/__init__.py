@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from saga_server.http.request_names import read_name
     from saga_server.http.security import BEARER, guarded, share_with_origin
     from saga_server.http.startup_responder import StartupResponder
+    from saga_server.http.text_doors import text_routes
 
 __all__ = [
     "BEARER",
@@ -46,6 +47,7 @@ __all__ = [
     "read_name",
     "share_with_origin",
     "tell_request_id",
+    "text_routes",
 ]
 
 # Imported when they are first asked for: commands and starts take what they need.
@@ -76,6 +78,7 @@ __getattr__ = lazy_face(
         "BEARER": "saga_server.http.security:BEARER",
         "guarded": "saga_server.http.security:guarded",
         "share_with_origin": "saga_server.http.security:share_with_origin",
+        "text_routes": "saga_server.http.text_doors:text_routes",
         "StartupResponder": "saga_server.http.startup_responder:StartupResponder",
     }
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -16,7 +14,8 @@ from saga_core.play import PendingTurn
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
 from saga_server.http.errors import describe
 from saga_server.http.header_text import header_text
-from saga_server.http.openai_schema import ALIVE, DONE, Choice, ChunkWriter, completion, error_event
+from saga_server.http.openai_schema import Choice
+from saga_server.http.shapes import Shape
 
 
 class Outlet(Protocol):
@@ -56,11 +55,8 @@ class Answer(ABC):
 
     outlet: Outlet
     begun: PendingTurn
-    model: str
-    """The model's name as the client hears it."""
+    shape: Shape
     wants_usage: bool = False
-    reply_id: str = field(factory=lambda: f"chatcmpl-{secrets.token_hex(12)}", init=False)
-    created: int = field(factory=lambda: int(time.time()), init=False)
 
     @abstractmethod
     def take(self, part: ChatPart) -> None:
@@ -92,12 +88,8 @@ class Answer(ABC):
 class StreamedAnswer(Answer):
     """Server-sent events. The turn is recorded before the event that says that the reply is over."""
 
-    _writer: ChunkWriter = field(init=False)
     _begun_choices: set[int] = field(factory=set, init=False)
     _open: bool = field(default=False, init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self._writer = ChunkWriter(self.reply_id, self.created, self.model)
 
     def take(self, part: ChatPart) -> None:
         """Send what of the part may be shown now."""
@@ -107,9 +99,9 @@ class StreamedAnswer(Answer):
             if isinstance(part, TextPart):
                 shown = reply.feed(part.text)
                 if shown:
-                    self.outlet.send(self._writer.text(part.index, shown))
+                    self.outlet.send(self.shape.text(part.index, shown))
             elif isinstance(part, ExtraPart):
-                self.outlet.send(self._writer.extra(part.index, part.fields))
+                self.outlet.send(self.shape.extra(part.index, part.fields))
             else:
                 reply.finish_reason = part.reason
 
@@ -121,7 +113,7 @@ class StreamedAnswer(Answer):
     def keep_alive(self) -> None:
         """A comment. The answer begins with it, if it must: from then on a failure is told inside the stream."""
         self._open_stream()
-        self.outlet.send(ALIVE)
+        self.outlet.send(self.shape.alive())
 
     def _open_stream(self) -> None:
         if not self._open:
@@ -132,13 +124,13 @@ class StreamedAnswer(Answer):
         self._open_stream()
         if index not in self._begun_choices:
             self._begun_choices.add(index)
-            self.outlet.send(self._writer.role(index))
+            self.outlet.send(self.shape.role(index))
 
     def _send_rest(self) -> None:
         for index in sorted(self._begun_choices):
             rest = self.begun.replies[index].finish()
             if rest:
-                self.outlet.send(self._writer.text(index, rest))
+                self.outlet.send(self.shape.text(index, rest))
 
     async def finished(self) -> None:
         """The held-back rest, the record, then the end."""
@@ -146,10 +138,10 @@ class StreamedAnswer(Answer):
         self._send_rest()
         await self.outlet.commit(self.begun)
         for index in sorted(self._begun_choices):
-            self.outlet.send(self._writer.finish(index, self.begun.replies[index].ended_by))
+            self.outlet.send(self.shape.finish(index, self.begun.replies[index].ended_by))
         if self.wants_usage and self.outlet.usage is not None:
-            self.outlet.send(self._writer.usage(self.outlet.usage, _dollars(self.begun)))
-        self.outlet.send(DONE)
+            self.outlet.send(self.shape.usage(self.outlet.usage, _dollars(self.begun)))
+        self.outlet.send(self.shape.end())
 
     async def failed(self, error: Exception) -> None:
         """Visibly: what was shown is recorded as aborted, and an error event ends the stream."""
@@ -180,8 +172,7 @@ class StreamedAnswer(Answer):
             await self.begun.abandon()
 
     def _end_with(self, error: Exception) -> None:
-        self.outlet.send(error_event(describe(error).body()))
-        self.outlet.send(DONE)
+        self.outlet.send(self.shape.failure(describe(error).body()))
 
 
 @define(eq=False)
@@ -221,7 +212,7 @@ class WholeAnswer(Answer):
         told = (*self.outlet.notices, *filter(None, (self.begun.cut_short, notice)))
         self.outlet.begin(answer_headers(self.begun, *told), "application/json")
         dollars = _dollars(self.begun)
-        self.outlet.send(completion(self.reply_id, self.created, self.model, choices, self.outlet.usage, dollars))
+        self.outlet.send(self.shape.whole(choices, self.outlet.usage, dollars))
 
     async def failed(self, error: Exception) -> None:
         """Nothing was shown."""

@@ -1,8 +1,9 @@
-"""The OpenAI API: chat completions and the list of models."""
+"""The doors of chats: OpenAI's chat completions and list of models, and Anthropic's messages."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -12,23 +13,28 @@ from aiohttp import web
 
 from saga_server.http.app_keys import CURRENT, EXCHANGES
 from saga_server.http.bodies import BODY
+from saga_server.http.errors import describe
 from saga_server.http.exchange import Call, Exchange
+from saga_server.http.messages_ask import read_messages
+from saga_server.http.messages_shape import MessagesShape, failure
 from saga_server.http.openai_schema import model_list, read_chat
 from saga_server.http.request_names import read_names
 from saga_server.http.security import BEARER
 
-_LARGE = 1 << 20
+LARGE = 1 << 20
 """Bytes of a body from which on it is read in a thread."""
+BASES = ("", "/s/{session}", "/w/{world}", "/s/{session}/w/{world}", "/w/{world}/s/{session}")
+"""What stands before every path: a session and a world in the base URL."""
 _STREAMING = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
 def chat_routes() -> list[web.RouteDef]:
     """Every path by which clients find the API: with and without ``/v1``, a session and a world in the base URL."""
-    bases = ["", "/s/{session}", "/w/{world}", "/s/{session}/w/{world}", "/w/{world}/s/{session}"]
     routes = []
-    for base in bases:
+    for base in BASES:
         for version in ("/v1", ""):
             routes.append(web.post(f"{base}{version}/chat/completions", chat_completions))
+            routes.append(web.post(f"{base}{version}/messages", messages))
             routes.append(web.get(f"{base}{version}/models", list_models))
     return routes
 
@@ -39,7 +45,7 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
     config = current.config
     body = request[BODY]
     reading = partial(read_chat, body, config.server.max_messages, config.server.max_text_mb)
-    ask = reading() if len(body) < _LARGE else await asyncio.to_thread(reading)
+    ask = reading() if len(body) < LARGE else await asyncio.to_thread(reading)
     bearer = request[BEARER]
     named = read_names(
         ask.messages,
@@ -68,9 +74,63 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
         model=ask.model or routes[0].model,
         api_key=bearer.key or None,
     )
+    return await answer(request, call, body)
+
+
+async def messages(request: web.Request) -> web.StreamResponse:
+    """``POST /v1/messages``. What goes wrong before the answer begins is told in the API's own shape."""
+    try:
+        return await _messages(request)
+    except web.HTTPException:
+        raise
+    except Exception as error:  # noqa: BLE001 - the edge of this door: described, and logged when it is unexpected
+        told = describe(error)
+        about = json.loads(told.body())["error"]
+        return web.json_response(failure(about, told.status), status=told.status, headers=told.headers)
+
+
+async def _messages(request: web.Request) -> web.StreamResponse:
+    current = request.app[CURRENT]
+    body = request[BODY]
+    reading = partial(read_messages, body, current.config.server.max_messages, current.config.server.max_text_mb)
+    ask = reading() if len(body) < LARGE else await asyncio.to_thread(reading)
+    bearer = request[BEARER]
+    named = read_names(
+        ask.messages,
+        path=request.match_info,
+        headers=request.headers,
+        bearer=bearer,
+        user=None,
+        identify=current.config.session.identify,
+        markers=current.config.session.markers,
+    )
+    routes = current.narrators.routes(ask.model)
+    call = Call(
+        messages=named.messages,
+        session=named.session,
+        world=named.world,
+        player=named.player or "",
+        marked=named.marked,
+        notices=named.notices,
+        aside=wants_a_form(ask.params),
+        owner=bearer.owner,
+        choices=1,
+        stream=ask.stream,
+        wants_usage=True,
+        params=ask.params,
+        routes=routes,
+        model=ask.model or routes[0].model,
+        api_key=bearer.key or None,
+        shape=MessagesShape,
+    )
+    return await answer(request, call, b"/v1/messages\n" + body)
+
+
+async def answer(request: web.Request, call: Call, body: bytes) -> web.StreamResponse:
+    """Play ``call``, or follow the exchange that plays one with the same ``body``, and answer as it is shaped."""
     exchange = request.app[EXCHANGES].join((call.owner, call.session, call.world, call.player, body), call)
     try:
-        return await (_stream if ask.stream else _whole)(request, exchange)
+        return await (_stream if call.stream else _whole)(request, exchange)
     finally:
         exchange.leave()
 

@@ -110,7 +110,8 @@ def _of_http(error: web.HTTPException, request: web.Request) -> Failure:
             413, f"the request is larger than {limit} MB (server.max_body_mb)", "invalid_request_error", "body"
         )
     if isinstance(error, web.HTTPNotFound):
-        where = "chat completions are at /v1/chat/completions, administration under /api"
+        doors = "/v1/chat/completions, /v1/messages and /v1/completions"
+        where = f"chats are at {doors}, administration under /api"
         return Failure(404, f"there is no {request.method} {request.path} here; {where}", "not_found_error")
     if isinstance(error, web.HTTPMethodNotAllowed):
         allowed = ", ".join(sorted(error.allowed_methods))

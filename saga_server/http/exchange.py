@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from typing import Any, cast
 
@@ -23,8 +23,9 @@ from saga_core.play import PendingTurn
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Usage, UsagePart
 from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer
 from saga_server.http.errors import describe
-from saga_server.http.openai_schema import DONE, error_event
 from saga_server.http.prompt_log import log_prompt, log_replies
+from saga_server.http.shapes import ChatShape, Shape
+from saga_server.http.text_ask import TextAsk, onward
 from saga_server.process import ADJUSTABLE, Metrics
 from saga_server.providers import Narrators, Route
 
@@ -65,6 +66,14 @@ class Call:
     """What of the request is not heeded, in words."""
     aside: bool = False
     """Whether a program asks, for an answer of a form of its own: that is no turn of the story."""
+    speaker: str = ""
+    """Whose reply is to come, where the prompt says it behind all messages."""
+    window: int = 0
+    """Tokens that the prompt may have, as the client knows it; 0: it does not."""
+    shape: Callable[[str], Shape] = ChatShape
+    """What the answer looks like, made with the model's name."""
+    text: TextAsk | None = None
+    """The prompt, where it came as one text."""
 
     @property
     def route(self) -> Route:
@@ -102,6 +111,7 @@ class Exchange:
     _followers: int = 0
     _route: Route = field(init=False)
     """Who answers."""
+    _shape: Shape = field(init=False)
     _pieces: list[bytes] = field(factory=list, init=False)
     _sent: int = field(default=0, init=False)
     _taken: int = field(default=0, init=False)
@@ -117,6 +127,7 @@ class Exchange:
 
     def __attrs_post_init__(self) -> None:
         self._route = self.call.route
+        self._shape = self.call.shape(self.call.model)
 
     # -- following ---------------------------------------------------------------------------------------------
 
@@ -252,8 +263,7 @@ class Exchange:
         except Exception as error:  # noqa: BLE001 - told by ``head``, or in the stream; logged when it is unexpected
             self._failure = error
             if self._head is not None:
-                self.send(error_event(describe(error).body()))
-                self.send(DONE)
+                self.send(self._shape.failure(describe(error).body()))
         finally:
             self.ended = True
             if self._timer is not None:
@@ -267,7 +277,7 @@ class Exchange:
             begun = await self._begin()
             self.metrics.read(begun)
             kind = StreamedAnswer if call.stream else WholeAnswer
-            answer: Answer = kind(self, begun, call.model, call.wants_usage)
+            answer: Answer = kind(self, begun, self._shape, call.wants_usage)
             if self._is_stopped():
                 await answer.aborted()
                 return "aborted"
@@ -310,6 +320,8 @@ class Exchange:
                     provider=call.route.provider.dialect,
                     player=call.player,
                     aside=call.aside,
+                    speaker=call.speaker,
+                    window=call.window,
                 )
             except BadInput as error:
                 if "world" not in marked:
@@ -353,7 +365,8 @@ class Exchange:
         call, started = self.call, time.perf_counter()
         narrator = await self.narrators.narrator(route.provider)
         key = call.api_key if route.provider.passthrough_key else None
-        request = ChatRequest(begun.plan, route.model, begun.allowing(call.params), key, begun.session.id)
+        params, text = onward(call.text, begun.plan, begun.allowing(call.params), route.provider.completes_text)
+        request = ChatRequest(begun.plan, route.model, params, key, begun.session.id, text)
         log_prompt(begun, route.model)
         async with route.provider.slots.narration():
             stream = cast("AsyncGenerator[ChatPart, None]", narrator.stream(request, streaming=call.stream))

@@ -59,6 +59,14 @@ class Exchanges:
     def __len__(self) -> int:
         return len(self._tasks)
 
+    def stop_texts(self, owner: str) -> bool:
+        """End the text completions of ``owner``. Whether nobody else's reply is under way."""
+        running = list(self._tasks.values())
+        for exchange in running:
+            if exchange.call.text is not None and exchange.call.owner == owner:
+                exchange.stop()
+        return all(exchange.stopped for exchange in running)
+
     async def settle(self) -> None:
         """Wait for those that nobody follows any more and that only record, and for late recordings."""
         while alone := [task for task, exchange in self._tasks.items() if not exchange.heard]:

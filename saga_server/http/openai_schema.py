@@ -64,7 +64,7 @@ def _no_constant(name: str) -> Any:
 def _finite(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise ValueError(f"{_short(text)} is too large a number")
+        raise ValueError(f"{short(text)} is too large a number")
     return value
 
 
@@ -83,10 +83,10 @@ def read_chat(body: bytes, max_messages: int, max_text_mb: int = 16) -> ChatAsk:
     """The chat request in ``body``. Raises ``RequestError`` naming the field, the value and what is allowed."""
     ask = read_json(body)
     if not isinstance(ask, dict):
-        raise RequestError(f"the body is a JSON {_kind(ask)}; send an object", param="body")
+        raise RequestError(f"the body is a JSON {kind_of(ask)}; send an object", param="body")
     messages = ask.get("messages")
     if not isinstance(messages, list) or not messages:
-        given = "missing" if "messages" not in ask else "empty" if messages == [] else f"a {_kind(messages)}"
+        given = "missing" if "messages" not in ask else "empty" if messages == [] else f"a {kind_of(messages)}"
         raise RequestError(f"messages: {given}; send a list with at least one message", param="messages")
     if len(messages) > max_messages:
         raise RequestError(
@@ -95,39 +95,42 @@ def read_chat(body: bytes, max_messages: int, max_text_mb: int = 16) -> ChatAsk:
             status=413,
         )
     check_text(messages, max_text_mb)
-    choices = _typed(ask, "n", int, "a whole number")
+    choices = typed(ask, "n", int, "a whole number")
     choices = 1 if choices is None else choices
     if not 1 <= choices <= MAX_CHOICES:
         raise RequestError(f"n: {choices} is not allowed; give 1 to {MAX_CHOICES}", param="n")
-    options = _typed(ask, "stream_options", dict, "an object") or {}
-    stream = _typed(ask, "stream", bool, "true or false") or False
+    options = typed(ask, "stream_options", dict, "an object") or {}
+    stream = typed(ask, "stream", bool, "true or false") or False
     params = {name: value for name, value in ask.items() if name not in _OWN}
     if stream and options:
         params["stream_options"] = options
     return ChatAsk(
         messages=messages,
-        model=_typed(ask, "model", str, "a text") or "",
+        model=typed(ask, "model", str, "a text") or "",
         stream=stream,
         choices=choices,
-        user=_typed(ask, "user", str, "a text"),
+        user=typed(ask, "user", str, "a text"),
         wants_usage=options.get("include_usage") is True,
         params=params,
     )
 
 
-def _typed(ask: Mapping[str, Any], name: str, cls: type, what: str) -> Any:
+def typed(ask: Mapping[str, Any], name: str, cls: type, what: str) -> Any:
+    """A field of a request, None where it is missing. Raises ``RequestError`` for another type: give ``what``."""
     value = ask.get(name)
     if value is not None and type(value) is not cls:
-        raise RequestError(f"{name}: {_short(value)} is not allowed; give {what} or null", param=name)
+        raise RequestError(f"{name}: {short(value)} is not allowed; give {what} or null", param=name)
     return value
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value as JSON, for a message of error."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """What a value is called in JSON."""
     return {dict: "object", list: "list", str: "text", bool: "truth value", type(None): "null"}.get(
         type(value), "number"
     )
@@ -142,7 +145,8 @@ def text_json(text: str) -> str:
     return found if found.isascii() or not _SURROGATE.search(found) else json.dumps(text)
 
 
-def _json(value: Any) -> str:
+def to_json(value: Any) -> str:
+    """``value`` as JSON; escaped only when it holds half a character."""
     found = json.dumps(value, ensure_ascii=False)
     return found if found.isascii() or not _SURROGATE.search(found) else json.dumps(value)
 
@@ -175,7 +179,7 @@ class ChunkWriter:
 
     def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
         """Fields that are passed on as they came."""
-        return self._choice(index, _json(fields))
+        return self._choice(index, to_json(fields))
 
     def finish(self, index: int, reason: str) -> bytes:
         """The last chunk of a choice."""
@@ -183,7 +187,7 @@ class ChunkWriter:
 
     def usage(self, usage: Usage, dollars: float | None = None) -> bytes:
         """The token counts, and what they cost, in a chunk of their own."""
-        return f'{self._head}],"usage":{_json(usage_object(usage, dollars))}}}\n\n'.encode()
+        return f'{self._head}],"usage":{to_json(usage_object(usage, dollars))}}}\n\n'.encode()
 
 
 def error_event(body: bytes) -> bytes:
@@ -243,10 +247,10 @@ def completion(
     }
     if usage is not None:
         answer["usage"] = usage_object(usage, dollars)
-    return _json(answer).encode()
+    return to_json(answer).encode()
 
 
 def model_list(ids: list[str], created: int) -> bytes:
     """The answer to ``GET /v1/models``."""
     data = [{"id": name, "object": "model", "created": created, "owned_by": "saga"} for name in ids]
-    return _json({"object": "list", "data": data}).encode()
+    return to_json({"object": "list", "data": data}).encode()

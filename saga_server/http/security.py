@@ -28,6 +28,14 @@ _PRIVATE = (".internal", ".local", ".lan", ".home.arpa", ".localhost")
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+(?:%[\w.~-]+)?\]|[^\s\[\]:@/?#\\,]+)(?::[0-9]{1,5})?", re.IGNORECASE)
 """A host's name or address, and a port: without a user, a path or whatever else could pass for one."""
 
+_BASE = re.compile(r"\A(?:/s/[^/]+(?:/w/[^/]+)?|/w/[^/]+(?:/s/[^/]+)?)")
+"""A session and a world in the base URL."""
+_TEXT_PATHS = frozenset(
+    "/v1/completions /completions /api/v1/generate /api/extra/generate/stream /completion /props /health /api/v1/model"
+    " /api/v1/info/version /api/extra/version /api/extra/true_max_context_length /api/v1/config/max_context_length"
+    " /v1/internal/model/info /api/extra/tokencount /tokenize /detokenize /v1/internal/encode /api/extra/abort".split()
+)
+"""The doors for text completion (``text_doors``): open to whoever may chat, also those below ``/api``."""
 _OPEN = frozenset({"/", "/healthz", "/readyz"})
 _EXPOSED = (
     "X-SAGA-Session, X-SAGA-Turn, X-SAGA-Parent, X-SAGA-Context-Ms, X-SAGA-Late, X-SAGA-Silent, X-SAGA-Notice,"
@@ -44,7 +52,7 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
     _check_origin(request, server, admin)
     if request.method == "OPTIONS":
         return _preflight(request)
-    bearer = read_bearer(_one_authorization(request))
+    bearer = read_bearer(_one_authorization(request) or _as_bearer(request.headers.get("X-Api-Key")))
     _check_key(bearer, server, request.path not in _OPEN, admin)
     request[BEARER] = bearer
     await _receive(request)
@@ -57,6 +65,11 @@ def _one_authorization(request: web.Request) -> str | None:
     if len(found) > 1:
         raise RequestError(f"Authorization: {len(found)} such headers; send one", param="Authorization")
     return found[0] if found else None
+
+
+def _as_bearer(key: str | None) -> str | None:
+    """Anthropic's clients send their key in a header of its own."""
+    return f"Bearer {key}" if key else None
 
 
 def _check_key(bearer: Bearer, server: ServerConfig, wanted: bool, admin: bool) -> None:
@@ -88,7 +101,9 @@ async def _receive(request: web.Request) -> None:
 
 
 def _is_chat(path: str) -> bool:
-    return path.endswith(("/chat/completions", "/models")) and not path.startswith("/api/")
+    if path.endswith(("/chat/completions", "/models", "/messages")) and not path.startswith("/api/"):
+        return True
+    return _BASE.sub("", path) in _TEXT_PATHS
 
 
 def _check_host(request: web.Request, server: ServerConfig, admin: bool) -> None:

@@ -93,7 +93,7 @@ class AutomaticExtraction:
         narrators = self.narrators
         named = narrators.routes("") if narrators.model else ()
         for route in (*([narrators.narrated] if narrators.narrated is not None else []), *named):
-            if self._may_be_asked(route.provider) and self._is_free(route):
+            if route.model and self._may_be_asked(route.provider) and self._is_free(route):
                 return route
         return None
 

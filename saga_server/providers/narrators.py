@@ -99,15 +99,16 @@ class Narrators:
             "narrator answers; set OPENAI_API_KEY or another provider's key, or providers.<name>.base_url"
         )
 
-    def route(self, model: str) -> Route:
+    def route(self, model: str, *, nameless: bool = False) -> Route:
         """The provider for a request that names ``model``: ``provider/model``, by the name's family, or the only one.
 
-        An alias stands for the model that it names. Raises ``BadInput`` when nothing says which model to ask.
+        An alias stands for the model that it names. Raises ``BadInput`` when nothing says which model to ask, unless a
+        server that has just one may be asked ``nameless``.
         """
         if self.offline:
             return Route(self.providers[OFFLINE], model or OFFLINE)
         wanted = self.model or model
-        if not wanted:
+        if not wanted and not (nameless and self._route("").provider.completes_text):
             raise BadInput("model: missing; name one, or set models.narration")
         return self._route(wanted)
 
@@ -120,9 +121,9 @@ class Narrators:
             )
         return Route(self.providers[OFFLINE], OFFLINE) if self.offline else self._route(model)
 
-    def routes(self, model: str) -> tuple[Route, ...]:
+    def routes(self, model: str, *, nameless: bool = False) -> tuple[Route, ...]:
         """The route for ``model``, then those of ``models.fallback``, each once. Raises as ``route`` does."""
-        found = [self.route(model)]
+        found = [self.route(model, nameless=nameless)]
         for route in () if self.offline else map(self._route, self.fallback):
             if route not in found:
                 found.append(route)

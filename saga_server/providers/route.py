@@ -25,6 +25,11 @@ class Provider:
     """Whose rules hold for it: those of ``anthropic``, ``openai``, ``google``, ``openrouter``, or of nobody known."""
     slots: Slots = field(factory=Slots, eq=False, repr=False)
 
+    @property
+    def completes_text(self) -> bool:
+        """Whether prompts of one text go to it as they are: to every server of nobody known behind OpenAI's wire."""
+        return self.backend == "openai" and self.dialect == "any"
+
 
 @frozen
 class Route:

@@ -15,9 +15,10 @@ from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.http.chat import chat_routes
 from saga_server.http.errors import _ANSWERS
 from saga_server.http.openai_schema import MAX_CHOICES
-from saga_server.http.security import _EXPOSED
+from saga_server.http.security import _EXPOSED, _TEXT_PATHS
 from saga_server.server import Server
 from tests.docs.pages import page
+from tests.replay.test_text_completion import OPERATIONS, SOURCES
 
 HTTP = page("docs/http.md")
 METHODS = ("GET", "POST", "DELETE")
@@ -57,8 +58,19 @@ async def chat(client: ClientSession, base: str = "/v1", words: str = "I look ar
 
 def test_the_page_has_every_path_of_the_server_and_no_other() -> None:
     served = {endpoint.request for endpoint in ENDPOINTS}
-    served |= {"POST /v1/chat/completions", "GET /v1/models"}
+    served |= {"POST /v1/chat/completions", "POST /v1/messages", "GET /v1/models"}
     assert {request.partition("?")[0] for request in requests()} == served
+
+
+def test_the_page_has_every_path_of_text_completion() -> None:
+    """And every source and operation that is played, and no other."""
+    rows = [row for row in HTTP.rows if len(row) == 3 and row[1].startswith("`/") and "{" not in row[1]]
+    listed = {path for row in rows for cell in row[1:] for path in re.findall(r"`(/[^`]*)`", cell)}
+    assert listed - {"/v1/models"} == _TEXT_PATHS
+    head = next(row for row in HTTP.rows if row[0] == "source")
+    assert head[1:] == list(OPERATIONS)
+    cells = {row[0]: row[1:] for row in HTTP.rows if len(row) == len(head) and row[0] not in ("source", "---")}
+    assert cells == {name: ["yes"] * len(OPERATIONS) for name in SOURCES}
 
 
 def test_the_lists_are_those_of_the_table() -> None:

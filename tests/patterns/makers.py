@@ -18,6 +18,8 @@ from saga_core.naming import evidence, forms, names
 from saga_core.projection import settled, story
 from saga_core.recall import looking_back, time_words
 from saga_core.state_block import read_reply, records, values
+from saga_core.text_prompt import read_prompt
+from saga_core.text_prompt.templates import TEMPLATES
 from saga_core.transcript import persona, request_kind, voices
 
 _NAMES = ["Mara", "Old Tom", "마라", "수아", "真理", "玛拉"]
@@ -56,6 +58,10 @@ def call_all() -> None:
         request_kind._any(name)
     persona._own(every())
     voices._notes(every())
+    for template in TEMPLATES:
+        assert template.pattern and template.openers
+    read_prompt("Rain.\n@@Q@@ Hello.\n@@A@@ Hm.\n@@Q@@ Go.\n@@A@@", ["@@Q@@", "@@A@@"])
+    read_prompt("Rain.\nMara: Hello.\nOld Tom:", ["\nMara:"])
     lessons._names("no such field", "temperature")
     known_models.facts_of_model("a model that nobody knows")
     Blame("p", "host", 60.0, ("short", "a-secret-that-is-long-enough")).hide("said")

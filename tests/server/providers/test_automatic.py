@@ -108,6 +108,15 @@ async def test_the_first_model_that_talks_is_taken_where_nobody_narrated(upstrea
     await found.narrators.aclose()
 
 
+async def test_a_narrator_without_a_name_is_asked_under_the_one_that_its_server_lists(upstream: Upstream) -> None:
+    upstream.models = ["gpt-oss:20b"]
+    found = automatic(providers={"near": {"base_url": upstream.url, "api_key": "k", "max_retries": 0}})
+    assert found is not None
+    found.narrators.narrated = Route(found.narrators.providers["near"], "")
+    assert await found.models() == ["gpt-oss:20b"], "text completion names no model"
+    await found.narrators.aclose()
+
+
 async def test_one_that_lists_what_is_sold_is_a_relay(upstream: Upstream) -> None:
     upstream.models = ["house-model", "claude-opus-5"]
     found = automatic(providers={"near": {"base_url": upstream.url, "api_key": "k", "max_retries": 0}})

@@ -1,0 +1,12 @@
+"""Prompts that are one text: tells the messages in it apart, and writes them together again, byte for byte."""
+
+from __future__ import annotations
+
+from saga_core.text_prompt.reading import TextPrompt, read_prompt
+from saga_core.text_prompt.writing import write_prompt
+
+__all__ = [
+    "TextPrompt",
+    "read_prompt",
+    "write_prompt",
+]

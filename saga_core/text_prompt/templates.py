@@ -1,0 +1,215 @@
+"""Instruct templates: the marks that begin and end the messages of a prompt.
+
+A mark is a pattern without white space around it, for that belongs to the mark wherever it stands. All patterns are
+literals, or have a bounded middle part, so that a prompt is read in time linear in its length.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from attrs import define, frozen
+
+from saga_core.messages import Frame
+
+_ROLES = {
+    "system": "system",
+    "developer": "system",
+    "tool": "system",
+    "input": "system",
+    "user": "user",
+    "human": "user",
+    "instruction": "user",
+}
+
+
+@frozen
+class Mark:
+    """One mark. ``opens``: the role whose message begins here, ``?`` where the mark itself names it, or nothing."""
+
+    pattern: str
+    opens: str = ""
+    around: tuple[str, str] = ("", "")
+    """What stands before and behind the name in it."""
+    ends: bool = False
+    """Whether it belongs to the message before it, where it opens one as well."""
+
+    def role(self, text: str, player: str) -> str:
+        """The role whose message this mark, which reads ``text``, opens."""
+        if self.opens != "?":
+            return self.opens
+        return role_of(text.removeprefix(self.around[0]).removesuffix(self.around[1]), player)
+
+
+@define(eq=False)
+class Template:
+    """The marks of one family of models."""
+
+    name: str
+    marks: tuple[Mark, ...]
+    frames: dict[str, tuple[str, str]]
+    """Role to what is written around a message of that role where the prompt itself shows none."""
+    loose: str = "system"
+    """Whose text it is that stands behind an end and before the next beginning."""
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """All marks, a group for each."""
+        return re.compile("|".join(f"({mark.pattern})" for mark in self.marks), re.MULTILINE)
+
+    @cached_property
+    def openers(self) -> re.Pattern[str]:
+        """The marks that begin a message."""
+        return re.compile("|".join(mark.pattern for mark in self.marks if mark.opens), re.MULTILINE)
+
+    def frame(self, role: str) -> Frame:
+        """What is written around a message of ``role``."""
+        head, tail = self.frames.get(role) or self.frames.get("user", ("", "\n"))
+        return Frame(head, tail, role)
+
+
+def role_of(name: str, player: str = "") -> str:
+    """The role that a header's name stands for; whoever is not the player and not the system speaks for the model."""
+    plain = name.strip("#[]: \n").lower()
+    if player and plain == player.lower():
+        return "user"
+    return _ROLES.get(plain.partition(" ")[0], "assistant")
+
+
+def _headed(head: str, between: str, end: str) -> dict[str, tuple[str, str]]:
+    return {role: (f"{head}{role}{between}", end) for role in ("system", "user", "assistant")}
+
+
+CHATML = Template(
+    "ChatML",
+    (Mark(r"<\|im_start\|>(?:[^\n<>|]{1,60}(?=\n|\Z))?", "?", ("<|im_start|>", "")), Mark(r"<\|im_end\|>")),
+    _headed("<|im_start|>", "\n", "<|im_end|>\n"),
+)
+LLAMA_3 = Template(
+    "Llama 3",
+    (
+        Mark(
+            r"<\|start_header_id\|>[^\n<>|]{0,60}<\|end_header_id\|>", "?", ("<|start_header_id|>", "<|end_header_id|>")
+        ),
+        Mark(r"<\|eot_id\|>"),
+        Mark(r"<\|begin_of_text\|>"),
+    ),
+    _headed("<|start_header_id|>", "<|end_header_id|>\n\n", "<|eot_id|>"),
+)
+LLAMA_4 = Template(
+    "Llama 4",
+    (
+        Mark(r"<\|header_start\|>[^\n<>|]{0,60}<\|header_end\|>", "?", ("<|header_start|>", "<|header_end|>")),
+        Mark(r"<\|eot\|>"),
+        Mark(r"<\|begin_of_text\|>"),
+    ),
+    _headed("<|header_start|>", "<|header_end|>\n\n", "<|eot|>"),
+)
+LLAMA_2 = Template(
+    "Llama 2",
+    (
+        Mark(r"\[INST\][ \n]?<<SYS>>", "system"),
+        Mark(r"<<SYS>>", "system"),
+        Mark(r"<</SYS>>", "user", ends=True),
+        Mark(r"\[INST\]", "user"),
+        Mark(r"\[/INST\]", "assistant", ends=True),
+        Mark(r"</s>"),
+        Mark(r"<s>"),
+    ),
+    {"user": ("[INST] ", " [/INST]"), "assistant": (" ", " </s>")},
+    loose="assistant",
+)
+MISTRAL = Template(
+    "Mistral",
+    (
+        Mark(r"\[SYSTEM_PROMPT\]", "system"),
+        Mark(r"\[/SYSTEM_PROMPT\]"),
+        Mark(r"\[INST\]", "user"),
+        Mark(r"\[/INST\]", "assistant", ends=True),
+        Mark(r"</s>"),
+        Mark(r"<s>"),
+    ),
+    {"user": ("[INST] ", "[/INST]"), "assistant": (" ", "</s>")},
+    loose="assistant",
+)
+GEMMA = Template(
+    "Gemma",
+    (
+        Mark(r"<start_of_turn>[a-z]{1,20}", "?", ("<start_of_turn>", "")),
+        Mark(r"<end_of_turn>"),
+        Mark(r"<bos>"),
+    ),
+    {
+        "user": ("<start_of_turn>user\n", "<end_of_turn>\n"),
+        "assistant": ("<start_of_turn>model\n", "<end_of_turn>\n"),
+    },
+)
+METHARME = Template(
+    "Metharme",
+    (
+        Mark(r"<\|(?:system|user|model|assistant|observation)\|>", "?", ("<|", "|>")),
+        Mark(r"</s>"),
+        Mark(r"<\|end\|>"),
+        Mark(r"<\|endoftext\|>"),
+        Mark(r"\[gMASK\](?:<sop>)?"),
+    ),
+    {"system": ("<|system|>", ""), "user": ("<|user|>", ""), "assistant": ("<|model|>", "")},
+)
+COMMAND_R = Template(
+    "Command R",
+    (
+        Mark(
+            r"<\|START_OF_TURN_TOKEN\|><\|(?:SYSTEM|USER|CHATBOT)_TOKEN\|>",
+            "?",
+            ("<|START_OF_TURN_TOKEN|><|", "_TOKEN|>"),
+        ),
+        Mark(r"<\|END_OF_TURN_TOKEN\|>"),
+        Mark(r"<BOS_TOKEN>"),
+    ),
+    {
+        role: (f"<|START_OF_TURN_TOKEN|><|{name}_TOKEN|>", "<|END_OF_TURN_TOKEN|>")
+        for role, name in (("system", "SYSTEM"), ("user", "USER"), ("assistant", "CHATBOT"))
+    },
+)
+DEEPSEEK = Template(
+    "DeepSeek",
+    (
+        Mark("<｜(?:User|Assistant)｜>", "?", ("<｜", "｜>")),
+        Mark("<｜end▁of▁sentence｜>"),
+        Mark("<｜begin▁of▁sentence｜>"),
+    ),
+    {"user": ("<｜User｜>", ""), "assistant": ("<｜Assistant｜>", "<｜end▁of▁sentence｜>"), "system": ("", "\n\n")},
+)
+ALPACA = Template(
+    "Alpaca",
+    (
+        Mark(r"^### ?(?:Instruction|Response|Input|System|Human|User|Assistant)\b[^\n:]{0,80}:", "?"),
+        Mark(r"</s>"),
+    ),
+    {
+        "system": ("### Input:\n", "\n\n"),
+        "user": ("### Instruction:\n", "\n\n"),
+        "assistant": ("### Response:\n", "\n\n"),
+    },
+)
+VICUNA = Template(
+    "Vicuna",
+    (Mark(r"(?:^|(?<=</s>))(?:USER|HUMAN|ASSISTANT|SYSTEM):", "?"), Mark(r"</s>")),
+    {"system": ("SYSTEM: ", "\n"), "user": ("USER: ", "\n"), "assistant": ("ASSISTANT: ", "</s>\n")},
+)
+
+TEMPLATES = (
+    CHATML,
+    LLAMA_3,
+    LLAMA_4,
+    COMMAND_R,
+    GEMMA,
+    DEEPSEEK,
+    LLAMA_2,
+    MISTRAL,
+    METHARME,
+    ALPACA,
+    VICUNA,
+)
+"""The most distinctive first: where nothing else decides, the first whose marks are there is taken."""

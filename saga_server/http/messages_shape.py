@@ -1,0 +1,162 @@
+"""Answers in the shape of Anthropic's Messages API: one message, or the events of one."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import define, field
+
+from saga_core.ports import Usage
+from saga_server.http.openai_schema import Choice, to_json
+from saga_server.http.shapes import Shape
+
+_REASONS = {"length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
+_KINDS = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error"}
+
+
+@define(eq=False)
+class MessagesShape(Shape):
+    """``message_start``, a block for each stretch of text, thoughts or a tool's call, ``message_stop``."""
+
+    _id: str = field(factory=lambda: f"msg_{secrets.token_hex(12)}", init=False)
+    _begun: bool = field(default=False, init=False)
+    _block: str = field(default="", init=False)
+    """What the open block holds; empty while none is open."""
+    _blocks: int = field(default=0, init=False)
+    _reason: str = field(default="end_turn", init=False)
+    _usage: dict[str, int] = field(factory=lambda: {"output_tokens": 0}, init=False)
+
+    def _message(self, content: Sequence[Any], reason: str | None, usage: Mapping[str, int]) -> dict[str, Any]:
+        return {
+            "id": self._id,
+            "type": "message",
+            "role": "assistant",
+            "model": self.model,
+            "content": content,
+            "stop_reason": reason,
+            "stop_sequence": None,
+            "usage": usage,
+        }
+
+    def role(self, index: int) -> bytes:
+        """``message_start``."""
+        self._begun = True
+        message = self._message([], None, {"input_tokens": 0, "output_tokens": 0})
+        return _event({"type": "message_start", "message": message})
+
+    def text(self, index: int, text: str) -> bytes:
+        """A piece of a text block."""
+        opened = self._open("text", {"type": "text", "text": ""})
+        return opened + self._delta({"type": "text_delta", "text": text})
+
+    def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
+        """Thoughts, and the calls of tools."""
+        found = b""
+        thought = fields.get("reasoning_content") or fields.get("reasoning")
+        if isinstance(thought, str) and thought:
+            found += self._open("thinking", {"type": "thinking", "thinking": "", "signature": ""})
+            found += self._delta({"type": "thinking_delta", "thinking": thought})
+        for call in _calls(fields):
+            found += self._call(call)
+        return found
+
+    def _call(self, call: Mapping[str, Any]) -> bytes:
+        function = call.get("function") or {}
+        found = b""
+        if call.get("id"):
+            found += self._close()
+            begun = {"type": "tool_use", "id": call["id"], "name": function.get("name", ""), "input": {}}
+            found += self._open("tool_use", begun)
+        if function.get("arguments"):
+            found += self._delta({"type": "input_json_delta", "partial_json": function["arguments"]})
+        return found
+
+    def _open(self, kind: str, block: Mapping[str, Any]) -> bytes:
+        if self._block == kind:
+            return b""
+        closed = self._close()
+        self._block = kind
+        return closed + _event({"type": "content_block_start", "index": self._blocks, "content_block": block})
+
+    def _close(self) -> bytes:
+        if not self._block:
+            return b""
+        self._block = ""
+        self._blocks += 1
+        return _event({"type": "content_block_stop", "index": self._blocks - 1})
+
+    def _delta(self, delta: Mapping[str, Any]) -> bytes:
+        return _event({"type": "content_block_delta", "index": self._blocks, "delta": delta})
+
+    def finish(self, index: int, reason: str) -> bytes:
+        """The end of the last block."""
+        self._reason = _REASONS.get(reason, "end_turn")
+        return self._close()
+
+    def usage(self, usage: Usage, dollars: float | None) -> bytes:
+        """The token counts are told with the reason of the end."""
+        self._usage = _counts(usage)
+        return b""
+
+    def end(self) -> bytes:
+        """``message_delta`` and ``message_stop``."""
+        delta = {"stop_reason": self._reason, "stop_sequence": None}
+        last = _event({"type": "message_delta", "delta": delta, "usage": self._usage})
+        return last + _event({"type": "message_stop"})
+
+    def alive(self) -> bytes:
+        """``ping``."""
+        return _event({"type": "ping"})
+
+    def failure(self, body: bytes) -> bytes:
+        """An ``error`` ends the stream."""
+        return _event(failure(json.loads(body)["error"]))
+
+    def whole(self, choices: Sequence[Choice], usage: Usage | None, dollars: float | None) -> bytes:
+        """The message."""
+        choice = choices[0]
+        thought = choice.extra.get("reasoning_content") or choice.extra.get("reasoning")
+        content: list[dict[str, Any]] = []
+        if thought:
+            content.append({"type": "thinking", "thinking": thought, "signature": ""})
+        if choice.text:
+            content.append({"type": "text", "text": choice.text})
+        content += [_use(call) for call in _calls(choice.extra)]
+        counts = {"input_tokens": 0, "output_tokens": 0} if usage is None else _counts(usage)
+        return to_json(self._message(content, _REASONS.get(choice.finish, "end_turn"), counts)).encode()
+
+
+def failure(about: Mapping[str, Any], status: int = 0) -> dict[str, Any]:
+    """An error in the API's shape, from OpenAI's."""
+    kind = _KINDS.get(status) or str(about.get("type") or "api_error")
+    return {"type": "error", "error": {"type": kind, "message": about.get("message", "")}}
+
+
+def _calls(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    calls = fields.get("tool_calls")
+    return [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
+
+
+def _use(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = call.get("function") or {}
+    try:
+        given = json.loads(function.get("arguments") or "{}")
+    except ValueError:
+        given = {"arguments": function.get("arguments")}
+    return {"type": "tool_use", "id": call.get("id", ""), "name": function.get("name", ""), "input": given}
+
+
+def _counts(usage: Usage) -> dict[str, int]:
+    return {
+        "input_tokens": max(0, usage.input - usage.cache_read - usage.cache_write),
+        "cache_read_input_tokens": usage.cache_read,
+        "cache_creation_input_tokens": usage.cache_write,
+        "output_tokens": usage.output,
+    }
+
+
+def _event(value: Mapping[str, Any]) -> bytes:
+    return f"event: {value['type']}\ndata: {to_json(value)}\n\n".encode()
