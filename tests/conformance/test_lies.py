@@ -106,11 +106,11 @@ def test_what_is_lost_seldom_is_found_by_more_runs() -> None:
     liars.LosesOneOfAThousand.dice.seed(1)
     once = run(liars.LOSES, profile="quick", only=["store_machine.state"])
     assert once.verdict is Verdict.PARTIAL, "one run sees nothing"
-    often = run(liars.LOSES, profile="quick", only=["store_machine.state"], runs=10)
+    often = run(liars.LOSES, profile="quick", only=["store_machine.state"], runs=40)
     assert often.verdict is Verdict.NONCONFORMANT
     (failed,) = (outcome for outcome in often.outcomes if outcome.status is Status.FAIL)
     assert "times, then failed with the seed" in failed.detail
-    assert often.runs == 10
+    assert often.runs == 40
 
 
 def test_a_run_apart_says_what_a_run_here_says() -> None:

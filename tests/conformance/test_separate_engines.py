@@ -23,6 +23,8 @@ TWINS = {
     "vector-resident-lancedb",
 }
 """Whose parts are each tested in another pair: left to the long searches."""
+SLOW = {"graph-ladybug", "vector-chroma", "vector-lancedb"}
+"""Which take a quarter of a minute of the processor each: left to them too."""
 PROFILE = os.environ.get("SAGA_CONFORMANCE", "quick")
 LONG = ("crashes.", "elsewhere.", "confusable.", "questions.", "filters.", "sizes", "moments.")
 """Checks that open a store in many processes, or that ask much: for these engines they take a minute."""
@@ -41,7 +43,7 @@ def told(name: str, tmp_path: Path, *options: str) -> Report:
     return report
 
 
-@pytest.mark.parametrize("name", [name for name in IN_THEIR_OWN if name not in TWINS])
+@pytest.mark.parametrize("name", [name for name in IN_THEIR_OWN if name not in TWINS | SLOW])
 def test_it_keeps_what_takes_no_minute(name: str, tmp_path: Path) -> None:
     short = [check.id for check in applicable(IN_THEIR_OWN[name]) if not check.id.startswith(LONG)]
     report = told(name, tmp_path, *(part for check in short for part in ("--only", check)))

@@ -6,5 +6,5 @@ from saga_core.capabilities import Capability
 
 
 def test_the_words_stay() -> None:
-    words = {"durable", "resident", "shared", "native_expand", "raw_query", "approximate", "remembers"}
+    words = {"durable", "resident", "shared", "native_expand", "raw_query", "approximate", "remembers", "compacts"}
     assert {each.value for each in Capability} == words

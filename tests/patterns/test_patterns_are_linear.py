@@ -86,13 +86,14 @@ def attacked(pattern: str, flags: int, ways: frozenset[str] = ALL, bound: int = 
     ``bound``: the longest text that it is given, if there is one.
     """
     compiled = re.compile(pattern, flags)
-    sizes = (*FEW, bound) if bound else (*FEW, 250, SIZES[1])
+    sizes = (*FEW, bound) if bound else (*FEW, 250, 3_000)
     for unit in units(pattern, flags, _OWN):
         for size in sizes:
             if _seconds(compiled, unit, size, ways) > max(QUICK, size * DEAR if bound else 0):
                 few = min(_seconds(compiled, unit, size, ways) for _ in range(2)) if size in FEW else 0.0
                 dear = f"{size} characters take {few:.3f} s" if few > QUICK else ""
-                dear = dear or _dear(compiled, unit, ways, bound)
+                # Somebody else's work on the machine is told apart by measuring again.
+                dear = dear or (_dear(compiled, unit, ways, bound) and _dear(compiled, unit, ways, bound))
                 if dear:
                     return f"{unit!r} × n: {dear}"
                 break
