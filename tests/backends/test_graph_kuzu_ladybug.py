@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.backends.store_openers import ENGINE
 
 HERE = Path(__file__).resolve().parent
@@ -19,6 +21,7 @@ FILES = (
 )
 
 
+@pytest.mark.deep
 def test_the_other_engine_passes_them_too() -> None:
     other = "ladybug" if ENGINE == "kuzu" else "kuzu"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
