@@ -7,9 +7,10 @@ import json
 import time
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from aiohttp import web
+from attrs import evolve
 
 from saga_server.http.app_keys import CURRENT, EXCHANGES
 from saga_server.http.bodies import BODY
@@ -26,6 +27,22 @@ LARGE = 1 << 20
 BASES = ("", "/s/{session}", "/w/{world}", "/s/{session}/w/{world}", "/w/{world}/s/{session}")
 """What stands before every path: a session and a world in the base URL."""
 _STREAMING = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+
+
+class Asked(Protocol):
+    """What every door reads of a request's body."""
+
+    @property
+    def messages(self) -> list[Any]: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def stream(self) -> bool: ...
+
+    @property
+    def params(self) -> Mapping[str, Any]: ...
 
 
 def chat_routes() -> list[web.RouteDef]:
@@ -46,18 +63,33 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
     body = request[BODY]
     reading = partial(read_chat, body, config.server.max_messages, config.server.max_text_mb)
     ask = reading() if len(body) < LARGE else await asyncio.to_thread(reading)
-    bearer = request[BEARER]
+    call = call_of(request, ask, user=ask.user, choices=ask.choices, wants_usage=ask.wants_usage)
+    return await answer(request, call, body)
+
+
+def call_of(
+    request: web.Request,
+    ask: Asked,
+    *,
+    user: str | None = None,
+    choices: int = 1,
+    wants_usage: bool = True,
+    nameless: bool = False,
+) -> Call:
+    """What a request asks for at any door, with the names that it gives and who narrates. ``nameless``: the narrator
+    may be asked without a model's name."""
+    current, bearer = request.app[CURRENT], request[BEARER]
     named = read_names(
         ask.messages,
         path=request.match_info,
         headers=request.headers,
         bearer=bearer,
-        user=ask.user,
-        identify=config.session.identify,
-        markers=config.session.markers,
+        user=user,
+        identify=current.config.session.identify,
+        markers=current.config.session.markers,
     )
-    routes = current.narrators.routes(ask.model)
-    call = Call(
+    routes = current.narrators.routes(ask.model, nameless=nameless)
+    return Call(
         messages=named.messages,
         session=named.session,
         world=named.world,
@@ -66,15 +98,14 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
         notices=named.notices,
         aside=wants_a_form(ask.params),
         owner=bearer.owner,
-        choices=ask.choices,
+        choices=choices,
         stream=ask.stream,
-        wants_usage=ask.wants_usage,
+        wants_usage=wants_usage,
         params=ask.params,
         routes=routes,
         model=ask.model or routes[0].model,
         api_key=bearer.key or None,
     )
-    return await answer(request, call, body)
 
 
 async def messages(request: web.Request) -> web.StreamResponse:
@@ -94,35 +125,7 @@ async def _messages(request: web.Request) -> web.StreamResponse:
     body = request[BODY]
     reading = partial(read_messages, body, current.config.server.max_messages, current.config.server.max_text_mb)
     ask = reading() if len(body) < LARGE else await asyncio.to_thread(reading)
-    bearer = request[BEARER]
-    named = read_names(
-        ask.messages,
-        path=request.match_info,
-        headers=request.headers,
-        bearer=bearer,
-        user=None,
-        identify=current.config.session.identify,
-        markers=current.config.session.markers,
-    )
-    routes = current.narrators.routes(ask.model)
-    call = Call(
-        messages=named.messages,
-        session=named.session,
-        world=named.world,
-        player=named.player or "",
-        marked=named.marked,
-        notices=named.notices,
-        aside=wants_a_form(ask.params),
-        owner=bearer.owner,
-        choices=1,
-        stream=ask.stream,
-        wants_usage=True,
-        params=ask.params,
-        routes=routes,
-        model=ask.model or routes[0].model,
-        api_key=bearer.key or None,
-        shape=MessagesShape,
-    )
+    call = evolve(call_of(request, ask), shape=MessagesShape)
     return await answer(request, call, b"/v1/messages\n" + body)
 
 

@@ -10,17 +10,16 @@ from functools import partial
 from typing import Any
 
 from aiohttp import web
-from attrs import frozen
+from attrs import evolve, frozen
 
 from saga_core.errors import BadInput, NotSupported, UpstreamError
 from saga_core.ports import TextServer, TextWire
 from saga_server.http.app_keys import CURRENT, EXCHANGES, SAGA
 from saga_server.http.bodies import BODY
-from saga_server.http.chat import BASES, LARGE, answer, wants_a_form
+from saga_server.http.chat import BASES, LARGE, answer, call_of
 from saga_server.http.errors import RequestError
 from saga_server.http.exchange import Call
 from saga_server.http.openai_schema import read_json
-from saga_server.http.request_names import read_names
 from saga_server.http.security import BEARER
 from saga_server.http.shapes import CompletionShape, KoboldShape, LlamaShape, Shape
 from saga_server.http.text_ask import UNTOLD, TextRequest, read_text
@@ -98,38 +97,16 @@ def _completing(door: Door) -> Callable[[web.Request], Any]:
 
 
 def _call(request: web.Request, door: Door, ask: TextRequest) -> Call:
-    current = request.app[CURRENT]
-    bearer = request[BEARER]
-    named = read_names(
-        ask.messages,
-        path=request.match_info,
-        headers=request.headers,
-        bearer=bearer,
-        user=ask.user,
-        identify=current.config.session.identify,
-        markers=current.config.session.markers,
-    )
-    routes = current.narrators.routes(ask.model, nameless=True)
-    return Call(
-        messages=named.messages,
-        session=named.session,
-        world=named.world,
-        player=named.player or ask.ask.prompt.player,
-        aside=ask.aside or wants_a_form(ask.params),
-        owner=bearer.owner,
-        choices=ask.choices,
-        stream=ask.stream,
-        wants_usage=ask.wants_usage,
-        params=ask.params,
-        routes=routes,
-        model=ask.model or routes[0].model,
-        api_key=bearer.key or None,
+    call = call_of(request, ask, user=ask.user, choices=ask.choices, wants_usage=ask.wants_usage, nameless=True)
+    return evolve(
+        call,
+        player=call.player or ask.ask.prompt.player,
+        aside=ask.aside or call.aside,
         speaker=ask.speaker,
         window=ask.window,
         shape=door.shape,
         text=ask.ask,
-        marked=named.marked,
-        notices=(*named.notices, *(() if ask.ask.prompt.told else (UNTOLD,))),
+        notices=(*call.notices, *(() if ask.ask.prompt.told else (UNTOLD,))),
     )
 
 
