@@ -77,13 +77,7 @@ class GraphImage:
         limit: int | None = None,
     ) -> list[Edge]:
         """The edges that touch ``ids``, ordered by identity."""
-        if not self._touching:
-            self._touching.update(touching(self._own_edges()))
-        found: dict[Identity, Edge] = {}
-        for id_ in ids:
-            found.update(self._touching.get(id_, {}))
-            if self._lore is not None:
-                found.update(self._lore.touching.get(id_, {}))
+        found = self.touching(ids)
         keys: Iterable[Identity] = found
         if types is not None or direction != "both":
             end, wanted = (0 if direction == "out" else 2), set(ids)
@@ -93,6 +87,18 @@ class GraphImage:
                 if (types is None or key[1] in types) and (direction == "both" or key[end] in wanted)
             )
         return [found[key] for key in sorted(keys)[:limit]]
+
+    def touching(self, ids: Sequence[str]) -> dict[Identity, Edge]:
+        """The edges that touch ``ids``, by identity, in any order."""
+        if not self._touching:
+            self._touching.update(touching(self._own_edges()))
+        own, lore = self._touching, self._lore.touching if self._lore is not None else {}
+        found: dict[Identity, Edge] = {}
+        for id_ in ids:
+            for edges in (own, lore):
+                if id_ in edges:
+                    found.update(edges[id_])
+        return found
 
     def rest(self) -> None:
         """Let go of what makes reading fast; it is made again when it is read."""

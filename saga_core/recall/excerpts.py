@@ -46,22 +46,22 @@ def weigh(words: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
     nothing = telling_nothing()
     telling = [word for word in words if word not in nothing] or list(words)
     folded = [_laid_out(text)[1] for text in texts]
-    return {word: log(1 + len(folded) / max(1, sum(word in each for each in folded))) for word in telling}
+    return {word: log(1 + len(folded) / max(1, [word in each for each in folded].count(True))) for word in telling}
 
 
 def _lent(worth: Sequence[float]) -> list[float]:
     """The worth of each sentence with what its neighbours lend to it."""
     last = len(worth) - 1
-    lent: list[float] = []
+    lent = list(worth)
     for at, own in enumerate(worth):
-        total = own
+        if not own:  # most have nothing to lend
+            continue
         if at:
-            total += _BEHIND * worth[at - 1]
-        if at > 1:
-            total += _FARTHER * worth[at - 2]
+            lent[at - 1] += _BEFORE * own
         if at < last:
-            total += _BEFORE * worth[at + 1]
-        lent.append(total)
+            lent[at + 1] += _BEHIND * own
+        if at + 1 < last:
+            lent[at + 2] += _FARTHER * own
     return lent
 
 
@@ -121,7 +121,7 @@ def _worth(folded: str, starts: Sequence[int], weights: Mapping[str, float]) -> 
     worth = [0.0] * len(starts)
     last = len(starts) - 1
     for word, weight in weights.items():
-        spaced = not caseless(word[0])
+        spaced = _bounded(word[0])
         at = folded.find(word)
         while at >= 0:
             if spaced and at and folded[at - 1].isalnum():  # "way" is no part of "always"
@@ -131,6 +131,12 @@ def _worth(folded: str, starts: Sequence[int], weights: Mapping[str, float]) -> 
             worth[sentence] += weight
             at = folded.find(word, starts[sentence + 1]) if sentence < last else -1
     return worth
+
+
+@lru_cache(maxsize=1_024)
+def _bounded(letter: str) -> bool:
+    """Whether a word that begins with ``letter`` begins where no other letter stands before it."""
+    return not caseless(letter)
 
 
 def _cut(sentence: str, words: Iterable[str], room: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter, itemgetter
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from attrs import field, frozen
 
@@ -16,7 +16,9 @@ _WEIGHTS = {edge.type: edge.weight for edge in SCHEMA.edges}
 _UNKNOWN_WEIGHT = 0.3
 _WIDER = 8
 
-_first = itemgetter(0)
+Identity = tuple[str, str, str, str]
+
+_interest_and_identity = itemgetter(0, 1)
 _identity = attrgetter("source", "type", "target", "key")
 
 
@@ -38,6 +40,15 @@ class Neighbors(Protocol):
         limit: int | None = None,
     ) -> list[Edge]:
         """As ``GraphStore.neighbors``."""
+        ...
+
+
+@runtime_checkable
+class AtHand(Protocol):
+    """A graph at rest in memory. Its edges need neither be waited for nor put in order."""
+
+    def touching(self, ids: Sequence[str]) -> Mapping[Identity, Edge]:
+        """All edges that touch ``ids``, by identity (source, type, target, key), in any order."""
         ...
 
 
@@ -73,34 +84,34 @@ async def walk(
     frontier = sorted(set(seeds))
     distance = dict.fromkeys(frontier, 0)
     interest = dict.fromkeys(frontier, 1.0)
-    seen: dict[tuple[str, str, str, str], Edge] = {}
+    seen: dict[Identity, Edge] = {}
     for hop in range(1, hops + 1):
         if not frontier:
             break
-        new: list[tuple[float, Edge]] = []
-        for edge in await _around(graph, scope, frontier, types, limit, len(seen)):
+        new: list[tuple[float, Identity, Edge]] = []
+        for key, edge in await _around(graph, scope, frontier, types, limit, len(seen)):
             one, other = interest.get(edge.source), interest.get(edge.target)
             # The ends of an edge that was seen are both known: the others need no look.
             if one is None:
                 most = other or 0.0
             elif other is None:
                 most = one
-            elif _identity(edge) in seen:
+            elif key in seen:
                 continue
             else:
                 most = one if one > other else other
-            new.append((most * _WEIGHTS.get(edge.type, _UNKNOWN_WEIGHT), edge))
+            new.append((-most * _WEIGHTS.get(edge.type, _UNKNOWN_WEIGHT), key, edge))
         if limit is not None and len(new) > limit:
-            new.sort(key=_first, reverse=True)  # stable: equals stay in the order of their identity
+            new.sort(key=_interest_and_identity)
             del new[limit:]
         fresh: dict[str, float] = {}
-        for carried, edge in new:
-            seen[_identity(edge)] = edge
+        for loss, key, edge in new:
+            seen[key] = edge
             known = edge.target in distance
             if known is not (edge.source in distance):
                 there = edge.source if known else edge.target
-                if carried > fresh.get(there, -1.0):
-                    fresh[there] = carried
+                if -loss > fresh.get(there, -1.0):
+                    fresh[there] = -loss
         distance.update(dict.fromkeys(fresh, hop))
         interest.update(fresh)
         frontier = sorted(fresh)  # no more than there are new edges
@@ -109,15 +120,17 @@ async def walk(
 
 async def _around(
     graph: Neighbors, scope: str, ids: Sequence[str], types: Sequence[str] | None, limit: int | None, known: int
-) -> list[Edge]:
-    """The edges that touch ``ids``; with a ``limit`` so many that the heaviest of them are there, ``known`` old ones
-    aside."""
-    if limit is None:
-        return await graph.neighbors(scope, ids, types=types, direction="both")
-    most = _WIDER * limit + known
+) -> Iterable[tuple[Identity, Edge]]:
+    """The edges that touch ``ids``, by identity, in any order; with a ``limit`` so many that the heaviest of them are
+    there, ``known`` old ones aside."""
+    most = _WIDER * limit + known if limit is not None else None
+    if isinstance(graph, AtHand) and types is None:
+        at_hand = graph.touching(ids)
+        if most is None or len(at_hand) < most:
+            return at_hand.items()
     met = await graph.neighbors(scope, ids, types=types, direction="both", limit=most)
-    if len(met) < most:
-        return met
+    if limit is None or most is None or len(met) < most:
+        return [(_identity(edge), edge) for edge in met]
     heavy = sorted(_WEIGHTS if types is None else set(types), key=lambda type_: (-weight_of(type_), type_))
     found: list[Edge] = []
     for type_ in heavy:
@@ -126,4 +139,4 @@ async def _around(
             break
     else:
         found += met
-    return sorted({_identity(edge): edge for edge in found}.values(), key=_identity)
+    return {_identity(edge): edge for edge in found}.items()

@@ -128,11 +128,17 @@ def _of_words(transcript: Transcript) -> str:
     for said in transcript.utterances:
         if said.role != "user":
             continue
-        for pattern in _own(languages_in(said.sent[:_INTRODUCED])):
-            found = pattern.search(said.sent[:_INTRODUCED])
-            if found and (name := _plain(found["name"])) and not _known_before(transcript, said, name):
+        for name in _introduced(said.sent[:_INTRODUCED]):
+            if not _known_before(transcript, said, name):
                 return name
     return ""
+
+
+@lru_cache(maxsize=512)
+def _introduced(beginning: str) -> tuple[str, ...]:
+    """The names that the speaker of words says are her own. Each request has all words of the history again."""
+    found = (pattern.search(beginning) for pattern in _own(languages_in(beginning)))
+    return tuple(name for each in found if each and (name := _plain(each["name"])))
 
 
 @cache
