@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from saga_core.language import NEVER, StoryWords, every
 
@@ -98,11 +99,10 @@ def you_fight(text: str, names: Iterable[str], said: str) -> str:
 def dies(text: str, names: Iterable[str]) -> str:
     """The first sentence that says that somebody of those names dies, "" for none."""
     lowered = text.lower()
-    found = [name for name in names if name and name.lower() in lowered]
+    found = tuple(name for name in names if name and name.lower() in lowered)
     if not found:
         return ""
-    named = _named(found)
-    said = any_of(lambda words: words.dying(named))
+    said = _dying(found)
     for sentence in narrated(text):
         if said.search(sentence) and not unreal(sentence) and not _UNTRUE_OF_DEATH.search(sentence):
             return sentence
@@ -112,19 +112,32 @@ def dies(text: str, names: Iterable[str]) -> str:
 def stays_at(text: str, names: Iterable[str], places: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """(place, sentence) of each sentence in which somebody of those names is at a place. ``places``: ids and names."""
     lowered = text.lower()
-    found = [name for name in names if name and name.lower() in lowered]
+    found = tuple(name for name in names if name and name.lower() in lowered)
+    if not found:
+        return
     # A pattern for each name of a large world takes seconds to compile.
     there = sorted((each for each in places if each[1].lower() in lowered), key=lambda place: -len(place[1]))
-    if not found or not there:
-        return
-    named = _named(found)
-    for sentence in narrated(text):
-        if not _real(sentence) or unreal(sentence):
+    for sentence in narrated(text) if there else ():
+        told = sentence.lower()
+        near = [each for each in there if each[1].lower() in told]
+        if not near or not any(name.lower() in told for name in found) or not _real(sentence) or unreal(sentence):
             continue
-        for place, name in there:
-            if any(re.search(words.staying(named, re.escape(name)), sentence) for words in _WORDS):
+        for place, name in near:
+            if _staying(found, name).search(sentence):
                 yield place, sentence
                 break
+
+
+@lru_cache(maxsize=256)
+def _staying(names: tuple[str, ...], place: str) -> re.Pattern[str]:
+    named, there = _named(names), re.escape(place)
+    return re.compile("|".join(f"(?:{words.staying(named, there)})" for words in _WORDS))
+
+
+@lru_cache(maxsize=256)
+def _dying(names: tuple[str, ...]) -> re.Pattern[str]:
+    named = _named(names)
+    return any_of(lambda words: words.dying(named))
 
 
 def _named(names: Iterable[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from attrs import define, field
 
@@ -332,21 +333,28 @@ def _acts_in(step: Step, who: Entity) -> str:
 def _distinct(entity: Entity, state: WorldState, text: str) -> list[str]:
     """The names in ``text`` by which a sentence means this character and nobody else, the longest first; parts of names
     too."""
-    lowered = text.lower()
-    found = {name for name in _parts(entity) if len(name) > 1 and name.lower() in lowered}
+    lowered = _lowered(text)
+    found = {name for name in _parts(entity.names) if len(name) > 1 and name.lower() in lowered}
     if not found:
         return []  # most of a large cast: nobody else's names need be looked through
-    others = {part for each in state.of_kind(Kind.CHARACTER) if each.id != entity.id for part in _parts(each)}
+    others = {part for each in state.of_kind(Kind.CHARACTER) if each.id != entity.id for part in _parts(each.names)}
     return sorted(found - others, key=lambda name: (-len(name), name))
+
+
+@lru_cache(maxsize=4)
+def _lowered(text: str) -> str:
+    """Of one reply it is asked for every character."""
+    return text.lower()
 
 
 _TITLES = frozenset("captain lady lord sir old young mother father the doctor master mistress king queen reeve".split())
 
 
-def _parts(entity: Entity) -> set[str]:
+@lru_cache(maxsize=4_096)
+def _parts(names: tuple[str, ...]) -> frozenset[str]:
     """The names of somebody, with their parts: words with a capital, the last word of a name without capitals."""
-    found = set(entity.names)
-    for name in entity.names:
+    found = set(names)
+    for name in names:
         words = name.split(" ")
         if len(words) < 2:
             continue
@@ -354,7 +362,7 @@ def _parts(entity: Entity) -> set[str]:
             found.add(words[-1])
         else:
             found.update(word for word in words if word[:1].isupper() and word.casefold() not in _TITLES)
-    return found
+    return frozenset(found)
 
 
 def _names(state: WorldState, id_: str) -> tuple[str, ...]:

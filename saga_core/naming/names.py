@@ -39,6 +39,13 @@ _FUZZY = (Kind.CHARACTER, Kind.LOCATION)
 _fold = lru_cache(maxsize=16_384)(fold)
 
 
+@lru_cache(maxsize=16_384)
+def _found_by(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What a known name is found by, folded: as it stands with its nicknames, and without an article if it has one."""
+    plain = bare(name)
+    return tuple(_fold(each) for each in known_as(name)), (_fold(plain),) if plain != name else ()
+
+
 @cache
 def _joined() -> re.Pattern[str]:
     """What joins several names. Made when it is first needed."""
@@ -86,16 +93,27 @@ class Names:
         if self.later is not None:
             known = self.state.entities
             self._strangers = {id_: each for id_, each in self.later.entities.items() if id_ not in known}
-        for entity in (*self.state.entities.values(), *self._strangers.values()):
-            for name in (each for known in entity.names for each in known_as(known)):
-                self._note(entity.kind, name, entity.id)
-        for entity in (*self.state.entities.values(), *self._strangers.values()):
+        everything = (*self.state.entities.values(), *self._strangers.values())
+        index = self._index
+        for entity in everything:
+            kind, id_ = entity.kind, entity.id
             for name in entity.names:
-                if bare(name) != name:
-                    self._note(entity.kind, bare(name), entity.id)
+                for folded in _found_by(name)[0]:
+                    ids = index.get((kind, folded))
+                    if ids is None:
+                        index[kind, folded] = [id_]
+                    elif id_ not in ids:
+                        ids.append(id_)
+        for entity in everything:
+            for name in entity.names:
+                for folded in _found_by(name)[1]:
+                    self._note_folded(entity.kind, folded, entity.id)
 
     def _note(self, kind: Kind, name: str, id_: str) -> None:
-        ids = self._index.setdefault((kind, _fold(name)), [])
+        self._note_folded(kind, _fold(name), id_)
+
+    def _note_folded(self, kind: Kind, folded: str, id_: str) -> None:
+        ids = self._index.setdefault((kind, folded), [])
         if id_ not in ids:
             ids.append(id_)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import Flag, auto
 from functools import cache, lru_cache
 
@@ -71,13 +71,14 @@ def without_settled(texts: Sequence[str], state: WorldState) -> list[str]:
     living = frozenset(each.id for each in state.of_kind(Kind.CHARACTER) if each.get("status") == ALIVE)
     debts: list[tuple[int, str, frozenset[str]]] = []
     gone: set[tuple[int, str]] = set()
+    people = _people(state) if sentences else ()
     for at, sentence, says in sentences:
         if says is _Says.DIES:
-            named = _named(sentence, state) if living else frozenset[str]()
+            named = _named(sentence, people) if living else frozenset[str]()
             if named and named <= living:
                 gone.add((at, sentence))
         elif settling:
-            named = _named(sentence, state)
+            named = _named(sentence, people)
             if _Says.SETTLES in says:
                 debts, paid = _paid(debts, named)
                 gone.update((where, owed) for where, owed, _ in paid)
@@ -100,15 +101,16 @@ def _paid(
     return [debt for debt in debts if debt not in paid], paid
 
 
-def _named(sentence: str, state: WorldState) -> frozenset[str]:
-    """The ids of the characters that a sentence names, but the player's."""
+def _people(state: WorldState) -> tuple[tuple[str, str], ...]:
+    """What each character but the player's is called, and her id."""
+    others = (each for each in state.of_kind(Kind.CHARACTER) if each.id != state.player)
+    return tuple((part, each.id) for each in others for part in _called(each.names))
+
+
+def _named(sentence: str, people: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """The ids of the ``people`` that a sentence names."""
     folded = match_text(sentence)
-    return frozenset(
-        each.id
-        for each in state.of_kind(Kind.CHARACTER)
-        if each.id != state.player
-        and any(part in folded and mentions_folded(folded, part) for part in _called(each.names))
-    )
+    return frozenset(id_ for part, id_ in people if part in folded and mentions_folded(folded, part))
 
 
 @lru_cache(maxsize=4_096)

@@ -6,7 +6,8 @@ a restart. If it is lost, the next prompt costs as much as a first one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TypeVar
 
 from attrs import define, evolve, field, frozen
 
@@ -17,6 +18,8 @@ from saga_core.prompt.fingerprint import pack, unpack
 from saga_core.prompt.pinning import AccruedCost, PagePins, Pin
 from saga_core.prompt.planner import Request, SessionPrompts
 from saga_core.prompt.volatile_text import Known, Note, VolatileText
+
+T = TypeVar("T", bound=Hashable)
 
 _DECISIONS = 64
 _ENTRIES = 128
@@ -107,18 +110,18 @@ def keep(memory: PromptMemory, scales: Mapping[tuple[str, str], float]) -> tuple
     prompts, volatile = memory.prompts, memory.volatile
     now = prompts.moments[-1] if prompts.moments else 0.0
     decided, cut = memory.pins.latest(_DECISIONS), memory.cuts.latest(_DECISIONS)
-    pins, begins = list(dict.fromkeys(pin for _, pin in decided)), list(dict.fromkeys(begin for _, begin in cut))
+    pins, begins = _numbered(pin for _, pin in decided), _numbered(begin for _, begin in cut)
     last = prompts.requests[-1] if prompts.requests else None
-    costs = [(at, memory.pins.accrued(pin)) for at, pin in enumerate(pins)]
+    costs = [(at, memory.pins.accrued(pin)) for pin, at in pins.items()]
     kept = Kept(
         tuple(round(each, 3) for each in prompts.moments),
         tuple(_book(key, book, now, scales.get(key, 0.0)) for key, book in prompts.books.items()),
         None if last is None else _request(last),
         tuple(pins),
-        tuple((turn, pins.index(pin)) for turn, pin in decided),
+        tuple((turn, pins[pin]) for turn, pin in decided),
         tuple((at, cost.tokens, cost.full) for at, cost in costs if cost != AccruedCost()),
         tuple((each.first, each.start) for each in begins),
-        tuple((turn, begins.index(begin)) for turn, begin in cut),
+        tuple((turn, begins[begin]) for turn, begin in cut),
         tuple(volatile.notes[-_NOTES:]),
         pack(volatile.moving),
         tuple(sorted(volatile.depths)),
@@ -126,6 +129,14 @@ def keep(memory: PromptMemory, scales: Mapping[tuple[str, str], float]) -> tuple
     )
     known = tuple(_prompt(each) for each in volatile.prompts if len(each.units) <= _UNITS)
     return kept, KeptVolatile(known)
+
+
+def _numbered(values: Iterable[T]) -> dict[T, int]:
+    """Different values, each once, and their numbers."""
+    numbers: dict[T, int] = {}
+    for value in values:
+        numbers.setdefault(value, len(numbers))
+    return numbers
 
 
 def _book(key: tuple[str, str], book: CacheBook, now: float, scale: float) -> KeptBook:
