@@ -44,4 +44,10 @@ def fold_name(text: str) -> str:
 
 def caseless(text: str) -> bool:
     """Whether a text has letters of a script without capitals: Hangul, kana, Han characters and the like."""
-    return not text.isascii() and any(char.isalpha() and char.lower() == char.upper() for char in text)
+    return not text.isascii() and any(map(_without_case, text))
+
+
+@lru_cache(maxsize=8_192)
+def _without_case(char: str) -> bool:
+    """Terms and the beginnings of words are asked about at every turn, and are of few letters."""
+    return char.isalpha() and char.lower() == char.upper()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from saga_core.language import (
     NameWords,
@@ -51,14 +51,10 @@ def _honorifics() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
     return tuple((re.compile(each.names.letters), each.names.honorifics) for each in every() if each.names.honorifics)
 
 
-def forms(name: str) -> Iterator[str]:
+@lru_cache(maxsize=4_096)
+def forms(name: str) -> tuple[str, ...]:
     """A name, and what it may be a form of: without a Korean particle or honorific, an article, or a remark."""
-    name = clean_name(name)
-    seen = set()
-    for form in _forms(name):
-        if form and form not in seen:
-            seen.add(form)
-            yield form
+    return tuple(dict.fromkeys(form for form in _forms(clean_name(name)) if form))
 
 
 def _forms(name: str) -> Iterator[str]:

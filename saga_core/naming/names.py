@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
 from attrs import define, field
@@ -39,11 +39,12 @@ _FUZZY = (Kind.CHARACTER, Kind.LOCATION)
 _fold = lru_cache(maxsize=16_384)(fold)
 
 
-@lru_cache(maxsize=16_384)
-def _found_by(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What a known name is found by, folded: as it stands with its nicknames, and without an article if it has one."""
-    plain = bare(name)
-    return tuple(_fold(each) for each in known_as(name)), (_fold(plain),) if plain != name else ()
+@lru_cache(maxsize=4_096)
+def _found_by(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the bearer of ``names`` is found by, folded: the names with their nicknames, then those without an article
+    that have one."""
+    plain = (bare(name) for name in names if bare(name) != name)
+    return tuple(_fold(each) for name in names for each in known_as(name)), tuple(map(_fold, plain))
 
 
 @cache
@@ -75,7 +76,8 @@ class Names:
     evidence: Evidence = field(factory=Evidence)
     """Texts of the turn, in which a title may stand beside a name."""
     introduced: list[Event] = field(factory=list)
-    _index: dict[tuple[Kind, str], list[str]] = field(factory=dict)
+    _index: dict[Kind, dict[str, list[str]]] = field(factory=dict)
+    """Of each kind, the ids by what they are found by."""
     _strangers: dict[str, Entity] = field(factory=dict)
     """Entities of ``later`` that nobody introduced yet."""
     _traced: dict[str, set[tuple[str, tuple[str, ...]]]] = field(factory=dict)
@@ -94,28 +96,25 @@ class Names:
             known = self.state.entities
             self._strangers = {id_: each for id_, each in self.later.entities.items() if id_ not in known}
         everything = (*self.state.entities.values(), *self._strangers.values())
-        index = self._index
-        for entity in everything:
-            kind, id_ = entity.kind, entity.id
-            for name in entity.names:
-                for folded in _found_by(name)[0]:
-                    ids = index.get((kind, folded))
-                    if ids is None:
-                        index[kind, folded] = [id_]
-                    elif id_ not in ids:
-                        ids.append(id_)
-        for entity in everything:
-            for name in entity.names:
-                for folded in _found_by(name)[1]:
-                    self._note_folded(entity.kind, folded, entity.id)
+        found = [(entity, _found_by((entity.name, *entity.aliases))) for entity in everything]
+        for entity, (exact, _) in found:
+            self._note(entity.kind, exact, entity.id)
+        for entity, (_, plain) in found:
+            if plain:
+                self._note(entity.kind, plain, entity.id)
 
-    def _note(self, kind: Kind, name: str, id_: str) -> None:
-        self._note_folded(kind, _fold(name), id_)
+    def _note(self, kind: Kind, folded: Iterable[str], id_: str) -> None:
+        index = self._index.setdefault(kind, {})
+        for name in folded:
+            ids = index.get(name)
+            if ids is None:
+                index[name] = [id_]
+            elif id_ not in ids:
+                ids.append(id_)
 
-    def _note_folded(self, kind: Kind, folded: str, id_: str) -> None:
-        ids = self._index.setdefault((kind, folded), [])
-        if id_ not in ids:
-            ids.append(id_)
+    def _bearers(self, kind: Kind, name: str) -> list[str]:
+        """The ids of those of a kind that have this name."""
+        return self._index.get(kind, {}).get(_fold(name), [])
 
     def find(self, kind: Kind, name: str) -> str | None:
         """The id of the one entity that ``name`` means, or None."""
@@ -124,7 +123,7 @@ class Names:
         if kind is Kind.CHARACTER and bearer is not None:
             return bearer
         for form in forms(name):
-            ids = self._index.get((kind, _fold(form)), [])
+            ids = self._bearers(kind, form)
             if ids and kind is Kind.CHARACTER and form != clean_name(name) and indefinite(name):
                 ids = [id_ for id_ in ids if not self._proper(id_)]  # "a crow" is not The Crow
             if ids:
@@ -166,7 +165,7 @@ class Names:
         remark = remarked(name)
         if remark is None:
             return None
-        ids = self._index.get((Kind.CHARACTER, _fold(remark[1])), [])
+        ids = self._bearers(Kind.CHARACTER, remark[1])
         return ids[0] if len(ids) == 1 else None
 
     def _by_title(self, name: str) -> str | None:
@@ -199,7 +198,7 @@ class Names:
         if len(beside) == 1:
             return beside.pop()
         described = "" if beside else self.evidence.described_as(plain)
-        ids = self._index.get((Kind.CHARACTER, _fold(described)), []) if described else []
+        ids = self._bearers(Kind.CHARACTER, described) if described else []
         return ids[0] if len(ids) == 1 else None
 
     def _every(self, kind: Kind) -> Iterator[Entity]:
@@ -237,7 +236,7 @@ class Names:
 
     def knows(self, kind: Kind, name: str) -> bool:
         """Whether something bears exactly this name."""
-        return (kind, _fold(clean_name(name))) in self._index
+        return bool(self._bearers(kind, clean_name(name)))
 
     @staticmethod
     def parts(names: str) -> list[str]:
@@ -248,7 +247,7 @@ class Names:
 
     def _mistyped(self, kind: Kind, name: str) -> str | None:
         folded = _fold(bare(clean_name(name)))
-        near = {ids[0] for (of, known), ids in self._index.items() if of is kind and mistyped(folded, known)}
+        near = {ids[0] for known, ids in self._index.get(kind, {}).items() if mistyped(folded, known)}
         return near.pop() if len(near) == 1 else None
 
     def is_player(self, name: str) -> bool:
@@ -313,7 +312,7 @@ class Names:
                 found = entity_id(kind.value, name, ordinal)
             self.introduced.append(Introduced(found, kind, name, tuple(aliases), attributes))
             for each in (name, *aliases):
-                self._note(kind, each, found)
+                self._note(kind, (_fold(each),), found)
             self._fresh[found] = Entity(found, kind, name, tuple(aliases))
             self._note_traces(self._fresh[found])
         elif found in self._strangers:
@@ -346,7 +345,7 @@ class Names:
         """Whoever went by the name before the remark turns out to be its bearer."""
         remark = remarked(name)
         assert remark is not None
-        for mask in self._index.get((Kind.CHARACTER, _fold(remark[0])), []):
+        for mask in self._bearers(Kind.CHARACTER, remark[0]):
             known = self.state.entities.get(mask)
             if known is not None and mask not in (bearer, self.state.player) and self.state.entities.get(bearer):
                 self.introduced.append(deltas.Merged(mask, bearer))
@@ -361,9 +360,9 @@ class Names:
             return
         if kind is Kind.CHARACTER and (remark := remarked(name)) is not None:
             name = remark[0]
-        if not any(id_ in self._index.get((kind, _fold(form)), []) for form in forms(name)):
+        if not any(id_ in self._bearers(kind, form) for form in forms(name)):
             self.introduced.append(Introduced(id_, kind, name))
-            self._note(kind, name, id_)
+            self._note(kind, (_fold(name),), id_)
 
 
 @lru_cache(maxsize=16_384)

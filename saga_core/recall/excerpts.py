@@ -121,7 +121,7 @@ def _worth(folded: str, starts: Sequence[int], weights: Mapping[str, float]) -> 
     worth = [0.0] * len(starts)
     last = len(starts) - 1
     for word, weight in weights.items():
-        spaced = _bounded(word[0])
+        spaced = not caseless(word[0])
         at = folded.find(word)
         while at >= 0:
             if spaced and at and folded[at - 1].isalnum():  # "way" is no part of "always"
@@ -131,12 +131,6 @@ def _worth(folded: str, starts: Sequence[int], weights: Mapping[str, float]) -> 
             worth[sentence] += weight
             at = folded.find(word, starts[sentence + 1]) if sentence < last else -1
     return worth
-
-
-@lru_cache(maxsize=1_024)
-def _bounded(letter: str) -> bool:
-    """Whether a word that begins with ``letter`` begins where no other letter stands before it."""
-    return not caseless(letter)
 
 
 def _cut(sentence: str, words: Iterable[str], room: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from enum import Enum
+from functools import lru_cache
 
 from attrs import frozen
 
@@ -196,8 +197,12 @@ _MAX_KEY = 60
 
 def _spellings(key: str) -> tuple[str, ...]:
     """A key as it is, and for ``place (location)`` the two parts of it."""
-    if len(key) > _MAX_KEY:
-        return ()
+    return _short_spellings(key) if len(key) <= _MAX_KEY else ()
+
+
+@lru_cache(maxsize=1_024)
+def _short_spellings(key: str) -> tuple[str, ...]:
+    """A model writes the same keys in every block."""
     head, _, tail = unicodedata.normalize("NFKC", key).partition("(")
     return tuple(squash(part) for part in (key, head, tail))
 
