@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 
 from saga_core.language.registry import every
 from saga_core.language.tokens import match_text
@@ -39,6 +39,7 @@ def mentions_folded(text: str, name: str) -> bool:
     return False
 
 
+@lru_cache(maxsize=8_192)
 def standing(name: str) -> Callable[[str, int, int], bool] | None:
     """What says where ``name`` is a word of its own, if its language puts no spaces between words."""
     if name.isascii():

@@ -94,7 +94,7 @@ class Transcript:
             return None
         return flatten(self.messages[said[0].at].get("content") or "").lstrip()
 
-    @property
+    @cached_property
     def system_text(self) -> str:
         """All system messages, for the choice of a world: never part of identity. Without any, the first message."""
         parts = [flatten(m.get("content") or "") for m in self.messages if _is_system(m)]
