@@ -104,6 +104,15 @@ class Blame:
             passing=True,
         )
 
+    def unsendable(self) -> UpstreamError:
+        """The key holds characters that no header carries."""
+        return UpstreamError(
+            f"the key for {self.host} holds characters other than ASCII, which no request can carry; check the key: "
+            f"providers.{self.name}.api_key, api_keys.{self.name}, the environment, or the frontend's",
+            status=401,
+            kind="authentication_error",
+        )
+
     def broken(self, error: Exception) -> UpstreamError:
         """The connection ended inside a reply."""
         return UpstreamError(f"{self.host} broke off its reply ({type(error).__name__})", passing=True)

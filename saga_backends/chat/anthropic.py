@@ -1,21 +1,20 @@
-"""Anthropic's Messages API, through the official SDK."""
+"""Anthropic's Messages API."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from types import ModuleType
 from typing import Any, get_args
 
 from attrs import define, field
 
 from saga_backends.chat.anthropic_reply import MessageReader
-from saga_backends.chat.anthropic_request import MessagesRequest, Thinking, messages_request
+from saga_backends.chat.anthropic_request import VERSION, MessagesRequest, Thinking, messages_request
+from saga_backends.chat.calls import Calls
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.merging import merged
 from saga_backends.chat.prefill import Unrepeated
-from saga_backends.chat.sdk import SdkCalls
-from saga_backends.sdk_client import NO_KEY, client_settings, open_client
+from saga_backends.http_client import open_http
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import ChatPart, ChatRequest
 from saga_core.registry import Backend, OpenOptions
@@ -41,21 +40,13 @@ async def _open(options: OpenOptions) -> AnthropicChat:
     if given["thinking"] not in get_args(Thinking):
         raise BadInput(f"options.thinking: {given['thinking']!r} given; give one of {', '.join(get_args(Thinking))}")
     address = (given["base_url"] or ADDRESS).rstrip("/").removesuffix("/v1")
-    key = given["api_key"]
-
-    def made(sdk: ModuleType) -> Any:
-        return sdk.AsyncAnthropic(base_url=address, api_key=key or NO_KEY, **client_settings(sdk, given["timeout"]))
-
-    sdk, client = await open_client("anthropic", made)
-    calls = SdkCalls(
-        sdk=sdk,
-        client=client,
+    calls = Calls(
+        client=await open_http(address, given["timeout"], {"anthropic-version": VERSION}),
         name=given["name"],
         timeout=given["timeout"],
         max_retries=given["max_retries"],
         retry_seconds=given["retry_seconds"],
-        api_key=key,
-        keyless=key is None,
+        api_key=given["api_key"],
     )
     return AnthropicChat(calls, given["thinking"], given["facts"])
 
@@ -77,7 +68,7 @@ class AnthropicChat:
     ``reasoning_effort`` overrides that.
     """
 
-    calls: SdkCalls
+    calls: Calls
     thinking: Thinking = "model"
     facts: Mapping[str, Mapping[str, Any]] = field(factory=dict)
     _learned: Learned = field(init=False)
@@ -121,7 +112,7 @@ class AnthropicChat:
 
     async def aclose(self) -> None:
         """Let go of connections."""
-        await self.calls.client.close()
+        await self.calls.client.aclose()
 
     def _patient(self, request: ChatRequest, index: int, streaming: bool) -> AsyncGenerator[ChatPart, None]:
         return self.calls.patiently(lambda: self._attempt(request, index, streaming))

@@ -1,27 +1,30 @@
-"""Any server that speaks the OpenAI chat API, through the official SDK, in its own dialect."""
+"""Any server that speaks the OpenAI chat API, in its own dialect."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
 from attrs import define, field
 
+from saga_backends.chat.calls import Calls
 from saga_backends.chat.json_text import read_text
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.openai_reply import ReplyReader
 from saga_backends.chat.openai_request import openai_body
-from saga_backends.chat.sdk import SdkCalls
 from saga_backends.chat.text_completion import TextReader, server_root, text_body, text_path
-from saga_backends.sdk_client import NO_KEY, client_settings, open_client
+from saga_backends.http_client import open_http
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest
 from saga_core.registry import Backend, OpenOptions
 from saga_core.upstream import facts_of, rules_of
 
+ADDRESS = "https://api.openai.com/v1"
+_ACCOUNT = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
+"""Environment variable to the header that tells OpenAI whose bill it is."""
 _HOSTS = {
     "api.openai.com": "openai",
     "generativelanguage.googleapis.com": "google",
@@ -43,31 +46,23 @@ async def _open(options: OpenOptions) -> OpenAIChat:
     for option in ("base_url", "api_key"):
         if given[option] is not None and not isinstance(given[option], str):
             raise BadInput(f"options.{option}: give a text")
-    base_url, api_key = given["base_url"], given["api_key"]
-
-    def made(sdk: ModuleType) -> Any:
-        settings = client_settings(sdk, given["timeout"])
-        try:
-            if base_url is None and api_key is None:
-                return sdk.AsyncOpenAI(**settings)
-            # The SDK would send the environment's key to any base_url.
-            return sdk.AsyncOpenAI(base_url=base_url, api_key=api_key or NO_KEY, **settings)
-        except sdk.OpenAIError:
+    base_url, api_key, headers = given["base_url"], given["api_key"], dict[str, str]()
+    if base_url is None:  # OpenAI itself: what the environment says of it goes there alone
+        base_url = os.environ.get("OPENAI_BASE_URL") or ADDRESS
+        api_key = api_key or os.environ.get("OPENAI_API_KEY")
+        if not api_key:
             remedy = "give it or base_url"
-            raise BadInput(f"options.api_key: none is given, and OPENAI_API_KEY is not set; {remedy}") from None
-
-    sdk, client = await open_client("openai", made)
-    calls = SdkCalls(
-        sdk=sdk,
-        client=client,
+            raise BadInput(f"options.api_key: none is given, and OPENAI_API_KEY is not set; {remedy}")
+        headers = {header: os.environ[name] for name, header in _ACCOUNT.items() if os.environ.get(name)}
+    calls = Calls(
+        client=await open_http(base_url, given["timeout"], headers),
         name=given["name"],
         timeout=given["timeout"],
         max_retries=given["max_retries"],
         retry_seconds=given["retry_seconds"],
         api_key=api_key,
-        keyless=base_url is not None and api_key is None,
     )
-    return OpenAIChat(calls, given["dialect"] or dialect_at(str(client.base_url)), given["facts"])
+    return OpenAIChat(calls, given["dialect"] or dialect_at(base_url), given["facts"])
 
 
 BACKEND = Backend(
@@ -93,7 +88,7 @@ class OpenAIChat:
     derived from the address) and ``facts`` (``models.facts`` of the configuration).
     """
 
-    calls: SdkCalls
+    calls: Calls
     dialect: str
     facts: Mapping[str, Mapping[str, Any]] = field(factory=dict)
     _learned: Learned = field(init=False)
@@ -142,7 +137,7 @@ class OpenAIChat:
 
     async def aclose(self) -> None:
         """Let go of connections."""
-        await self.calls.client.close()
+        await self.calls.client.aclose()
 
     async def _attempt(self, request: ChatRequest, streaming: bool) -> AsyncGenerator[ChatPart, None]:
         blame, text = self.calls.blame(request.api_key), request.text

@@ -1,4 +1,4 @@
-"""Any server that speaks the OpenAI embeddings API, hosted or on your own machine, through the official SDK.
+"""Any server that speaks the OpenAI embeddings API, hosted or on your own machine.
 
 A question has to be answered while a player waits. It is sent once, without retries. The caller may continue without
 the answer, which is cached when it comes, for the next time. Passages have time: they are sent in batches, and again
@@ -14,8 +14,7 @@ from array import array
 from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
 from time import monotonic
-from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from attrs import define, field
 
@@ -27,11 +26,14 @@ from saga_backends.embedder.openai_options import SHORTEST, Asked, read_options
 from saga_backends.embedder.questions import Questions
 from saga_backends.embedder.recent_vectors import RecentVectors, key_of
 from saga_backends.embedder.unit_vector import blank
-from saga_backends.sdk_client import client_settings, open_client
+from saga_backends.http_client import bearer, open_http, refusal
 from saga_core.background import Retry
 from saga_core.errors import Closed, UpstreamError
 from saga_core.ports import Mode
 from saga_core.registry import Backend, OpenOptions
+
+if TYPE_CHECKING:
+    import httpx2
 
 _log = logging.getLogger(__name__)
 
@@ -52,12 +54,11 @@ class OpenAIEmbedder:
     name: str
     host: str
     asked: Asked
-    _connect: Callable[[], Awaitable[tuple[ModuleType, Any]]] = field(repr=False)
+    _connect: Callable[[], Awaitable[httpx2.AsyncClient]] = field(repr=False)
     _secrets: tuple[str, ...] = field(repr=False)
-    _keyless: bool
     _baseline: float | None = field(repr=False)
     _recent: RecentVectors = field(repr=False)
-    _client: asyncio.Task[tuple[ModuleType, Any]] | None = field(default=None, init=False, repr=False)
+    _client: asyncio.Task[httpx2.AsyncClient] | None = field(default=None, init=False, repr=False)
     _questions: Questions = field(factory=Questions, init=False, repr=False)
     _measuring: asyncio.Task[None] | None = field(default=None, init=False, repr=False)
     _failures: int = field(default=0, init=False)
@@ -93,7 +94,7 @@ class OpenAIEmbedder:
         return 1.0 if self._baseline is None else self._baseline
 
     def warm(self) -> None:
-        """Begin to load the SDK, which takes a second, before anything is asked."""
+        """Begin to load the HTTP client before anything is asked."""
         if self._client is None:
             self._client = asyncio.create_task(_awaited(self._connect), name="saga-embedder-connect")
 
@@ -129,7 +130,7 @@ class OpenAIEmbedder:
         client.cancel()
         for opened in await asyncio.gather(client, return_exceptions=True):
             if not isinstance(opened, BaseException):
-                await opened[1].close()
+                await opened.aclose()
 
     # -- questions ---------------------------------------------------------------------------------------------
 
@@ -214,29 +215,26 @@ class OpenAIEmbedder:
     async def _call(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
         self.warm()
         assert self._client is not None
-        sdk, client = await asyncio.shield(self._client)
+        client = await asyncio.shield(self._client)
+        import httpx2  # whose client this is
+
         asked = self.asked
+        body = {
+            "input": [asked.text(text, mode) for text in texts],
+            "model": asked.model,
+            "encoding_format": asked.encoding,
+            **({"dimensions": asked.dimension} if asked.ask_dimension else {}),
+        }
         blame = EmbedderBlame(self.name, self.host, asked.timeout, self._secrets)
         try:
-            async with asyncio.timeout(asked.timeout):  # the SDK's is from byte to byte
-                response = await client.embeddings.with_raw_response.create(
-                    model=asked.model,
-                    input=[asked.text(text, mode) for text in texts],
-                    encoding_format=asked.encoding,
-                    dimensions=asked.dimension if asked.ask_dimension else sdk.omit,
-                    extra_headers={"Authorization": sdk.omit} if self._keyless else None,
-                )
-        except TimeoutError:
+            async with asyncio.timeout(asked.timeout):  # the client's is from byte to byte
+                response = await client.post("/embeddings", json=body)
+        except (TimeoutError, httpx2.TimeoutException):
             raise blame.silent() from None
-        except sdk.APIStatusError as error:
-            headers = error.response.headers
-            raise blame.refused(int(error.status_code), error.body, headers) from None
-        except sdk.APITimeoutError:
-            raise blame.silent() from None
-        except sdk.APIConnectionError as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             raise blame.unreachable(error) from None
-        except sdk.OpenAIError as error:
-            raise UpstreamError(blame.hide(f"{self.host}: {error}")) from None
+        if not response.is_success:
+            raise blame.refused(response.status_code, await refusal(response), response.headers)
         try:
             if len(texts) == 1:
                 return read_answer(response.content, 1, asked.dimension)
@@ -251,17 +249,12 @@ async def _awaited(call: Callable[[], Awaitable[T]]) -> T:
 
 async def _open(options: OpenOptions) -> OpenAIEmbedder:
     found = read_options(options)
-
-    def made(sdk: ModuleType) -> Any:
-        return sdk.AsyncOpenAI(base_url=found.base_url, api_key=found.key, **client_settings(sdk, found.asked.timeout))
-
     return OpenAIEmbedder(
         name=found.name,
         host=found.host,
         asked=found.asked,
-        connect=lambda: open_client("openai", made),
-        secrets=() if found.keyless else (found.key,),
-        keyless=found.keyless,
+        connect=lambda: open_http(found.base_url, found.asked.timeout, bearer(found.key)),
+        secrets=(found.key,) if found.key else (),
         baseline=found.baseline,
         recent=RecentVectors(found.cache),
     )

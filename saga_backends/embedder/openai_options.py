@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 from attrs import field, frozen
 
 from saga_backends.embedder.known_models import EmbeddingFacts, facts_of_model
-from saga_backends.sdk_client import NO_KEY
 from saga_core.errors import BadInput
 from saga_core.ports import Mode
 from saga_core.registry import OpenOptions
 
+ADDRESS = "https://api.openai.com/v1"
 SHORTEST = 200
 """Characters below which a text is not cut."""
 _FORMATS = ("base64", "float")
@@ -47,10 +47,9 @@ class OpenAIOptions:
     name: str
     host: str
     """Host and port, for messages."""
-    base_url: str | None
-    key: str = field(repr=False)
-    keyless: bool
-    """``key`` is a stand-in that satisfies the SDK, and is never sent."""
+    base_url: str
+    key: str | None = field(repr=False)
+    """None: no key is sent."""
     baseline: float | None
     cache: int
     asked: Asked
@@ -101,7 +100,7 @@ def _dimension(given: dict[str, Any], model: str, facts: EmbeddingFacts) -> tupl
 
 def _host(base_url: str | None) -> str:
     try:
-        parts = urlsplit(base_url or "https://api.openai.com/v1")
+        parts = urlsplit(base_url or ADDRESS)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError
         return f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname
@@ -135,9 +134,10 @@ def read_options(options: OpenOptions) -> OpenAIOptions:
     if given["encoding"] not in _FORMATS:
         raise BadInput(f"recall.options.encoding: {given['encoding']!r} is neither of {', '.join(_FORMATS)}")
     host = _host(base_url)
-    keyless = api_key is None and base_url is not None  # the environment's key goes to the provider itself alone
-    key = api_key or (NO_KEY if keyless else os.environ.get("OPENAI_API_KEY"))
-    if not key:
+    key = api_key
+    if base_url is None:  # the environment's key goes to the provider itself alone
+        key = api_key or os.environ.get("OPENAI_API_KEY")
+    if not key and base_url is None:
         raise BadInput(
             "recall.options.api_key: none is given, and OPENAI_API_KEY is not set; give it or recall.options.base_url"
         )
@@ -146,9 +146,8 @@ def read_options(options: OpenOptions) -> OpenAIOptions:
     return OpenAIOptions(
         given["name"],
         host,
-        base_url,
+        base_url or ADDRESS,
         key,
-        keyless,
         _baseline(given["baseline"], facts),
         int(_at_least(given, "cache", 0)),
         Asked(

@@ -403,6 +403,26 @@ class TestOpening:
         with pytest.raises(BadInput, match=next(iter(options))):
             await opened(**options)
 
+    async def test_an_address_that_is_none(self) -> None:
+        with pytest.raises(BadInput, match=r"options.base_url: http://\[bad/v1 is no URL"):
+            await opened(base_url="http://[bad/v1")
+
+    async def test_a_key_that_no_header_carries(self, upstream: Upstream, model: OpenAIChat) -> None:
+        with pytest.raises(UpstreamError, match="characters other than ASCII") as caught:
+            await parts(model, ask(key="열쇠"))
+        assert (caught.value.status, upstream.requests) == (401, [])
+
+    async def test_what_the_environment_says_of_the_account_goes_to_openai_alone(
+        self, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+        monkeypatch.setenv("OPENAI_BASE_URL", upstream.url)
+        for address in (None, upstream.url):
+            model = await opened(api_key=KEY, base_url=address)
+            await parts(model, ask())
+            await model.aclose()
+        assert [each.headers.get("OpenAI-Organization") for each in upstream.requests] == ["org-1", None]
+
     async def test_no_key_in_repr(self, model: OpenAIChat) -> None:
         assert KEY not in repr(model)
 

@@ -1,26 +1,24 @@
-"""Calls through an official SDK: sends one request, returns the unread response, maps failures to ``UpstreamError``.
+"""Calls to a provider: sends one request, returns the unread response, maps failures to ``UpstreamError``.
 
-The SDKs of OpenAI and Anthropic share their design. Requests and replies stay plain JSON: the typed layer costs 135 ms
-for a prompt of 400 messages and 0.16 ms a chunk, against a few microseconds, and would drop fields that it does not
-know. The SDKs' own retries are off: they would sleep as long as a provider asks, while a player waits.
+Requests and replies stay plain JSON, so that fields which SAGA does not know pass through.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
+import json
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
-from types import ModuleType
 from typing import Any, Protocol
 
+import httpx2
 import tenacity
 from attrs import define, field
 
 from saga_backends.chat.event_lines import EventLines
+from saga_backends.http_client import bearer, refusal
 from saga_backends.provider_error import Blame
-from saga_backends.sdk_client import NO_KEY
 from saga_core.errors import UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, UsagePart
 
@@ -51,17 +49,15 @@ class ReplyParts(Protocol):
 
 
 @define(eq=False, kw_only=True)
-class SdkCalls:
-    """The calls of one client. ``keyless``: it has no key of its own, and must not send a placeholder."""
+class Calls:
+    """The calls of one client. ``api_key`` is its own, for calls that bring none."""
 
-    sdk: ModuleType
-    client: Any = field(repr=False)
+    client: httpx2.AsyncClient = field(repr=False)
     name: str
     timeout: float
     max_retries: int
     retry_seconds: float
     api_key: str | None = field(repr=False)
-    keyless: bool
 
     @property
     def host(self) -> str:
@@ -71,8 +67,7 @@ class SdkCalls:
 
     def blame(self, key: str | None = None) -> Blame:
         """Words for what goes wrong in a call with the client's ``key``, if it brought one."""
-        own, password = getattr(self.client, "api_key", None), self.client.base_url.password
-        secrets = [secret for secret in (key, self.api_key, own, password) if secret and secret != NO_KEY]
+        secrets = [secret for secret in (key, self.api_key, self.client.base_url.password) if secret]
         return Blame(self.name, self.host, self.timeout, secrets)
 
     async def patiently(self, attempt: Callable[[], AsyncGenerator[ChatPart, None]]) -> AsyncGenerator[ChatPart, None]:
@@ -97,52 +92,49 @@ class SdkCalls:
                         silent = silent and isinstance(part, AdjustedPart | UsagePart)
                         yield part
 
-    async def post(self, path: str, body: Any, key: str | None, headers: Mapping[str, Any]) -> Any:
-        """The response to a JSON body, not read yet: the SDK hands out the transport's own object."""
-        return await self._guarded(
-            key,
-            lambda: self.client.post(
-                path,
-                cast_to=self.transport.Response,
-                body=body,
-                options={"headers": {**headers, **self._authorization(key)}},
-                stream=True,
-                stream_cls=self.sdk.AsyncStream[object],
-            ),
-        )
+    async def post(self, path: str, body: Any, key: str | None, headers: Mapping[str, str]) -> httpx2.Response:
+        """The response to a JSON body, not read yet. ``path`` goes on from the client's address, or is a whole one."""
+        return await self._send("POST", path, key, headers, json=body)
 
     async def get(self, path: str) -> Any:
         """The JSON at ``path``. Raises ``UpstreamError`` when it is none."""
-        options = {"headers": self._authorization(None)}
-        response = await self._guarded(
-            None, lambda: self.client.get(path, cast_to=self.transport.Response, options=options)
-        )
+        response = await self._send("GET", path, None, {})
         try:
-            return response.json()
+            return json.loads(await response.aread())
         except ValueError:
             raise UpstreamError(
                 f"{self.host} lists its models in something that is not JSON; providers.{self.name}.base_url usually "
                 "ends in /v1"
             ) from None
-
-    async def _guarded(self, key: str | None, call: Callable[[], Any]) -> Any:
-        try:
-            return await call()
-        except self.sdk.APIStatusError as error:
-            raise self.blame(key).refused(int(error.status_code), error.body, error.response.headers) from error
-        except self.sdk.APITimeoutError as error:
-            raise self.blame(key).silent() from error
-        except self.sdk.APIConnectionError as error:
-            raise self.blame(key).unreachable(error) from error
         except self.transport_errors as error:
             raise self.failure(error) from error
+        finally:
+            await response.aclose()
 
-    def _authorization(self, key: str | None) -> dict[str, Any]:
-        if key:
-            return {"Authorization": f"Bearer {key}"}
-        return {"Authorization": self.sdk.omit} if self.keyless else {}
+    async def _send(
+        self, method: str, path: str, key: str | None, headers: Mapping[str, str], **body: Any
+    ) -> httpx2.Response:
+        blame = self.blame(key)
+        try:
+            request = self.client.build_request(
+                method, path, headers={**headers, **bearer(key or self.api_key)}, **body
+            )
+            response = await self.client.send(request, stream=True)
+        except UnicodeEncodeError:
+            raise blame.unsendable() from None
+        except httpx2.TimeoutException as error:
+            raise blame.silent() from error
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            raise blame.unreachable(error) from error
+        if response.is_success:
+            return response
+        try:
+            said = await refusal(response)
+        except self.transport_errors as error:
+            raise self.failure(error) from error
+        raise blame.refused(response.status_code, said, response.headers)
 
-    async def data(self, response: Any) -> AsyncGenerator[str, None]:
+    async def data(self, response: httpx2.Response) -> AsyncGenerator[str, None]:
         """The data of the response's events, until it ends."""
         lines = EventLines()
         async for chunk in response.aiter_bytes():
@@ -153,7 +145,7 @@ class SdkCalls:
 
     async def parts(
         self,
-        response: Any,
+        response: httpx2.Response,
         reader: ReplyParts,
         key: str | None,
         *,
@@ -202,22 +194,17 @@ class SdkCalls:
             _log.debug("%s: the connection is not used again: %r", self.host, error)
 
     @property
-    def transport(self) -> Any:
-        """The HTTP library under the SDK."""
-        return importlib.import_module(type(self.client.base_url).__module__.partition(".")[0])
-
-    @property
     def transport_errors(self) -> tuple[type[Exception], ...]:
-        """What that library raises."""
-        return (self.transport.HTTPError, self.transport.StreamError)
+        """What the HTTP library raises inside a reply."""
+        return (httpx2.HTTPError, httpx2.StreamError)
 
     def failure(self, error: Exception) -> UpstreamError:
         """An error of the transport inside a reply."""
-        if isinstance(error, self.transport.TimeoutException):
+        if isinstance(error, httpx2.TimeoutException):
             return self.blame().silent()
         return self.blame().broken(error)
 
 
-def kind_of(response: Any) -> str:
+def kind_of(response: httpx2.Response) -> str:
     """The media type of a response."""
     return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
