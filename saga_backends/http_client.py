@@ -1,7 +1,8 @@
 """HTTP clients for providers, imported and made off the event loop.
 
-SAGA sends and reads plain JSON. It needs an HTTP client for that, and nothing of the providers' SDKs: importing one
-takes 0.3 (OpenAI) to 0.8 seconds (Anthropic) and 20 to 45 MB, most of it for typed models that would go unused.
+At the addresses of OpenAI and Anthropic their official SDKs go on top (``chat.sdk_calls``). The many servers that only
+speak like them are asked through the bare client: importing an SDK takes 0.3 (OpenAI) to 0.8 seconds (Anthropic) and 20
+to 45 MB.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Anthropic's Messages API."""
+"""Anthropic's Messages API: Anthropic itself through the official SDK, others that speak it without."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from types import ModuleType
 from typing import Any, get_args
+from urllib.parse import urlsplit
 
 from attrs import define, field
 
@@ -14,6 +16,7 @@ from saga_backends.chat.calls import Calls
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.merging import merged
 from saga_backends.chat.prefill import Unrepeated
+from saga_backends.chat.sdk_calls import NO_KEY, SdkCalls, open_sdk
 from saga_backends.http_client import open_http
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import ChatPart, ChatRequest
@@ -33,6 +36,7 @@ async def _open(options: OpenOptions) -> AnthropicChat:
         retry_seconds=30.0,
         thinking="model",
         facts={},
+        sdk=None,
     )
     for option in ("base_url", "api_key"):
         if given[option] is not None and not isinstance(given[option], str):
@@ -40,14 +44,29 @@ async def _open(options: OpenOptions) -> AnthropicChat:
     if given["thinking"] not in get_args(Thinking):
         raise BadInput(f"options.thinking: {given['thinking']!r} given; give one of {', '.join(get_args(Thinking))}")
     address = (given["base_url"] or ADDRESS).rstrip("/").removesuffix("/v1")
-    calls = Calls(
-        client=await open_http(address, given["timeout"], {"anthropic-version": VERSION}),
-        name=given["name"],
-        timeout=given["timeout"],
-        max_retries=given["max_retries"],
-        retry_seconds=given["retry_seconds"],
-        api_key=given["api_key"],
-    )
+    client = await open_http(address, given["timeout"], {"anthropic-version": VERSION})
+    settings = {
+        "client": client,
+        "name": given["name"],
+        "timeout": given["timeout"],
+        "max_retries": given["max_retries"],
+        "retry_seconds": given["retry_seconds"],
+        "api_key": given["api_key"],
+    }
+    official = given["sdk"]
+    if official is None:
+        official = urlsplit(address).hostname == urlsplit(ADDRESS).hostname
+    if not official:
+        return AnthropicChat(Calls(**settings), given["thinking"], given["facts"])
+
+    def made(sdk: ModuleType) -> Any:
+        key = given["api_key"] or NO_KEY
+        return sdk.AsyncAnthropic(
+            base_url=address, api_key=key, timeout=client.timeout, max_retries=0, http_client=client
+        )
+
+    sdk, above = await open_sdk("anthropic", made)
+    calls = SdkCalls(sdk=sdk, official=above, **settings)
     return AnthropicChat(calls, given["thinking"], given["facts"])
 
 

@@ -6,10 +6,10 @@ Requests and replies stay plain JSON, so that fields which SAGA does not know pa
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
+from json import loads
 from typing import Any, Protocol
 
 import httpx2
@@ -94,13 +94,13 @@ class Calls:
 
     async def post(self, path: str, body: Any, key: str | None, headers: Mapping[str, str]) -> httpx2.Response:
         """The response to a JSON body, not read yet. ``path`` goes on from the client's address, or is a whole one."""
-        return await self._send("POST", path, key, headers, json=body)
+        return await self._send("POST", path, key, headers, body)
 
     async def get(self, path: str) -> Any:
         """The JSON at ``path``. Raises ``UpstreamError`` when it is none."""
         response = await self._send("GET", path, None, {})
         try:
-            return json.loads(await response.aread())
+            return loads(await response.aread())
         except ValueError:
             raise UpstreamError(
                 f"{self.host} lists its models in something that is not JSON; providers.{self.name}.base_url usually "
@@ -112,12 +112,12 @@ class Calls:
             await response.aclose()
 
     async def _send(
-        self, method: str, path: str, key: str | None, headers: Mapping[str, str], **body: Any
+        self, method: str, path: str, key: str | None, headers: Mapping[str, str], json: Any = None
     ) -> httpx2.Response:
         blame = self.blame(key)
         try:
             request = self.client.build_request(
-                method, path, headers={**headers, **bearer(key or self.api_key)}, **body
+                method, path, headers={**headers, **bearer(key or self.api_key)}, json=json
             )
             response = await self.client.send(request, stream=True)
         except UnicodeEncodeError:

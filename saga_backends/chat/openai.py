@@ -1,10 +1,11 @@
-"""Any server that speaks the OpenAI chat API, in its own dialect."""
+"""Any server that speaks the OpenAI chat API, in its own dialect: OpenAI itself through the official SDK."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from saga_backends.chat.json_text import read_text
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.openai_reply import ReplyReader
 from saga_backends.chat.openai_request import openai_body
+from saga_backends.chat.sdk_calls import NO_KEY, SdkCalls, open_sdk
 from saga_backends.chat.text_completion import TextReader, server_root, text_body, text_path
 from saga_backends.http_client import open_http
 from saga_core.errors import BadInput, UpstreamError
@@ -42,6 +44,7 @@ async def _open(options: OpenOptions) -> OpenAIChat:
         retry_seconds=30.0,
         dialect="",
         facts={},
+        sdk=None,
     )
     for option in ("base_url", "api_key"):
         if given[option] is not None and not isinstance(given[option], str):
@@ -54,14 +57,29 @@ async def _open(options: OpenOptions) -> OpenAIChat:
             remedy = "give it or base_url"
             raise BadInput(f"options.api_key: none is given, and OPENAI_API_KEY is not set; {remedy}")
         headers = {header: os.environ[name] for name, header in _ACCOUNT.items() if os.environ.get(name)}
-    calls = Calls(
-        client=await open_http(base_url, given["timeout"], headers),
-        name=given["name"],
-        timeout=given["timeout"],
-        max_retries=given["max_retries"],
-        retry_seconds=given["retry_seconds"],
-        api_key=api_key,
-    )
+    client = await open_http(base_url, given["timeout"], headers)
+    settings = {
+        "client": client,
+        "name": given["name"],
+        "timeout": given["timeout"],
+        "max_retries": given["max_retries"],
+        "retry_seconds": given["retry_seconds"],
+        "api_key": api_key,
+    }
+    official = given["sdk"]
+    if official is None:
+        official = dialect_at(base_url) == "openai"
+    if not official:
+        return OpenAIChat(Calls(**settings), given["dialect"] or dialect_at(base_url), given["facts"])
+
+    def made(sdk: ModuleType) -> Any:
+        key = api_key or NO_KEY
+        return sdk.AsyncOpenAI(
+            base_url=base_url, api_key=key, timeout=client.timeout, max_retries=0, http_client=client
+        )
+
+    sdk, above = await open_sdk("openai", made)
+    calls = SdkCalls(sdk=sdk, official=above, **settings)
     return OpenAIChat(calls, given["dialect"] or dialect_at(base_url), given["facts"])
 
 
@@ -85,7 +103,8 @@ class OpenAIChat:
     Options: ``name`` (the provider's, for messages), ``base_url``, ``api_key``, ``timeout`` (seconds that the provider
     may stay silent), ``max_retries`` and ``retry_seconds`` (how often, and for how long after its beginning, a call is
     repeated that failed before the reply began), ``dialect`` (``openai``, ``google``, ``openrouter`` or ``any``; empty:
-    derived from the address) and ``facts`` (``models.facts`` of the configuration).
+    derived from the address), ``facts`` (``models.facts`` of the configuration) and ``sdk`` (whether calls go through
+    the official SDK; None: at OpenAI's own address).
     """
 
     calls: Calls

@@ -53,9 +53,9 @@ async def upstream() -> AsyncIterator[Upstream]:
         yield server
 
 
-@pytest.fixture
-async def model(upstream: Upstream) -> AsyncIterator[OpenAIChat]:
-    chat = await opened(base_url=upstream.url, api_key=KEY)
+@pytest.fixture(params=[False, True], ids=["plain", "sdk"])
+async def model(request: pytest.FixtureRequest, upstream: Upstream) -> AsyncIterator[OpenAIChat]:
+    chat = await opened(base_url=upstream.url, api_key=KEY, sdk=request.param)
     yield chat
     await chat.aclose()
 

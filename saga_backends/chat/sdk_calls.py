@@ -1,0 +1,72 @@
+"""Calls through an official SDK: its connections, its reading of errors, and its newest headers.
+
+The SDKs of OpenAI and Anthropic share their design. Requests and replies stay plain JSON: the typed layer costs 135 ms
+for a prompt of 400 messages and 0.16 ms a chunk, against a few microseconds, and would drop fields that it does not
+know. The SDKs' own retries are off: they would sleep as long as a provider asks, while a player waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+import httpx2
+from attrs import define, field
+
+from saga_backends.chat.calls import Calls
+from saga_backends.http_client import bearer
+
+NO_KEY = "none"
+"""Satisfies an SDK; never sent."""
+
+
+@define(eq=False, kw_only=True)
+class SdkCalls(Calls):
+    """The calls of an SDK's client. ``client`` is the HTTP client under it."""
+
+    sdk: ModuleType
+    official: Any = field(repr=False)
+
+    async def _send(
+        self, method: str, path: str, key: str | None, headers: Mapping[str, str], json: Any = None
+    ) -> httpx2.Response:
+        blame = self.blame(key)
+        shown = bearer(key) if key or self.api_key else {"Authorization": self.sdk.omit}
+        options = {"headers": {**headers, **shown}}
+        try:
+            if method == "GET":
+                found: httpx2.Response = await self.official.get(path, cast_to=httpx2.Response, options=options)
+            else:
+                # Streamed, so that the SDK hands out the transport's own object before its body is read.
+                found = await self.official.post(
+                    path,
+                    cast_to=httpx2.Response,
+                    body=json,
+                    options=options,
+                    stream=True,
+                    stream_cls=self.sdk.AsyncStream[object],
+                )
+        except UnicodeEncodeError:
+            raise blame.unsendable() from None
+        except self.sdk.APIStatusError as error:
+            raise blame.refused(int(error.status_code), error.body, error.response.headers) from error
+        except self.sdk.APITimeoutError as error:
+            raise blame.silent() from error
+        except self.sdk.APIConnectionError as error:
+            raise blame.unreachable(error) from error
+        except self.transport_errors as error:
+            raise self.failure(error) from error
+        return found
+
+
+async def open_sdk(module: str, make: Callable[[ModuleType], Any]) -> tuple[ModuleType, Any]:
+    """An SDK, and the client that ``make`` makes of it; beside the loop, for an SDK takes up to a second to import."""
+
+    def opened() -> tuple[ModuleType, Any]:
+        sdk = importlib.import_module(module)
+        return sdk, make(sdk)
+
+    return await asyncio.to_thread(opened)
