@@ -8,12 +8,15 @@ from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
     from saga_core.extraction.extractor import Extractor
-    from saga_core.extraction.player import second_person
+    from saga_core.extraction.player import nameless, owners_never_met, player_by_hands, second_person
     from saga_core.extraction.writer import mention_event, read_delta
 
 __all__ = [
     "Extractor",
     "mention_event",
+    "nameless",
+    "owners_never_met",
+    "player_by_hands",
     "read_delta",
     "second_person",
 ]
@@ -24,6 +27,9 @@ __getattr__ = lazy_face(
         "Extractor": "saga_core.extraction.extractor:Extractor",
         "mention_event": "saga_core.extraction.writer:mention_event",
         "read_delta": "saga_core.extraction.writer:read_delta",
+        "nameless": "saga_core.extraction.player:nameless",
+        "owners_never_met": "saga_core.extraction.player:owners_never_met",
+        "player_by_hands": "saga_core.extraction.player:player_by_hands",
         "second_person": "saga_core.extraction.player:second_person",
     }
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from saga_core.ids import entity_id
 from saga_core.language import fold_name
-from saga_core.model import Entity, Event, Kind, WorldState, deltas
+from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
 from saga_core.naming import Names, is_word_for_player
 from saga_core.values import Value
 
@@ -59,6 +61,50 @@ def second_person(state: WorldState, name: str = "") -> str | None:
         if folded and each.id != state.player and not each.get(PERSONA) and fold_name(each.name) == folded:
             return each.id
     return None
+
+
+def nameless(state: WorldState) -> bool:
+    """Whether nothing has told yet under which name the player's character is played."""
+    player = state.entities.get(state.player)
+    return player is not None and not player.get(PERSONA) and is_word_for_player(player.name)
+
+
+def owners_never_met(state: WorldState) -> list[str]:
+    """The ids of the characters who own or owned something and were nowhere yet."""
+    return [
+        each.id
+        for each in state.of_kind(Kind.CHARACTER)
+        if each.id != state.player
+        and each.id in state.belongings
+        and each.id not in state.whereabouts
+        and not each.get(PERSONA)
+    ]
+
+
+def player_by_hands(state: WorldState, path: Iterable[tuple[WorldState, Delta]]) -> str | None:
+    """The id of a character who can only be the player's, told by whom things pass from hand to hand; None for none.
+
+    ``path``: latest turns of the path, each with the state before it. Company hands things to her in one turn and is
+    handed things by her in another, she herself is never named as company, and nothing ever passes to or from the
+    player under the player's own word. Somebody far away may be sent things; to hand over and be handed, in scenes
+    where nobody met her, is what only the player does.
+    """
+    takes, gives, met = dict[str, set[str]](), dict[str, set[str]](), set(state.present)
+    for before, delta in path:
+        company = {*before.present, *(event.who for event in delta.events if isinstance(event, deltas.Met))}
+        met |= company
+        for event in delta.events:
+            if not isinstance(event, deltas.ItemTransferred):
+                continue
+            if state.player in (event.giver, event.receiver):
+                return None
+            if event.giver in company:
+                takes.setdefault(event.receiver, set()).add(before.turn)
+            if event.receiver in company:
+                gives.setdefault(event.giver, set()).add(before.turn)
+    both = [who for who in owners_never_met(state) if who in takes and who in gives and who not in met]
+    found = [who for who in both if len(takes[who] | gives[who]) > 1]
+    return found[0] if len(found) == 1 else None
 
 
 def _called(entity: Entity, name: str) -> bool:

@@ -2,7 +2,8 @@
 
 Blocks say "Alex" from the first turn on; that the player is Alex a frontend may tell at the tenth. What the other Alex
 was given, gave away and suffered is the player's, along the whole path: the two are made one at the turn that
-introduced the second, as a change that can be seen and undone like those of a curator.
+introduced the second, as a change that can be seen and undone like those of a curator. Where no frontend ever tells
+the name, the blocks do: by whom things pass from hand to hand.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from saga_core.background import DONE, Job, Step, Supervisor
 from saga_core.counters import Counters
-from saga_core.extraction import second_person
+from saga_core.extraction import nameless, owners_never_met, player_by_hands, second_person
 from saga_core.ids import IdSource
 from saga_core.jobs.views import ViewsJob
 from saga_core.journal import Wanted
@@ -20,6 +21,9 @@ from saga_core.model import Delta, Source, WorldState, deltas
 from saga_core.sessions import LiveSession, LiveSessions, amend
 
 log = logging.getLogger("saga.jobs")
+
+_LOOKED_BACK = 16
+"""Turns whose blocks tell whom they call the player."""
 
 
 class PersonasJob(Job):
@@ -77,10 +81,21 @@ async def _second(live: LiveSession, turn: str) -> str | None:
     """Whoever bears the player's name at ``turn`` and is not the player; nobody whom the world knows, and nobody whom a
     person has made two of one again."""
     state = await live.state(turn)
-    found = second_person(state)
+    found = second_person(state) or await _by_hands(live, turn, state)
     if found is None or found in (await live.state(_root(live, turn))).entities or _parted(live, found, state):
         return None
     return found
+
+
+async def _by_hands(live: LiveSession, turn: str, state: WorldState) -> str | None:
+    """Whoever the latest blocks show to be the player, where nothing else tells her name."""
+    if not nameless(state) or not owners_never_met(state):
+        return None
+    path, at = list[tuple[WorldState, Delta]](), live.tree.get(turn)
+    while at.parent is not None and len(path) < _LOOKED_BACK:
+        path.append((await live.state(at.parent), live.effective(await live.turn(at.id))))
+        at = live.tree.get(at.parent)
+    return player_by_hands(state, path)
 
 
 def _root(live: LiveSession, turn: str) -> str:
