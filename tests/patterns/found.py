@@ -64,8 +64,8 @@ def uses(place: str, line: int) -> frozenset[str]:
     """
     if place in SCANNERS:
         return frozenset({"match"})
-    tree = ast.parse((ROOT / place).read_text("utf-8"))
-    for node in ast.walk(tree):
+    tree = _tree(place)
+    for node in _nodes(place):
         attribute = node.func if isinstance(node, ast.Call) else None
         if isinstance(attribute, ast.Attribute) and _covers(node, line) and _is_re(attribute):
             return frozenset({_USES.get(attribute.attr, attribute.attr)})
@@ -73,19 +73,29 @@ def uses(place: str, line: int) -> frozenset[str]:
         if isinstance(statement, ast.Assign) and _covers(statement, line):
             target = statement.targets[0]
             if isinstance(target, ast.Name) and target.id.startswith("_") and _is_compiled(statement.value):
-                return _methods(tree, target.id)
+                return _methods(place, target.id)
     return ALL
 
 
 @cache
 def name_of(place: str, line: int) -> str:
     """The name of a module that is given its value there, or the function that is written there; "" for none."""
-    for node in ast.parse((ROOT / place).read_text("utf-8")).body:
+    for node in _tree(place).body:
         if isinstance(node, ast.Assign) and _covers(node, line) and isinstance(node.targets[0], ast.Name):
             return node.targets[0].id
         if isinstance(node, ast.FunctionDef) and _covers(node, line):
             return node.name
     return ""
+
+
+@cache
+def _tree(place: str) -> ast.Module:
+    return ast.parse((ROOT / place).read_text("utf-8"))
+
+
+@cache
+def _nodes(place: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(_tree(place)))
 
 
 def _is_re(node: ast.Attribute) -> bool:
@@ -101,14 +111,14 @@ def _is_compiled(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "compile"
 
 
-def _methods(tree: ast.Module, name: str) -> frozenset[str]:
+def _methods(place: str, name: str) -> frozenset[str]:
     held = {
         id(node.value): node.attr
-        for node in ast.walk(tree)
+        for node in _nodes(place)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
     }
     found = set()
-    for node in ast.walk(tree):
+    for node in _nodes(place):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
             method = held.get(id(node), "")
             found.add(_USES.get(method, method))
@@ -122,12 +132,12 @@ def sites() -> Iterator[Site]:
         for path in sorted((ROOT / package).rglob("*.py")):
             place = path.relative_to(ROOT).as_posix()
             if not place.startswith(ELSEWHERE):
-                yield from _sites_of(ast.parse(path.read_text("utf-8")), place)
+                yield from _sites_of(place)
 
 
-def _sites_of(tree: ast.Module, place: str) -> Iterator[Site]:
-    calls = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    for node in ast.walk(tree):
+def _sites_of(place: str) -> Iterator[Site]:
+    calls = {id(node.func): node for node in _nodes(place) if isinstance(node, ast.Call)}
+    for node in _nodes(place):
         if isinstance(node, ast.ImportFrom) and node.module == "re":
             raise AssertionError(f"{place}:{node.lineno}: import re whole, so that its use is found")
         if isinstance(node, ast.Import) and any(
