@@ -44,4 +44,10 @@ async def _open_vector(options: OpenOptions) -> ResidentVectors:
 
 
 GRAPH = Backend("resident", "graph", _open_graph, "the scopes of a graph store in memory, written through")
-VECTOR = Backend("resident", "vector", _open_vector, "the scopes of a vector store in memory, written through")
+VECTOR = Backend(
+    "resident",
+    "vector",
+    _open_vector,
+    "the scopes of a vector store in memory, written through",
+    warm_up=("saga_backends.vector.matrix",),
+)

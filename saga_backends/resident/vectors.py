@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from attrs import evolve
 
 from saga_backends.resident.scope_cache import ScopeCache
-from saga_backends.vector.matrix import Matrix, Row
-from saga_backends.vector.scoring import Question
 from saga_core.capabilities import Capability
 from saga_core.stores import (
     Filter,
@@ -32,7 +31,16 @@ from saga_core.stores import (
     predicate,
 )
 
+if TYPE_CHECKING:
+    from saga_backends.vector.matrix import Matrix, Row
+
 _PAGE = 1_000
+
+
+def _matrix(dimension: int) -> Matrix:
+    from saga_backends.vector.matrix import Matrix  # numpy: a start does without it
+
+    return Matrix(dimension)
 
 
 class _Image:
@@ -40,7 +48,7 @@ class _Image:
 
     def __init__(self, spec: ScopeSpec | None) -> None:
         self.spec = spec
-        self.matrix = Matrix(spec.dimension) if spec is not None else None
+        self.matrix = _matrix(spec.dimension) if spec is not None else None
 
     @property
     def size(self) -> int:
@@ -50,7 +58,7 @@ class _Image:
     def create(self, spec: ScopeSpec) -> bool:
         """Begin to exist; whether that agrees with what is known."""
         if self.spec is None:
-            self.spec, self.matrix = spec, Matrix(spec.dimension)
+            self.spec, self.matrix = spec, _matrix(spec.dimension)
         return self.spec == spec
 
 
@@ -139,6 +147,8 @@ class ResidentVectors:
         self.cache.ensure_open()
         check_query(scopes, k, where, self._limits)
         asked = as_float32("vector", vector)
+        from saga_backends.vector.scoring import Question
+
         question = Question(asked)
         wanted = predicate(where) if where is not None else None
         found: list[tuple[float, str, int, Hit | Row]] = []

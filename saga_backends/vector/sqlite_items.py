@@ -10,13 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 from attrs import frozen
 
 from saga_backends import sqlite_file
 from saga_backends.path_lock import PathLock
 from saga_backends.vector.packed_item import PackedItem, read_metadata
-from saga_backends.vector.scoring import Question, Singles, squared_norms
 from saga_backends.vector.threaded import check_same, unknown_scope
 from saga_core.capabilities import Capability
 from saga_core.errors import Closed, StoreCorrupt, StoreError
@@ -24,6 +22,8 @@ from saga_core.stores import Health, Hit, Predicate, Scalar, ScopeSpec, StoreInf
 
 if TYPE_CHECKING:
     import sqlite_utils
+
+    from saga_backends.vector.scoring import Singles
 
 _MOST_ROWS = 2**62
 """A limit that SQLite can hold, and no store reaches."""
@@ -164,6 +164,10 @@ class VectorFile:
 
     def query(self, names: Sequence[str], asked: array[float], k: int, wanted: Predicate | None) -> list[Hit]:
         """See ``VectorStore.query``. Holds ``k`` candidates and some hundred rows at a time."""
+        import numpy as np  # a start does without it
+
+        from saga_backends.vector.scoring import Question, squared_norms
+
         question = Question(asked)
         best: list[tuple[float, str, int, int]] = []
         with self._reading() as connection:
@@ -252,6 +256,8 @@ class VectorFile:
         self, connection: sqlite3.Connection, scope: _Scope, wanted: Predicate | None
     ) -> Iterator[tuple[list[str], Singles]]:
         """The ids and vectors of the items that pass, some hundred at a time."""
+        import numpy as np
+
         cursor = connection.execute(_VECTORS, (scope.number,))
         width = scope.spec.dimension * 4
         while rows := cursor.fetchmany(_CHUNK):

@@ -21,11 +21,13 @@ import asyncio, json, sys
 from pathlib import Path
 from attrs import evolve
 import saga_server.cli.saga_command
-from saga_server.cli.settings import find_config
+from saga_core.config import load_config
 from saga_server.cli.serve import Server
 
+PROVIDER = {"openai": {"base_url": "http://127.0.0.1:1/v1"}}
+
 async def main():
-    config = find_config(None, Path(sys.argv[1]))
+    config = load_config({"storage": {"path": sys.argv[1]}, "providers": PROVIDER})
     server = Server(evolve(config, server=evolve(config.server, port=0)), environ={})
     await server.start()
     found = [sorted(sys.modules)]  # nothing else ran yet: this is what was there when it was ready
@@ -46,7 +48,8 @@ asyncio.run(main())
 """
 
 HEAVY = (
-    "anthropic chromadb kuzu ladybug lancedb networkx openai onnxruntime rich sqlite_utils tokenizers yaml"
+    "anthropic chromadb httpx2 kuzu ladybug lancedb networkx numpy openai onnxruntime pydantic rich sqlite_utils "
+    "tokenizers yaml"
 ).split()
 LATER = (
     "saga_core.curation.corrections saga_core.curation.rules saga_core.curation.validation "
@@ -74,6 +77,12 @@ def test_what_starting_does_without(modules: list[set[str]]) -> None:
     assert ready & {*HEAVY, *LATER} == set()
     assert "aiohttp" in ready
     assert warm >= {"networkx", "saga_core.curation.rules", "saga_core.curation.validation"}
+
+
+def test_only_the_configured_provider_is_opened_and_a_local_one_without_an_sdk(modules: list[set[str]]) -> None:
+    _, warm, played = modules
+    assert warm >= {"httpx2", "saga_backends.chat.openai"}
+    assert played & {"anthropic", "openai", "pydantic", "saga_backends.chat.anthropic"} == set()
 
 
 def test_every_name_is_one_of_a_module() -> None:
