@@ -1,0 +1,94 @@
+"""The wheel: everything that an installation needs, and nothing that is only a developer's."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+pytest.importorskip("hatchling", reason="the extra dev brings it; `make test` installs that")
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("saga_core", "saga_backends", "saga_server", "conformance")
+PAGES = ("index.html", "dist/app.js", "build/style.css", "img/logo.svg")
+"""Files of a page, some in folders that .gitignore names."""
+MOST_BYTES = 4 << 20
+
+_INSTALLED = """
+import json
+from pathlib import Path
+import saga_core
+from saga_core.config import load_config
+from saga_core.upstream import facts_of
+from saga_core.world import WorldLibrary, default_roots
+
+library = WorldLibrary(default_roots(load_config(None).base))
+print(json.dumps({
+    "from": str(Path(saga_core.__file__).parents[1]),
+    "worlds": library.names(),
+    "broken": len(library.broken()),
+    "rooms": [world.language for world in map(library.get, library.names())],
+    "facts": facts_of("claude-sonnet-4-5", "anthropic", {}).breakpoints > 0,
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel of a copy of this checkout, with pages in ``saga_server/web``."""
+    copy = tmp_path_factory.mktemp("checkout")
+    for name in (*PACKAGES, "worlds"):
+        shutil.copytree(ROOT / name, copy / name)
+    for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
+        shutil.copy(ROOT / name, copy / name)
+    for name in PAGES:
+        page = copy / "saga_server" / "web" / name
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(name, encoding="utf-8")
+    made = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(copy / "made")]
+    subprocess.run(made, cwd=copy, check=True, capture_output=True)
+    (found,) = (copy / "made").glob("*.whl")
+    return found
+
+
+def test_every_file_of_the_packages_and_the_worlds_is_in_it(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        there = set(archive.namelist())
+    wanted = {
+        path.relative_to(ROOT).as_posix()
+        for name in PACKAGES
+        for path in (ROOT / name).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    wanted |= {f"saga_core/_packaged_{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "worlds").rglob("*.md")}
+    wanted |= {f"saga_server/web/{name}" for name in PAGES}
+    assert wanted - there == set()
+    assert {name for name in there - wanted if ".dist-info/" not in name} == set()
+    assert "conformance/spec/graph.md" in wanted and "saga_core/upstream/models.toml" in wanted
+    assert wheel.stat().st_size < MOST_BYTES
+
+
+def test_what_is_installed_runs_in_any_folder(wheel: Path, tmp_path: Path) -> None:
+    installed, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with ZipFile(wheel) as archive:
+        archive.extractall(installed)
+        (entries,) = (name for name in archive.namelist() if name.endswith("entry_points.txt"))
+        assert "saga = saga_server.cli:main" in archive.read(entries).decode()
+    environ = {"PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", _INSTALLED], cwd=elsewhere, env=environ, capture_output=True, text=True, check=True
+    )
+    found = json.loads(done.stdout)
+    assert found == {
+        "from": str(installed),
+        "worlds": ["ersia", "harrow"],
+        "broken": 0,
+        "rooms": ["ko", "en"],
+        "facts": True,
+    }
