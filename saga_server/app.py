@@ -24,14 +24,13 @@ from saga_server.http import (
     SILENT,
     ConnectionLog,
     Exchanges,
-    chat_routes,
+    door_routes,
     errors_as_json,
     guarded,
     heard,
     only_header_text,
     share_with_origin,
     tell_request_id,
-    text_routes,
 )
 from saga_server.process import Current, Metrics, Readiness, Reloading
 
@@ -62,7 +61,7 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
     app.on_response_prepare.append(share_with_origin)
     app.on_response_prepare.append(tell_request_id)
     app.on_response_prepare.append(only_header_text)
-    app.add_routes([*chat_routes(), *text_routes(), *admin_routes()])
+    app.add_routes([*admin_routes(), *door_routes()])
     return app
 
 

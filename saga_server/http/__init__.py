@@ -9,8 +9,8 @@ from saga_core.lazy_face import lazy_face
 if TYPE_CHECKING:
     from saga_server.http.app_keys import CURRENT, EXCHANGES, METRICS, READINESS, RELOADING, SAGA
     from saga_server.http.bodies import BODY, LIMIT
-    from saga_server.http.chat import chat_routes
     from saga_server.http.connections import LOG, SILENT, ConnectionLog, heard, listen, tell_request_id
+    from saga_server.http.doors.routes import door_routes
     from saga_server.http.errors import Handler, RequestError, errors_as_json
     from saga_server.http.exchanges import Exchanges
     from saga_server.http.header_text import only_header_text
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from saga_server.http.request_names import read_name
     from saga_server.http.security import BEARER, guarded, share_with_origin
     from saga_server.http.startup_responder import StartupResponder
-    from saga_server.http.text_doors import text_routes
 
 __all__ = [
     "BEARER",
@@ -37,7 +36,7 @@ __all__ = [
     "Handler",
     "RequestError",
     "StartupResponder",
-    "chat_routes",
+    "door_routes",
     "errors_as_json",
     "guarded",
     "heard",
@@ -47,7 +46,6 @@ __all__ = [
     "read_name",
     "share_with_origin",
     "tell_request_id",
-    "text_routes",
 ]
 
 # Imported when they are first asked for: commands and starts take what they need.
@@ -62,7 +60,7 @@ __getattr__ = lazy_face(
         "BODY": "saga_server.http.bodies:BODY",
         "LIMIT": "saga_server.http.bodies:LIMIT",
         "only_header_text": "saga_server.http.header_text:only_header_text",
-        "chat_routes": "saga_server.http.chat:chat_routes",
+        "door_routes": "saga_server.http.doors.routes:door_routes",
         "ConnectionLog": "saga_server.http.connections:ConnectionLog",
         "LOG": "saga_server.http.connections:LOG",
         "SILENT": "saga_server.http.connections:SILENT",
@@ -78,7 +76,6 @@ __getattr__ = lazy_face(
         "BEARER": "saga_server.http.security:BEARER",
         "guarded": "saga_server.http.security:guarded",
         "share_with_origin": "saga_server.http.security:share_with_origin",
-        "text_routes": "saga_server.http.text_doors:text_routes",
         "StartupResponder": "saga_server.http.startup_responder:StartupResponder",
     }
 )

@@ -1,4 +1,5 @@
-"""Every failure as the OpenAI API shows failures: ``{"error": {"message", "type", "param", "code"}}``."""
+"""Every failure as the OpenAI API shows failures, ``{"error": {"message", "type", "param", "code"}}``, or as the API of
+its door does."""
 
 from __future__ import annotations
 
@@ -23,6 +24,8 @@ from saga_core.errors import (
     StoreUnavailable,
     UpstreamError,
 )
+from saga_server.http.doors.failures import told_to
+from saga_server.http.doors.table import PLACE, WHERE, Api
 
 _log = logging.getLogger("saga.server")
 
@@ -66,10 +69,11 @@ class Failure:
         about = {"message": self.message, "type": self.kind, "param": self.param, "code": self.code}
         return json.dumps({"error": about}, ensure_ascii=False).encode("utf-8", "replace")
 
-    def response(self) -> web.Response:
-        """The whole answer."""
+    def response(self, api: Api = "openai") -> web.Response:
+        """The whole answer, as clients of ``api`` read it."""
+        body = self.body() if api == "openai" else told_to(api, self.status, self.message, self.kind)
         return web.Response(
-            body=self.body(), status=self.status, headers=self.headers, content_type="application/json", charset="utf-8"
+            body=body, status=self.status, headers=self.headers, content_type="application/json", charset="utf-8"
         )
 
 
@@ -110,9 +114,7 @@ def _of_http(error: web.HTTPException, request: web.Request) -> Failure:
             413, f"the request is larger than {limit} MB (server.max_body_mb)", "invalid_request_error", "body"
         )
     if isinstance(error, web.HTTPNotFound):
-        doors = "/v1/chat/completions, /v1/messages and /v1/completions"
-        where = f"chats are at {doors}, administration under /api"
-        return Failure(404, f"there is no {request.method} {request.path} here; {where}", "not_found_error")
+        return Failure(404, f"there is no {request.method} {request.path} here; {WHERE}", "not_found_error")
     if isinstance(error, web.HTTPMethodNotAllowed):
         allowed = ", ".join(sorted(error.allowed_methods))
         return Failure(
@@ -140,11 +142,14 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
     except web.HTTPException as error:
         if error.status < 400:
             raise
-        return _of_http(error, request).response()
+        failure = _of_http(error, request)
     except web.RequestPayloadError as error:
         text = f"the body cannot be read: {' '.join(str(error).split())}"
-        response = Failure(400, text, "invalid_request_error", "body").response()
-        response.force_close()
-        return response
+        failure = Failure(400, text, "invalid_request_error", "body", headers={"Connection": "close"})
     except Exception as error:  # noqa: BLE001 - the edge: described, and logged when it is unexpected
-        return describe(error).response()
+        failure = describe(error)
+    place = request.get(PLACE)
+    response = failure.response("openai" if place is None else place.door.api)
+    if failure.headers.get("Connection") == "close":
+        response.force_close()
+    return response

@@ -13,8 +13,8 @@ from saga_server.http.exchange import COMMIT_SECONDS, Call, Exchange
 from saga_server.process import Metrics
 from saga_server.providers import Narrators
 
-Key = tuple[str, str | None, str | None, str, bytes]
-"""What makes two requests the same: owner, session, world and the whole body."""
+Key = tuple[str, str | None, str | None, str, str, bytes]
+"""What makes two requests the same: owner, session, world, player, the door and the whole body."""
 
 
 @define(eq=False)

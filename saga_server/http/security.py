@@ -12,6 +12,7 @@ from aiohttp import web
 from saga_core.config import ServerConfig
 from saga_server.http.app_keys import CURRENT
 from saga_server.http.bodies import BODY, take_in
+from saga_server.http.doors.table import PLACE, find
 from saga_server.http.errors import Handler, RequestError
 from saga_server.http.identity import Bearer, read_bearer
 from saga_server.process import is_loopback
@@ -28,14 +29,6 @@ _PRIVATE = (".internal", ".local", ".lan", ".home.arpa", ".localhost")
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+(?:%[\w.~-]+)?\]|[^\s\[\]:@/?#\\,]+)(?::[0-9]{1,5})?", re.IGNORECASE)
 """A host's name or address, and a port: without a user, a path or whatever else could pass for one."""
 
-_BASE = re.compile(r"\A(?:/s/[^/]+(?:/w/[^/]+)?|/w/[^/]+(?:/s/[^/]+)?)")
-"""A session and a world in the base URL."""
-_TEXT_PATHS = frozenset(
-    "/v1/completions /completions /api/v1/generate /api/extra/generate/stream /completion /props /health /api/v1/model"
-    " /api/v1/info/version /api/extra/version /api/extra/true_max_context_length /api/v1/config/max_context_length"
-    " /v1/internal/model/info /api/extra/tokencount /tokenize /detokenize /v1/internal/encode /api/extra/abort".split()
-)
-"""The doors for text completion (``text_doors``): open to whoever may chat, also those below ``/api``."""
 _OPEN = frozenset({"/", "/healthz", "/readyz"})
 _EXPOSED = (
     "X-SAGA-Session, X-SAGA-Turn, X-SAGA-Parent, X-SAGA-Context-Ms, X-SAGA-Late, X-SAGA-Silent, X-SAGA-Notice,"
@@ -47,7 +40,10 @@ _EXPOSED = (
 async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Lets requests through or refuses them, by the settings that hold."""
     server = request.app[CURRENT].config.server
-    admin = not _is_chat(request.path) and request.path not in _OPEN
+    place = find(request.rel_url.raw_path)
+    if place is not None:
+        request[PLACE] = place
+    admin = place is None and request.path not in _OPEN
     _check_host(request, server, admin)
     _check_origin(request, server, admin)
     if request.method == "OPTIONS":
@@ -98,12 +94,6 @@ async def _receive(request: web.Request) -> None:
         raise RequestError(
             f"the body did not arrive within {BODY_SECONDS:g} s", param="body", status=408, kind="timeout_error"
         ) from None
-
-
-def _is_chat(path: str) -> bool:
-    if path.endswith(("/chat/completions", "/models", "/messages")) and not path.startswith("/api/"):
-        return True
-    return _BASE.sub("", path) in _TEXT_PATHS
 
 
 def _check_host(request: web.Request, server: ServerConfig, admin: bool) -> None:

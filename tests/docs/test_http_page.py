@@ -12,10 +12,10 @@ from aiohttp import ClientResponse, ClientSession
 from saga_core.config import load_config
 from saga_server.admin.endpoint_list import with_lists
 from saga_server.admin.endpoints import ENDPOINTS
-from saga_server.http.chat import chat_routes
+from saga_server.http.doors.table import ABORT, ASKED, BASES, COMPLETING, COUNTED, find
 from saga_server.http.errors import _ANSWERS
 from saga_server.http.openai_schema import MAX_CHOICES
-from saga_server.http.security import _EXPOSED, _TEXT_PATHS
+from saga_server.http.security import _EXPOSED
 from saga_server.server import Server
 from tests.docs.pages import page
 from tests.replay.test_text_completion import OPERATIONS, SOURCES
@@ -66,7 +66,7 @@ def test_the_page_has_every_path_of_text_completion() -> None:
     """And every source and operation that is played, and no other."""
     rows = [row for row in HTTP.rows if len(row) == 3 and row[1].startswith("`/") and "{" not in row[1]]
     listed = {path for row in rows for cell in row[1:] for path in re.findall(r"`(/[^`]*)`", cell)}
-    assert listed - {"/v1/models"} == _TEXT_PATHS
+    assert listed - {"/v1/models"} == {*COMPLETING, *ASKED, *COUNTED, ABORT}
     head = next(row for row in HTTP.rows if row[0] == "source")
     assert head[1:] == list(OPERATIONS)
     cells = {row[0]: row[1:] for row in HTTP.rows if len(row) == len(head) and row[0] not in ("source", "---")}
@@ -78,10 +78,14 @@ def test_the_lists_are_those_of_the_table() -> None:
 
 
 def test_the_page_has_every_base_url_of_the_chat() -> None:
-    bases = {route.path.removesuffix("/chat/completions") for route in chat_routes() if route.method == "POST"}
     listed = {base for row in HTTP.rows for cell in row for base in re.findall(r"`(/[sw]/[^`]*/v1)`", cell)}
-    assert listed == {base for base in bases if base.endswith("/v1")} - {"/v1"}
-    assert {base.removesuffix("/v1") for base in bases if base.endswith("/v1")} <= bases, "also without /v1"
+    assert listed == {f"{base}/v1" for base in BASES if base}
+    for base in listed:
+        for path in (f"{base}/chat/completions", f"{base.removesuffix('/v1')}/chat/completions/"):
+            place = find(path)
+            assert place is not None
+            names = {name: f"{{{name}}}" for name in ("session", "world") if f"{{{name}}}" in base}
+            assert {"session": place.session, "world": place.world} == {"session": "", "world": "", **names}
 
 
 async def test_answers_have_the_fields_that_the_page_says(client: ClientSession) -> None:

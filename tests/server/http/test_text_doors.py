@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from saga_server.bench.protocols.steps import errors, fails, hangs, resets, says
-from saga_server.http.security import _TEXT_PATHS
-from saga_server.http.shapes import CompletionShape, KoboldShape, LlamaShape, Shape
-from saga_server.http.text_doors import ABORT, ASKED, COUNTED, DOORS, text_routes
+from saga_server.http.doors.shapes import CompletionShape, KoboldShape, LlamaShape
+from saga_server.http.doors.table import ABORT, ASKED, COMPLETING
+from saga_server.http.doors.text import WIRES
+from saga_server.http.shapes import Shape
 from tests.core.text_prompt.templates import TEMPLATES, Line
 from tests.server.client import BLOCK, Client
 from tests.server.conftest import Serve
@@ -44,10 +45,8 @@ def asked(path: str, **fields: Any) -> dict[str, Any]:
     return {"prompt": PROMPT, **({"stream": True} if not path.startswith("/api/") else {}), **fields}
 
 
-def test_every_path_is_open_to_whoever_may_chat() -> None:
-    paths = {*(door.path for door in DOORS), *ASKED, *COUNTED, ABORT}
-    assert paths == _TEXT_PATHS
-    assert paths <= {route.path for route in text_routes()}
+def test_every_path_that_completes_has_a_wire() -> None:
+    assert set(WIRES) == set(COMPLETING)
 
 
 # -- what else is asked ----------------------------------------------------------------------------------------
@@ -277,7 +276,7 @@ async def test_a_provider_of_chats_is_asked_as_a_chat(upstream: Upstream, serve:
         assert sent.body["stop"] == stops[:4]
 
 
-@pytest.mark.parametrize("path", [door.path for door in DOORS])
+@pytest.mark.parametrize("path", list(WIRES))
 async def test_the_offline_narrator_plays_at_every_door(offline: Client, path: str) -> None:
     answer = await offline.post(path, json={"prompt": PROMPT})
     assert answer.status == 200, answer.raw

@@ -10,11 +10,11 @@ from typing import Any
 from attrs import define, field
 
 from saga_core.ports import Usage
+from saga_server.http.doors.failures import anthropic_failure
 from saga_server.http.openai_schema import Choice, to_json
 from saga_server.http.shapes import Shape
 
 _REASONS = {"length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
-_KINDS = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error"}
 
 
 @define(eq=False)
@@ -113,7 +113,8 @@ class MessagesShape(Shape):
 
     def failure(self, body: bytes) -> bytes:
         """An ``error`` ends the stream."""
-        return _event(failure(json.loads(body)["error"]))
+        about = json.loads(body)["error"]
+        return _event(anthropic_failure(about["message"], str(about["type"])))
 
     def whole(self, choices: Sequence[Choice], usage: Usage | None, dollars: float | None) -> bytes:
         """The message."""
@@ -127,12 +128,6 @@ class MessagesShape(Shape):
         content += [_use(call) for call in _calls(choice.extra)]
         counts = {"input_tokens": 0, "output_tokens": 0} if usage is None else _counts(usage)
         return to_json(self._message(content, _REASONS.get(choice.finish, "end_turn"), counts)).encode()
-
-
-def failure(about: Mapping[str, Any], status: int = 0) -> dict[str, Any]:
-    """An error in the API's shape, from OpenAI's."""
-    kind = _KINDS.get(status) or str(about.get("type") or "api_error")
-    return {"type": "error", "error": {"type": kind, "message": about.get("message", "")}}
 
 
 def _calls(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:

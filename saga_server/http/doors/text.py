@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Callable
@@ -16,12 +15,14 @@ from saga_core.errors import BadInput, NotSupported, UpstreamError
 from saga_core.ports import TextServer, TextWire
 from saga_server.http.app_keys import CURRENT, EXCHANGES, SAGA
 from saga_server.http.bodies import BODY
-from saga_server.http.chat import BASES, LARGE, answer, call_of
+from saga_server.http.doors.asking import answer, call_of, read
+from saga_server.http.doors.shapes import CompletionShape, KoboldShape, LlamaShape
+from saga_server.http.doors.table import ABORT, PLACE
 from saga_server.http.errors import RequestError
 from saga_server.http.exchange import Call
 from saga_server.http.openai_schema import read_json
 from saga_server.http.security import BEARER
-from saga_server.http.shapes import CompletionShape, KoboldShape, LlamaShape, Shape
+from saga_server.http.shapes import Shape
 from saga_server.http.text_ask import UNTOLD, TextRequest, read_text
 
 _log = logging.getLogger("saga.server")
@@ -30,73 +31,41 @@ _NO_SUCH_THING = (404, 405, 501)
 
 
 @frozen
-class Door:
-    """A path at which text is completed."""
+class Wire:
+    """How text is completed at a path."""
 
-    path: str
-    wire: TextWire
+    name: TextWire
     shape: Callable[[str], Shape]
     stream: bool | None = None
     """Whether the path streams; None: the request's field ``stream`` says it."""
 
 
-DOORS = (
-    Door("/v1/completions", "openai", CompletionShape),
-    Door("/completions", "openai", CompletionShape),
-    Door("/api/v1/generate", "kobold", KoboldShape, stream=False),
-    Door("/api/extra/generate/stream", "kobold", KoboldShape, stream=True),
-    Door("/completion", "llamacpp", LlamaShape),
-)
-ASKED = (
-    "/props",
-    "/health",
-    "/api/v1/model",
-    "/api/v1/info/version",
-    "/api/extra/version",
-    "/api/extra/true_max_context_length",
-    "/api/v1/config/max_context_length",
-    "/v1/internal/model/info",
-)
-"""``GET``: what the narrator's server says of itself."""
-COUNTED = ("/api/extra/tokencount", "/tokenize", "/detokenize", "/v1/internal/encode")
-"""``POST``: the tokens of a text, as the narrator's server cuts it."""
-ABORT = "/api/extra/abort"
+_OPENAI = Wire("openai", CompletionShape)
+WIRES = {
+    "/v1/completions": _OPENAI,
+    "/completions": _OPENAI,
+    "/api/v1/generate": Wire("kobold", KoboldShape, stream=False),
+    "/api/extra/generate/stream": Wire("kobold", KoboldShape, stream=True),
+    "/completion": Wire("llamacpp", LlamaShape),
+}
 
 
-def text_routes() -> list[web.RouteDef]:
-    """Every path of these doors, below every base URL."""
-    routes = []
-    for base in BASES:
-        routes += [web.post(base + door.path, _completing(door)) for door in DOORS]
-        routes += [web.get(base + path, _relaying(path)) for path in ASKED]
-        routes += [web.post(base + path, _relaying(path)) for path in COUNTED]
-        routes.append(web.post(base + ABORT, abort))
-    return routes
+async def complete(request: web.Request) -> web.StreamResponse:
+    """``POST /v1/completions`` and its like."""
+    wire = WIRES[request[PLACE].path]
+    ask = await read(request, partial(_reading, wire))
+    call = _call(request, wire, ask)
+    if not ask.ask.prompt.told:
+        request.app[SAGA].counters.add("text_prompts.untold")
+        _log.info("%s", UNTOLD)
+    return await answer(request, call)
 
 
-def _completing(door: Door) -> Callable[[web.Request], Any]:
-    async def complete(request: web.Request) -> web.StreamResponse:
-        body = request[BODY]
-        config = request.app[CURRENT].config
-        reading = partial(
-            read_text,
-            body,
-            door.wire,
-            stream=door.stream,
-            max_messages=config.server.max_messages,
-            max_text_mb=config.server.max_text_mb,
-        )
-        ask = reading() if len(body) < LARGE else await asyncio.to_thread(reading)
-        call = _call(request, door, ask)
-        if not ask.ask.prompt.told:
-            request.app[SAGA].counters.add("text_prompts.untold")
-            _log.info("%s", UNTOLD)
-        return await answer(request, call, door.path.encode() + b"\n" + body)
-
-    return complete
+def _reading(wire: Wire, body: bytes, max_messages: int, max_text_mb: int) -> TextRequest:
+    return read_text(body, wire.name, stream=wire.stream, max_messages=max_messages, max_text_mb=max_text_mb)
 
 
-def _call(request: web.Request, door: Door, ask: TextRequest) -> Call:
+def _call(request: web.Request, wire: Wire, ask: TextRequest) -> Call:
     call = call_of(request, ask, user=ask.user, choices=ask.choices, wants_usage=ask.wants_usage, nameless=True)
     return evolve(
         call,
@@ -104,7 +73,7 @@ def _call(request: web.Request, door: Door, ask: TextRequest) -> Call:
         aside=ask.aside or call.aside,
         speaker=ask.speaker,
         window=ask.window,
-        shape=door.shape,
+        shape=wire.shape,
         text=ask.ask,
         notices=(*call.notices, *(() if ask.ask.prompt.told else (UNTOLD,))),
     )
@@ -113,14 +82,12 @@ def _call(request: web.Request, door: Door, ask: TextRequest) -> Call:
 # -- what else is asked ----------------------------------------------------------------------------------------
 
 
-def _relaying(path: str) -> Callable[[web.Request], Any]:
-    async def relay(request: web.Request) -> web.StreamResponse:
-        raw = request[BODY]
-        body = read_json(raw) if raw else {}
-        found = await _relayed(request, path, body)
-        return _json(_own(request, path, body) if found is None else found)
-
-    return relay
+async def relay(request: web.Request) -> web.StreamResponse:
+    """What frontends ask a server of local models besides: it is asked, or SAGA answers what it knows."""
+    raw, path = request[BODY], request[PLACE].path
+    body = read_json(raw) if raw else {}
+    found = await _relayed(request, path, body)
+    return _json(_own(request, path, body) if found is None else found)
 
 
 async def _relayed(request: web.Request, path: str, body: Any) -> Any:

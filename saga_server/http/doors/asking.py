@@ -1,0 +1,130 @@
+"""From a request to a call that is played, and from its exchange to the answer: the same at every door."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from aiohttp import web
+
+from saga_server.http.app_keys import CURRENT, EXCHANGES
+from saga_server.http.bodies import BODY
+from saga_server.http.doors.table import PLACE
+from saga_server.http.exchange import Call, Exchange
+from saga_server.http.request_names import read_names
+from saga_server.http.security import BEARER
+
+_LARGE = 1 << 20
+"""Bytes of a body from which on it is read in a thread."""
+_STREAMING = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+
+
+_Ask = TypeVar("_Ask")
+
+
+class Asked(Protocol):
+    """What every door reads of a request's body."""
+
+    @property
+    def messages(self) -> list[Any]: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def stream(self) -> bool: ...
+
+    @property
+    def params(self) -> Mapping[str, Any]: ...
+
+
+async def read(request: web.Request, reading: Callable[[bytes, int, int], _Ask]) -> _Ask:
+    """What ``reading`` makes of the body, of the most messages, and of the most megabytes of text."""
+    body, server = request[BODY], request.app[CURRENT].config.server
+    given = (body, server.max_messages, server.max_text_mb)
+    return reading(*given) if len(body) < _LARGE else await asyncio.to_thread(reading, *given)
+
+
+def call_of(
+    request: web.Request,
+    ask: Asked,
+    *,
+    user: str | None = None,
+    choices: int = 1,
+    wants_usage: bool = True,
+    nameless: bool = False,
+) -> Call:
+    """What a request asks for at any door, with the names that it gives and who narrates. ``nameless``: the narrator
+    may be asked without a model's name."""
+    current, bearer, place = request.app[CURRENT], request[BEARER], request[PLACE]
+    named = read_names(
+        ask.messages,
+        path={"session": place.session, "world": place.world},
+        headers=request.headers,
+        bearer=bearer,
+        user=user,
+        identify=current.config.session.identify,
+        markers=current.config.session.markers,
+    )
+    routes = current.narrators.routes(ask.model, nameless=nameless)
+    return Call(
+        messages=named.messages,
+        session=named.session,
+        world=named.world,
+        player=named.player or "",
+        marked=named.marked,
+        notices=named.notices,
+        aside=wants_a_form(ask.params),
+        owner=bearer.owner,
+        choices=choices,
+        stream=ask.stream,
+        wants_usage=wants_usage,
+        params=ask.params,
+        routes=routes,
+        model=ask.model or routes[0].model,
+        api_key=bearer.key or None,
+    )
+
+
+def wants_a_form(params: Mapping[str, Any]) -> bool:
+    """Whether a request binds the answer to a form: a JSON schema, a JSON object, or the call of a tool.
+
+    So do trackers and other extensions that ask about the story. A narrator's reply is text.
+    """
+    asked = params.get("response_format")
+    if isinstance(asked, Mapping) and asked.get("type") in ("json_schema", "json_object"):
+        return True
+    choice = params.get("tool_choice")
+    return isinstance(choice, Mapping) or choice == "required"
+
+
+async def answer(request: web.Request, call: Call) -> web.StreamResponse:
+    """Play ``call``, or follow the exchange that plays one for an equal request, and answer as it is shaped."""
+    what = (request[PLACE].path, request[BODY])
+    exchange = request.app[EXCHANGES].join((call.owner, call.session, call.world, call.player, *what), call)
+    try:
+        return await (_stream if call.stream else _whole)(request, exchange)
+    finally:
+        exchange.leave()
+
+
+async def _stream(request: web.Request, exchange: Exchange) -> web.StreamResponse:
+    head = await exchange.head()
+    response = web.StreamResponse(headers={**_STREAMING, **head.headers})
+    response.content_type = head.content_type
+    response.charset = "utf-8"
+    await response.prepare(request)
+    try:
+        async for data in exchange.body():
+            await response.write(data)
+        await response.write_eof()
+    except ConnectionError:
+        return response  # the client went away
+    return response
+
+
+async def _whole(request: web.Request, exchange: Exchange) -> web.StreamResponse:
+    head = await exchange.head()
+    body = b"".join([data async for data in exchange.body()])
+    return web.Response(body=body, headers=head.headers, content_type=head.content_type, charset="utf-8")

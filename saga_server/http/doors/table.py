@@ -1,0 +1,108 @@
+"""Where the doors are: every path at which clients chat, complete text, or ask what belongs to it.
+
+Each path also stands below a session and a world in the base URL. A slash too many, in it or at its end, is no other
+path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, Literal
+from urllib.parse import unquote
+
+from aiohttp import web
+from attrs import field, frozen
+
+Api = Literal["openai", "anthropic", "google", "ollama"]
+"""Whose errors a door tells."""
+
+_BASE = re.compile(r"(?:/+s/+(?P<s>[^/]+)(?:/+w/+(?P<sw>[^/]+))?|/+w/+(?P<w>[^/]+)(?:/+s/+(?P<ws>[^/]+))?)(?=/)")
+_SLASHES = re.compile("//+")
+
+BASES = ("", "/s/{session}", "/w/{world}", "/s/{session}/w/{world}", "/w/{world}/s/{session}")
+"""What may stand before every path: a session and a world in the base URL."""
+
+
+@frozen
+class Door:
+    """What is at a path: for each method the handler, as ``module:function`` of this folder."""
+
+    handlers: Mapping[str, str]
+    api: Api = "openai"
+
+
+@frozen
+class Place:
+    """A path that a door is at, with what it names."""
+
+    path: str
+    """Without the base."""
+    door: Door
+    session: str = ""
+    world: str = ""
+    named: Mapping[str, str] = field(factory=dict)
+    """What else the path names."""
+
+
+def _both(path: str, door: Door) -> dict[str, Door]:
+    """With and without ``/v1``."""
+    return {f"/v1{path}": door, path: door}
+
+
+def _relayed(method: str, paths: str) -> dict[str, Door]:
+    return dict.fromkeys(paths.split(), Door({method: "text:relay"}))
+
+
+CHAT: Final = {
+    **_both("/chat/completions", Door({"POST": "chat:chat_completions"})),
+    **_both("/models", Door({"GET": "chat:list_models"})),
+    **_both("/messages", Door({"POST": "messages:messages"}, "anthropic")),
+}
+"""The doors of chats."""
+COMPLETING: Final = dict.fromkeys(
+    "/v1/completions /completions /api/v1/generate /api/extra/generate/stream /completion".split(),
+    Door({"POST": "text:complete"}),
+)
+"""The doors at which text is completed."""
+ASKED: Final = _relayed(
+    "GET",
+    "/props /health /api/v1/model /api/v1/info/version /api/extra/version /api/extra/true_max_context_length"
+    " /api/v1/config/max_context_length /v1/internal/model/info",
+)
+"""What the narrator's server says of itself."""
+COUNTED: Final = _relayed("POST", "/api/extra/tokencount /tokenize /detokenize /v1/internal/encode")
+"""The tokens of a text, as the narrator's server cuts it."""
+ABORT: Final = "/api/extra/abort"
+
+DOORS: Final[Mapping[str, Door]] = {
+    **CHAT,
+    **COMPLETING,
+    **ASKED,
+    **COUNTED,
+    ABORT: Door({"POST": "text:abort"}),
+}
+"""Every path that names nothing."""
+WHERE: Final = (
+    "chats are at /v1/chat/completions, /v1/responses, /v1/messages, /v1beta/models/MODEL:generateContent and "
+    "/api/chat, text completion at /v1/completions, /api/v1/generate, /completion and /api/generate, administration "
+    "under /api"
+)
+"""The doors in words, for who comes to a path that is none."""
+
+
+def find(raw_path: str) -> Place | None:
+    """The door at a request's path, as it was sent; None where there is none."""
+    base = _BASE.match(raw_path)
+    session = world = ""
+    rest = raw_path
+    if base is not None:
+        session, world = unquote(base["s"] or base["ws"] or ""), unquote(base["w"] or base["sw"] or "")
+        rest = raw_path[base.end() :]
+    path = _SLASHES.sub("/", rest).rstrip("/")
+    door = DOORS.get(path)
+    return None if door is None else Place(path, door, session, world)
+
+
+PLACE: Final = web.RequestKey("place", Place)
+"""The door at which a request is, if it is at one."""
