@@ -118,7 +118,7 @@ class StreamedAnswer(Answer):
     def _open_stream(self) -> None:
         if not self._open:
             self._open = True
-            self.outlet.begin(answer_headers(self.begun, *self.outlet.notices), "text/event-stream")
+            self.outlet.begin(answer_headers(self.begun, *self.outlet.notices), self.shape.content_type)
 
     def _begin(self, index: int) -> None:
         self._open_stream()

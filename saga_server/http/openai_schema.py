@@ -248,9 +248,3 @@ def completion(
     if usage is not None:
         answer["usage"] = usage_object(usage, dollars)
     return to_json(answer).encode()
-
-
-def model_list(ids: list[str], created: int) -> bytes:
-    """The answer to ``GET /v1/models``."""
-    data = [{"id": name, "object": "model", "created": created, "owned_by": "saga"} for name in ids]
-    return to_json({"object": "list", "data": data}).encode()

@@ -12,7 +12,7 @@ from aiohttp import web
 from saga_core.config import ServerConfig
 from saga_server.http.app_keys import CURRENT
 from saga_server.http.bodies import BODY, take_in
-from saga_server.http.doors.table import PLACE, find
+from saga_server.http.doors.table import PLACE, Place, find
 from saga_server.http.errors import Handler, RequestError
 from saga_server.http.identity import Bearer, read_bearer
 from saga_server.process import is_loopback
@@ -48,7 +48,7 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
     _check_origin(request, server, admin)
     if request.method == "OPTIONS":
         return _preflight(request)
-    bearer = read_bearer(_one_authorization(request) or _as_bearer(request.headers.get("X-Api-Key")))
+    bearer = read_bearer(_one_authorization(request) or _as_bearer(_key_elsewhere(request, place)))
     _check_key(bearer, server, request.path not in _OPEN, admin)
     request[BEARER] = bearer
     await _receive(request)
@@ -63,8 +63,13 @@ def _one_authorization(request: web.Request) -> str | None:
     return found[0] if found else None
 
 
+def _key_elsewhere(request: web.Request, place: Place | None) -> str | None:
+    """Anthropic's and Google's clients send their key in a header of its own, Google's in the query too."""
+    found = request.headers.get("X-Api-Key") or request.headers.get("X-Goog-Api-Key")
+    return found or (request.query.get("key") if place is not None and place.door.api == "google" else None)
+
+
 def _as_bearer(key: str | None) -> str | None:
-    """Anthropic's clients send their key in a header of its own."""
     return f"Bearer {key}" if key else None
 
 

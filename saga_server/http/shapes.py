@@ -27,6 +27,11 @@ class Shape(ABC):
 
     model: str
 
+    @property
+    def content_type(self) -> str:
+        """Of a stream."""
+        return "text/event-stream"
+
     def role(self, index: int) -> bytes:
         """The beginning of a choice."""
         return b""

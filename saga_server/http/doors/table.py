@@ -56,8 +56,9 @@ def _relayed(method: str, paths: str) -> dict[str, Door]:
 
 CHAT: Final = {
     **_both("/chat/completions", Door({"POST": "chat:chat_completions"})),
-    **_both("/models", Door({"GET": "chat:list_models"})),
+    **_both("/models", Door({"GET": "models:list_models"})),
     **_both("/messages", Door({"POST": "messages:messages"}, "anthropic")),
+    "/v1beta/models": Door({"GET": "models:list_models"}, "google"),
 }
 """The doors of chats."""
 COMPLETING: Final = dict.fromkeys(
@@ -90,6 +91,25 @@ WHERE: Final = (
 )
 """The doors in words, for who comes to a path that is none."""
 
+_MODEL: Final = re.compile(
+    r"(?:/(?P<version>v1beta|v1alpha|v1))?/(?P<model>(?:models|tunedModels)/.+?)"
+    r"(?::(?P<verb>[A-Za-z]*Content[A-Za-z]*|countTokens))?"
+)
+_ACT: Final = Door({"POST": "gemini:act"}, "google")
+_ONE: Final = Door({"GET": "models:one_model"})
+_ONE_OF_GOOGLE: Final = Door({"GET": "models:one_model"}, "google")
+
+
+def _of_a_model(path: str) -> tuple[Door, dict[str, str]] | None:
+    """The door at ``/v1/models/MODEL`` and ``/v1beta/models/MODEL:VERB``."""
+    found = _MODEL.fullmatch(path)
+    if found is None:
+        return None
+    named = {"model": unquote(found["model"]).removeprefix("models/")}
+    if found["verb"]:
+        return _ACT, {**named, "verb": found["verb"]}
+    return _ONE if found["version"] in ("v1", None) else _ONE_OF_GOOGLE, named
+
 
 def find(raw_path: str) -> Place | None:
     """The door at a request's path, as it was sent; None where there is none."""
@@ -101,7 +121,10 @@ def find(raw_path: str) -> Place | None:
         rest = raw_path[base.end() :]
     path = _SLASHES.sub("/", rest).rstrip("/")
     door = DOORS.get(path)
-    return None if door is None else Place(path, door, session, world)
+    if door is not None:
+        return Place(path, door, session, world)
+    of_a_model = _of_a_model(path)
+    return None if of_a_model is None else Place(path, of_a_model[0], session, world, of_a_model[1])
 
 
 PLACE: Final = web.RequestKey("place", Place)

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.ports import Usage
+from saga_server.http.doors.models import _listed
 from saga_server.http.errors import RequestError
-from saga_server.http.openai_schema import Choice, ChunkWriter, completion, model_list, read_chat, read_json
+from saga_server.http.openai_schema import Choice, ChunkWriter, completion, read_chat, read_json
 from tests.server.client import CHAT, Client
 
 MESSAGES = [{"role": "user", "content": "안녕"}]
@@ -210,7 +211,7 @@ class TestWriting:
         assert "usage" not in json.loads(completion("c", 7, "m", [Choice(0)], None))
 
     def test_models(self) -> None:
-        assert json.loads(model_list(["a"], 3)) == {
+        assert _listed(["a"], "openai", 3) == {
             "object": "list",
             "data": [{"id": "a", "object": "model", "created": 3, "owned_by": "saga"}],
         }
