@@ -63,7 +63,7 @@ def text(answer: Reply) -> str:
 VERBS = ["generateContent", "streamGenerateContent?alt=sse", "streamGenerateContent"]
 
 
-@pytest.mark.parametrize(("case", "verb"), zip(PROVIDERS, VERBS, strict=True))
+@pytest.mark.parametrize(("case", "verb"), list(zip(PROVIDERS, VERBS, strict=True)))
 async def test_a_chat_is_one_session(case: str, verb: str) -> None:
     async with staged(case) as (saga, upstream, model):
         path = PATH.format(model, verb)
@@ -91,7 +91,7 @@ async def test_a_chat_is_one_session(case: str, verb: str) -> None:
         assert (await saga.get(f"/api/sessions/{first.session}/state")).json["location"] == "어둠의 숲"
 
 
-@pytest.mark.parametrize(("case", "verb"), zip(PROVIDERS, VERBS, strict=True))
+@pytest.mark.parametrize(("case", "verb"), list(zip(PROVIDERS, VERBS, strict=True)))
 async def test_thoughts_and_tools_pass(case: str, verb: str) -> None:
     async with staged(case) as (saga, upstream, model):
         path = PATH.format(model, verb)
