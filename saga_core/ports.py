@@ -104,8 +104,9 @@ class Embedder(Protocol):
         ...
 
 
-TextWire = Literal["openai", "kobold", "llamacpp"]
-"""How text completion is spoken: ``/v1/completions``, KoboldAI's ``/api/v1/generate``, llama.cpp's ``/completion``."""
+TextWire = Literal["openai", "kobold", "llamacpp", "ollama"]
+"""How text completion is spoken: ``/v1/completions``, KoboldAI's ``/api/v1/generate``, llama.cpp's ``/completion``,
+Ollama's ``/api/generate``."""
 
 
 @frozen

@@ -25,6 +25,8 @@ from saga_core.ports import AdjustedPart, ChatPart, UsagePart
 _log = logging.getLogger(__name__)
 
 _TAIL_SECONDS = 0.1
+_LINES = ("application/x-ndjson", "application/jsonl")
+"""Streams of one JSON object a line."""
 _BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=8)
 
 
@@ -136,7 +138,7 @@ class Calls:
 
     async def data(self, response: httpx2.Response) -> AsyncGenerator[str, None]:
         """The data of the response's events, until it ends."""
-        lines = EventLines()
+        lines = EventLines(bare=kind_of(response) in _LINES)
         async for chunk in response.aiter_bytes():
             for data in lines.feed(chunk):
                 yield data
@@ -159,7 +161,7 @@ class Calls:
             kind = kind_of(response)
             if kind == "text/html":
                 raise self.blame(key).page()
-            if kind == "application/json" or (not streaming and kind != "text/event-stream"):
+            if kind == "application/json" or (not streaming and kind not in ("text/event-stream", *_LINES)):
                 for part in reader.whole(await response.aread()):
                     yield part
                 for part in reader.end():

@@ -1,4 +1,4 @@
-"""Server-sent events from bytes: splits them into the data of events, without any I/O."""
+"""Events from bytes: splits them into the data of server-sent events, or into lines of JSON, without any I/O."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ class EventLines:
     Text lines inside JSON may hold U+2028 and its like, which are no ends of lines here.
     """
 
+    bare: bool = False
+    """Whether each line is the data of an event by itself, as in NDJSON."""
     _rest: bytearray = field(factory=bytearray, init=False)
     _data: list[bytes] = field(factory=list, init=False)
 
@@ -40,7 +42,10 @@ class EventLines:
         yield from self._line(b"")
 
     def _line(self, line: bytes) -> Iterator[str]:
-        if not line:
+        if self.bare:
+            if line.strip():
+                yield line.decode("utf-8", "replace")
+        elif not line:
             if self._data:
                 yield b"\n".join(self._data).decode("utf-8", "replace")
                 self._data.clear()

@@ -13,12 +13,17 @@ from saga_core.ports import ChatPart, ChatRequest, ExtraPart, FinishPart, TextCa
 _SHOWN = ("reasoning", "reasoning_content")
 """What is passed on besides the text. Log probabilities are not, for they tell the state block as well."""
 
+OLLAMA_FIELDS = frozenset({"keep_alive", "format", "think", "images", "logprobs", "top_logprobs", "truncate", "shift"})
+"""What stands beside Ollama's ``options``."""
+
 
 def text_path(text: TextCall, base_url: str, *, streaming: bool) -> str:
     """The address of a call at a server whose ``base_url`` usually ends in ``/v1``."""
     root = server_root(base_url)
     if text.wire == "kobold":
         return f"{root}/api/extra/generate/stream" if streaming else f"{root}/api/v1/generate"
+    if text.wire == "ollama":
+        return f"{root}/api/generate"
     return f"{root}/completion" if text.wire == "llamacpp" else "/completions"
 
 
@@ -32,9 +37,19 @@ def text_body(request: ChatRequest, text: TextCall, *, streaming: bool) -> dict[
     body = {**request.params, "prompt": text.prompt}
     if text.wire == "kobold":
         return body
+    if text.wire == "ollama":
+        return _for_ollama(request, text, streaming=streaming)
     if request.model:
         body["model"] = request.model
     return {**body, "stream": True} if streaming else body
+
+
+def _for_ollama(request: ChatRequest, text: TextCall, *, streaming: bool) -> dict[str, Any]:
+    """Settings stand in ``options``; without ``stream`` a reply is streamed."""
+    own = {name: value for name, value in request.params.items() if name in OLLAMA_FIELDS}
+    options = {name: value for name, value in request.params.items() if name not in OLLAMA_FIELDS}
+    named = {"model": request.model} if request.model else {}
+    return {**own, **named, "prompt": text.prompt, "raw": True, "stream": streaming, "options": options}
 
 
 @define
@@ -48,7 +63,7 @@ class TextReader(ReplyReader):
         """A chunk in the form of ``/v1/completions``."""
         if not isinstance(chunk, Mapping) or self.wire == "openai" or chunk.get("error"):
             return chunk
-        translate: Callable[[Mapping[str, Any]], dict[str, Any]] = _kobold if self.wire == "kobold" else _llamacpp
+        translate: Callable[[Mapping[str, Any]], dict[str, Any]] = _TRANSLATED[self.wire]
         found = translate(chunk)
         choices = found["choices"]
         self._tells_its_end = self._tells_its_end or any("finish_reason" in choice for choice in choices)
@@ -100,6 +115,22 @@ def _llamacpp(chunk: Mapping[str, Any]) -> dict[str, Any]:
     choices = [{"index": 0, "text": chunk.get("content"), "finish_reason": reason}] if "content" in chunk else []
     bill = _bill(chunk.get("tokens_evaluated"), chunk.get("tokens_predicted")) if reason else {}
     return {"choices": choices, **bill}
+
+
+def _ollama(chunk: Mapping[str, Any]) -> dict[str, Any]:
+    """``{"response", "done", …}``, the last one with why it stopped and what it counted."""
+    reason = None
+    if chunk.get("done") is True:
+        reason = "length" if chunk.get("done_reason") == "length" else "stop"
+    thought = {"reasoning": chunk["thinking"]} if chunk.get("thinking") else {}
+    choices = (
+        [{"index": 0, "text": chunk["response"], "finish_reason": reason, **thought}] if "response" in chunk else []
+    )
+    bill = _bill(chunk.get("prompt_eval_count"), chunk.get("eval_count")) if reason else {}
+    return {"choices": choices, **bill}
+
+
+_TRANSLATED = {"kobold": _kobold, "llamacpp": _llamacpp, "ollama": _ollama}
 
 
 def _bill(given: Any, made: Any) -> dict[str, Any]:

@@ -77,6 +77,13 @@ def read_text(
     ask = read_json(body)
     if not isinstance(ask, dict):
         raise RequestError(f"the body is a JSON {kind_of(ask)}; send an object", param="body")
+    return text_request(ask, wire, stream=stream, max_messages=max_messages, max_text_mb=max_text_mb)
+
+
+def text_request(
+    ask: Mapping[str, Any], wire: TextWire, *, stream: bool | None, max_messages: int, max_text_mb: int = 16
+) -> TextRequest:
+    """The request in the JSON of a body. Raises as ``read_text`` does."""
     prompt = ask.get("prompt")
     if isinstance(prompt, list) and len(prompt) == 1 and isinstance(prompt[0], str):
         prompt = prompt[0]

@@ -12,15 +12,17 @@ from attrs import define, field
 from saga_server.bench.protocols.server import ProtocolServer, Received, Step, Wire
 from saga_server.bench.protocols.steps import says
 
-Kind = Literal["generic", "koboldcpp", "llamacpp"]
+Kind = Literal["generic", "koboldcpp", "llamacpp", "ollama"]
 _OPENAI = frozenset(
     "prompt model stream stream_options max_tokens temperature top_p n stop seed logprobs echo best_of user suffix "
     "presence_penalty frequency_penalty logit_bias".split()
 )
+_OLLAMA = frozenset("model prompt stream raw options keep_alive format images think".split())
 _PATHS = {
     "generic": ("/v1/completions",),
     "koboldcpp": ("/v1/completions", "/api/v1/generate", "/api/extra/generate/stream"),
     "llamacpp": ("/v1/completions", "/completion"),
+    "ollama": ("/v1/completions", "/api/generate"),
 }
 
 
@@ -54,6 +56,14 @@ class TextServer(ProtocolServer):
                 web.post("/tokenize", self._tokenize),
                 web.get("/props", _says({"total_slots": 1, "model_path": "mock.gguf"})),
             ]
+        if self.kind == "ollama":
+            about = [{"name": "mock:7b", "model": "mock:7b", "size": 5}]
+            routes += [
+                web.get("/api/tags", _says({"models": about})),
+                web.get("/api/version", _says({"version": "0.99.1"})),
+                web.post("/api/show", _says({"template": "{{ .Prompt }}", "details": {}})),
+                web.post("/api/embed", _says({"embeddings": [[0.5]]})),
+            ]
         return routes
 
     async def _count(self, request: web.Request) -> web.Response:
@@ -82,6 +92,10 @@ class TextServer(ProtocolServer):
             return f"Unrecognized request arguments supplied: {', '.join(unknown)}"
         if path == "/v1/completions" and not self.lenient and len(body.get("stop") or ()) > 4:
             return "at most 4 stop sequences"
+        if path == "/api/generate":
+            unknown = sorted(set(body) - _OLLAMA)
+            odd = body.get("raw") is not True or not isinstance(body.get("options"), dict) or "stream" not in body
+            return "raw, options and stream are wanted" if odd else ", ".join(unknown) or None
         if path.startswith("/api/") and {"model", "stream"} & set(body):
             return "model and stream are no fields of this API"
         return None
@@ -117,7 +131,17 @@ class TextWire(Wire):
         assert self.response is not None
         return self.response
 
+    async def write(self, data: bytes) -> None:
+        """Ollama's streams are lines of JSON."""
+        if self.response is None and self.received.path == "/api/generate":
+            self.response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
+            await self.response.prepare(self.request)
+        await Wire.write(self, data)
+
     async def _data(self, value: Mapping[str, Any]) -> None:
+        if self.received.path == "/api/generate":
+            await self.write(json.dumps(value, ensure_ascii=False).encode() + b"\n")
+            return
         event = b"event: message\n" if self.received.path.startswith("/api/") else b""
         await self.write(event + f"data: {json.dumps(value, ensure_ascii=False)}\n\n".encode())
 
@@ -125,7 +149,9 @@ class TextWire(Wire):
         return {"id": "cmpl-up", "object": "text_completion", "created": 1, "model": "mock"}
 
     async def _text(self, piece: str) -> None:
-        if self.received.path.startswith("/api/"):
+        if self.received.path == "/api/generate":
+            await self._data({"model": "mock", "response": piece, "done": False})
+        elif self.received.path.startswith("/api/"):
             await self._data({"token": piece, "finish_reason": None})
         elif self.received.path == "/completion":
             await self._data({"index": 0, "content": piece, "tokens": [], "stop": False})
@@ -134,7 +160,9 @@ class TextWire(Wire):
             await self._data({**self._head(), "choices": [choice]})
 
     async def _end(self, finish: str) -> None:
-        if self.received.path.startswith("/api/"):
+        if self.received.path == "/api/generate":
+            await self._data(self._done("", finish))
+        elif self.received.path.startswith("/api/"):
             await self._data({"token": "", "finish_reason": finish})
         elif self.received.path == "/completion":
             await self._data({"index": 0, "content": "", **self._stopped(finish)})
@@ -143,12 +171,18 @@ class TextWire(Wire):
             await self._data({**self._head(), "choices": [choice]})
             await self.write(b"data: [DONE]\n\n")
 
+    def _done(self, text: str, finish: str) -> dict[str, Any]:
+        told = {"model": "mock", "response": text, "done": True, "done_reason": finish}
+        return {**told, "prompt_eval_count": 100, "eval_count": 20}
+
     def _stopped(self, finish: str) -> dict[str, Any]:
         kind = "limit" if finish == "length" else "eos"
         return {"stop": True, "stop_type": kind, "tokens_evaluated": 100, "tokens_predicted": 20}
 
     def _whole(self, finish: str) -> Mapping[str, Any]:
         text = "".join(self.said)
+        if self.received.path == "/api/generate":
+            return self._done(text, finish)
         if self.received.path.startswith("/api/"):
             return {"results": [{"text": text, "finish_reason": finish}]}
         if self.received.path == "/completion":
@@ -170,7 +204,10 @@ class TextWire(Wire):
 
     async def error_event(self, message: str) -> None:
         """An event that is an error."""
-        await self._data({"error": {"message": message, "type": "server_error", "code": 503}})
+        if self.received.path == "/api/generate":
+            await self._data({"error": message})
+        else:
+            await self._data({"error": {"message": message, "type": "server_error", "code": 503}})
 
     def error(
         self, status: int, message: str, kind: str = "", headers: Mapping[str, str] | None = None

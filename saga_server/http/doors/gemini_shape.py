@@ -11,6 +11,7 @@ from attrs import define, field
 
 from saga_core.ports import Usage
 from saga_server.http.doors.failures import told_to
+from saga_server.http.doors.tool_calls import GatheredCall, gather, thought_in
 from saga_server.http.openai_schema import ALIVE, Choice, error_event, to_json
 from saga_server.http.shapes import Shape
 
@@ -25,7 +26,7 @@ class GeminiShape(Shape):
     """Whether a stream is one list, as Google sends it without ``alt=sse``."""
     _id: str = field(factory=lambda: secrets.token_urlsafe(16), init=False)
     _sent: int = field(default=0, init=False)
-    _calls: dict[int, list[dict[str, Any]]] = field(factory=dict, init=False)
+    _calls: dict[int, list[GatheredCall]] = field(factory=dict, init=False)
     """The calls of each choice, as far as they came."""
     _usage: Mapping[str, Any] = field(factory=dict, init=False)
     _ends: dict[int, str] = field(factory=dict, init=False)
@@ -56,7 +57,7 @@ class GeminiShape(Shape):
 
     def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
         """Thoughts; the calls of tools are kept for the end."""
-        add_calls(self._calls.setdefault(index, []), fields)
+        gather(self._calls.setdefault(index, []), fields)
         thought = thought_in(fields)
         return self._told(index, [{"text": thought, "thought": True}]) if thought else b""
 
@@ -102,8 +103,8 @@ class GeminiShape(Shape):
             thought = thought_in(choice.extra)
             if thought:
                 parts.append({"text": thought, "thought": True})
-            calls: list[dict[str, Any]] = []
-            add_calls(calls, choice.extra)
+            calls: list[GatheredCall] = []
+            gather(calls, choice.extra)
             if choice.text or not calls:
                 parts.append({"text": choice.text})
             parts += [_part(call) for call in calls]
@@ -113,44 +114,10 @@ class GeminiShape(Shape):
         return to_json({"candidates": candidates, **counts, **self._about()}).encode()
 
 
-def thought_in(fields: Mapping[str, Any]) -> str:
-    """What the model thought."""
-    thought = fields.get("reasoning_content") or fields.get("reasoning")
-    return thought if isinstance(thought, str) else ""
-
-
-def add_calls(calls: list[dict[str, Any]], fields: Mapping[str, Any]) -> None:
-    """Take the calls of tools in ``fields``, whole or in pieces: their arguments grow."""
-    given = fields.get("tool_calls")
-    for call in given if isinstance(given, list) else ():
-        if not isinstance(call, Mapping):
-            continue
-        function = call.get("function") or {}
-        same = next((each for each in calls if not call.get("id") and each["index"] == call.get("index")), None)
-        if same is None and not call.get("id") and calls and not function.get("name"):
-            same = calls[-1]
-        if same is None:
-            same = {"index": call.get("index"), "id": call.get("id") or "", "name": "", "arguments": "", "extra": {}}
-            calls.append(same)
-        same["name"] += function.get("name") or ""
-        same["arguments"] += function.get("arguments") or ""
-        if isinstance(call.get("extra_content"), Mapping):
-            same["extra"] = call["extra_content"]
-
-
-def given_to(call: Mapping[str, Any]) -> Any:
-    """The arguments of a call that ``add_calls`` gathered."""
-    try:
-        return json.loads(call["arguments"] or "{}")
-    except ValueError:
-        return {"arguments": call["arguments"]}
-
-
-def _part(call: Mapping[str, Any]) -> dict[str, Any]:
-    told = {
-        "functionCall": {**({"id": call["id"]} if call["id"] else {}), "name": call["name"], "args": given_to(call)}
-    }
-    google = call["extra"].get("google")
+def _part(call: GatheredCall) -> dict[str, Any]:
+    number = {"id": call.id} if call.id else {}
+    told = {"functionCall": {**number, "name": call.name, "args": call.given}}
+    google = call.extra.get("google")
     signature = google.get("thought_signature") if isinstance(google, Mapping) else None
     return {**told, "thoughtSignature": signature} if signature else told
 

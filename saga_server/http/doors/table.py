@@ -51,7 +51,7 @@ def _both(path: str, door: Door) -> dict[str, Door]:
 
 
 def _relayed(method: str, paths: str) -> dict[str, Door]:
-    return dict.fromkeys(paths.split(), Door({method: "text:relay"}))
+    return dict.fromkeys(paths.split(), Door({method: "relaying:relay"}))
 
 
 CHAT: Final = {
@@ -75,6 +75,17 @@ ASKED: Final = _relayed(
 COUNTED: Final = _relayed("POST", "/api/extra/tokencount /tokenize /detokenize /v1/internal/encode")
 """The tokens of a text, as the narrator's server cuts it."""
 ABORT: Final = "/api/extra/abort"
+OLLAMA: Final = {
+    "/api/generate": Door({"POST": "ollama:generate"}, "ollama"),
+    "/api/chat": Door({"POST": "ollama:chat"}, "ollama"),
+    "/api/tags": Door({"GET": "ollama:tags"}, "ollama"),
+    "/api/show": Door({"POST": "ollama:show"}, "ollama"),
+    "/api/version": Door({"GET": "ollama:version"}, "ollama"),
+    "/api/ps": Door({"GET": "ollama:running"}, "ollama"),
+    "/api/embed": Door({"POST": "ollama:embed"}, "ollama"),
+    "/api/embeddings": Door({"POST": "ollama:embed"}, "ollama"),
+}
+"""Ollama's."""
 
 DOORS: Final[Mapping[str, Door]] = {
     **CHAT,
@@ -82,6 +93,7 @@ DOORS: Final[Mapping[str, Door]] = {
     **ASKED,
     **COUNTED,
     ABORT: Door({"POST": "text:abort"}),
+    **OLLAMA,
 }
 """Every path that names nothing."""
 WHERE: Final = (

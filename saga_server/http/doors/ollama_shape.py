@@ -1,0 +1,102 @@
+"""Answers in the shape of Ollama's API: a JSON object a line, the last one with what was counted."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from attrs import define, field
+
+from saga_core.ports import Usage
+from saga_server.http.doors.tool_calls import GatheredCall, gather, thought_in
+from saga_server.http.openai_schema import Choice, to_json
+from saga_server.http.shapes import Shape
+
+
+@define(eq=False)
+class OllamaShape(Shape):
+    """``/api/chat``, or ``/api/generate`` where ``chat`` is false. A call of a tool is told whole."""
+
+    chat: bool = True
+    _began: int = field(factory=time.perf_counter_ns, init=False)
+    _calls: list[GatheredCall] = field(factory=list, init=False)
+    _reason: str = field(default="stop", init=False)
+    _counts: Mapping[str, int] = field(factory=dict, init=False)
+
+    @property
+    def content_type(self) -> str:
+        """Of a stream."""
+        return "application/x-ndjson"
+
+    def _told(self, text: str, thought: str = "", calls: Sequence[GatheredCall] = (), **more: Any) -> dict[str, Any]:
+        said: dict[str, Any] = {"thinking": thought} if thought else {}
+        if calls:
+            said["tool_calls"] = [_call(call) for call in calls]
+        body = {"message": {"role": "assistant", "content": text, **said}} if self.chat else {"response": text, **said}
+        made = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        return {"model": self.model, "created_at": made, **body, "done": False, **more}
+
+    def _ended(self, reason: str, counts: Mapping[str, int]) -> dict[str, Any]:
+        took = time.perf_counter_ns() - self._began
+        told = {"total_duration": took, "load_duration": 0, "prompt_eval_duration": 0, "eval_duration": took}
+        return {"done": True, "done_reason": "length" if reason == "length" else "stop", **told, **counts}
+
+    def text(self, index: int, text: str) -> bytes:
+        """A line with text."""
+        return _line(self._told(text))
+
+    def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
+        """A line with thoughts; the calls of tools are kept for the end."""
+        gather(self._calls, fields)
+        thought = thought_in(fields)
+        return _line(self._told("", thought)) if thought else b""
+
+    def finish(self, index: int, reason: str) -> bytes:
+        """Told with the counts, in the last line."""
+        self._reason = reason
+        return b""
+
+    def usage(self, usage: Usage, dollars: float | None) -> bytes:
+        """Told in the last line."""
+        self._counts = _counts(usage)
+        return b""
+
+    def end(self) -> bytes:
+        """The calls of tools, and the last line."""
+        calls = _line(self._told("", "", self._calls)) if self._calls else b""
+        return calls + _line(self._told("", **self._ended(self._reason, self._counts)))
+
+    def alive(self) -> bytes:
+        """A line that says nothing: readers take every line for JSON."""
+        return _line(self._told(""))
+
+    def failure(self, body: bytes) -> bytes:
+        """A line with the error."""
+        return _line({"error": json.loads(body)["error"]["message"]})
+
+    def whole(self, choices: Sequence[Choice], usage: Usage | None, dollars: float | None) -> bytes:
+        """The reply in one object."""
+        choice = choices[0]
+        gather(self._calls, choice.extra)
+        ended = self._ended(choice.finish, {} if usage is None else _counts(usage))
+        return to_json(self._told(choice.text, thought_in(choice.extra), self._calls, **ended)).encode()
+
+
+def loaded(model: str, *, chat: bool) -> dict[str, Any]:
+    """The answer to a request without words, by which clients have a model loaded."""
+    return {**OllamaShape(model, chat)._told(""), "done": True, "done_reason": "load"}
+
+
+def _call(call: GatheredCall) -> dict[str, Any]:
+    return {"id": call.id, "function": {"name": call.name, "arguments": call.given}}
+
+
+def _counts(usage: Usage) -> dict[str, int]:
+    return {"prompt_eval_count": usage.input, "eval_count": usage.output}
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return to_json(value).encode() + b"\n"

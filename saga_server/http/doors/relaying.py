@@ -1,0 +1,79 @@
+"""What frontends ask a server of local models besides replies: the narrator's server is asked, or SAGA answers."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+from aiohttp import web
+
+from saga_core.errors import BadInput, NotSupported, UpstreamError
+from saga_core.ports import TextServer
+from saga_server.http.app_keys import CURRENT, SAGA
+from saga_server.http.bodies import BODY
+from saga_server.http.doors.table import PLACE
+from saga_server.http.errors import RequestError
+from saga_server.http.openai_schema import read_json
+
+_log = logging.getLogger("saga.server")
+
+_NO_SUCH_THING = (404, 405, 501)
+
+
+async def relay(request: web.Request) -> web.StreamResponse:
+    """What frontends ask a server of local models besides: it is asked, or SAGA answers what it knows."""
+    raw, path = request[BODY], request[PLACE].path
+    body = read_json(raw) if raw else {}
+    found = await relayed(request, path, body)
+    return json_answer(_own(request, path, body) if found is None else found)
+
+
+async def relayed(request: web.Request, path: str, body: Any) -> Any:
+    """What the narrator's server answers; None where it completes no text, or knows no such thing."""
+    narrators = request.app[CURRENT].narrators
+    try:
+        provider = narrators.route("", nameless=True).provider
+    except BadInput:  # several models, and none that is asked without a name
+        return None
+    if not provider.completes_text:
+        return None
+    narrator = await narrators.narrator(provider)
+    if not isinstance(narrator, TextServer):
+        return None
+    try:
+        return await narrator.relay(request.method, path, body)
+    except UpstreamError as error:
+        if error.status not in _NO_SUCH_THING:
+            raise
+        _log.debug("%s has no %s: %s", provider.name, path, error)
+        return None
+
+
+def _own(request: web.Request, path: str, body: Any) -> Any:
+    """SAGA's own answer, where the narrator is no such server. Raises ``NotSupported`` for what only that knows."""
+    current, saga = request.app[CURRENT], request.app[SAGA]
+    window = current.config.token_budget.total_context_max
+    model = current.narrators.model or "saga"
+    own: dict[str, Any] = {
+        "/health": {"status": "ok"},
+        "/api/v1/model": {"result": model},
+        "/api/v1/info/version": {"result": "1.2.5"},
+        "/api/extra/version": {"result": "KoboldCpp", "version": "1.93", "protected": False},
+        "/api/extra/true_max_context_length": {"value": window},
+        "/api/v1/config/max_context_length": {"value": window},
+        "/v1/internal/model/info": {"model_name": model},
+    }
+    if path in own:
+        return own[path]
+    if path == "/api/extra/tokencount":
+        text = body.get("prompt") if isinstance(body, dict) else None
+        if not isinstance(text, str):
+            raise RequestError("prompt: missing; send the text whose tokens are counted", param="prompt")
+        return {"value": saga.stores.counter.count(text), "ids": []}
+    raise NotSupported(f"{path}: the narrator does not tell this; let the frontend estimate its tokens")
+
+
+def json_answer(value: Any) -> web.Response:
+    """``value`` as an answer."""
+    return web.Response(text=json.dumps(value, ensure_ascii=False), content_type="application/json")
