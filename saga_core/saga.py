@@ -151,6 +151,7 @@ class Saga:
         aside: bool = False,
         speaker: str = "",
         window: int = 0,
+        tools: bool = False,
     ) -> PendingTurn:
         """Read what the request needs and build its prompt. Calls no model.
 
@@ -162,7 +163,8 @@ class Saga:
         player's character, if the client knows it better than the messages tell. ``aside``: the request
         is no turn of the story, whatever its messages look like. ``speaker``: whose reply is to come, where the client
         says it otherwise than in a message; a last reply without words behind it is then not continued. ``window``: how
-        many tokens the prompt may have, if the client knows it to be fewer than the model's facts say.
+        many tokens the prompt may have, if the client knows it to be fewer than the model's facts say. ``tools``: the
+        model may call tools.
 
         Raises ``BadInput`` for malformed messages and unknown worlds, and ``NotFound`` for a timeline that the session
         does not have. If the journal cannot be read, the turn is played without memory, and ``notices`` says so.
@@ -179,6 +181,7 @@ class Saga:
             aside=aside,
             speaker=speaker,
             window=window,
+            tools=tools,
         )
 
     async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from saga_core.play import (
     ContextReading,
     KnownModels,
     Layouts,
+    OpenCalls,
     Places,
     Play,
     Prefixes,
@@ -70,6 +71,7 @@ def build_play(
 ) -> Play:
     """What begins turns."""
     clock, counters, work = base.given.clock, base.counters, TurnWork(base.views, extraction)
+    open_calls = OpenCalls()
     return Play(
         settings=base.settings,
         worlds=worlds,
@@ -83,6 +85,7 @@ def build_play(
             ids=base.ids,
             clock=clock,
             counters=counters,
+            open_calls=open_calls,
         ),
         reading=ContextReading(
             settings=base.settings,
@@ -106,6 +109,7 @@ def build_play(
             ids=base.ids,
             clock=clock,
             counters=counters,
+            open_calls=open_calls,
         ),
         contexts=contexts,
         work=work,

@@ -24,6 +24,8 @@ class Request:
     name: str
     mood: str
     notes: str
+    tools: str = ""
+    """What is said besides where the narrator may call tools."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -6,6 +6,7 @@ from saga_core.play.context_reading import ContextReading
 from saga_core.play.known_models import KnownModels
 from saga_core.play.layout import Layouts
 from saga_core.play.markers import MARKER
+from saga_core.play.open_calls import OpenCalls
 from saga_core.play.pending_turn import PendingTurn, Reply
 from saga_core.play.places import Places
 from saga_core.play.play import Play
@@ -22,6 +23,7 @@ __all__ = [
     "KeptPage",
     "KnownModels",
     "Layouts",
+    "OpenCalls",
     "PendingTurn",
     "Places",
     "Play",

@@ -82,3 +82,5 @@ class Asked:
     """Whether the client knows that the request is no turn of the story."""
     window: int = 0
     """Tokens that the model takes, as the client knows it; 0: it does not."""
+    tools: bool = False
+    """Whether the model may call tools."""

@@ -41,6 +41,8 @@ class Reply:
     _finished: bool = False
     limits: VisibleText = field(factory=VisibleText)
     """The client's limits on what is shown."""
+    calls: list[str] = field(factory=list)
+    """The calls of tools in it, by their ids. Then it is a step on the way to a reply, and no turn."""
 
     @property
     def ended_by(self) -> str:
@@ -51,6 +53,18 @@ class Reply:
         """Take a piece of the model's reply; what of it, or of what was held back, may be shown now."""
         self._raw.append(text)
         shown = self.limits.feed(self._markers.feed(self._filter.feed(text)))
+        self._shown.append(shown)
+        return shown
+
+    def call(self, number: str) -> str:
+        """A tool is called, or a call goes on: what was held back of the text before it, which is no part of a block.
+
+        ``number``: the call's id; empty where the provider gives none, or for a further piece of a call.
+        """
+        if number or not self.calls:
+            self.calls.append(number)
+        shown = self.limits.feed(self._markers.feed(self._filter.finish()) + self._markers.finish())
+        self._filter = BlockFilter()
         self._shown.append(shown)
         return shown
 

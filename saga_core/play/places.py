@@ -7,12 +7,14 @@ from attrs import define, evolve, field, frozen
 from saga_core.background import SessionLocks
 from saga_core.config import Settings
 from saga_core.counters import Counters
+from saga_core.errors import NotFound
 from saga_core.ids import IdSource
 from saga_core.journal import Journal
 from saga_core.log_context import set_log_context
 from saga_core.model import Delta, TurnKind
 from saga_core.play.adoption import adopt
 from saga_core.play.asked import Asked
+from saga_core.play.open_calls import OpenCalls
 from saga_core.play.server_history import is_thin
 from saga_core.ports import Clock
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, timeline_named
@@ -50,6 +52,7 @@ class Places:
     ids: IdSource
     clock: Clock
     counters: Counters
+    open_calls: OpenCalls
     usual: UsualNotes = field(factory=UsualNotes)
 
     async def find(self, asked: Asked) -> Place | None:
@@ -75,6 +78,8 @@ class Places:
             known = await self.journal.session(match.session)
             if known.world != asked.world.get().name:
                 match = Match(None, unknown=transcript.past[len(transcript.greeting) :])
+        if match.session is None and transcript.calls:
+            match = await self._called(match, transcript, asked.owner)
         if timeline:
             match = await self._entered(match, timeline, transcript)
         elif only is not None and self.settings.config.session.server_history and is_thin(transcript):
@@ -92,6 +97,14 @@ class Places:
             timeline=timeline,
         )
         return await self._adopt(place, match) if match.unknown else place
+
+    async def _called(self, match: Match, transcript: Transcript, owner: str) -> Match:
+        """``match``, for a request that answers calls of a session of which nothing is recorded yet."""
+        try:
+            session = await self.journal.session(self.open_calls.session(transcript.calls))
+        except NotFound:
+            return match
+        return evolve(match, session=session.id, parent=session.root) if session.owner == owner else match
 
     async def _session(self, found: Located, asked: Asked) -> LiveSession:
         """The session that was found, or a new one."""

@@ -74,6 +74,7 @@ class Play:
         aside: bool = False,
         speaker: str = "",
         window: int = 0,
+        tools: bool = False,
     ) -> PendingTurn:
         """See ``Saga.begin``."""
         lap = Lap(self.clock)
@@ -95,6 +96,7 @@ class Play:
             player=player,
             aside=aside,
             window=window,
+            tools=tools,
             lap=lap,
         )
         while True:
@@ -156,7 +158,7 @@ class Play:
             plan, planned = await prompting.aside(live, transcript, facts, model)
         else:
             layout = await prompting.layouts.of(live, parent, transcript, place.shown, facts, model)
-            prefix = await prompting.prefixes.of(live, parent, layout, language, facts, model)
+            prefix = await prompting.prefixes.of(live, parent, layout, language, facts, model, tools=asked.tools)
             lap("prefix")
             context = await self.reading.read(
                 live,

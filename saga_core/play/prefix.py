@@ -49,12 +49,20 @@ class Prefixes:
     counters: Counters
 
     async def of(
-        self, live: LiveSession, parent: str, layout: Layout, language: str, facts: ModelFacts, model: str
+        self,
+        live: LiveSession,
+        parent: str,
+        layout: Layout,
+        language: str,
+        facts: ModelFacts,
+        model: str,
+        *,
+        tools: bool = False,
     ) -> Prefix:
-        """The prefix of a prompt that continues ``parent``."""
+        """The prefix of a prompt that continues ``parent``. ``tools``: the narrator may call tools."""
         world = self.texts.of_world(live.world)
         if not self.settings.config.prompt_caching.enabled or self.settings.config.prompt_caching.strategy == "none":
-            return Prefix(static_rules(language), world)
+            return Prefix(static_rules(language, tools=tools), world)
         session = await self.memories.of(live.session.id)
         if facts.cache != "none" and not session.known:
             await self._restore(session, live, parent)
@@ -64,14 +72,14 @@ class Prefixes:
         elif old is None or not old.language:
             pin = Pin(parent, parent, "first", language)
         else:
-            before = await self._in_front(live, world, old)
+            before = await self._in_front(live, world, old, tools)
             reason = await self._reason(session, live, parent, layout, before, facts, model)
             pin = old if reason is None else Pin(parent, parent, reason, language)
         repinned = old is None or pin.turn != old.turn
         if repinned:
             self.counters.add(f"pinned.{pin.reason}")
         session.pins.decide(parent, pin)
-        return evolve(await self._in_front(live, world, pin), repinned=pin.reason if repinned else "")
+        return evolve(await self._in_front(live, world, pin, tools), repinned=pin.reason if repinned else "")
 
     async def _restore(self, session: HeldMemory, live: LiveSession, parent: str) -> None:
         """Nothing is stored of the session's prompts: go on with the pages that the path's last bills name."""
@@ -87,9 +95,10 @@ class Prefixes:
             if bill is not None and bill.pin in live.tree.nodes and node.parent:
                 session.pins.decide(node.parent, Pin(bill.pin, node.parent, "first", bill.language))
 
-    async def _in_front(self, live: LiveSession, world: str, pin: Pin) -> Prefix:
+    async def _in_front(self, live: LiveSession, world: str, pin: Pin, tools: bool) -> Prefix:
         language = language_of(pin.language).tag
-        return Prefix(static_rules(language), world, *(await self.texts.of_pages(live, pin.turn, language)), pin)
+        rules = static_rules(language, tools=tools)
+        return Prefix(rules, world, *(await self.texts.of_pages(live, pin.turn, language)), pin)
 
     async def _reason(
         self,

@@ -14,6 +14,7 @@ from saga_core.extraction import mention_event, read_delta
 from saga_core.ids import IdSource
 from saga_core.journal import Entry, Journal
 from saga_core.model import Delta, Node, Turn, TurnKind, WorldState, fold, follow, node_of
+from saga_core.play.open_calls import OpenCalls
 from saga_core.play.pending_turn import PendingTurn, Reply
 from saga_core.play.prompting import Prompting
 from saga_core.play.turn_bills import TurnBills
@@ -57,6 +58,7 @@ class Recorder:
     ids: IdSource
     clock: Clock
     counters: Counters
+    open_calls: OpenCalls
 
     async def record(self, known: ToRecord, pending: PendingTurn, finish: str, model: str) -> tuple[Turn, ...]:
         """One turn for each reply with text. Raises ``StoreError``; then nothing was recorded.
@@ -92,6 +94,9 @@ class Recorder:
         made: list[_Made] = []
         for reply in pending.replies:
             reply.finish()
+            if reply.calls:
+                self.open_calls.keep(known.session, reply.calls)
+                continue
             ended = finish or reply.ended_by
             if reply.told.strip() and not (ended != "stop" and thinks_only(reply.told)):
                 made += await readings.of(pending.kind, reply, finish, model or known.model)

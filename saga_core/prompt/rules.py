@@ -6,7 +6,9 @@ from saga_core.language import language_of
 from saga_core.state_block import instruction
 
 
-def static_rules(language: str) -> str:
-    """The rules and the state-block instruction in ``language``: stable bytes for the prompt's prefix."""
+def static_rules(language: str, *, tools: bool = False) -> str:
+    """The rules and the state-block instruction in ``language``: stable bytes for the prompt's prefix. ``tools``: the
+    narrator may call tools.
+    """
     spoken = language_of(language)
-    return f"{spoken.texts.rules}\n\n{instruction(spoken.tag)}"
+    return f"{spoken.texts.rules}\n\n{instruction(spoken.tag, tools=tools)}"

@@ -35,20 +35,23 @@ from saga_core.state_block.values import (
 )
 
 
-def instruction(language: str = DEFAULT) -> str:
+def instruction(language: str = DEFAULT, *, tools: bool = False) -> str:
     """The text that asks the narrator for a state block: fixed for each language, so that it can be cached.
 
     ``language`` is a known tag, or one that begins with it, like "ko-KR". Raises ValueError for another. A model
-    that copies the form unfilled states nothing.
+    that copies the form unfilled states nothing. ``tools``: the narrator may call tools; the block is asked for in the
+    reply that follows their results.
     """
     if primary(language) not in known():
         raise ValueError(f"language {language!r} has no state block instruction: use one of {', '.join(known())}")
-    return _instruction(language_of(language).tag)
+    return _instruction(language_of(language).tag, tools)
 
 
 @cache
-def _instruction(tag: str) -> str:
-    return f"{language_of(tag).block.request.lead}\n\n{block_form(tag)}"
+def _instruction(tag: str, tools: bool) -> str:
+    asked = language_of(tag).block.request
+    told = f"{asked.lead}\n\n{block_form(tag)}"
+    return f"{told}\n\n{asked.tools}" if tools and asked.tools else told
 
 
 def block_form(language: str = DEFAULT) -> str:

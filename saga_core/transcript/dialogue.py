@@ -113,6 +113,20 @@ class Transcript:
         last = self.utterances[-1] if self.utterances else None
         return last is not None and last.role == "assistant" and last.at == len(self.messages) - 1 and not self._asks
 
+    @cached_property
+    def calls(self) -> tuple[str, ...]:
+        """The calls of tools that this request answers, by their ids: the reply to come is the rest of theirs."""
+        found: list[str] = []
+        answered = False
+        for message in reversed(self.messages):
+            if _calls_tools(message):
+                found += [str(call.get("id", "")) for call in message.get("tool_calls") or () if type(call) is dict]
+            elif message.get("role") in ("tool", "function"):
+                answered = True
+            elif not _is_system(message):
+                break
+        return tuple(found) if answered else ()
+
     @property
     def _asks(self) -> bool:
         return bool(self.asked or self.speaker)
@@ -120,6 +134,11 @@ class Transcript:
     def without_prefill(self) -> Transcript:
         """The last utterance is no reply of the story, but words put into the mouth of the next one."""
         return evolve(self, utterances=self.utterances[:-1], prefill=self.utterances[-1].text)
+
+    def without_step(self) -> Transcript:
+        """The last utterances are no replies of the story, but what was said before tools were called for this one."""
+        last = next((at for at in reversed(range(len(self.utterances))) if self.utterances[at].role == "user"), -1)
+        return evolve(self, utterances=self.utterances[: last + 1])
 
     def cast(self, characters: Collection[str]) -> Transcript:
         """With the quoted utterances of ``characters`` as replies and those of others as the player's words."""
@@ -141,6 +160,7 @@ def read_transcript(messages: Sequence[Mapping[str, Any]]) -> Transcript:
             raise BadInput(f"messages[{index}]: {type(message).__name__} given; a message is an object")
         role, content = message.get("role"), message.get("content")
         plain = (role == "assistant" or role == "user") and type(content) is str and "name" not in message
+        plain = plain and "tool_calls" not in message
         begins = content[:1] if plain and content and wrapper not in content and "</" not in content else ""
         if begins and begins != _MARKED and not begins.isspace():
             # Nearly all of a long history: made without the detour over the class's own constructor.
@@ -165,13 +185,18 @@ def _read(message: Mapping[str, Any], index: int) -> list[Utterance]:
     if role == "assistant":
         # Frontends that fold thoughts away send replies without them, others with: both are the same reply.
         text = without_thoughts(text)
-    if role not in _DIALOGUE or not (images or text.strip()):
+    if role not in _DIALOGUE or not (images or text.strip()) or _calls_tools(message):
         return []
     if _is_system(message):
         return []
     name = message.get("name")
     said = Utterance(role, text, index, nfc(str(name)) if name else "", images)
     return _unwrapped(said) if voices.WRAPPER in text else [said]
+
+
+def _calls_tools(message: Mapping[str, Any]) -> bool:
+    """Whether a message calls tools. What is said beside a call is a step of the reply that follows, and no reply."""
+    return bool(message.get("tool_calls") or message.get("function_call"))
 
 
 def _is_system(message: Mapping[str, Any]) -> bool:

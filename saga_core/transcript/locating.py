@@ -39,6 +39,9 @@ async def locate(
     if transcript.prefilled and _ends_unknown(match, transcript) and not await _is_reply(matcher, match, transcript):
         transcript = transcript.without_prefill()
         match = await matcher.match(transcript, owner=owner, only=only, world=world)
+    elif transcript.calls and not transcript.words and _ends_unknown(match, transcript):
+        transcript = transcript.without_step()
+        match = await matcher.match(transcript, owner=owner, only=only, world=world)
     kind = classify(transcript)
     if kind is TurnKind.NARRATION and match.how in ("none", "session") and await matcher.quotes(transcript, owner):
         kind = TurnKind.SIDE

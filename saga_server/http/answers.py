@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from attrs import define, field
 
@@ -101,6 +101,9 @@ class StreamedAnswer(Answer):
                 if shown:
                     self.outlet.send(self.shape.text(part.index, shown))
             elif isinstance(part, ExtraPart):
+                shown = "".join(reply.call(number) for number in calls_in(part.fields))
+                if shown:
+                    self.outlet.send(self.shape.text(part.index, shown))
                 self.outlet.send(self.shape.extra(part.index, part.fields))
             else:
                 reply.finish_reason = part.reason
@@ -189,6 +192,7 @@ class WholeAnswer(Answer):
             if isinstance(part, TextPart):
                 choice.text += reply.feed(part.text)
             elif isinstance(part, ExtraPart):
+                choice.text += "".join(reply.call(number) for number in calls_in(part.fields))
                 choice.add(part.fields)
             else:
                 choice.finish = reply.finish_reason = part.reason
@@ -238,6 +242,13 @@ def answer_headers(begun: PendingTurn, *told: str) -> dict[str, str]:
         **_cost_headers(begun.bill),
     }
     return {name: value for name, value in found.items() if value}
+
+
+def calls_in(fields: Mapping[str, Any]) -> list[str]:
+    """The ids of the calls of tools in a delta; empty for a further piece of one."""
+    calls = fields.get("tool_calls")
+    calls = calls if isinstance(calls, list) else []
+    return [str(call.get("id") or "") for call in calls if isinstance(call, Mapping)]
 
 
 def _dollars(begun: PendingTurn) -> float | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Any, cast
 
@@ -22,10 +22,11 @@ from saga_core.errors import BadInput, NotFound, SagaError, UpstreamError
 from saga_core.play import PendingTurn
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Usage, UsagePart
 from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer
+from saga_server.http.call import Call
 from saga_server.http.errors import describe
 from saga_server.http.prompt_log import log_prompt, log_replies
-from saga_server.http.shapes import ChatShape, Shape
-from saga_server.http.text_ask import TextAsk, onward
+from saga_server.http.shapes import Shape
+from saga_server.http.text_ask import onward
 from saga_server.process import ADJUSTABLE, Metrics
 from saga_server.providers import Narrators, Route
 
@@ -38,47 +39,6 @@ WINDOW = 256 * 1_024
 """Bytes that may be there and not taken before upstream is not read any further."""
 _OURS_TO_MEND = (400, 413, 422)
 """Statuses with which another model would answer this request as well."""
-
-
-@frozen
-class Call:
-    """A request, ready to be played."""
-
-    messages: list[Any]
-    session: str | None
-    world: str | None
-    owner: str
-    choices: int
-    stream: bool
-    wants_usage: bool
-    params: Mapping[str, Any]
-    routes: tuple[Route, ...]
-    """Who is asked, and who is when the one before fails."""
-    model: str
-    """The model's name as the client hears it."""
-    api_key: str | None = field(default=None, repr=False)
-    """The client's own, for providers to which it is passed on."""
-    player: str = ""
-    """The name of the player's character, where the request gives it."""
-    marked: frozenset[str] = frozenset()
-    """Which of ``session`` and ``world`` a marker in a message named: unknown ones are left out, with a notice."""
-    notices: tuple[str, ...] = ()
-    """What of the request is not heeded, in words."""
-    aside: bool = False
-    """Whether a program asks, for an answer of a form of its own: that is no turn of the story."""
-    speaker: str = ""
-    """Whose reply is to come, where the prompt says it behind all messages."""
-    window: int = 0
-    """Tokens that the prompt may have, as the client knows it; 0: it does not."""
-    shape: Callable[[str], Shape] = ChatShape
-    """What the answer looks like, made with the model's name."""
-    text: TextAsk | None = None
-    """The prompt, where it came as one text."""
-
-    @property
-    def route(self) -> Route:
-        """Who is asked first."""
-        return self.routes[0]
 
 
 @frozen
@@ -322,6 +282,7 @@ class Exchange:
                     aside=call.aside,
                     speaker=call.speaker,
                     window=call.window,
+                    tools=call.tools,
                 )
             except BadInput as error:
                 if "world" not in marked:

@@ -9,7 +9,8 @@ from attrs import define, field
 
 from saga_core import Saga
 from saga_core.errors import UpstreamError
-from saga_server.http.exchange import COMMIT_SECONDS, Call, Exchange
+from saga_server.http.call import Call
+from saga_server.http.exchange import COMMIT_SECONDS, Exchange
 from saga_server.process import Metrics
 from saga_server.providers import Narrators
 

@@ -20,6 +20,10 @@ BLOCK = BlockWords(
         name="name",
         mood="one word",
         notes="one line",
+        tools=(
+            "When you call a tool, write no block beside the call: it stands at the end of the reply that follows the "
+            "tool's result."
+        ),
     ),
     headers="state stateblock statusupdate stateupdate",
     fields={

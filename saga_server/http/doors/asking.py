@@ -10,8 +10,9 @@ from aiohttp import web
 
 from saga_server.http.app_keys import CURRENT, EXCHANGES
 from saga_server.http.bodies import BODY
+from saga_server.http.call import Call
 from saga_server.http.doors.table import PLACE
-from saga_server.http.exchange import Call, Exchange
+from saga_server.http.exchange import Exchange
 from saga_server.http.request_names import read_names
 from saga_server.http.security import BEARER
 

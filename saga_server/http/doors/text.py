@@ -12,11 +12,11 @@ from attrs import evolve, frozen
 from saga_core.ports import TextWire
 from saga_server.http.app_keys import EXCHANGES, SAGA
 from saga_server.http.bodies import BODY
+from saga_server.http.call import Call
 from saga_server.http.doors.asking import answer, call_of, read
 from saga_server.http.doors.relaying import json_answer, relayed
 from saga_server.http.doors.shapes import CompletionShape, KoboldShape, LlamaShape
 from saga_server.http.doors.table import ABORT, PLACE
-from saga_server.http.exchange import Call
 from saga_server.http.openai_schema import read_json
 from saga_server.http.security import BEARER
 from saga_server.http.shapes import Shape
