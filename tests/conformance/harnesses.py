@@ -9,8 +9,9 @@ from typing import Any
 from conformance import Capability, Harness, RawRead
 from saga_core.registry import OpenOptions, load
 from saga_core.stores import Limits
+from tests.postgres.shared_server import address, schema_of
 
-DURABLE, RESIDENT = Capability.DURABLE, Capability.RESIDENT
+DURABLE, RESIDENT, SHARED = Capability.DURABLE, Capability.RESIDENT, Capability.SHARED
 EXPAND, RAW = Capability.NATIVE_EXPAND, Capability.RAW_QUERY
 
 _DEFAULT = Limits()
@@ -66,6 +67,28 @@ def _cypher(name: str) -> Harness:
     )
 
 
+async def in_postgres(kind: str, name: str, path: Path) -> Any:
+    """The registered backend, in a schema of its own for ``path``."""
+    options = {"schema": schema_of(path), "pool": 4}
+    return await load(kind, name).open(OpenOptions(url=address(), options=options))
+
+
+async def resident_in_postgres(kind: str, name: str, path: Path) -> Any:
+    """The resident layer over it."""
+    inner = await in_postgres(kind, name, path)
+    return await load("resident", kind).open(OpenOptions(options={"inner": inner}))
+
+
+def _postgres(kind: str, name: str, *provides: Capability) -> Harness:
+    opener = partial(in_postgres, kind, name)
+    return Harness(f"{kind}-{name}", kind, opener, frozenset({DURABLE, SHARED, *provides}))
+
+
+def _resident_postgres(kind: str, name: str, *provides: Capability) -> Harness:
+    opener = partial(resident_in_postgres, kind, name)
+    return Harness(f"{kind}-resident-{name}", kind, opener, frozenset({DURABLE, SHARED, RESIDENT, *provides}))
+
+
 IN_THIS_PROCESS = {
     harness.name: harness
     for harness in (
@@ -97,7 +120,20 @@ IN_THEIR_OWN = {
 }
 """Engines that bear no other in their process, or that are slow to import."""
 
-HARNESSES = {**IN_THIS_PROCESS, **IN_THEIR_OWN}
+IN_POSTGRES = {
+    harness.name: harness
+    for harness in (
+        _postgres("state", "postgres"),
+        _postgres("graph", "postgres", EXPAND),
+        _postgres("vector", "pgvector"),
+        _postgres("cache", "postgres"),
+        _resident_postgres("graph", "postgres", EXPAND),
+        _resident_postgres("vector", "pgvector"),
+    )
+}
+"""Those that need a server."""
+
+HARNESSES = {**IN_THIS_PROCESS, **IN_THEIR_OWN, **IN_POSTGRES}
 
 
 def __getattr__(name: str) -> Harness:

@@ -1,0 +1,48 @@
+"""Fields as JSON text that SQL and Python read alike: each number is written with all its digits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from saga_core.stores import Value
+
+_TOKENS = {True: "true", False: "false", None: "null"}
+
+
+def dumps(fields: Mapping[str, Value]) -> str:
+    """A JSON object with sorted names. Its ``json`` column keeps this very text, so 1, 1.0 and -0.0 stay three."""
+    return "{" + ",".join(f"{_text(name)}:{_value(fields[name])}" for name in sorted(fields)) + "}"
+
+
+def loads(text: str) -> dict[str, Any]:
+    """What ``dumps`` wrote; a tuple comes back as one."""
+    found: dict[str, Any] = json.loads(text)
+    for name, value in found.items():
+        if type(value) is list:
+            found[name] = tuple(value)
+    return found
+
+
+def _value(value: Value) -> str:
+    if type(value) is str:
+        return _text(value)
+    if type(value) is int:
+        return str(value)
+    if type(value) is float:
+        return _float(value)
+    if type(value) is tuple:
+        return "[" + ",".join(map(_value, value)) + "]"
+    return _TOKENS[value]  # type: ignore[index]
+
+
+def _float(value: float) -> str:
+    """All digits: the database compares decimals, and Python compares what the bits say."""
+    written = format(Decimal(value), "f")
+    return written if "." in written else written + ".0"
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

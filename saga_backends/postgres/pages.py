@@ -1,0 +1,123 @@
+"""MdCache in PostgreSQL: a row for each scope, with the four pages in it."""
+
+from __future__ import annotations
+
+from psycopg import AsyncConnection
+
+from saga_backends.postgres.database import Database, place_of
+from saga_backends.postgres.migrations import Migration, Part
+from saga_core.capabilities import Capability
+from saga_core.registry import OpenOptions
+from saga_core.stores import Health, MdCache, Pages, StoreInfo, check_pages, check_scope
+from saga_core.values import PAGE_NAMES
+
+_TABLE = """
+CREATE TABLE {schema}.pages (
+  scope text COLLATE "C" PRIMARY KEY,
+  watermark text NOT NULL,
+  names text[] NOT NULL,
+  texts bytea[] NOT NULL
+);
+COMMENT ON COLUMN {schema}.pages.texts IS 'UTF-8: text columns hold no NUL, and a page may';
+"""
+PART = Part("pages", (Migration(_TABLE),))
+
+
+class PostgresPages:
+    """Made by ``open_pages``."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        pages = f"{database.schema}.pages"
+        self._read = f"SELECT watermark, names, texts FROM {pages} WHERE scope = %s".encode()
+        self._write = (
+            f"INSERT INTO {pages} (scope, watermark, names, texts) VALUES (%s, %s, %s::text[], %b::bytea[]) "
+            "ON CONFLICT (scope) DO UPDATE SET watermark = excluded.watermark, names = excluded.names, "
+            "texts = excluded.texts".encode()
+        )
+        self._drop = f"DELETE FROM {pages} WHERE scope = %s".encode()
+        self._scopes = f"SELECT scope FROM {pages} ORDER BY scope".encode()
+        self._everything = f"SELECT count(texts::text) FROM {pages}".encode()
+        self._one = f"SELECT 1 FROM {pages} LIMIT 1".encode()
+        self._info = StoreInfo(
+            kind="cache",
+            name="postgres",
+            version=database.version,
+            capabilities=frozenset({Capability.DURABLE, Capability.SHARED}),
+            location=database.place.shown,
+        )
+
+    @property
+    def info(self) -> StoreInfo:
+        """Server version, limits, and where the schema is."""
+        return self._info
+
+    async def read(self, scope: str) -> Pages | None:
+        """See ``MdCache.read``."""
+        self._check_scope(scope)
+
+        async def look(connection: AsyncConnection) -> tuple[str, list[str], list[bytes]] | None:
+            return await (await connection.execute(self._read, [scope], binary=True)).fetchone()
+
+        row = await self._database.read(look)
+        if row is None:
+            return None
+        watermark, names, texts = row
+        return Pages({name: text.decode() for name, text in zip(names, texts, strict=True)}, watermark)
+
+    async def write(self, scope: str, pages: Pages) -> None:
+        """See ``MdCache.write``."""
+        self._check_scope(scope)
+        check_pages(pages, self._info.limits)
+        texts = [pages.files[name].encode() for name in PAGE_NAMES]
+        await self._change(self._write, [scope, pages.watermark, list(PAGE_NAMES), texts])
+
+    async def scopes(self) -> list[str]:
+        """See ``MdCache.scopes``."""
+        self._database.alive()
+
+        async def look(connection: AsyncConnection) -> list[str]:
+            return [row[0] for row in await (await connection.execute(self._scopes)).fetchall()]
+
+        return await self._database.read(look)
+
+    async def drop(self, scope: str) -> None:
+        """See ``MdCache.drop``."""
+        self._check_scope(scope)
+        await self._change(self._drop, [scope])
+
+    async def _change(self, statement: bytes, values: list[object]) -> None:
+        async def change(connection: AsyncConnection) -> None:
+            await connection.execute(statement, values)
+
+        await self._database.write(change)
+
+    def locate(self, scope: str) -> str | None:
+        """None: the pages are no files."""
+        self._check_scope(scope)
+        return None
+
+    async def check(self, *, thorough: bool = False) -> Health:
+        """A read and the table's size; thorough: every page is read."""
+        self._database.alive()
+
+        async def look(connection: AsyncConnection) -> None:
+            await connection.execute(self._everything if thorough else self._one)
+
+        return await self._database.health(look, ("pages",), thorough)
+
+    async def aclose(self) -> None:
+        """Finish what was given, and let go of the connections."""
+        await self._database.aclose()
+
+    def _check_scope(self, scope: str) -> None:
+        self._database.alive()
+        check_scope(scope, self._info.limits)
+
+
+async def open_pages(options: OpenOptions) -> MdCache:
+    """Connect to the database of ``options.url``. Raises ``StoreError`` and ``BadInput``."""
+    place, _ = place_of(options, "cache")
+    database = Database(place, "cache")
+    await database.open(PART)
+    return PostgresPages(database)

@@ -1,0 +1,374 @@
+"""VectorStore in PostgreSQL with pgvector: a scope's rows lie behind a b-tree, and each query looks at all of them.
+
+A row has its vector as it was given, and one of length 1, whose inner product with the question's is a score in 32
+bits. The rows whose score could be among the best come out, and are scored exactly. A session has some thousands of
+rows, and reading them all is faster there than an approximate index with a filter, and misses nothing.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from array import array
+from collections.abc import Sequence
+
+import numpy as np
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.abc import Buffer
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
+
+from saga_backends.postgres import exact_json
+from saga_backends.postgres.database import Database, place_of
+from saga_backends.postgres.migrations import Migration, Part
+from saga_backends.postgres.where import Where
+from saga_backends.vector.scoring import Question, as_row, as_rows, squared_norms
+from saga_core.capabilities import Capability
+from saga_core.errors import NotFound, ScopeMismatch, StoreUnavailable
+from saga_core.registry import OpenOptions
+from saga_core.stores import (
+    Filter,
+    Health,
+    Hit,
+    ScopeSpec,
+    StoreInfo,
+    Vector,
+    VectorItem,
+    VectorStore,
+    as_float32,
+    check_delete,
+    check_dimension,
+    check_item_scan,
+    check_items,
+    check_names,
+    check_query,
+    check_scope,
+    check_spec,
+    check_where,
+)
+
+_MOST_ROWS = 2**62
+_TABLES = """
+CREATE TABLE {schema}.vector_scopes (
+  scope text COLLATE "C" PRIMARY KEY,
+  embedder text NOT NULL,
+  dimension integer NOT NULL
+);
+CREATE TABLE {schema}.vector_items (
+  scope text COLLATE "C" NOT NULL REFERENCES {schema}.vector_scopes ON DELETE CASCADE,
+  id text COLLATE "C" NOT NULL,
+  given bytea NOT NULL,
+  unit {vector}.vector NOT NULL,
+  content text NOT NULL,
+  metadata json NOT NULL,
+  PRIMARY KEY (scope, id)
+);
+COMMENT ON COLUMN {schema}.vector_items.given IS '32-bit floats, little-endian';
+ALTER TABLE {schema}.vector_items ALTER given SET STORAGE EXTERNAL, ALTER unit SET STORAGE MAIN;
+"""
+
+
+class PostgresVectors:
+    """Made by ``open_vectors``."""
+
+    def __init__(self, database: Database, extension: str, version: str) -> None:
+        self._database = database
+        self._near = f"- (unit OPERATOR({extension}.<#>) %(asked)b::{extension}.vector)"
+        self._scopes = f"{database.schema}.vector_scopes"
+        self._items = f"{database.schema}.vector_items"
+        self._put = (
+            f"INSERT INTO {self._items} (scope, id, given, unit, content, metadata) "
+            f"VALUES (%s, %s, %b, %b::{extension}.vector, %s, %s::json) ON CONFLICT (scope, id) DO UPDATE SET "
+            "given = excluded.given, unit = excluded.unit, content = excluded.content, metadata = excluded.metadata"
+        ).encode()
+        self._info = StoreInfo(
+            kind="vector",
+            name="pgvector",
+            version=f"{database.version} with pgvector {version}",
+            capabilities=frozenset({Capability.DURABLE, Capability.SHARED}),
+            location=database.place.shown,
+        )
+
+    @property
+    def info(self) -> StoreInfo:
+        """Versions, limits, and where the schema is."""
+        return self._info
+
+    async def create(self, scope: str, spec: ScopeSpec) -> None:
+        """See ``VectorStore.create``."""
+        self._check_scope(scope)
+        check_spec(spec, self._info.limits)
+        make = (
+            f"INSERT INTO {self._scopes} (scope, embedder, dimension) VALUES (%s, %s, %s) "
+            "ON CONFLICT (scope) DO NOTHING"
+        ).encode()
+
+        async def write(connection: AsyncConnection) -> ScopeSpec:
+            while True:
+                await connection.execute(make, [scope, spec.embedder, spec.dimension])
+                found = await self._spec(connection, scope)
+                if found is not None:  # else it was dropped in between
+                    return found
+
+        found = await self._database.write(write)
+        if found != spec:
+            raise ScopeMismatch(
+                f"scope {scope!r} was made by {found.embedder!r} with dimension {found.dimension}, not by "
+                f"{spec.embedder!r} with {spec.dimension}; drop it and rebuild"
+            )
+
+    async def describe(self, scope: str) -> ScopeSpec | None:
+        """See ``VectorStore.describe``."""
+        self._check_scope(scope)
+        return await self._database.read(lambda connection: self._spec(connection, scope))
+
+    async def _spec(self, connection: AsyncConnection, scope: str, *, lock: bool = False) -> ScopeSpec | None:
+        statement = f"SELECT embedder, dimension FROM {self._scopes} WHERE scope = %s" + " FOR KEY SHARE" * lock
+        row = await (await connection.execute(statement.encode(), [scope])).fetchone()
+        return None if row is None else ScopeSpec(row[0], row[1])
+
+    async def upsert(self, scope: str, items: Sequence[VectorItem]) -> None:
+        """See ``VectorStore.upsert``."""
+        self._check_scope(scope)
+        check_items(items, self._info.limits)
+        vectors = [as_float32(f"items[{index}].vector", item.vector) for index, item in enumerate(items)]
+        rows = {
+            item.id: (scope, item.id, _packed(vector), _Unit.of(vector), item.text, exact_json.dumps(item.metadata))
+            for item, vector in zip(items, vectors, strict=True)
+        }
+
+        async def write(connection: AsyncConnection) -> None:
+            async with connection.transaction():
+                spec = await self._spec(connection, scope, lock=True)
+                if spec is None:
+                    raise NotFound(f"vector scope {scope!r} does not exist; create it with its embedder's id first")
+                for index, vector in enumerate(vectors):
+                    check_dimension(f"items[{index}].vector", vector, scope, spec)
+                async with connection.cursor() as cursor:
+                    # In order, so that two writers of the same rows wait for each other instead of both.
+                    await cursor.executemany(self._put, [rows[each] for each in sorted(rows)])
+
+        await self._database.write(write)
+
+    async def get(self, scope: str, ids: Sequence[str]) -> dict[str, VectorItem]:
+        """See ``VectorStore.get``."""
+        self._check_scope(scope)
+        check_names("ids", ids, self._info.limits)
+        found = await self._read_items("scope = %(scope)s AND id = ANY(%(ids)s::text[])", scope=scope, ids=list(ids))
+        by_id = {item.id: item for item in found}
+        return {each: by_id[each] for each in ids if each in by_id}
+
+    async def scan(self, scope: str, *, after: str | None = None, limit: int = 1_000) -> list[VectorItem]:
+        """See ``VectorStore.scan``."""
+        self._check_scope(scope)
+        check_item_scan(after, limit, self._info.limits)
+        where = "scope = %(scope)s AND (%(after)s::text IS NULL OR id > %(after)s::text) ORDER BY id LIMIT %(limit)s"
+        return await self._read_items(where, scope=scope, after=after, limit=min(limit, _MOST_ROWS))
+
+    async def _read_items(self, where: str, **values: object) -> list[VectorItem]:
+        statement = f"SELECT id, given, content, metadata::text FROM {self._items} WHERE {where}".encode()
+
+        async def look(connection: AsyncConnection) -> list[tuple[str, bytes, str, str]]:
+            return await (await connection.execute(statement, values, binary=True)).fetchall()
+
+        rows = await self._database.read(look)
+        return [VectorItem(each, _unpacked(raw), text, exact_json.loads(fields)) for each, raw, text, fields in rows]
+
+    async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
+        """See ``VectorStore.query``."""
+        self._database.alive()
+        check_query(scopes, k, where, self._info.limits)
+        asked = as_float32("vector", vector)
+        places = {scope: place for place, scope in enumerate(dict.fromkeys(scopes))}
+        filtering = Where("metadata")
+        condition = filtering.condition(where) if where is not None else "true"
+        question = Question(asked)
+        statement = (
+            f"WITH scored AS MATERIALIZED (SELECT scope, id, {self._near} AS near FROM {self._items} "
+            f"WHERE scope = ANY(%(scopes)s::text[]) AND {condition}), "
+            "cut AS (SELECT near FROM scored ORDER BY near DESC OFFSET %(behind)s LIMIT 1) "
+            f"SELECT scope, id, given, content, metadata::text FROM scored JOIN {self._items} USING (scope, id) "
+            "WHERE near >= coalesce((SELECT near FROM cut), -3) - %(margin)s"
+        ).encode()
+        values = {
+            **filtering.values,
+            "scopes": list(places),
+            "asked": _Unit.of(asked),
+            "behind": min(k, _MOST_ROWS) - 1,
+            "margin": 2 * question.margin,
+        }
+
+        async def look(connection: AsyncConnection) -> list[tuple[str, str, bytes, str, str]]:
+            async with self._database.one_moment(connection):
+                specs = await connection.execute(
+                    f"SELECT scope, embedder, dimension FROM {self._scopes} WHERE scope = ANY(%s::text[])".encode(),
+                    [list(places)],
+                )
+                for scope, embedder, dimension in sorted(await specs.fetchall(), key=lambda row: places[row[0]]):
+                    check_dimension("vector", asked, scope, ScopeSpec(embedder, dimension))
+                return await (await connection.execute(statement, values, binary=True)).fetchall()
+
+        rows = await self._database.read(look)
+        if not rows:
+            return []
+        given = as_rows([_unpacked(row[2]) for row in rows])
+        scores = question.exact(given, squared_norms(given)).tolist()
+        ranked = sorted(
+            (-score, row[1], places[row[0]], number)
+            for number, (row, score) in enumerate(zip(rows, scores, strict=True))
+        )
+        return [
+            Hit(item_id, 0.0 - minus, rows[number][3], exact_json.loads(rows[number][4]))
+            for minus, item_id, _, number in ranked[:k]
+        ]
+
+    async def delete(self, scope: str, *, ids: Sequence[str] | None = None, where: Filter | None = None) -> int:
+        """See ``VectorStore.delete``."""
+        self._check_scope(scope)
+        check_delete(ids, where, self._info.limits)
+        filtering = Where("metadata")
+        condition = "id = ANY(%(ids)s::text[])" if where is None else filtering.condition(where)
+        statement = f"DELETE FROM {self._items} WHERE scope = %(scope)s AND {condition}".encode()
+        values = {**filtering.values, "scope": scope, **({} if ids is None else {"ids": list(ids)})}
+
+        async def write(connection: AsyncConnection) -> int:
+            return (await connection.execute(statement, values)).rowcount
+
+        return await self._database.write(write)
+
+    async def count(self, scope: str, *, where: Filter | None = None) -> int:
+        """See ``VectorStore.count``."""
+        self._check_scope(scope)
+        check_where(where, self._info.limits)
+        filtering = Where("metadata")
+        condition = "true" if where is None else filtering.condition(where)
+        statement = f"SELECT count(*) FROM {self._items} WHERE scope = %(scope)s AND {condition}".encode()
+
+        async def look(connection: AsyncConnection) -> int:
+            row = await (await connection.execute(statement, {**filtering.values, "scope": scope})).fetchone()
+            assert row is not None
+            return int(row[0])
+
+        return await self._database.read(look)
+
+    async def scopes(self) -> list[str]:
+        """See ``VectorStore.scopes``."""
+        self._database.alive()
+
+        async def look(connection: AsyncConnection) -> list[str]:
+            found = await connection.execute(f"SELECT scope FROM {self._scopes} ORDER BY scope".encode())
+            return [row[0] for row in await found.fetchall()]
+
+        return await self._database.read(look)
+
+    async def drop(self, scope: str) -> None:
+        """See ``VectorStore.drop``."""
+        self._check_scope(scope)
+
+        async def write(connection: AsyncConnection) -> None:
+            await connection.execute(f"DELETE FROM {self._scopes} WHERE scope = %s".encode(), [scope])
+
+        await self._database.write(write)
+
+    async def check(self, *, thorough: bool = False) -> Health:
+        """A read and the tables' size; thorough: every item is read."""
+        self._database.alive()
+        everything = (
+            f"SELECT count(*), sum(length(given)), count(unit::text), count(metadata::text), sum(length(content)) "
+            f"FROM {self._items}"
+        )
+        statement = (everything if thorough else f"SELECT 1 FROM {self._items} LIMIT 1").encode()
+
+        async def look(connection: AsyncConnection) -> None:
+            await connection.execute(statement)
+
+        return await self._database.health(look, ("vector_scopes", "vector_items"), thorough)
+
+    async def aclose(self) -> None:
+        """Finish what was given, and let go of the connections."""
+        await self._database.aclose()
+
+    def _check_scope(self, scope: str) -> None:
+        self._database.alive()
+        check_scope(scope, self._info.limits)
+
+
+class _Unit(bytes):
+    """A vector in the form in which pgvector takes it from the wire."""
+
+    @classmethod
+    def of(cls, vector: array[float]) -> _Unit:
+        """``vector`` at length 1; zeros stay zeros."""
+        wide = as_row(vector).astype(np.float64)
+        unit = wide / (float(wide @ wide) ** 0.5 or 1.0)
+        return cls(struct.pack(">HH", len(vector), 0) + unit.astype(">f4").tobytes())
+
+
+class _UnitDumper(Dumper):
+    format = Format.BINARY
+
+    def dump(self, obj: _Unit) -> Buffer | None:
+        """As it is. Its type is left to the cast that stands behind each parameter of this kind."""
+        return obj
+
+
+psycopg.adapters.register_dumper(_Unit, _UnitDumper)
+
+
+def _packed(vector: array[float]) -> bytes:
+    """Little-endian, whatever machine this is."""
+    if sys.byteorder == "big":
+        vector = array("f", vector)
+        vector.byteswap()
+    return vector.tobytes()
+
+
+def _unpacked(raw: bytes) -> array[float]:
+    vector = array("f", raw)
+    if sys.byteorder == "big":
+        vector.byteswap()
+    return vector
+
+
+async def _extension(connection: AsyncConnection) -> tuple[str, str]:
+    """The schema and the version of pgvector, which is created in the database if need be.
+
+    Raises ``StoreUnavailable`` where the server does not have it.
+    """
+    look = (
+        "SELECT quote_ident(nspname), extversion FROM pg_extension JOIN pg_namespace "
+        "ON pg_namespace.oid = extnamespace WHERE extname = 'vector'"
+    )
+    row = await (await connection.execute(look)).fetchone()
+    if row is None:
+        offered = await connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'")
+        if await offered.fetchone() is None:
+            raise StoreUnavailable(
+                "the PostgreSQL server has no pgvector; install its package there, or keep vectors elsewhere with "
+                "storage.vector.backend: sqlite"
+            )
+        async with connection.transaction():
+            await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('saga pgvector', 0))")
+            await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        row = await (await connection.execute(look)).fetchone()
+    assert row is not None
+    return row[0], row[1]
+
+
+async def open_vectors(options: OpenOptions) -> VectorStore:
+    """Connect to the database of ``options.url``, and create pgvector in it if need be.
+
+    Raises ``StoreError`` and ``BadInput``.
+    """
+    place, _ = place_of(options, "vector")
+    database = Database(place, "vector")
+    found = ("", "")
+
+    async def part(connection: AsyncConnection) -> Part:
+        nonlocal found
+        found = await _extension(connection)
+        return Part("vectors", (Migration(_TABLES.replace("{vector}", found[0])),))
+
+    await database.open(part)
+    return PostgresVectors(database, *found)

@@ -1,0 +1,41 @@
+"""The stores in PostgreSQL keep their contract, as they are and behind the resident layer. Needs a server: see
+``tests.postgres.real_server``.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from conformance.check import Check
+from conformance.report import Status, report_on, summary
+from conformance.runner import DEFAULT_SEED, applicable, run_check
+from tests.conformance.harnesses import IN_POSTGRES
+from tests.postgres.shared_server import needs_postgres
+
+PROFILE = os.environ.get("SAGA_CONFORMANCE", "quick")
+ALWAYS = {
+    "state": {"state.expectations", "state.moments", "state.order"},
+    "graph": {"graph.order_of_a_mutation", "graph.refused"},
+    "vector": {"vector.exact", "filters.types"},
+    "cache": {"cache.generations"},
+}
+
+
+def _cases() -> list[Any]:
+    found = []
+    for name, harness in IN_POSTGRES.items():
+        for check in applicable(harness):
+            short = "resident" not in name and check.id in ALWAYS[harness.kind]
+            found.append(pytest.param(name, check, id=f"{name}-{check.id}", marks=() if short else pytest.mark.deep))
+    return found
+
+
+@needs_postgres
+@pytest.mark.parametrize(("name", "check"), _cases())
+def test_it_keeps_the_contract(name: str, check: Check) -> None:
+    outcome = run_check(IN_POSTGRES[name], check, profile=PROFILE, seed=DEFAULT_SEED)
+    told = summary(report_on(IN_POSTGRES[name], [outcome], profile=PROFILE, seed=DEFAULT_SEED))
+    assert outcome.status in (Status.PASS, Status.NOT_PROVIDED), told
