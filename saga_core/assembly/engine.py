@@ -189,6 +189,7 @@ def _maintenance(
             settings=base.settings,
             stores=base.stores,
             journal=base.journal,
+            worlds=sessions.worlds,
             directory=base.directory,
             live=base.live,
             projector=base.projector,

@@ -118,7 +118,7 @@ class ExtractionJob(Job):
         """What was wanted of ``turns`` before, and which of them nobody reported."""
         known = self._backlogs[live.session.id].wanted if live.session.id in self._backlogs else {}
         wanted = {turn: known[turn] for turn in turns if turn in known}
-        fresh = [turn for turn in turns if turn not in known and turn in live.tree and unreported(live.tree.get(turn))]
+        fresh = [turn for turn in turns if turn not in known and turn in live.tree and _is_news(live.tree.get(turn))]
         read = [turn for turn in fresh if self._reads(live.tree.get(turn))]
         wanted.update((turn, Wanted(True)) for turn in read)
         if len(fresh) > len(read):
@@ -370,3 +370,8 @@ class ExtractionJob(Job):
                 if live is not None:
                     self.prove(session, live.head)
                     self.kick(session)
+
+
+def _is_news(node: Node) -> bool:
+    """Whether nobody reported a turn, and it did not come with a chat's file: those are read when somebody asks."""
+    return unreported(node) and node.kind is not TurnKind.IMPORTED

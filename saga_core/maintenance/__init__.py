@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from saga_core.maintenance.forgotten import Older, brought_back, note_forgotten
     from saga_core.maintenance.maintenance import Maintenance
     from saga_core.maintenance.remains import make_whole
+    from saga_core.maintenance.taking_in import TakeIn
     from saga_core.maintenance.tools import Tools
     from saga_core.maintenance.transfer import read_file
     from saga_core.maintenance.verify import Verdict
@@ -21,6 +22,7 @@ __all__ = [
     "Kept",
     "Maintenance",
     "Older",
+    "TakeIn",
     "Tools",
     "Verdict",
     "add_to_index",
@@ -43,6 +45,7 @@ __getattr__ = lazy_face(
         "note_forgotten": "saga_core.maintenance.forgotten:note_forgotten",
         "Maintenance": "saga_core.maintenance.maintenance:Maintenance",
         "make_whole": "saga_core.maintenance.remains:make_whole",
+        "TakeIn": "saga_core.maintenance.taking_in:TakeIn",
         "Tools": "saga_core.maintenance.tools:Tools",
         "read_file": "saga_core.maintenance.transfer:read_file",
         "Verdict": "saga_core.maintenance.verify:Verdict",

@@ -12,6 +12,7 @@ from saga_core.model import Session
 
 if TYPE_CHECKING:
     from saga_core.maintenance.forget import Gone
+    from saga_core.maintenance.taking_in import TakeIn, TakenIn
     from saga_core.maintenance.transfer import SessionFile
     from saga_core.maintenance.verify import Verdict
 
@@ -81,6 +82,15 @@ class Maintenance:
         from saga_core.maintenance.transfer import import_session
 
         return await import_session(self.tools, file)
+
+    async def take_in(self, files: Sequence[tuple[str, bytes]], how: TakeIn) -> TakenIn:
+        """Take in files of other tools, or sessions that SAGA exported, each with its name.
+
+        Raises ``BadInput`` when the only file cannot be taken in, and for an unknown world; and ``StoreError``.
+        """
+        from saga_core.maintenance.taking_in import take_in
+
+        return await take_in(self.tools, files, how)
 
     async def forget_sessions(self, sessions: Sequence[Session]) -> Gone:
         """Delete sessions, the worlds that no other session plays in, and every byte of them. Raises ``StoreError``."""

@@ -16,6 +16,7 @@ from saga_core.ports import Clock
 from saga_core.sessions import LiveSessions, SessionDirectory
 from saga_core.storage import Stores
 from saga_core.views import Projector
+from saga_core.world import WorldLibrary
 
 
 @frozen(eq=False, kw_only=True)
@@ -25,6 +26,7 @@ class Tools:
     settings: Settings
     stores: Stores
     journal: Journal
+    worlds: WorldLibrary
     directory: SessionDirectory
     live: LiveSessions
     projector: Projector

@@ -23,6 +23,8 @@ class TurnKind(StrEnum):
     """A reply that goes on with an earlier one: one turn with it, a sibling of it, with the text of both."""
     ADOPTED = "adopted"
     """A turn that a history proved and that SAGA had not seen, or had seen with another text."""
+    IMPORTED = "imported"
+    """A turn of a chat's file. No model is asked about it unless somebody has it read (``saga backfill``)."""
     SIDE = "side"
     """The answer to a request that looked like no turn: impersonate, summarise, a quiet prompt."""
 

@@ -41,6 +41,7 @@ _PROVES = 200
 """Characters from which on a text is one reply's alone, whatever stands above it."""
 _STOPPED = 80
 """Characters of a reply of which nobody knows whether it is whole, at most, for it to be taken for a beginning."""
+_FOREIGN = (TurnKind.ADOPTED, TurnKind.IMPORTED)
 _ABOVE = 4
 """Replies above a text that are looked up."""
 _ONE_MESSAGE = (["user"], ["user", "assistant"])
@@ -235,7 +236,7 @@ class Matcher:
     async def _was_stopped(self, candidate: _Candidate) -> bool:
         """Whether the reply of a candidate was stopped, or may have been: its text is the beginning of many others."""
         (turn,) = await self.known.turns(candidate.tree.session, [candidate.node.id])
-        return turn.finish == "aborted" or (turn.kind is TurnKind.ADOPTED and len(turn.reply) < _STOPPED)
+        return turn.finish == "aborted" or (turn.kind in _FOREIGN and len(turn.reply) < _STOPPED)
 
     async def _matched(self, found: _Candidate, past: Sequence[Utterance]) -> Match:
         tree, node, position = found.tree, found.node, found.position

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
 from saga_core.world.library import WorldLibrary, default_roots
+from saga_core.world.lore_rule import KEEP, LoreRule, is_pattern
+from saga_core.world.macros import fill_macros, name_character
 from saga_core.world.model import (
     EMPTY_WORLD,
     LAYERS,
@@ -17,14 +19,17 @@ from saga_core.world.model import (
 from saga_core.world.opening import opening_state
 from saga_core.world.parse import parse_world
 from saga_core.world.render import render_world
+from saga_core.world.writing import free_name, imported_from, write_world
 
 __all__ = [
     "EMPTY_WORLD",
+    "KEEP",
     "LAYERS",
     "LORE_TYPES",
     "CharacterSheet",
     "ItemStack",
     "LoreEntry",
+    "LoreRule",
     "SheetRelation",
     "UnknownWorld",
     "World",
@@ -32,7 +37,13 @@ __all__ = [
     "WorldLibrary",
     "WorldProblem",
     "default_roots",
+    "fill_macros",
+    "free_name",
+    "imported_from",
+    "is_pattern",
+    "name_character",
     "opening_state",
     "parse_world",
     "render_world",
+    "write_world",
 ]

@@ -35,7 +35,8 @@ FILES: tuple[str, ...] = (WORLD_FILE, CHARACTERS_FILE, LOREBOOK_FILE)
 class FieldSpec:
     """One field: the part of a world that has it, the attribute it fills, and how its value reads.
 
-    ``part`` is character, lore or front; ``kind`` is name, list, number, flag, items, relations, type or layer.
+    ``part`` is character, lore, rule or front; ``kind`` is name, list, number, integer, flag, items, relations, or one
+    of the kinds that allow a few words alone, such as type and layer.
     """
 
     part: str
@@ -81,12 +82,53 @@ LORE_FIELDS: tuple[FieldSpec, ...] = (
     FieldSpec("lore", "secret", "flag"),
 )
 
+RULE_FIELDS: tuple[FieldSpec, ...] = tuple(
+    FieldSpec("rule", attribute, kind)
+    for attribute, kind in (
+        ("mode", "mode"),
+        ("keys", "list"),
+        ("second_keys", "list"),
+        ("logic", "logic"),
+        ("exclude_keys", "list"),
+        ("case_sensitive", "flag"),
+        ("whole_words", "flag"),
+        ("scan_depth", "number"),
+        ("probability", "number"),
+        ("sticky", "number"),
+        ("cooldown", "number"),
+        ("delay", "number"),
+        ("groups", "list"),
+        ("group_weight", "number"),
+        ("group_override", "flag"),
+        ("group_scoring", "flag"),
+        ("no_recursion_into", "flag"),
+        ("no_recursion_from", "flag"),
+        ("recursion_level", "number"),
+        ("position", "position"),
+        ("depth", "number"),
+        ("role", "role"),
+        ("order", "integer"),
+        ("priority", "integer"),
+        ("ignore_budget", "flag"),
+        ("enabled", "flag"),
+        ("only_characters", "list"),
+        ("not_characters", "list"),
+        ("triggers", "list"),
+        ("only_after", "number"),
+        ("only_every", "number"),
+        ("keep_after_match", "flag"),
+        ("not_after_match", "flag"),
+    )
+)
+"""When an entry is told: the fields of its ``LoreRule``."""
+
 FRONT_FIELDS: tuple[FieldSpec, ...] = (
     FieldSpec("front", "title", "name"),
     FieldSpec("front", "language", "name"),
     FieldSpec("front", "aliases", "list"),
     FieldSpec("front", "match", "list"),
     FieldSpec("front", "greeting", "name"),
+    FieldSpec("front", "greetings", "list"),
     FieldSpec("front", "start_events", "list"),
 )
 

@@ -18,6 +18,7 @@ from attrs import NOTHING, Attribute, field, fields, frozen
 
 from saga_core.errors import BadInput
 from saga_core.language import UNSAID, clean_name, fold_name, known, nfc
+from saga_core.world.lore_rule import LoreRule
 
 LORE_TYPES: tuple[str, ...] = ("location", "item", "character", "faction", "event", "concept")
 LAYERS: tuple[str, ...] = ("A1", "A2", "A3", "A4")
@@ -33,6 +34,10 @@ def _maybe_name(value: str | None) -> str | None:
 
 def _names(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(clean_name(value) for value in values)
+
+
+def _texts(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_text(value) for value in values)
 
 
 def _pairs(values: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -115,6 +120,8 @@ class LoreEntry:
     known_by: tuple[str, ...] = field(default=(), converter=_names)
     secret: bool = False
     extra: tuple[tuple[str, str], ...] = field(default=(), converter=_pairs)
+    rule: LoreRule | None = None
+    """When it is told, where the author said more than the fields above do."""
 
 
 @frozen
@@ -122,7 +129,7 @@ class World:
     """An authored world. ``name`` is the folder's; ``aliases`` are other names it answers to.
 
     ``match`` are the names that choose it when one stands in a system prompt, ``greeting`` an opening line for a
-    frontend to show, ``description`` the free text of WORLD.md.
+    frontend to show, ``greetings`` others, ``description`` the free text of WORLD.md.
     """
 
     name: str = field(converter=clean_name, validator=_named)
@@ -135,6 +142,7 @@ class World:
     start_events: tuple[str, ...] = field(default=(), converter=_names)
     characters: tuple[CharacterSheet, ...] = ()
     lore: tuple[LoreEntry, ...] = ()
+    greetings: tuple[str, ...] = field(default=(), converter=_texts)
 
     @property
     def player(self) -> CharacterSheet | None:
@@ -198,7 +206,7 @@ def _plain(value: Any) -> Any:
 
 _FIELDS = {
     kind: tuple((attribute.name, attribute.default) for attribute in fields(kind))
-    for kind in (World, CharacterSheet, LoreEntry, ItemStack, SheetRelation)
+    for kind in (World, CharacterSheet, LoreEntry, LoreRule, ItemStack, SheetRelation)
 }
 """The fields of each kind of value and their defaults."""
 

@@ -20,6 +20,7 @@ from saga_core.world.format import (
     FRONT_FIELDS,
     LORE_FIELDS,
     LOREBOOK_FILE,
+    RULE_FIELDS,
     TYPE_WORDS,
     WORLD_FILE,
     FieldSpec,
@@ -27,6 +28,7 @@ from saga_core.world.format import (
     fold_key,
     split_list,
 )
+from saga_core.world.lore_rule import LOGICS, MODES, POSITIONS, ROLES, TRIGGERS, LoreRule
 from saga_core.world.model import (
     LAYERS,
     LORE_TYPES,
@@ -42,11 +44,18 @@ from saga_core.world.sections import FieldLine, Section, read_sections
 
 _TITLE = re.compile(r"^#(?!#)[ \t]+(.+)$", re.MULTILINE)
 _WHOLE = re.compile(r"\+?[0-9]{1,9}")
+_SIGNED = re.compile(r"[+-]?[0-9]{1,9}")
 _CHOICES: dict[str, tuple[Mapping[str, object], tuple[str, ...]]] = {
     "flag": (FLAG_WORDS, ("true", "false")),
     "type": (TYPE_WORDS, LORE_TYPES),
     "layer": ({layer.casefold(): layer for layer in LAYERS}, LAYERS),
+    "mode": ({word: word for word in MODES}, MODES),
+    "logic": ({word: word for word in LOGICS}, LOGICS),
+    "position": ({word: word for word in POSITIONS}, POSITIONS),
+    "role": ({word: word for word in ROLES}, ROLES),
 }
+
+_RULED = tuple(spec.attribute for spec in RULE_FIELDS)
 
 _Value = TypeVar("_Value", ItemStack, SheetRelation)
 
@@ -138,11 +147,13 @@ def _sheets(text: str, findings: Findings, lines: Lines) -> list[CharacterSheet]
 
 
 def _entries(text: str, findings: Findings, lines: Lines) -> list[LoreEntry]:
-    keys = by_key(LORE_FIELDS)
+    keys = by_key((*LORE_FIELDS, *RULE_FIELDS))
     sections = read_sections(text, LOREBOOK_FILE, keys, findings)
     entries: list[LoreEntry] = []
     for section in sections:
-        fields = _Fields(LOREBOOK_FILE, section, findings).read(LORE_FIELDS, lines)
+        reader = _Fields(LOREBOOK_FILE, section, findings)
+        fields = reader.read((*LORE_FIELDS, *RULE_FIELDS), lines)
+        rule = reader.rule({name: fields.pop(name) for name in _RULED if name in fields})
         for attribute, standard in (("type", "concept"), ("layer", "A3")):
             if attribute not in fields:
                 fields[attribute] = standard
@@ -154,7 +165,7 @@ def _entries(text: str, findings: Findings, lines: Lines) -> list[LoreEntry]:
                 "prompt as a rule; an entry goes in whole or not at all: split it"
             )
             findings.warn(LOREBOOK_FILE, section.line, message)
-        entries.append(LoreEntry(name=section.name, text=section.body, **fields))
+        entries.append(LoreEntry(name=section.name, text=section.body, rule=rule, **fields))
     _unique(LOREBOOK_FILE, sections, entries, findings)
     return entries
 
@@ -224,6 +235,8 @@ class _Fields:
             return tuple(split_list(line.value))
         if kind == "number":
             return self._number(line)
+        if kind == "integer":
+            return self._integer(line)
         if kind == "items":
             return self._each(line, read_stack, "use a quantity of 1 or more, or drop the item")
         if kind == "relations":
@@ -239,6 +252,28 @@ class _Fields:
             return int(line.value)
         self._problem(line, f'is "{line.value}"', "use a whole number, 0 or more")
         return None
+
+    def _integer(self, line: FieldLine) -> int | None:
+        if _SIGNED.fullmatch(line.value):
+            return int(line.value)
+        self._problem(line, f'is "{line.value}"', "use a whole number")
+        return None
+
+    def rule(self, found: Mapping[str, Any]) -> LoreRule | None:
+        """The rule that these fields make, if there are any."""
+        given = dict(found)
+        keys = by_key(RULE_FIELDS)
+        for line in self.section.fields:
+            spec = keys.get(fold_key(line.key))
+            if spec is None:
+                continue
+            if spec.attribute == "probability" and given.get("probability", 0) > 100:
+                self._problem(line, f'is "{line.value}"', "use a whole number from 0 to 100")
+                del given["probability"]
+            if spec.attribute == "triggers" and not set(given.get("triggers", ())) <= set(TRIGGERS):
+                self._problem(line, f'is "{line.value}"', f"use some of {', '.join(TRIGGERS)}")
+                del given["triggers"]
+        return LoreRule(**given) if given else None
 
     def _each(self, line: FieldLine, read: Callable[[str], _Value | None], remedy: str) -> tuple[_Value, ...]:
         """The items of a list field, each read by ``read``; those that it refuses are recorded."""

@@ -13,11 +13,13 @@ from saga_core.world.format import (
     FRONT_FIELDS,
     LORE_FIELDS,
     LOREBOOK_FILE,
+    RULE_FIELDS,
     WORLD_FILE,
     FieldSpec,
     escape_body,
     join_list,
 )
+from saga_core.world.lore_rule import LoreRule
 from saga_core.world.model import CharacterSheet, LoreEntry, World
 from saga_core.world.notation import write_relation, write_stack
 from saga_core.world.parse import parse_world
@@ -57,16 +59,24 @@ def _world_file(world: World) -> str:
 
 
 def _section(value: CharacterSheet | LoreEntry, specs: tuple[FieldSpec, ...], body: str, language: str) -> str:
-    rows = [f"## {value.name}"]
-    attributes = fields_dict(type(value))
-    for spec in specs:
-        item = getattr(value, spec.attribute)
-        if spec.attribute in _ALWAYS or item != attributes[spec.attribute].default:
-            rows.append(f"- {spec.key(language)}: {_shown(spec.kind, item, language)}")
+    rows = [f"## {value.name}", *_rows(value, specs, language)]
+    if isinstance(value, LoreEntry) and value.rule is not None:
+        # A rule that says nothing is written with its mode: it is a rule all the same.
+        rows += _rows(value.rule, RULE_FIELDS, language) or [f"- {RULE_FIELDS[0].key(language)}: {value.rule.mode}"]
     rows.extend(f"- {key}: {text}".rstrip() for key, text in value.extra)
     if body:
         rows.extend(("", escape_body(body)))
     return "\n".join([*rows, ""])
+
+
+def _rows(value: CharacterSheet | LoreEntry | LoreRule, specs: tuple[FieldSpec, ...], language: str) -> list[str]:
+    attributes = fields_dict(type(value))
+    rows = []
+    for spec in specs:
+        item = getattr(value, spec.attribute)
+        if spec.attribute in _ALWAYS or item != attributes[spec.attribute].default:
+            rows.append(f"- {spec.key(language)}: {_shown(spec.kind, item, language)}")
+    return rows
 
 
 def _shown(kind: str, value: Any, language: str) -> str:

@@ -9,8 +9,9 @@ from saga_core.lazy_face import lazy_face
 if TYPE_CHECKING:
     from saga_server.admin.backups import back_up, restore, state_file
     from saga_server.admin.events import EVENTS, Events, close_events
+    from saga_server.admin.importing import imported, usual_owner
     from saga_server.admin.lazy_routes import admin_routes
-    from saga_server.admin.maintenance import exported, forgotten, imported
+    from saga_server.admin.maintenance import exported, forgotten
     from saga_server.admin.reply import to_plain
     from saga_server.admin.running_work import prepare, unfinished
     from saga_server.admin.session_handlers import listed_sessions
@@ -32,6 +33,7 @@ __all__ = [
     "state_file",
     "to_plain",
     "unfinished",
+    "usual_owner",
 ]
 
 # Imported when they are first asked for: commands and starts take what they need.
@@ -45,7 +47,8 @@ __getattr__ = lazy_face(
         "close_events": "saga_server.admin.events:close_events",
         "exported": "saga_server.admin.maintenance:exported",
         "forgotten": "saga_server.admin.maintenance:forgotten",
-        "imported": "saga_server.admin.maintenance:imported",
+        "imported": "saga_server.admin.importing:imported",
+        "usual_owner": "saga_server.admin.importing:usual_owner",
         "to_plain": "saga_server.admin.reply:to_plain",
         "admin_routes": "saga_server.admin.lazy_routes:admin_routes",
         "prepare": "saga_server.admin.running_work:prepare",

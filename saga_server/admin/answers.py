@@ -330,16 +330,6 @@ class Backups:
 
 
 @frozen
-class Imported:
-    """The session that was taken in."""
-
-    id: str
-    label: str
-    owner: str
-    turns: int
-
-
-@frozen
 class HeldBackup:
     """A backup that still holds what was forgotten, or that cannot be read."""
 

@@ -42,6 +42,8 @@ class Spec:
     names: Callable[[], Collection[str]] | None = None
     """Of ``fields``: the names that it collects."""
     media: str = JSON
+    others: tuple[str, ...] = ()
+    """Of an upload: further media types."""
     remedy: str = ""
     """What to do when it is missing."""
 
@@ -67,6 +69,8 @@ class Endpoint(Generic[P, A]):
     status: int = field(default=200, kw_only=True)
     status_of: Callable[[A], int] | None = field(default=None, kw_only=True)
     """The status of an answer, where it is not always the same."""
+    other_status: tuple[int, str] = field(default=(0, ""), kw_only=True)
+    """The status that it may be besides, and when."""
     media: str = field(default=JSON, kw_only=True)
     open: bool = field(default=False, kw_only=True)
     """Answered without a key."""
@@ -106,9 +110,9 @@ def body_fields(names: Callable[[], Collection[str]]) -> Any:
     return field(factory=dict, metadata={Spec: Spec("fields", names=names)})
 
 
-def upload(media: str) -> Any:
-    """The body, when it is no JSON object."""
-    return field(metadata={Spec: Spec("upload", media=media)})
+def upload(media: str, *others: str) -> Any:
+    """The body, when it is no JSON object: in one of these media types."""
+    return field(metadata={Spec: Spec("upload", media=media, others=others)})
 
 
 def may_be_left_out(attribute: Attribute[Any]) -> bool:

@@ -11,6 +11,7 @@ from aiohttp import web
 
 from saga_server.admin import (
     answers,
+    importing,
     maintenance,
     memory_answers,
     memory_handlers,
@@ -42,7 +43,7 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     Endpoint(
         "GET", "/readyz", server_handlers.readyz, NoParams, answers.Readiness,
         "Whether a turn would be taken now", tags=_HEALTH, open=True, any_query=True,
-        status_of=server_handlers.readiness_status,
+        status_of=server_handlers.readiness_status, other_status=(503, "Not now, and why"),
     ),
     Endpoint(
         "GET", "/metrics", server_handlers.metrics, NoParams, web.StreamResponse,
@@ -193,8 +194,9 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "A session as one file", tags=_DATA, media=JSON_LINES,
     ),
     Endpoint(
-        "POST", "/api/import", maintenance.import_one, parameters.Import, answers.Imported,
-        "Take in a session's file", tags=_DATA, status=201,
+        "POST", "/api/import", importing.import_files, parameters.Import, importing.Imported,
+        "Take in cards, lorebooks, chats, and sessions that were exported", tags=_DATA, status=201,
+        status_of=importing.import_status, other_status=(200, "What would be taken in (dry_run=1)"),
     ),
     Endpoint(
         "POST", "/api/forget", maintenance.forget, parameters.Forget, answers.Forgotten,

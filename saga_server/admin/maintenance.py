@@ -1,4 +1,4 @@
-"""Looking after the data, over HTTP: verifying and repairing, jobs, backups, export and import, forgetting."""
+"""Looking after the data, over HTTP: verifying and repairing, jobs, backups, export, forgetting."""
 
 from __future__ import annotations
 
@@ -89,20 +89,6 @@ async def export_one(request: web.Request, asked: parameters.OfSession) -> web.S
 async def exported(saga: Saga, session: str) -> bytes:
     """A session's file."""
     return b"".join([line async for line in saga.maintenance.export_session(session)])
-
-
-async def import_one(request: web.Request, asked: parameters.Import) -> answers.Imported:
-    """Take in such a file."""
-    return await to_its_end(request, imported(request.app[SAGA], asked.file, asked.edited))
-
-
-async def imported(saga: Saga, raw: bytes, edited: bool) -> answers.Imported:
-    """Take in a session's file; what it is here."""
-    from saga_core.maintenance import read_file
-
-    found = await asyncio.to_thread(read_file, raw, edited=edited)
-    session = await saga.maintenance.import_session(found)
-    return answers.Imported(session.id, session.label, session.owner, len(found.turns) - 1)
 
 
 async def forget(request: web.Request, asked: parameters.Forget) -> answers.Forgotten:

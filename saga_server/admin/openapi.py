@@ -10,6 +10,7 @@ from typing import Any
 
 from saga_server.admin.endpoint import JSON, Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
+from saga_server.admin.parameters import MULTIPART
 from saga_server.admin.read_params import Param, body_names, params_of
 from saga_server.admin.schema import body_schema, query_schema, reference, schemas_of
 
@@ -91,8 +92,9 @@ def _operation(endpoint: Endpoint[Any, Any]) -> dict[str, Any]:
     content = {endpoint.media: {"schema": schema}}
     answers: dict[str, Any] = {str(endpoint.status): {"description": endpoint.summary, "content": content}}
     if endpoint.status_of is not None:
-        answers["503"] = {"description": "Not now, and why", "content": content}
-    elif not endpoint.open:
+        status, when = endpoint.other_status
+        answers[str(status)] = {"description": when, "content": content}
+    if not endpoint.open:
         answers |= {status: {"$ref": f"#/components/responses/{status}"} for status in _FAILURES}
     found: dict[str, Any] = {
         "summary": endpoint.summary,
@@ -109,11 +111,19 @@ def _operation(endpoint: Endpoint[Any, Any]) -> dict[str, Any]:
         found["requestBody"] = {"required": any(names.values()), "content": content}
     for each in params:
         if each.spec.place == "upload":
-            content = {each.spec.media: {"schema": {"type": "string", "minLength": 1}}}
+            content = {media: {"schema": _uploaded(media)} for media in (each.spec.media, *each.spec.others)}
             found["requestBody"] = {"required": True, "content": content}
     if endpoint.open:
         found["security"] = []
     return {**found, "responses": answers}
+
+
+def _uploaded(media: str) -> dict[str, Any]:
+    """The schema of a body that is no JSON object: files of a form, or bytes."""
+    if media != MULTIPART:
+        return {"type": "string", "minLength": 1}
+    files = {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}
+    return {"type": "object", "properties": {"file": files}, "required": ["file"]}
 
 
 def _name(endpoint: Endpoint[Any, Any]) -> str:

@@ -10,6 +10,8 @@ from attrs import frozen
 from saga_server.admin.endpoint import body_fields, in_body, in_path, in_query, upload
 
 JSON_LINES: Final = "application/jsonl"
+MULTIPART: Final = "multipart/form-data"
+ANY_BYTES: Final = "application/octet-stream"
 
 
 def _fields_of_corrections() -> Collection[str]:
@@ -175,9 +177,15 @@ class RetryJobs(MaybeOfSession):
 
 @frozen
 class Import:
-    """A session's file."""
+    """Files: as the parts of a form, or one as the body itself."""
 
-    file: bytes = upload(JSON_LINES)
+    file: bytes = upload(MULTIPART, ANY_BYTES)
+    dry_run: bool = in_query(False, example="0")
+    name: str | None = in_query(None)
+    world: str | None = in_query(None)
+    lore: Literal["auto", "keep", "saga"] = in_query("auto", example="auto")
+    tell_card: bool = in_query(False, example="0")
+    owner: str | None = in_query(None)
     edited: bool = in_query(False, example="0")
 
 

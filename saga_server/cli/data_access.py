@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -34,6 +34,8 @@ class Asking:
     path: str
     query: Mapping[str, str | None] = field(factory=dict)
     body: bytes | None = None
+    files: Sequence[tuple[str, bytes]] = ()
+    """Sent as a form, instead of a body."""
 
 
 def reached(file: Path | None, data: Path | None, work: Work, *asking: Asking, fresh: bool = False) -> Any:
@@ -90,7 +92,7 @@ async def ask(config: Config, asking: Asking) -> Any:
     try:
         async with (
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_SECONDS), headers=headers) as client,
-            client.request(asking.method, f"{url}{asking.path}", params=query, data=asking.body) as answer,
+            client.request(asking.method, f"{url}{asking.path}", params=query, data=_sent(asking)) as answer,
         ):
             raw, status, kind = await answer.read(), answer.status, answer.content_type
     except (aiohttp.ClientError, TimeoutError) as error:
@@ -99,6 +101,19 @@ async def ask(config: Config, asking: Asking) -> Any:
         return json.loads(raw) if kind == "application/json" else raw
     refused = {400: BadInput, 404: NotFound}.get(status, NotAnswered)
     raise refused(_message(raw) or f"{url}{asking.path}: the server answered {status}")
+
+
+def _sent(asking: Asking) -> Any:
+    """The body of a request: as it is, or a form with files."""
+    if not asking.files:
+        return asking.body
+    import aiohttp
+
+    with aiohttp.MultipartWriter("form-data") as form:
+        for name, raw in asking.files:
+            part = form.append(raw, {"Content-Type": "application/octet-stream"})
+            part.set_content_disposition("form-data", name="file", filename=name)
+    return form
 
 
 def _message(raw: bytes) -> str:

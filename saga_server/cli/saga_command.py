@@ -28,7 +28,7 @@ _FURTHER = {
     "explain": "saga_server.cli.explain:explain",
     "export": "saga_server.cli.transfer:export_command",
     "forget": "saga_server.cli.transfer:forget",
-    "import": "saga_server.cli.transfer:import_command",
+    "import": "saga_server.cli.importing:import_command",
     "jobs": "saga_server.cli.verify:jobs",
     "memories": "saga_server.cli.memories:memories",
     "rebuild": "saga_server.cli.rebuild:rebuild",

@@ -1,4 +1,4 @@
-"""``saga export``, ``saga import`` and ``saga forget``."""
+"""``saga export`` and ``saga forget``."""
 
 from __future__ import annotations
 
@@ -45,33 +45,6 @@ def export_command(file: Path | None, data: Path | None, session: str, target: P
         part.unlink(missing_ok=True)
         fail(BadInput(f"{target}: cannot be written ({error.strerror}); nothing was left there"))
     say(f"{target.absolute()}: {counted(raw.count(bytes([10])), 'line')}", err=True)
-
-
-@click.command("import")
-@click.argument("source", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--edited", is_flag=True, help="The file was changed on purpose since it was exported.")
-@settings
-def import_command(file: Path | None, data: Path | None, source: Path, edited: bool) -> None:
-    """Take in a session that `saga export` wrote.
-
-    It keeps its ids when they are free, and gets new ones else; a name that is taken gets a number. It belongs to the
-    API key that it belonged to. A data directory that is not there yet is made.
-    """
-    from saga_server.admin import imported, to_plain
-
-    try:
-        raw = source.read_bytes()
-    except OSError as error:
-        fail(BadInput(f"{source}: cannot be read ({error.strerror})"))
-
-    async def take(saga: Saga) -> dict[str, Any]:
-        found: dict[str, Any] = to_plain(await imported(saga, raw, edited))
-        await saga.drain(600)
-        return found
-
-    asking = Asking("POST", "/api/import", {"edited": "1" if edited else None}, raw)
-    found = reached(file, data, take, asking, fresh=True)
-    say(f"{found['id']}  {found['label'] or '-'}  {counted(found['turns'], 'turn')}")
 
 
 @click.command()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from saga_server.http.errors import Handler, RequestError, errors_as_json
     from saga_server.http.exchanges import Exchanges
     from saga_server.http.header_text import only_header_text
+    from saga_server.http.identity import Bearer
     from saga_server.http.openai_schema import read_json
     from saga_server.http.request_names import read_name
     from saga_server.http.security import BEARER, guarded, share_with_origin
@@ -31,6 +32,7 @@ __all__ = [
     "RELOADING",
     "SAGA",
     "SILENT",
+    "Bearer",
     "ConnectionLog",
     "Exchanges",
     "Handler",
@@ -73,6 +75,7 @@ __getattr__ = lazy_face(
         "Exchanges": "saga_server.http.exchanges:Exchanges",
         "read_json": "saga_server.http.openai_schema:read_json",
         "read_name": "saga_server.http.request_names:read_name",
+        "Bearer": "saga_server.http.identity:Bearer",
         "BEARER": "saga_server.http.security:BEARER",
         "guarded": "saga_server.http.security:guarded",
         "share_with_origin": "saga_server.http.security:share_with_origin",

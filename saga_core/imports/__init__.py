@@ -1,0 +1,48 @@
+"""Imports: files of other tools as values, with a list of what is not as it was there; and back out again."""
+
+from __future__ import annotations
+
+from saga_core.imports.reading import read_file, read_files
+from saga_core.imports.records import (
+    KINDS,
+    Card,
+    Chat,
+    Found,
+    Group,
+    Lorebook,
+    Loss,
+    Losses,
+    Persona,
+    Reading,
+    Refused,
+    SagaSession,
+    stem,
+)
+from saga_core.imports.stories import ROOT, Story, StoryLine, StoryTurn, plan_stories
+from saga_core.imports.worlds import LoreMode, WorldPlan, world_of
+
+__all__ = [
+    "KINDS",
+    "ROOT",
+    "Card",
+    "Chat",
+    "Found",
+    "Group",
+    "LoreMode",
+    "Lorebook",
+    "Loss",
+    "Losses",
+    "Persona",
+    "Reading",
+    "Refused",
+    "SagaSession",
+    "Story",
+    "StoryLine",
+    "StoryTurn",
+    "WorldPlan",
+    "plan_stories",
+    "read_file",
+    "read_files",
+    "stem",
+    "world_of",
+]

@@ -1,0 +1,87 @@
+"""Archives: the files of a zip, within bounds. No path in an archive becomes a path on a disk."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable
+
+from attrs import define, field
+
+from saga_core.imports.records import Asset, Unreadable
+
+MEMBERS = 20_000
+MEMBER = 256 << 20
+TOTAL = 1 << 30
+_RATIO, _RATIO_FROM = 200, 16 << 20
+"""What packs better than this, once it is so large, is no file of a chat tool."""
+
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
+
+
+@define
+class Archive:
+    """A zip that was opened; reading counts against one budget for everything in it."""
+
+    _zip: zipfile.ZipFile
+    names: tuple[str, ...]
+    _left: int = field(default=TOTAL)
+
+    def read(self, name: str) -> bytes:
+        """A file of it. Raises ``Unreadable``."""
+        info = self._zip.getinfo(name)
+        most = min(MEMBER, self._left)
+        if info.flag_bits & 1:
+            raise Unreadable(f"{name}: is encrypted; unpack the archive first")
+        if info.file_size > most:
+            raise Unreadable(f"{name}: is {info.file_size >> 20} MB unpacked; {most >> 20} MB are left for it")
+        if info.file_size > _RATIO_FROM and info.file_size > _RATIO * max(1, info.compress_size):
+            raise Unreadable(f"{name}: unpacks to {info.file_size // max(1, info.compress_size)} times its size")
+        try:
+            with self._zip.open(info) as file:
+                raw = file.read(most + 1)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError) as error:
+            raise Unreadable(f"{name}: cannot be unpacked ({error})") from None
+        if len(raw) > most:
+            raise Unreadable(f"{name}: is larger than the archive says, and than {most >> 20} MB")
+        self._left -= len(raw)
+        return raw
+
+
+def open_archive(raw: bytes) -> Archive:
+    """Open a zip, also one behind a picture. Raises ``Unreadable``."""
+    try:
+        found = zipfile.ZipFile(io.BytesIO(raw))
+        names = [info.filename for info in found.infolist() if not info.is_dir()]
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError) as error:
+        raise Unreadable(f"the archive cannot be read ({error}); it may be cut off") from None
+    if len(names) > MEMBERS:
+        raise Unreadable(f"the archive holds {len(names):,} files; at most {MEMBERS:,} are taken")
+    if len(set(names)) < len(names):
+        raise Unreadable("the archive holds two files of one name; which of them counts nobody can tell")
+    return Archive(found, tuple(names))
+
+
+def plain_name(path: str, taken: Callable[[str], bool] = lambda name: False) -> str:
+    """A path of a file as a plain file name that every system takes, and that is not ``taken``."""
+    name = _UNSAFE.sub("_", path.replace("\\", "/").strip("/").rpartition("/")[2]).strip(" .")[:120]
+    if not name or _RESERVED.fullmatch(name):
+        name = f"_{name}"
+    base, dot, ending = name.rpartition(".")
+    count, found = 2, name
+    while taken(found):
+        found = f"{base or name} {count}{dot}{ending}" if base else f"{name} {count}"
+        count += 1
+    return found
+
+
+def plain_files(files: Iterable[tuple[str, bytes]]) -> tuple[Asset, ...]:
+    """Files under plain names, no two of which a system could take for one."""
+    found: dict[str, Asset] = {}
+    for path, data in files:
+        name = plain_name(path, lambda each: each.casefold() in found)
+        found[name.casefold()] = Asset(name, data)
+    return tuple(found.values())

@@ -1,0 +1,121 @@
+"""Character cards: V1, V2 and V3, from the JSON that a picture, an archive or a file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from saga_core.imports.fields import KEPT, Fate, Fields, dropped, mapped
+from saga_core.imports.lorebooks import character_book
+from saga_core.imports.records import Asset, Card, Lorebook, Losses
+
+_FRONTEND = mapped("kept in CHARACTERS.md for the author; the frontend sends it with every request")
+_TOOL = dropped("it has a meaning in its own tool alone")
+_SCRIPT = dropped("SAGA runs no scripts of other tools")
+
+CARD: dict[str, Fate] = {
+    "name": KEPT,
+    "description": _FRONTEND,
+    "personality": _FRONTEND,
+    "scenario": _FRONTEND,
+    "first_mes": mapped("the world's greeting"),
+    "mes_example": _FRONTEND,
+    "creator_notes": mapped("kept in CHARACTERS.md"),
+    "system_prompt": _FRONTEND,
+    "post_history_instructions": _FRONTEND,
+    "alternate_greetings": mapped("the world's other greetings"),
+    "tags": mapped("kept in CHARACTERS.md"),
+    "creator": mapped("kept in CHARACTERS.md"),
+    "character_version": mapped("kept in CHARACTERS.md"),
+    "extensions": KEPT,
+    "character_book": KEPT,
+    "assets": mapped("files beside the world; nobody opens them"),
+    "nickname": mapped("the character's other name, and what {{char}} stands for"),
+    "creator_notes_multilingual": dropped("the notes in creator_notes are kept"),
+    "source": mapped("kept in CHARACTERS.md"),
+    "group_only_greetings": mapped("the world's other greetings"),
+    "creation_date": dropped("the date of a file"),
+    "modification_date": dropped("the date of a file"),
+    "avatar": dropped("the picture itself is kept as a file"),
+}
+EXTENSIONS: dict[str, Fate] = {
+    "talkativeness": _TOOL,
+    "fav": _TOOL,
+    "world": mapped("the linked lorebook is joined with the card, if it is imported too"),
+    "depth_prompt": _FRONTEND,
+    "regex_scripts": _SCRIPT,
+    "risuai": _SCRIPT,
+}
+V1: dict[str, Fate] = {
+    **CARD,
+    "char_name": KEPT,
+    "char_persona": _FRONTEND,
+    "char_greeting": mapped("the world's greeting"),
+    "world_scenario": _FRONTEND,
+    "example_dialogue": _FRONTEND,
+    "avatar": dropped("the picture itself is kept as a file"),
+    "chat": _TOOL,
+    "create_date": dropped("the date of a file"),
+    "metadata": _TOOL,
+    "spec": KEPT,
+    "spec_version": KEPT,
+    "data": KEPT,
+    "talkativeness": _TOOL,
+    "fav": _TOOL,
+    "creatorcomment": dropped("the notes in creator_notes are kept"),
+    "json_data": dropped("a copy of the card"),
+}
+_UNSAID: dict[str, Any] = {"talkativeness": "0.5"}
+
+
+def read_card(plain: Mapping[str, Any], losses: Losses, assets: tuple[Asset, ...] = ()) -> Card:
+    """A card of any version. ``assets``: files that came with it."""
+    data = plain.get("data")
+    if not isinstance(data, dict):
+        if data is not None:
+            losses.add("data", "dropped", "is no object; the fields beside it were read")
+        whole = Fields(plain, losses)
+        whole.account(V1, _UNSAID)
+        return _card(whole, "1", assets)
+    version = "3" if plain.get("spec") == "chara_card_v3" else "2"
+    card = Fields(data, losses)
+    card.account(CARD)
+    return _card(card, version, assets)
+
+
+def _card(card: Fields, version: str, assets: tuple[Asset, ...]) -> Card:
+    own = card.inner("extensions")
+    own.account(EXTENSIONS, _UNSAID)
+    book: Lorebook | None = None
+    plain_book = card.plain.get("character_book")
+    if isinstance(plain_book, dict):
+        book = character_book(plain_book, card.losses)
+    elif plain_book is not None:
+        card.losses.add("character_book", "dropped", "is no object")
+    for each in card.rows("assets"):
+        uri = each.get("uri") if isinstance(each, dict) else None
+        if isinstance(uri, str) and uri.startswith(("http:", "https:")):
+            card.losses.add("assets", "dropped", "SAGA fetches nothing from the network")
+    return Card(
+        version=version,
+        name=card.text("name", "char_name"),
+        nickname=card.text("nickname"),
+        description=card.text("description", "char_persona"),
+        personality=card.text("personality"),
+        scenario=card.text("scenario", "world_scenario"),
+        first_mes=card.text("first_mes", "char_greeting"),
+        alternate_greetings=card.texts("alternate_greetings"),
+        group_only_greetings=card.texts("group_only_greetings"),
+        mes_example=card.text("mes_example", "example_dialogue"),
+        system_prompt=card.text("system_prompt"),
+        post_history_instructions=card.text("post_history_instructions"),
+        creator_notes=card.text("creator_notes"),
+        depth_prompt=own.inner("depth_prompt").text("prompt"),
+        creator=card.text("creator"),
+        character_version=card.text("character_version"),
+        tags=card.texts("tags"),
+        source=card.texts("source"),
+        world=own.text("world"),
+        book=book,
+        assets=assets,
+    )

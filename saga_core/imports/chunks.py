@@ -1,0 +1,101 @@
+"""Cards in pictures: the text chunks of a PNG. Nothing of the picture itself is ever unpacked."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+from collections.abc import Iterator, Mapping
+
+from saga_core.imports.records import Losses, Unreadable
+
+PNG = b"\x89PNG\r\n\x1a\n"
+_TEXT = 128 << 20
+"""Bytes of a packed text chunk, unpacked."""
+_MANY = 100_000
+"""Chunks of a file."""
+
+
+def text_chunks(raw: bytes, losses: Losses) -> dict[str, bytes]:
+    """The text chunks of a PNG by keyword; of two alike the last counts. Raises ``Unreadable``."""
+    found: dict[str, bytes] = {}
+    left = _TEXT
+    for kind, data in _chunks(raw, losses):
+        if kind not in (b"tEXt", b"zTXt", b"iTXt"):
+            continue
+        keyword, _, rest = data.partition(b"\0")
+        name = keyword.decode("latin-1")
+        if kind == b"zTXt":
+            rest = _unpacked(rest[1:], left)
+        elif kind == b"iTXt":
+            packed, rest = rest[:1] == b"\1", rest[2:]
+            rest = rest.partition(b"\0")[2].partition(b"\0")[2]
+            rest = _unpacked(rest, left) if packed else rest
+        left -= len(rest)
+        if left < 0:
+            raise Unreadable(f"the picture's texts are larger than {_TEXT >> 20} MB")
+        found[name] = bytes(rest)
+    return found
+
+
+def _chunks(raw: bytes, losses: Losses) -> Iterator[tuple[bytes, bytes]]:
+    at, count = len(PNG), 0
+    while at + 8 <= len(raw):
+        size, kind = int.from_bytes(raw[at : at + 4], "big"), raw[at + 4 : at + 8]
+        end = at + 12 + size
+        if end > len(raw):
+            losses.add("end of the file", "dropped", f"the picture is cut off in a chunk {kind!r}")
+            return
+        count += 1
+        if count > _MANY:
+            raise Unreadable(f"the picture has more than {_MANY:,} chunks")
+        data = raw[at + 8 : end - 4]
+        if kind in (b"tEXt", b"zTXt", b"iTXt") and zlib.crc32(kind + data) != int.from_bytes(raw[end - 4 : end], "big"):
+            losses.add("checksum", "mapped", "a text chunk's checksum is wrong; the chunk was read all the same")
+        yield kind, data
+        if kind == b"IEND":
+            return
+        at = end
+    losses.add("end of the file", "dropped", "the picture has no end")
+
+
+def _unpacked(data: bytes, most: int) -> bytes:
+    unpacker = zlib.decompressobj()
+    try:
+        found = unpacker.decompress(data, max(1, most))
+    except zlib.error as error:
+        raise Unreadable(f"a packed text of the picture cannot be unpacked ({error})") from None
+    if unpacker.unconsumed_tail:
+        raise Unreadable(f"the picture's texts are larger than {_TEXT >> 20} MB unpacked")
+    return found
+
+
+def card_in(chunks: Mapping[str, bytes]) -> bytes | None:
+    """The JSON of the card in the chunks: V3 before V2. Raises ``Unreadable`` when it is no base64."""
+    for keyword in ("ccv3", "chara"):
+        data = chunks.get(keyword)
+        if data is None:
+            continue
+        if data.startswith(b"rcc||"):
+            raise Unreadable("the card is encrypted (RisuAI's old rcc form): export it anew from RisuAI as V3")
+        try:
+            return base64.b64decode(bytes(data.translate(None, b" \t\r\n")), validate=True)
+        except (binascii.Error, ValueError):
+            if data.lstrip()[:1] == b"{":
+                return bytes(data)
+            raise Unreadable(f"the picture's chunk {keyword} is no base64; it may be damaged") from None
+    return None
+
+
+def packed_assets(chunks: Mapping[str, bytes], losses: Losses) -> dict[str, bytes]:
+    """The assets in further chunks, by their path."""
+    found: dict[str, bytes] = {}
+    for keyword, data in chunks.items():
+        if not keyword.startswith("chara-ext-asset_"):
+            continue
+        path = keyword.removeprefix("chara-ext-asset_").removeprefix(":")
+        try:
+            found[path] = base64.b64decode(bytes(data.translate(None, b" \t\r\n")), validate=True)
+        except (binascii.Error, ValueError):
+            losses.add("assets", "dropped", "an asset's chunk is no base64", path)
+    return found

@@ -1,0 +1,157 @@
+"""Reads the fields of a foreign object: whatever type they have, and with a note about what is not as it should be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from saga_core.imports.records import Losses, Verdict
+from saga_core.imports.texts import tidy
+
+_SHOWN = 40
+
+
+@frozen
+class Fate:
+    """What becomes of a field: ``kept``, ``mapped`` or ``dropped``, and how or why."""
+
+    verdict: str
+    why: str = ""
+
+
+KEPT = Fate("kept")
+
+
+def mapped(why: str) -> Fate:
+    """It is there in another form."""
+    return Fate("mapped", why)
+
+
+def dropped(why: str) -> Fate:
+    """It is not there."""
+    return Fate("dropped", why)
+
+
+Fates = Mapping[str, Fate]
+
+
+@frozen
+class Fields:
+    """An object of a file. ``where`` names it in losses; ``prefix`` stands before the names of its fields there."""
+
+    plain: Mapping[str, Any]
+    losses: Losses
+    where: str = ""
+    prefix: str = ""
+
+    def account(self, fates: Fates, unsaid: Mapping[str, Any] | None = None) -> None:
+        """Note what becomes of each field that says something, that is more than ``unsaid`` has as its default."""
+        for name, value in self.plain.items():
+            if value is None or value == "" or value is False or value in ([], {}):
+                continue
+            if unsaid is not None and name in unsaid and value == unsaid[name]:
+                continue
+            fate = fates.get(name)
+            if fate is None:
+                self._lose(tidy(str(name))[:_SHOWN], "dropped", "SAGA does not know this field")
+            elif fate.verdict == "mapped":
+                self._lose(name, "mapped", fate.why)
+            elif fate.verdict == "dropped":
+                self._lose(name, "dropped", fate.why)
+
+    def _lose(self, name: str, verdict: Verdict, why: str) -> None:
+        self.losses.add(self.prefix + name, verdict, why, self.where)
+
+    def text(self, *names: str) -> str:
+        """The first of these fields that is a text, or a number as one; else ""."""
+        for name in names:
+            value = self.plain.get(name)
+            if isinstance(value, str):
+                if value:
+                    return tidy(value)
+            elif isinstance(value, int | float) and not isinstance(value, bool):
+                return str(value)
+            elif value is not None:
+                self._lose(name, "dropped", f"is {_kind(value)} where a text should be")
+        return ""
+
+    def texts(self, name: str, *, split: bool = False) -> tuple[str, ...]:
+        """The texts of a list; a text alone is one of them, or several with commas between them (``split``)."""
+        value = self.plain.get(name)
+        if value is None:
+            return ()
+        if isinstance(value, str):
+            value = value.split(",") if split else [value]
+        if not isinstance(value, Sequence):
+            self._lose(name, "dropped", f"is {_kind(value)} where a list should be")
+            return ()
+        found = []
+        for each in value:
+            if isinstance(each, str) or (isinstance(each, int | float) and not isinstance(each, bool)):
+                if str(each).strip():
+                    found.append(tidy(str(each)))
+            elif each is not None:
+                self._lose(name, "dropped", f"holds {_kind(each)} where a text should be")
+        return tuple(found)
+
+    def flag(self, *names: str) -> bool | None:
+        """The first of these fields that says yes or no."""
+        for name in names:
+            value = self.plain.get(name)
+            if isinstance(value, bool):
+                return value
+            if isinstance(value, int | float):
+                return bool(value)
+            if value is not None:
+                self._lose(name, "dropped", f"is {_kind(value)} where yes or no should be")
+        return None
+
+    def whole(self, *names: str, least: int = 0, most: int = 999_999_999) -> int | None:
+        """The first of these fields that is a number, as a whole one within its bounds."""
+        for name in names:
+            value = self.plain.get(name)
+            if isinstance(value, str) and value.strip().lstrip("+-").isdecimal() and len(value) < 12:
+                value = int(value)
+            if isinstance(value, bool) or value is None or value == "":
+                continue
+            if not isinstance(value, int | float) or (isinstance(value, float) and not math.isfinite(value)):
+                self._lose(name, "dropped", f"is {_kind(value)} where a number should be")
+                continue
+            near = min(max(round(value), least), most)
+            if near != value:
+                self._lose(name, "mapped", f"made a whole number from {least} to {most}")
+            return near
+        return None
+
+    def inner(self, *names: str) -> Fields:
+        """The first of these fields that is an object; an empty one without any."""
+        for name in names:
+            value = self.plain.get(name)
+            if isinstance(value, dict):
+                return Fields(value, self.losses, self.where, f"{self.prefix}{name}.")
+            if value not in (None, "", []):
+                self._lose(name, "dropped", f"is {_kind(value)} where an object should be")
+        return Fields({}, self.losses, self.where, self.prefix)
+
+    def rows(self, name: str) -> list[Any]:
+        """The rows of a list; none where it is no list."""
+        value = self.plain.get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            self._lose(name, "dropped", f"is {_kind(value)} where a list should be")
+            return []
+        return value
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes or no"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    return "a text" if isinstance(value, str) else "a number"

@@ -1,0 +1,315 @@
+"""Reads a file of another tool: what it is, its bytes tell and never its name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from saga_core.imports import chunks, other_chats, sillytavern
+from saga_core.imports.archives import Archive, open_archive, plain_files
+from saga_core.imports.backyard import read_backyard
+from saga_core.imports.cards import read_card
+from saga_core.imports.fields import Fields
+from saga_core.imports.lorebooks import agnai, character_book, novelai, risu_lore, world_info
+from saga_core.imports.records import (
+    Chat,
+    Found,
+    Group,
+    Lorebook,
+    Losses,
+    Persona,
+    Reading,
+    Record,
+    Refused,
+    SagaSession,
+    Unreadable,
+)
+from saga_core.imports.texts import decode, read_json
+
+FILE = 256 << 20
+"""Bytes of a file."""
+_JPEG = b"\xff\xd8\xff"
+_ZIP = b"PK\x03\x04"
+_RISUM = b"\x6f\x00"
+_HTML = ("<!doctype", "<html", "<head", "<body")
+_V1 = ("first_mes", "description", "personality", "scenario", "mes_example", "char_persona", "char_greeting")
+
+Take = tuple[str, list[Record]]
+
+
+def read_files(files: Iterable[tuple[str, bytes]]) -> Reading:
+    """Read files, each with its name. One that cannot be taken in is refused with the reason; the others count."""
+    return Reading().and_(read_file(name, raw) for name, raw in files)
+
+
+def read_file(name: str, raw: bytes) -> Reading:
+    """Read one file."""
+    try:
+        if len(raw) > FILE:
+            raise Unreadable(f"the file is {len(raw) >> 20} MB; at most {FILE >> 20} MB are taken")
+        if not raw.strip():
+            raise Unreadable("the file is empty")
+        if raw.startswith(_ZIP):
+            return _read_archive(name, open_archive(raw))
+        return _read_one(name, raw)
+    except Unreadable as error:
+        return Reading((), (Refused(name, str(error)),))
+
+
+def _read_one(name: str, raw: bytes) -> Reading:
+    losses = Losses()
+    if raw.startswith(chunks.PNG):
+        return _read_png(name, raw, losses)
+    if raw.startswith(_JPEG):
+        if raw.find(_ZIP) < 0:
+            raise Unreadable("this is a picture without a card behind it")
+        return _read_archive(name, open_archive(raw))
+    if raw.startswith(_RISUM) and len(raw) > 6:
+        raise Unreadable(
+            "this is a RisuAI module (.risum), whose text is scrambled: export its lorebook from RisuAI as JSON"
+        )
+    if raw.startswith((b"RIFF", b"GIF8", b"%PDF", b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!")):
+        raise Unreadable("this is a picture, a document or an archive of a kind that holds no card; use PNG or zip")
+    text = decode(raw, losses)
+    kind, records = _read_text(name, text, losses)
+    return _found(name, kind, records, losses)
+
+
+def _found(name: str, kind: str, records: Iterable[Record], losses: Losses) -> Reading:
+    return Reading(tuple(Found(file=name, kind=kind, record=each, losses=losses.listed()) for each in records))
+
+
+def _read_png(name: str, raw: bytes, losses: Losses) -> Reading:
+    texts = chunks.text_chunks(raw, losses)
+    card = chunks.card_in(texts)
+    if card is None:
+        raise Unreadable("this is a picture without a card in it; it may have lost it when it was saved or sent anew")
+    plain = read_json(decode(card, losses))
+    if not isinstance(plain, dict):
+        raise Unreadable("the picture's card is no JSON object")
+    packed = chunks.packed_assets(texts, losses)
+    assets = plain_files([(name, raw), *packed.items()])
+    return _found(name, "card", [read_card(plain, losses, assets)], losses)
+
+
+# -- archives ----------------------------------------------------------------------------------------------------
+
+
+def _read_archive(name: str, archive: Archive) -> Reading:
+    if "card.json" in archive.names:
+        return _read_charx(name, archive)
+    if "manifest.json" in archive.names and any(each.startswith("characters/") for each in archive.names):
+        losses = Losses()
+        card, chats = read_backyard(archive, losses)
+        found = _found(name, "card", [card] if card is not None else [], losses)
+        return found.and_([_found(name, "backyard_chat", chats, Losses())])
+    readings = []
+    for member in archive.names:
+        if _is_noise(member):
+            continue
+        try:
+            raw = archive.read(member)
+        except Unreadable as error:
+            readings.append(Reading((), (Refused(f"{name}/{member}", str(error)),)))
+            continue
+        readings.append(_read_member(f"{name}/{member}", raw))
+    found = Reading().and_(readings)
+    if not found.found and not found.refused:
+        raise Unreadable("the archive holds nothing that could be a card, a lorebook or a chat")
+    return found
+
+
+def _read_member(path: str, raw: bytes) -> Reading:
+    """A file of an archive; an archive in it is read if it is a card, and no further."""
+    if raw.startswith(_ZIP):
+        try:
+            inner = open_archive(raw)
+            if "card.json" in inner.names or "manifest.json" in inner.names:
+                return _read_archive(path, inner)
+        except Unreadable as error:
+            return Reading((), (Refused(path, str(error)),))
+        return Reading((), (Refused(path, "an archive in an archive: unpack it, or import it by itself"),))
+    return read_file(path, raw)
+
+
+def _is_noise(member: str) -> bool:
+    """What systems and tools leave in folders, and what is plainly no card."""
+    name = member.rpartition("/")[2].lower()
+    if member.startswith("__MACOSX/") or name.startswith(".") or name in ("thumbs.db", "desktop.ini"):
+        return True
+    return name.endswith((".webp", ".gif", ".mp3", ".mp4", ".ogg", ".wav", ".webm", ".css", ".js", ".html", ".ttf"))
+
+
+def _read_charx(name: str, archive: Archive) -> Reading:
+    losses = Losses()
+    plain = read_json(decode(archive.read("card.json"), losses))
+    if not isinstance(plain, dict):
+        raise Unreadable("card.json is no JSON object")
+    files = []
+    for member in archive.names:
+        if member == "module.risum":
+            losses.add("module.risum", "dropped", "its text is scrambled; export its lorebook from RisuAI as JSON")
+        elif member.startswith("x_meta/"):
+            losses.add("x_meta", "dropped", "it describes pictures")
+        elif member != "card.json":
+            try:
+                files.append((member, archive.read(member)))
+            except Unreadable as error:
+                losses.add("assets", "dropped", str(error), member)
+    return _found(name, "card", [read_card(plain, losses, plain_files(files))], losses)
+
+
+# -- texts -------------------------------------------------------------------------------------------------------
+
+
+def _read_text(name: str, text: str, losses: Losses) -> Take:
+    start = text.lstrip()[:200].lower()
+    if start.startswith("rcc||"):
+        raise Unreadable("the card is encrypted (RisuAI's old rcc form): export it anew from RisuAI as V3")
+    if start.startswith(_HTML):
+        raise Unreadable("this is a web page; save the card or the chat itself, not the page that shows it")
+    if start[:1] not in ("{", "["):
+        raise Unreadable("this is a text, and no card, lorebook or chat: such files are JSON, PNG or zip")
+    lines = text.strip().split("\n")
+    if _is_lines(lines):
+        head = lines[0]
+        if '"saga"' in head and '"session"' in head:
+            return "saga_session", [SagaSession(text.encode())]
+        return "sillytavern_chat", [sillytavern.read_chat(lines, name, losses)]
+    plain = read_json(text)
+    if isinstance(plain, list):
+        return _read_list(name, plain, losses)
+    return _read_object(name, plain, losses)
+
+
+def _is_lines(lines: list[str]) -> bool:
+    """Whether a text is an object a line: the first line is one by itself, and more follow, or it is a header."""
+    try:
+        first = read_json(lines[0])
+    except Unreadable:
+        return False
+    if not isinstance(first, dict):
+        return False
+    return len(lines) > 1 or "chat_metadata" in first or {"mes", "is_user"} <= first.keys()
+
+
+def _read_list(name: str, plain: list[Any], losses: Losses) -> Take:
+    rows = [each for each in plain if isinstance(each, dict)]
+    if rows and all("role" in each and ("content" in each) for each in rows):
+        return "openai_messages", list(other_chats.openai_messages(plain, name, losses))
+    if rows and all("mes" in each for each in rows[1:] or rows):
+        return "sillytavern_chat", [sillytavern.read_chat([json.dumps(each) for each in rows], name, losses)]
+    raise Unreadable("this is a list, and no list of messages with role and content")
+
+
+def _read_object(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
+    for fits, read in _DIALECTS:
+        if fits(plain):
+            return read(name, plain, losses)
+    raise Unreadable(_looks_like(plain))
+
+
+def _has(*names: str) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda plain: all(name in plain for name in names)
+
+
+def _card(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
+    return "card", [read_card(plain, losses)]
+
+
+def _book(kind: str, read: Callable[[Mapping[str, Any], Losses], Lorebook]) -> Callable[..., Take]:
+    def taken(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
+        return kind, [read(plain, losses)]
+
+    return taken
+
+
+def _chats(kind: str, read: Callable[[Mapping[str, Any], str, Losses], list[Chat]]) -> Callable[..., Take]:
+    def taken(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
+        return kind, list(read(plain, name, losses))
+
+    return taken
+
+
+def _v3_book(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
+    data = plain.get("data")
+    if not isinstance(data, dict):
+        raise Unreadable("data: is no object; a lorebook_v3 has its entries there")
+    return character_book(data, losses)
+
+
+def _risu_book(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
+    return risu_lore(plain.get("data"), losses)
+
+
+def _risu_module(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
+    module = Fields(plain, losses).inner("module")
+    for part in ("regex", "trigger", "cjs", "assets", "backgroundEmbedding", "customModuleToggle", "lowLevelAccess"):
+        if module.plain.get(part):
+            losses.add(f"module.{part}", "dropped", "SAGA runs no scripts and shows no pictures of other tools")
+    return risu_lore(module.rows("lorebook"), losses, module.text("name"))
+
+
+def _personas(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
+    descriptions = Fields(plain, losses).inner("persona_descriptions")
+    found: list[Record] = []
+    for avatar, called in Fields(plain, losses).inner("personas").plain.items():
+        told = descriptions.inner(avatar) if avatar in descriptions.plain else Fields({}, losses)
+        found.append(Persona(str(called), told.text("description")))
+    return "personas", found
+
+
+def _group(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
+    group = Fields(plain, losses)
+    return "group", [Group(name=group.text("name"), members=group.texts("members"), chats=group.texts("chats"))]
+
+
+def _messages(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
+    rows = plain["messages"]
+    if rows and isinstance(rows[0], dict) and "msg" in rows[0]:
+        return "agnai_chat", list(other_chats.agnai_chat(plain, name, losses))
+    for each in plain:
+        if each != "messages":
+            losses.add(str(each)[:40], "dropped", "settings of a request")
+    return "openai_messages", list(other_chats.openai_messages(rows, name, losses))
+
+
+def _entry_has(plain: Mapping[str, Any], *names: str) -> bool:
+    rows = plain.get("entries")
+    values: Iterable[Any] = rows.values() if isinstance(rows, dict) else rows if isinstance(rows, list) else ()
+    each = next(iter(values), None)
+    return isinstance(each, dict) and all(name in each for name in names)
+
+
+_DIALECTS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Callable[..., Take]], ...] = (
+    (lambda plain: str(plain.get("spec", "")).startswith("chara_card_"), _card),
+    (lambda plain: plain.get("spec") == "lorebook_v3", _book("lorebook_v3", _v3_book)),
+    (lambda plain: plain.get("type") == "risuModule", _book("risu_lorebook", _risu_module)),
+    (lambda plain: plain.get("type") in ("risuChat", "risuAllChats"), _chats("risu_chat", other_chats.risu_chats)),
+    (lambda plain: plain.get("type") == "risu" and "data" in plain, _book("risu_lorebook", _risu_book)),
+    (_has("lorebookVersion", "entries"), _book("novelai_lorebook", novelai)),
+    (lambda plain: _entry_has(plain, "keywords", "entry"), _book("agnai_book", agnai)),
+    (lambda plain: _entry_has(plain, "text", "displayName"), _book("novelai_lorebook", novelai)),
+    (lambda plain: _entry_has(plain, "keys", "content"), _book("character_book", character_book)),
+    (lambda plain: isinstance(plain.get("entries"), dict), _book("world_info", world_info)),
+    (lambda plain: isinstance(plain.get("entries"), list), _book("character_book", character_book)),
+    (_has("personas", "persona_descriptions"), _personas),
+    (_has("members", "chats"), _group),
+    (_has("histories"), _chats("cai_chat", other_chats.cai_chats)),
+    (lambda plain: isinstance(plain.get("data_visible"), list), _chats("ooba_chat", other_chats.ooba_chat)),
+    (lambda plain: isinstance(plain.get("internal"), list), _chats("ooba_chat", other_chats.ooba_chat)),
+    (lambda plain: isinstance(plain.get("actions"), list), _chats("kobold_chat", other_chats.kobold_chat)),
+    (lambda plain: isinstance(plain.get("messages"), list), _messages),
+    (lambda plain: ("name" in plain or "char_name" in plain) and any(each in plain for each in _V1), _card),
+)
+
+
+def _looks_like(plain: Mapping[str, Any]) -> str:
+    names = {str(name) for name in plain}
+    if names & {"temperature", "temp", "presetVersion", "top_p", "prompt_order"}:
+        return "this looks like a preset of settings; SAGA takes cards, lorebooks and chats, and no presets"
+    if "power_user" in names:
+        return "these are SillyTavern's settings; make a backup of its personas, and import that"
+    shown = ", ".join(sorted(names)[:6]) or "nothing"
+    return f"this is JSON with {shown[:200]}: no card, lorebook or chat that SAGA knows"

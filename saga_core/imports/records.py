@@ -1,0 +1,240 @@
+"""What is read from files of other tools, as values; and the list of what is not as it was there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from attrs import define, field, frozen
+
+from saga_core.errors import BadInput
+from saga_core.world import LoreRule
+
+Verdict = Literal["mapped", "dropped"]
+
+
+class Unreadable(BadInput):
+    """A file, or a part of an archive, that cannot be taken in; the message says what it looks like, and what to do."""
+
+
+@frozen
+class Loss:
+    """A field that is not as it was in its file."""
+
+    field: str
+    """As the file spells it, with dots."""
+    verdict: Verdict
+    why: str
+    """What became of it, or why nothing did."""
+    count: int = 1
+    where: str = ""
+    """The first place."""
+
+
+@define
+class Losses:
+    """Collects losses; alike ones are counted."""
+
+    _found: dict[tuple[str, Verdict, str], tuple[int, str]] = field(factory=dict)
+
+    def add(self, name: str, verdict: Verdict, why: str, where: str = "", count: int = 1) -> None:
+        """Note that a field was mapped or dropped."""
+        key = (name, verdict, why)
+        before, first = self._found.get(key, (0, where))
+        self._found[key] = (before + count, first)
+
+    def listed(self) -> tuple[Loss, ...]:
+        """All of them, in the order in which they were met."""
+        return tuple(Loss(*key, count=count, where=where) for key, (count, where) in self._found.items())
+
+
+@frozen(kw_only=True)
+class LoreItem:
+    """An entry of a lorebook."""
+
+    title: str
+    content: str
+    constant: bool = False
+    rule: LoreRule = field(factory=LoreRule)
+    about: str = ""
+    """The author's category, if the format has any."""
+
+
+@frozen(kw_only=True)
+class Lorebook:
+    """A lorebook."""
+
+    name: str = ""
+    description: str = ""
+    scan_depth: int | None = None
+    token_budget: int | None = None
+    recursive: bool | None = None
+    items: tuple[LoreItem, ...] = ()
+
+
+@frozen(eq=False)
+class Asset:
+    """A file that came with a card; nobody opens it."""
+
+    name: str
+    """A plain file name: no folder, nothing that a system takes for more."""
+    data: bytes = field(repr=False)
+
+
+@frozen(kw_only=True)
+class Card:
+    """A character card of any version. Texts are as written, macros included."""
+
+    version: str
+    name: str
+    nickname: str = ""
+    description: str = ""
+    personality: str = ""
+    scenario: str = ""
+    first_mes: str = ""
+    alternate_greetings: tuple[str, ...] = ()
+    group_only_greetings: tuple[str, ...] = ()
+    mes_example: str = ""
+    system_prompt: str = ""
+    post_history_instructions: str = ""
+    creator_notes: str = ""
+    depth_prompt: str = ""
+    creator: str = ""
+    character_version: str = ""
+    tags: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
+    world: str = ""
+    """The lorebook that is linked by name."""
+    book: Lorebook | None = None
+    assets: tuple[Asset, ...] = ()
+
+
+@frozen(kw_only=True)
+class ChatMessage:
+    """One message of a chat. ``swipes`` are the replies beside it that were not taken, in their order."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    speaker: str = ""
+    at: float = 0.0
+    """Seconds since the epoch; 0 when the file does not say."""
+    hidden: bool = False
+    """Left out of prompts by its player. It happened all the same."""
+    swipes: tuple[str, ...] = ()
+    checkpoint: str = ""
+    """The name of the chat that was branched off here."""
+
+
+@frozen(kw_only=True)
+class Chat:
+    """A chat."""
+
+    name: str
+    user: str = ""
+    character: str = ""
+    members: tuple[str, ...] = ()
+    """Who speaks besides the player, in a group."""
+    messages: tuple[ChatMessage, ...] = ()
+    parent: str = ""
+    """The name of the chat that this one was branched off from."""
+    persona: str = ""
+
+
+@frozen
+class Persona:
+    """Somebody whom the player plays."""
+
+    name: str
+    description: str = ""
+
+
+@frozen(kw_only=True)
+class Group:
+    """A group of characters, and its chats by name."""
+
+    name: str
+    members: tuple[str, ...] = ()
+    """File names of the members' cards."""
+    chats: tuple[str, ...] = ()
+
+
+@frozen
+class SagaSession:
+    """A session that ``saga export`` wrote: its lines, not read yet."""
+
+    raw: bytes = field(repr=False)
+
+
+Record = Card | Lorebook | Chat | Persona | Group | SagaSession
+
+
+@frozen(kw_only=True)
+class Found:
+    """One thing that a file holds."""
+
+    file: str
+    """The file's name; in an archive, the path in it."""
+    kind: str
+    """One of ``KINDS``."""
+    record: Record
+    losses: tuple[Loss, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What the thing is called."""
+        if isinstance(self.record, SagaSession):
+            return stem(self.file)
+        return self.record.name or stem(self.file)
+
+
+@frozen
+class Refused:
+    """A file that is not taken in."""
+
+    file: str
+    why: str
+
+
+@frozen
+class Reading:
+    """What was read from files."""
+
+    found: tuple[Found, ...] = ()
+    refused: tuple[Refused, ...] = ()
+
+    def and_(self, others: Iterable[Reading]) -> Reading:
+        """This and ``others`` together."""
+        found, refused = list(self.found), list(self.refused)
+        for other in others:
+            found += other.found
+            refused += other.refused
+        return Reading(tuple(found), tuple(refused))
+
+
+KINDS = {
+    "card": "a character card",
+    "world_info": "a lorebook of SillyTavern (World Info)",
+    "character_book": "a lorebook as cards have it (V2, Chub)",
+    "lorebook_v3": "a lorebook of the V3 specification",
+    "risu_lorebook": "a lorebook of RisuAI",
+    "novelai_lorebook": "a lorebook of NovelAI",
+    "agnai_book": "a memory book of Agnai",
+    "sillytavern_chat": "a chat of SillyTavern",
+    "risu_chat": "a chat of RisuAI",
+    "ooba_chat": "a chat of text-generation-webui",
+    "kobold_chat": "a story of Kobold Lite",
+    "cai_chat": "a chat of CAI Tools",
+    "agnai_chat": "a chat of Agnai",
+    "backyard_chat": "a chat of Backyard",
+    "openai_messages": "a list of messages",
+    "personas": "personas of SillyTavern",
+    "group": "a group of SillyTavern",
+    "saga_session": "a session that saga export wrote",
+}
+"""The kinds of things, in words."""
+
+
+def stem(path: str) -> str:
+    """The name of a file without its folder and its ending."""
+    name = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return name.rpartition(".")[0] or name

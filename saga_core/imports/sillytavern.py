@@ -1,0 +1,195 @@
+"""Chats of SillyTavern: one message a line, with a header or without one; groups, swipes, branches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from saga_core.imports.dates import read_time
+from saga_core.imports.fields import KEPT, Fate, Fields, dropped, mapped
+from saga_core.imports.records import Chat, ChatMessage, Losses, Unreadable, stem
+from saga_core.imports.texts import tidy
+
+MESSAGES = 200_000
+
+_TOOL = dropped("it has a meaning in its own tool alone")
+_SENT = dropped("the frontend goes on sending it")
+_COUNTED = dropped("a measurement of the reply that was")
+
+HEADER: dict[str, Fate] = {
+    "user_name": mapped("the player's name where messages have none"),
+    "character_name": KEPT,
+    "create_date": mapped("the time of messages without one"),
+    "chat_metadata": KEPT,
+}
+METADATA: dict[str, Fate] = {
+    "main_chat": mapped("the chat becomes a timeline of that one's session"),
+    "persona": dropped("SAGA learns who plays from the frontend's next request"),
+    "note_prompt": _SENT,
+    "note_interval": _SENT,
+    "note_position": _SENT,
+    "note_depth": _SENT,
+    "note_role": _SENT,
+    "scenario": _SENT,
+    "mes_example": _SENT,
+    "system_prompt": _SENT,
+    "world_info": _SENT,
+    "timedWorldInfo": dropped("what was sticky or resting when the file was written begins anew"),
+    "variables": dropped("variables of scripts say nothing to SAGA"),
+    "script_injects": _SENT,
+    "attachments": dropped("files are not in a chat's file"),
+    "quickReply": _TOOL,
+    "tainted": _TOOL,
+    "integrity": _TOOL,
+    "chat_id_hash": _TOOL,
+    "objective": _TOOL,
+    "sheets": _TOOL,
+    "custom_background": _TOOL,
+}
+MESSAGE: dict[str, Fate] = {
+    "name": KEPT,
+    "is_user": KEPT,
+    "is_system": mapped("a hidden message is a turn like any other; it happened"),
+    "is_name": _TOOL,
+    "send_date": KEPT,
+    "mes": KEPT,
+    "extra": KEPT,
+    "force_avatar": _TOOL,
+    "original_avatar": _TOOL,
+    "swipe_id": KEPT,
+    "swipes": mapped("replies beside the one that was taken; those of a greeting begin other chats"),
+    "swipe_info": dropped("the times of replies that were not taken"),
+    "gen_started": _COUNTED,
+    "gen_finished": _COUNTED,
+    "title": _TOOL,
+    "variables": dropped("variables of scripts say nothing to SAGA"),
+}
+EXTRA: dict[str, Fate] = {
+    "api": _COUNTED,
+    "model": _COUNTED,
+    "type": _TOOL,
+    "gen_id": _COUNTED,
+    "reasoning": dropped("what a model thought is no story"),
+    "reasoning_duration": _COUNTED,
+    "reasoning_signature": _COUNTED,
+    "reasoning_type": _COUNTED,
+    "time_to_first_token": _COUNTED,
+    "tool_invocations": _TOOL,
+    "files": dropped("files are not in a chat's file"),
+    "media": dropped("pictures are not in a chat's file"),
+    "image": dropped("pictures are not in a chat's file"),
+    "image_swipes": dropped("pictures are not in a chat's file"),
+    "inline_image": dropped("pictures are not in a chat's file"),
+    "display_text": dropped("the text as it was shown; the prompt has mes"),
+    "memory": dropped("a summary of the tool; saga backfill finds out what happened"),
+    "bias": _COUNTED,
+    "token_count": _COUNTED,
+    "swipeable": _TOOL,
+    "bookmark_link": mapped("the chat of that name is a timeline from here"),
+    "isSmallSys": _TOOL,
+    "uses_system_ui": _TOOL,
+}
+_NARRATORS = ("narrator", "comment", "assistant_note", "help", "welcome", "empty", "slash_commands", "formatting")
+_UNUSED = ("", "unused")
+
+
+def read_chat(lines: list[str], file: str, losses: Losses) -> Chat:
+    """A chat from its lines. Raises ``Unreadable`` when it holds no message."""
+    if len(lines) > MESSAGES:
+        raise Unreadable(f"the chat has {len(lines):,} messages; at most {MESSAGES:,} are taken")
+    rows: list[tuple[int, Mapping[str, Any]]] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            plain = json.loads(line)
+        except (ValueError, RecursionError):
+            last = number == len(lines)
+            why = "the last line is cut off" if last else "a line is no JSON"
+            losses.add("line", "dropped", why, f"line {number}")
+            continue
+        if isinstance(plain, dict):
+            rows.append((number, plain))
+        else:
+            losses.add("line", "dropped", "a line is no message", f"line {number}")
+    header = Fields({}, losses)
+    if rows and "mes" not in rows[0][1]:
+        header = Fields(rows.pop(0)[1], losses, "line 1")
+        header.account(HEADER)
+    meta = header.inner("chat_metadata")
+    meta.account(METADATA)
+    created = read_time(header.plain.get("create_date"))
+    messages: list[ChatMessage] = []
+    for number, plain in rows:
+        found = _message(Fields(plain, losses, f"line {number}"))
+        if found is not None:
+            messages.append(found)
+    if not messages:
+        raise Unreadable("this looks like a chat of SillyTavern, and no message of it can be read")
+    timed = [each if each.at else _at(each, created) for each in messages]
+    user, character = header.text("user_name"), header.text("character_name")
+    speakers = list(dict.fromkeys(each.speaker for each in timed if each.role == "assistant" and each.speaker))
+    players = [each.speaker for each in timed if each.role == "user" and each.speaker]
+    return Chat(
+        name=stem(file),
+        user=(players[-1] if players else "") or ("" if user in _UNUSED else user),
+        character=("" if character in _UNUSED else character) or (speakers[0] if speakers else ""),
+        members=tuple(speakers) if len(speakers) > 1 else (),
+        messages=tuple(timed),
+        parent=meta.text("main_chat"),
+        persona=meta.text("persona"),
+    )
+
+
+def _at(message: ChatMessage, at: float) -> ChatMessage:
+    return ChatMessage(
+        role=message.role,
+        text=message.text,
+        speaker=message.speaker,
+        at=at,
+        hidden=message.hidden,
+        swipes=message.swipes,
+        checkpoint=message.checkpoint,
+    )
+
+
+def _message(row: Fields) -> ChatMessage | None:
+    extra = row.inner("extra")
+    user, hidden = bool(row.flag("is_user")), bool(row.flag("is_system"))
+    kind = extra.text("type")
+    if kind in _NARRATORS or (hidden and (extra.flag("isSmallSys") or extra.flag("uses_system_ui"))):
+        row.losses.add("mes", "dropped", "a message of the tool or its narrator is no turn of the story", row.where)
+        return None
+    row.account(MESSAGE)
+    extra.account(EXTRA)
+    text = row.text("mes")
+    swipes = _swipes(row)
+    if swipes:
+        taken = row.whole("swipe_id", most=len(swipes) - 1) or 0
+        text = text or swipes[taken]
+        swipes = [each for at, each in enumerate(swipes) if at != taken]
+    if not text.strip():
+        row.losses.add("mes", "dropped", "a blank message is nothing", row.where)
+        return None
+    return ChatMessage(
+        role="user" if user else "assistant",
+        text=text,
+        speaker=row.text("name"),
+        at=read_time(row.plain.get("send_date")),
+        hidden=hidden,
+        swipes=() if user else tuple(each for each in dict.fromkeys(swipes) if each.strip() and each != text),
+        checkpoint=extra.text("bookmark_link"),
+    )
+
+
+def _swipes(row: Fields) -> list[str]:
+    found = []
+    for each in row.rows("swipes"):
+        text = each.get("message") if isinstance(each, dict) else each  # Chub writes objects
+        if isinstance(text, str):
+            found.append(tidy(text))
+        else:
+            found.append("")
+            row.losses.add("swipes", "dropped", "a swipe is no text", row.where)
+    return found

@@ -1,0 +1,193 @@
+"""Chats become stories: trees of turns, with replies that were not taken as siblings and branches as timelines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attrs import define, evolve, field, frozen
+
+from saga_core.imports.records import Chat, ChatMessage
+from saga_core.language import clean_name
+from saga_core.state_block import without_thoughts
+from saga_core.transcript import Utterance, identity, identity_key, words_key
+from saga_core.world import fill_macros, name_character
+
+ROOT = -1
+_NAME = 200
+
+
+@frozen(kw_only=True)
+class StoryTurn:
+    """The player's words and a reply; ``parent`` is the number of the turn before, or ``ROOT``."""
+
+    parent: int
+    user: str
+    user_key: str
+    reply: str
+    reply_key: str
+    at: float
+
+
+@frozen(kw_only=True)
+class StoryLine:
+    """A chat as a path: from ``fork``, where it leaves what stood before, to ``head``."""
+
+    name: str
+    fork: int
+    head: int
+    at: float
+    first: tuple[str, ...] = ()
+    """The player's first words."""
+
+
+@define(kw_only=True)
+class Story:
+    """A tree. ``turns`` has parents before children."""
+
+    title: str
+    character: str
+    members: tuple[str, ...]
+    greeting: tuple[str, ...]
+    turns: list[StoryTurn] = field(factory=list)
+    lines: list[StoryLine] = field(factory=list)
+    files: list[str] = field(factory=list)
+    _children: dict[tuple[int, str, str], int] = field(factory=dict)
+
+    @property
+    def head(self) -> int:
+        """The end of the chat that was played last; of two, the one that came first."""
+        return max(self.lines, key=lambda line: line.at).head
+
+    @property
+    def branches(self) -> list[StoryLine]:
+        """The lines besides the first."""
+        return self.lines[1:]
+
+    @property
+    def swipes(self) -> int:
+        """Turns without a turn below them that are the end of no chat."""
+        parents, heads = {turn.parent for turn in self.turns}, {line.head for line in self.lines}
+        return sum(at not in parents and at not in heads for at in range(len(self.turns)))
+
+    def add(self, turn: StoryTurn) -> int:
+        """The number of a turn, which is put in its place if it is not there."""
+        key = (turn.parent, turn.user_key, turn.reply_key)
+        found = self._children.get(key)
+        if found is None:
+            found = self._children[key] = len(self.turns)
+            self.turns.append(turn)
+        return found
+
+
+def plan_stories(chats: Iterable[tuple[str, Chat]]) -> tuple[list[Story], list[str]]:
+    """The stories of chats, each given with its file's name; and the files whose chat holds no reply to anything.
+
+    Chats that begin alike are one story, and so is a chat that says which one it was branched off from.
+    """
+    stories: list[Story] = []
+    by_name: dict[str, Story] = {}
+    by_start: dict[tuple[tuple[str, ...], str], Story] = {}
+    empty: list[str] = []
+    for file, chat in _parents_first(list(chats)):
+        greeting, told = _read(chat)
+        if not told:
+            empty.append(file)
+            continue
+        keys = tuple(identity_key(text) for text in greeting)
+        first = words_key(told[0][0])
+        parent = by_name.get(chat.parent) if chat.parent else None
+        if parent is not None and tuple(map(identity_key, parent.greeting)) != keys:
+            parent = None
+        story = parent or by_start.get((keys, first))
+        if story is None:
+            story = Story(
+                title=clean_name(chat.name)[:_NAME], character=chat.character, members=chat.members, greeting=greeting
+            )
+            stories.append(story)
+        by_start.setdefault((keys, first), story)
+        by_name.setdefault(chat.name, story)
+        _insert(story, chat, told)
+        story.files.append(file)
+    return stories, empty
+
+
+def _parents_first(chats: list[tuple[str, Chat]]) -> list[tuple[str, Chat]]:
+    """The chats with those that others were branched off from before them, otherwise in their order."""
+    depth: dict[str, int] = {}
+    parents = {chat.name: chat.parent for _, chat in chats}
+    for name in parents:
+        steps, at = 0, name
+        while at in parents and parents[at] and steps <= len(parents):
+            at, steps = parents[at], steps + 1
+        depth[name] = steps
+    return sorted(chats, key=lambda each: depth[each[1].name])
+
+
+Told = list[tuple[list[Utterance], ChatMessage]]
+
+
+def _read(chat: Chat) -> tuple[tuple[str, ...], Told]:
+    """The greeting, and each reply behind the words before it; words without a reply are left out."""
+    greeting: list[str] = []
+    told: Told = []
+    words: list[Utterance] = []
+    begun = False
+    for at, message in enumerate(chat.messages):
+        message = evolve(
+            message,
+            text=_said(chat, message, message.text),
+            swipes=tuple(_said(chat, message, text) for text in message.swipes),
+        )
+        if message.role == "user":
+            begun = True
+            words.append(Utterance("user", message.text, at))
+        elif not begun:
+            greeting.append(message.text)
+        else:
+            told.append((words, message))
+            words = []
+    return tuple(greeting), told
+
+
+def _said(chat: Chat, message: ChatMessage, text: str) -> str:
+    """A text as the frontend sends it: macros resolved; in a group with the speaker's name in front."""
+    character = message.speaker or chat.character
+    if "{{" in text or "<" in text:
+        text = name_character(text, character) if character else text
+        text = fill_macros(text, user=chat.user or "{{user}}", seed=chat.name)
+    named = f"{message.speaker}: {text}"
+    if message.role == "assistant" and chat.members and message.speaker and identity(named) == identity(text):
+        return named
+    return Utterance(message.role, without_thoughts(text) if message.role == "assistant" else text, 0).text
+
+
+def _insert(story: Story, chat: Chat, told: Told) -> None:
+    before = len(story.turns)
+    at, fork = ROOT, ROOT
+    for words, message in told:
+        user = "\n".join(each.text for each in words)
+        turn = StoryTurn(
+            parent=at,
+            user=user,
+            user_key=words_key(words),
+            reply=message.text,
+            reply_key=identity_key(message.text),
+            at=message.at,
+        )
+        number = story.add(turn)
+        for text in message.swipes:
+            story.add(evolve(turn, reply=text, reply_key=identity_key(text)))
+        at = number
+        if number < before:
+            fork = number
+    latest = max((message.at for _, message in told), default=0.0)
+    name = _free(clean_name(chat.name)[:_NAME] or "chat", [line.name for line in story.lines])
+    first = tuple(each.text for each in told[0][0])
+    story.lines.append(StoryLine(name=name, fork=fork, head=at, at=latest, first=first))
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    found, count = name, 2
+    while found in taken:
+        found, count = f"{name} ({count})", count + 1
+    return found

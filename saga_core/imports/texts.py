@@ -1,0 +1,134 @@
+"""From bytes to text and JSON: encodings are found out, and what no text should hold is taken out."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from typing import Any
+
+from saga_core.imports.records import Losses, Unreadable
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_LOCAL = (
+    ("cp949", re.compile("[가-힣]")),
+    ("cp932", re.compile("[ぁ-ヿ]")),
+    ("gb18030", re.compile("[\u4e00-\u9fff]")),
+    ("cp1252", re.compile("[À-ÿ’“”]")),
+)
+_HIGH, _LONE = re.compile(b"[\x80-\xff]"), re.compile(b"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
+_SAMPLE = 200_000
+_LEVELS = 200
+"""Levels of objects and lists in a file."""
+_NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f\ufffe\uffff]")
+
+
+def decode(raw: bytes, losses: Losses) -> str:
+    """The text of a file, its encoding found out. Raises ``Unreadable`` for what is no text."""
+    for mark, encoding in _MARKS:
+        if raw.startswith(mark):
+            return _decoded(raw[len(mark) :], encoding, losses, noted=encoding != "utf-8")
+    encoding = _wide(raw)
+    if encoding:
+        return _decoded(raw, encoding, losses, noted=True)
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start >= len(raw) - 3 and error.reason == "unexpected end of data":
+            losses.add("end of the file", "dropped", "the file is cut off in the middle of a letter")
+            return raw[: error.start].decode("utf-8")
+    best, score = "", 0
+    sample = raw[:_SAMPLE]
+    for encoding, letters in _LOCAL:
+        found = len(letters.findall(sample.decode(encoding, "ignore")))
+        if found > score and _reads(raw, encoding):
+            best, score = encoding, found
+    high, lone = len(_HIGH.findall(sample)), len(_LONE.findall(sample))
+    if best in ("cp949", "gb18030") and lone * 2 > high:
+        best = "cp1252"  # letters with accents stand alone among others
+    if best:
+        return _decoded(raw, best, losses, noted=True)
+    raise Unreadable("this is no text in UTF-8, UTF-16 or an encoding of Korean, Japanese, Chinese or Latin letters")
+
+
+def _wide(raw: bytes) -> str:
+    """UTF-16 without a mark: every second byte of JSON's own signs is zero."""
+    sample = raw[:64]
+    if len(sample) < 4 or len(raw) % 2:
+        return ""
+    if sample[1:8:2].count(0) >= 2 and 0 not in sample[0:2:2]:
+        return "utf-16-le"
+    if sample[0:8:2].count(0) >= 2 and 0 not in sample[1:2:2]:
+        return "utf-16-be"
+    return ""
+
+
+def _reads(raw: bytes, encoding: str) -> bool:
+    try:
+        raw.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _decoded(raw: bytes, encoding: str, losses: Losses, *, noted: bool) -> str:
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"the text is no whole {encoding} (byte {error.start}); save it as UTF-8") from error
+    if noted:
+        losses.add("encoding", "mapped", f"read as {encoding}")
+    return text
+
+
+def read_json(text: str) -> Any:
+    """The JSON of a text. Raises ``Unreadable``, with the place of the fault."""
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise Unreadable(_TOO_DEEP) from None
+    except ValueError as error:
+        cut = " (the file seems to be cut off)" if _is_cut(text, error) else ""
+        raise Unreadable(f"this is no JSON: {error}{cut}") from None
+    _check_depth(found)
+    return found
+
+
+_TOO_DEEP = f"the JSON is nested deeper than {_LEVELS} levels; no file of a chat tool is"
+
+
+def _is_cut(text: str, error: ValueError) -> bool:
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    return error.pos >= len(text.rstrip()) - 1 or "Unterminated" in error.msg
+
+
+def _check_depth(value: Any) -> None:
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        if depth > _LEVELS:
+            raise Unreadable(_TOO_DEEP)
+        inner: list[Any] = []
+        for each in level:
+            parts = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+            inner += [part for part in parts if isinstance(part, dict | list)]
+        level = inner
+
+
+def tidy(text: str) -> str:
+    """A text without halves of letters and without control signs, with line ends as ``\\n``."""
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _NOT_TEXT.sub("", text)

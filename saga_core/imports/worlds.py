@@ -1,0 +1,153 @@
+"""A card becomes a world: readable files that an author can go on with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from attrs import evolve, frozen
+
+from saga_core.imports.archives import plain_name
+from saga_core.imports.records import Asset, Card, Lorebook, LoreItem, Losses
+from saga_core.language import clean_name, fold_name, language_of_files
+from saga_core.world import KEEP, CharacterSheet, LoreEntry, World, name_character
+
+LoreMode = Literal["auto", "keep", "saga"]
+_NAME = 200
+"""Characters of an entry's name."""
+
+
+@frozen(kw_only=True)
+class WorldPlan:
+    """A world to be written, and the files beside it."""
+
+    world: World
+    assets: tuple[Asset, ...] = ()
+    greetings: int = 0
+    """How many openings it has."""
+
+
+def world_of(
+    card: Card | None,
+    books: Sequence[Lorebook],
+    name: str,
+    losses: Losses,
+    *,
+    mode: LoreMode = "auto",
+    tell_card: bool = False,
+) -> WorldPlan:
+    """The world of a card with its lorebooks, or of lorebooks alone.
+
+    ``name``: what the file is called, where nothing in it has a name. ``mode``: ``keep`` for lore that is told by its
+    own rules, ``saga`` for lore that is told by relevance, ``auto`` for the one or the other by each entry. With
+    ``tell_card`` SAGA tells the card's texts, for clients that do not send them.
+    """
+    title = clean_name(card.name if card is not None else next((each.name for each in books if each.name), "")) or name
+    character = clean_name(card.nickname) if card is not None and card.nickname else title
+    own = [card.book] if card is not None and card.book is not None else []
+    items = [item for book in (*own, *books) for item in book.items]
+    lore = _entries(items, character, mode, losses)
+    sheets = (_sheet(card, title, character),) if card is not None else ()
+    texts = [entry.text for entry in lore[:200]] + [card.description if card is not None else ""]
+    found = World(
+        name=plain_name(title),
+        title=title,
+        language=language_of_files("\n".join(texts)),
+        match=tuple(each for each in dict.fromkeys((title, character)) if card is not None and len(each) > 1),
+        greeting=name_character(card.first_mes, character) if card is not None else "",
+        greetings=tuple(
+            name_character(each, character)
+            for each in (*card.alternate_greetings, *card.group_only_greetings)
+            if each.strip()
+        )
+        if card is not None
+        else (),
+        description=_told(card, character) if card is not None and tell_card else "",
+        characters=sheets,
+        lore=lore,
+    )
+    openings = (found.greeting, *found.greetings)
+    return WorldPlan(world=found, assets=card.assets if card is not None else (), greetings=sum(map(bool, openings)))
+
+
+def _sheet(card: Card, title: str, character: str) -> CharacterSheet:
+    """The character. What the frontend goes on sending stands in the text, which no prompt has."""
+    parts = (
+        ("", card.description),
+        ("Personality", card.personality),
+        ("Scenario", card.scenario),
+        ("Example dialogue", card.mes_example),
+        ("System prompt", card.system_prompt),
+        ("Post-history instructions", card.post_history_instructions),
+        ("Depth prompt", card.depth_prompt),
+        ("Creator's notes", card.creator_notes),
+        ("Creator", card.creator),
+        ("Version", card.character_version),
+        ("Tags", ", ".join(card.tags)),
+        ("Source", "\n".join(card.source)),
+    )
+    body = "\n\n".join(
+        f"### {heading}\n{name_character(text, character).strip()}" if heading else name_character(text, character)
+        for heading, text in parts
+        if text.strip()
+    )
+    aliases = (character,) if fold_name(character) != fold_name(title) else ()
+    return CharacterSheet(name=title, aliases=aliases, body=body)
+
+
+def _told(card: Card, character: str) -> str:
+    parts = (card.description, card.personality, card.scenario)
+    return "\n\n".join(name_character(part, character).strip() for part in parts if part.strip())
+
+
+def _entries(items: Iterable[LoreItem], character: str, mode: LoreMode, losses: Losses) -> tuple[LoreEntry, ...]:
+    """Entries with names of their own, each in its mode."""
+    taken: dict[str, int] = {}
+    found: list[LoreEntry] = []
+    for number, item in enumerate(items, 1):
+        text = name_character(item.content, character).strip()
+        if not text:
+            losses.add("content", "dropped", "an entry without a text tells nothing", f"entry {number}")
+            continue
+        rule = item.rule
+        if mode == KEEP or (mode == "auto" and rule.special):
+            rule = evolve(rule, mode=KEEP)
+        keys = tuple(name_character(key, character) for key in rule.keys)
+        second = tuple(name_character(key, character) for key in rule.second_keys)
+        rule = evolve(rule, keys=keys, second_keys=second)
+        name = _free(_title(item, number, character), taken)
+        extra = (("category", clean_name(item.about)),) if item.about.strip() else ()
+        found.append(
+            LoreEntry(
+                name,
+                "concept",
+                "A1" if item.constant else "A2",
+                text=text,
+                constant=item.constant,
+                rule=rule,
+                extra=tuple(pair for pair in extra if pair[1]),
+            )
+        )
+    return tuple(found)
+
+
+def _title(item: LoreItem, number: int, character: str) -> str:
+    for each in (item.title, *(key for key in item.rule.keys if not key.startswith("/"))):
+        name = clean_name(name_character(each, character))[:_NAME].strip()
+        if fold_name(name):
+            return name
+    return f"Entry {number}"
+
+
+def _free(name: str, taken: dict[str, int]) -> str:
+    """The name, with a number behind it where another entry has it."""
+    key = fold_name(name)
+    if key not in taken:
+        taken[key] = 1
+        return name
+    while True:
+        taken[key] += 1
+        found = f"{name} ({taken[key]})"
+        if fold_name(found) not in taken:
+            taken[fold_name(found)] = 1
+            return found

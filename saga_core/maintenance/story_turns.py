@@ -1,0 +1,178 @@
+"""Stories of chats in the journal: as a session of their own, or as more turns of one that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from saga_core.imports import ROOT, Story, StoryLine, StoryTurn
+from saga_core.journal import Entry, make_root
+from saga_core.maintenance.tools import Tools
+from saga_core.maintenance.transfer import SessionFile, import_session
+from saga_core.model import Delta, Node, Session, Status, Timeline, Tree, Turn, TurnKind, WorldState, fold, node_of
+from saga_core.projection import render_episode
+from saga_core.sessions import LiveSession
+from saga_core.transcript import Transcript, Utterance, identity_key, opening_key
+from saga_core.world import World, opening_state
+
+_SEARCHED = 8
+"""Replies from each end by which a story is looked for."""
+_UNREPORTED = Delta(status=Status.FALLBACK)
+
+
+@frozen
+class Place:
+    """Where the journal has a story, as far as it has it."""
+
+    session: str
+    known: dict[int, str]
+    """The story's turns that are there, by number, to their ids; the root among them."""
+
+
+async def find_story(tools: Tools, story: Story, owner: str) -> Place | None:
+    """The session of ``owner`` that has most of the story's turns, if one has any."""
+    keys = [turn.reply_key for turn in (*story.turns[:_SEARCHED], *story.turns[-_SEARCHED:])]
+    sessions: set[str] = set()
+    for key in dict.fromkeys(keys):
+        sessions |= {session for session, _ in await tools.journal.replies(owner, key)}
+    best: Place | None = None
+    for session in sorted(sessions):
+        place = Place(session, _known(await tools.live.tree(session), story))
+        if len(place.known) > (len(best.known) if best is not None else 1):
+            best = place
+    return best
+
+
+def _known(tree: Tree, story: Story) -> dict[int, str]:
+    greeting = _greeting(story)
+    if tree.get(tree.root).reply_key != (identity_key(greeting) if greeting else ""):
+        return {}
+    found = {ROOT: tree.root}
+    below: dict[str, dict[tuple[str, str], str]] = {}
+    for number, turn in enumerate(story.turns):
+        parent = found.get(turn.parent)
+        if parent is None:
+            continue
+        if parent not in below:
+            nodes = [tree.get(child) for child in tree.children.get(parent, ())]
+            below[parent] = {(node.user_key, node.reply_key): node.id for node in nodes}
+        child = below[parent].get((turn.user_key, turn.reply_key))
+        if child is not None:
+            found[number] = child
+    return found
+
+
+def _greeting(story: Story) -> str:
+    return "\n\n".join(story.greeting)
+
+
+async def add_story(tools: Tools, story: Story, owner: str, world: World, label: str) -> Session:
+    """Record the story as a new session. Either all of it is listed or nothing. Raises ``StoreError``."""
+    now = tools.clock.now()
+    root = make_root(tools.ids.new("s"), tools.ids.new("t"), now, _greeting(story))
+    tree = Tree(root.session)
+    root_node = node_of(root, user_key="", reply_key=identity_key(root.reply) if root.reply else "", episode="")
+    tree.add(root_node)
+    entries = _entries(tools, story, {ROOT: root.id}, tree, opening_state(world, root.id), world, now)
+    ids = {ROOT: root.id} | {number: entry.turn.id for number, entry in entries.items()}
+    session = Session(root.session, root.id, owner, label, world.name, world.digest, now, ids[story.head])
+    file = SessionFile(session, world)
+    file.turns = [(root, root_node), *((entry.turn, tree.get(entry.turn.id)) for entry in entries.values())]
+    file.timelines = [_timeline(line, ids, now) for line in story.branches]
+    openings = {_opening(story, line): ids[_first(story, line.head)] for line in reversed(story.lines)}
+    file.openings = list(openings.items())
+    return await import_session(tools, file)
+
+
+async def grow_story(tools: Tools, story: Story, place: Place) -> int:
+    """Add to a session what it lacks of the story, in one commit; how many turns that are. Raises ``StoreError``."""
+    async with tools.supervisor.locks.writing(place.session):
+        live = await tools.live.get(place.session)
+        known = _known(live.tree, story)
+        now = tools.clock.now()
+        root_state = await live.state(live.tree.root)
+        states = {known[turn.parent]: await live.state(known[turn.parent]) for turn in _ends(story, known)}
+        tree = Tree(live.tree.session, live.tree.root, dict(live.tree.nodes), {k: [*v] for k, v in _children(live)})
+        entries = _entries(tools, story, known, tree, root_state, live.world, now, states)
+        ids = known | {number: entry.turn.id for number, entry in entries.items()}
+        timelines = [
+            _timeline(line, ids, now)
+            for line in story.branches
+            if line.name not in live.timelines or line.head in entries
+        ]
+        if not entries and not timelines:
+            return 0
+        head = ids[story.head] if story.head in entries else ""
+        live.session = await tools.journal.append(live.session, list(entries.values()), head=head, timelines=timelines)
+        tools.live.forget(place.session)
+    tools.counters.add("turns.imported", len(entries))
+    tools.directory.render(place.session, [entry.turn.id for entry in entries.values()])
+    return len(entries)
+
+
+def _children(live: LiveSession) -> Sequence[tuple[str, list[str]]]:
+    return list(live.tree.children.items())
+
+
+def _ends(story: Story, known: dict[int, str]) -> list[StoryTurn]:
+    """The turns that the journal lacks right below those that it has."""
+    return [turn for number, turn in enumerate(story.turns) if number not in known and turn.parent in known]
+
+
+def _entries(
+    tools: Tools,
+    story: Story,
+    known: dict[int, str],
+    tree: Tree,
+    root_state: WorldState,
+    world: World,
+    now: float,
+    states: dict[str, WorldState] | None = None,
+) -> dict[int, Entry]:
+    """The turns of the story that are not ``known``, by number, put into ``tree``."""
+    found: dict[int, Entry] = {}
+    ids = dict(known)
+    at_hand = {tree.root: root_state, **(states or {})}
+    for number, turn in enumerate(story.turns):
+        if number in known:
+            continue
+        parent = ids[turn.parent]
+        above = tree.get(parent)
+        made = Turn(
+            tools.ids.new("t"),
+            tree.session,
+            parent,
+            above.depth + 1,
+            turn.at or now,
+            user=turn.user,
+            reply=turn.reply,
+            delta=_UNREPORTED,
+            kind=TurnKind.IMPORTED,
+            jump=tree.jump_for(parent),
+        )
+        state = fold(at_hand[parent], made.delta, turn=made.id, depth=made.depth)
+        episode = render_episode(made.delta, state, made.user, made.reply, world.language)
+        node: Node = node_of(made, user_key=turn.user_key, reply_key=turn.reply_key, episode=episode, present=None)
+        tree.add(node)
+        ids[number], at_hand[made.id] = made.id, state
+        found[number] = Entry(made, turn.user_key, episode)
+    return found
+
+
+def _timeline(line: StoryLine, ids: dict[int, str], now: float) -> Timeline:
+    return Timeline(line.name, ids[line.fork], ids[line.head], line.at or now)
+
+
+def _opening(story: Story, line: StoryLine) -> str:
+    said = [Utterance("assistant", text, 0) for text in story.greeting]
+    said += [Utterance("user", text, 0) for text in line.first]
+    return opening_key(Transcript(({"role": "user", "content": ""},), tuple(said)))
+
+
+def _first(story: Story, head: int) -> int:
+    """The first turn of the path to ``head``."""
+    at = head
+    while story.turns[at].parent != ROOT:
+        at = story.turns[at].parent
+    return at

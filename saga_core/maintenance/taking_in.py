@@ -1,0 +1,310 @@
+"""Takes in what other tools wrote: cards and lorebooks become worlds, chats become sessions.
+
+Everything is read and planned before anything is written. Each world and each session is then written whole or not at
+all, and what is there already is found again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from attrs import define, evolve, field, frozen
+
+from saga_core.errors import BadInput, NotFound
+from saga_core.imports import (
+    Card,
+    Chat,
+    Found,
+    Group,
+    Lorebook,
+    LoreMode,
+    Loss,
+    Losses,
+    Persona,
+    Reading,
+    Refused,
+    SagaSession,
+    Story,
+    WorldPlan,
+    plan_stories,
+    read_files,
+    stem,
+    world_of,
+)
+from saga_core.language import fold_name
+from saga_core.maintenance.story_turns import add_story, find_story, grow_story
+from saga_core.maintenance.tools import Tools
+from saga_core.maintenance.transfer import import_session, read_file
+from saga_core.world import World, WorldLibrary, free_name, imported_from, write_world
+
+State = Literal["new", "grown", "known", "read"]
+
+
+@frozen(kw_only=True)
+class TakeIn:
+    """How files are taken in."""
+
+    owner: str = ""
+    """Whom the sessions belong to: the fingerprint of an API key."""
+    world: str | None = None
+    """The world that chats are played in; without one, that of their character."""
+    lore: LoreMode = "auto"
+    tell_card: bool = False
+    dry_run: bool = False
+    """Nothing is written."""
+    edited: bool = False
+    """Of a session that ``saga export`` wrote: somebody changed it on purpose."""
+
+
+@frozen(kw_only=True)
+class TakenThing:
+    """One thing that was taken in, or would be."""
+
+    file: str
+    kind: str
+    title: str
+    state: State
+    """``new``; ``grown``: it was there, and turns were added; ``known``: it was there; ``read``: it becomes nothing
+    by itself."""
+    counts: Mapping[str, int] = field(factory=dict)
+    world: str | None = None
+    session: str | None = None
+    label: str = ""
+    losses: tuple[Loss, ...] = ()
+
+
+@frozen
+class TakenIn:
+    """What came of files."""
+
+    things: tuple[TakenThing, ...]
+    refused: tuple[Refused, ...]
+
+
+async def take_in(tools: Tools, files: Sequence[tuple[str, bytes]], how: TakeIn) -> TakenIn:
+    """Take in files, each with its name. Raises ``BadInput`` for an unknown world and when no file can be taken in,
+    and ``StoreError``.
+    """
+    worlds = tools.worlds
+    if how.world is not None:
+        worlds.get(how.world)
+    reading = await asyncio.to_thread(read_files, files)
+    if not reading.found and len(files) == 1 and len(reading.refused) == 1:
+        raise BadInput(f"{reading.refused[0].file}: {reading.refused[0].why}")
+    work = _Work(tools, worlds, how, reading)
+    await work.sessions_of_saga()
+    plans = await asyncio.to_thread(work.plan_worlds)
+    await work.write_worlds(plans)
+    await work.write_stories()
+    work.read_only()
+    order = {id(found): at for at, found in enumerate(reading.found)}
+    things = sorted(work.things, key=lambda each: order.get(each[0], len(order)))
+    return TakenIn(tuple(thing for _, thing in things), (*reading.refused, *work.refused))
+
+
+@define
+class _Work:
+    tools: Tools
+    worlds: WorldLibrary
+    how: TakeIn
+    reading: Reading
+    things: list[tuple[int, TakenThing]] = field(factory=list)
+    refused: list[Refused] = field(factory=list)
+    names: dict[str, str] = field(factory=dict)
+    """Of characters, to the worlds that their cards became."""
+    made: dict[str, World] = field(factory=dict)
+    linked: set[int] = field(factory=set)
+    """Lorebooks that are part of a card's world."""
+
+    def _add(self, found: Found, thing: TakenThing) -> None:
+        self.things.append((id(found), thing))
+
+    async def sessions_of_saga(self) -> None:
+        """Sessions that SAGA itself exported."""
+        for found in self.reading.found:
+            if not isinstance(found.record, SagaSession):
+                continue
+            try:
+                file = await asyncio.to_thread(read_file, found.record.raw, edited=self.how.edited)
+            except BadInput as error:
+                if len(self.reading.found) == 1:
+                    raise
+                self.refused.append(Refused(found.file, str(error)))
+                continue
+            session = file.session
+            if not self.how.dry_run:
+                session = await import_session(self.tools, file)
+            self._add(
+                found,
+                TakenThing(
+                    file=found.file,
+                    kind=found.kind,
+                    title=session.label or session.id,
+                    state="new",
+                    counts={"turns": len(file.turns) - 1},
+                    world=session.world or None,
+                    session=None if self.how.dry_run else session.id,
+                    label=session.label,
+                ),
+            )
+
+    # -- worlds --------------------------------------------------------------------------------------------------
+
+    def plan_worlds(self) -> list[tuple[Found, WorldPlan, tuple[Loss, ...], str]]:
+        """The worlds of cards, with the lorebooks that they name, and of the lorebooks that no card names."""
+        books = {fold_name(stem(each.file)): each for each in self.reading.found if isinstance(each.record, Lorebook)}
+        books |= {fold_name(_book(each).name): each for each in books.values() if _book(each).name}
+        plans = []
+        for found in self.reading.found:
+            if isinstance(found.record, Card):
+                other = books.get(fold_name(found.record.world)) if found.record.world else None
+                if other is not None:
+                    self.linked.add(id(other))
+                plans.append(self._plan(found, found.record, [_book(other)] if other is not None else []))
+        for found in self.reading.found:
+            if isinstance(found.record, Lorebook) and id(found) not in self.linked:
+                plans.append(self._plan(found, None, [found.record]))
+        return plans
+
+    def _plan(
+        self, found: Found, card: Card | None, books: Sequence[Lorebook]
+    ) -> tuple[Found, WorldPlan, tuple[Loss, ...], str]:
+        losses = Losses()
+        plan = world_of(card, books, stem(found.file), losses, mode=self.how.lore, tell_card=self.how.tell_card)
+        shown = hashlib.sha256(repr((evolve(plan.world, name="x"),)).encode()).hexdigest()
+        return found, plan, losses.listed(), shown
+
+    async def write_worlds(self, plans: Iterable[tuple[Found, WorldPlan, tuple[Loss, ...], str]]) -> None:
+        """Write the worlds that are not there."""
+        root, taken = self.worlds.roots[0], list[str]()
+        for found, plan, losses, source in plans:
+            known = await asyncio.to_thread(imported_from, self.worlds.roots, source)
+            name = known
+            if name is None:
+                name = await asyncio.to_thread(free_name, root, plan.world.name, taken)
+            taken.append(name)
+            world = evolve(plan.world, name=name)
+            if known is None and not self.how.dry_run:
+                note = {"source": source, "file": found.file, "kind": found.kind}
+                files = {each.name: each.data for each in plan.assets}
+                await asyncio.to_thread(write_world, root, world, files, note)
+                self.tools.counters.add("worlds.imported")
+            self.made[name] = world
+            for called in plan.world.match:
+                self.names.setdefault(fold_name(called), name)
+            record = found.record
+            self._add(
+                found,
+                TakenThing(
+                    file=found.file,
+                    kind=found.kind,
+                    title=found.title,
+                    state="new" if known is None else "known",
+                    counts={
+                        "entries": len(world.lore),
+                        "greetings": plan.greetings,
+                        "assets": len(plan.assets),
+                    }
+                    if isinstance(record, Card)
+                    else {"entries": len(world.lore)},
+                    world=name,
+                    losses=(*found.losses, *losses),
+                ),
+            )
+
+    # -- chats ---------------------------------------------------------------------------------------------------
+
+    async def write_stories(self) -> None:
+        """Record the chats."""
+        found = [each for each in self.reading.found if isinstance(each.record, Chat)]
+        if not found:
+            return
+        grouped = self._in_groups(found)
+        stories, empty = await asyncio.to_thread(plan_stories, [(each.file, chat) for each, chat in grouped])
+        self.refused += [Refused(file, "the chat holds no reply to anything that the player said") for file in empty]
+        by_file: dict[str, list[Found]] = {}
+        for each in found:
+            by_file.setdefault(each.file, []).append(each)
+        for story in stories:
+            await self._write_story(story, by_file)
+
+    def _in_groups(self, found: Sequence[Found]) -> list[tuple[Found, Chat]]:
+        groups = {name: each.record for each in self.reading.found if isinstance(each.record, Group)
+                  for name in each.record.chats}  # fmt: skip
+        placed = []
+        for each in found:
+            chat = each.record
+            assert isinstance(chat, Chat)
+            group = groups.get(chat.name)
+            if group is not None:
+                chat = evolve(chat, character=group.name, members=chat.members or (chat.character,))
+            placed.append((each, chat))
+        return placed
+
+    async def _write_story(self, story: Story, by_file: Mapping[str, list[Found]]) -> None:
+        owner = self.how.owner
+        place = await find_story(self.tools, story, owner)
+        missing = len(story.turns) - (len(place.known) - 1 if place is not None else 0)
+        session = place.session if place is not None else None
+        state: State = "new"
+        label = f"{story.character} - {story.title}" if story.character else story.title
+        if place is not None:
+            state = "grown" if missing else "known"
+            record = await self.tools.journal.session(place.session)
+            world, label = record.world, record.label
+            if missing and not self.how.dry_run:
+                await grow_story(self.tools, story, place)
+        else:
+            chosen = self._world_of(story)
+            world = chosen.name
+            if not self.how.dry_run:
+                made = await add_story(self.tools, story, owner, chosen, label[:200])
+                session, label = made.id, made.label
+        for number, file in enumerate(dict.fromkeys(story.files)):
+            each = by_file[file].pop(0)
+            counts = {"turns": len(story.turns), "swipes": story.swipes, "branches": len(story.branches)}
+            self._add(
+                each,
+                TakenThing(
+                    file=file,
+                    kind=each.kind,
+                    title=each.title,
+                    state=state,
+                    counts=counts if number == 0 else {},
+                    world=world or None,
+                    session=session,
+                    label=label,
+                    losses=each.losses,
+                ),
+            )
+
+    def _world_of(self, story: Story) -> World:
+        """The world that was named, that of the character's card, or the one that a request would choose."""
+        if self.how.world is not None:
+            return self.worlds.get(self.how.world)
+        for character in (story.character, *story.members):
+            name = self.names.get(fold_name(character)) if character else None
+            if name is not None:
+                try:
+                    return self.worlds.get(name) if not self.how.dry_run else self.made[name]
+                except NotFound:
+                    return self.made[name]
+        default = self.tools.settings.config.session.default_world
+        return self.worlds.choose(None, story.character, default)
+
+    def read_only(self) -> None:
+        """What becomes nothing by itself: lorebooks that are part of a card's world, personas, groups."""
+        for found in self.reading.found:
+            if isinstance(found.record, Persona | Group) or id(found) in self.linked:
+                self._add(
+                    found,
+                    TakenThing(file=found.file, kind=found.kind, title=found.title, state="read", losses=found.losses),
+                )
+
+
+def _book(found: Found) -> Lorebook:
+    assert isinstance(found.record, Lorebook)
+    return found.record

@@ -1,0 +1,144 @@
+"""LoreRule: when an entry of the lorebook is told, as its author meant it in another tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from attrs import Attribute, field, fields, frozen
+
+from saga_core.errors import BadInput
+from saga_core.language import clean_name
+
+KEEP, SAGA = "keep", "saga"
+MODES = (SAGA, KEEP)
+LOGICS = ("and_any", "not_all", "not_any", "and_all")
+POSITIONS = (
+    "before_char",
+    "after_char",
+    "note_top",
+    "note_bottom",
+    "at_depth",
+    "examples_top",
+    "examples_bottom",
+    "outlet",
+)
+ROLES = ("system", "user", "assistant")
+TRIGGERS = ("normal", "continue", "impersonate", "swipe", "regenerate", "quiet")
+DEFAULT_ORDER, DEFAULT_WEIGHT = 100, 100
+
+
+def _names(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name for name in (clean_name(value) for value in values) if name)
+
+
+def _word_of(allowed: tuple[str, ...]) -> Any:
+    def check(instance: object, attribute: Attribute[str], value: str) -> None:
+        if value and value not in allowed:
+            raise BadInput(f'LoreRule.{attribute.name} is "{value}"; use one of {", ".join(allowed)}')
+
+    return check
+
+
+def _at_most(most: int) -> Any:
+    def check(instance: object, attribute: Attribute[int | None], value: int | None) -> None:
+        if value is not None and not 0 <= value <= most:
+            raise BadInput(f"LoreRule.{attribute.name} is {value}; use a whole number from 0 to {most}")
+
+    return check
+
+
+_MOST = 999_999_999
+
+
+@frozen(kw_only=True)
+class LoreRule:
+    """The rules of one entry. In ``mode`` ``saga`` the keys alone count, as further names by which it is mentioned.
+
+    ``sticky``, ``cooldown`` and ``delay`` are counted in messages; a turn has two. A key between slashes is a regular
+    expression. None means that the chat's own default holds.
+    """
+
+    mode: str = field(default=SAGA, validator=_word_of(MODES))
+    keys: tuple[str, ...] = field(default=(), converter=_names)
+    second_keys: tuple[str, ...] = field(default=(), converter=_names)
+    logic: str = field(default="and_any", validator=_word_of(LOGICS))
+    exclude_keys: tuple[str, ...] = field(default=(), converter=_names)
+    case_sensitive: bool | None = None
+    whole_words: bool | None = None
+    scan_depth: int | None = field(default=None, validator=_at_most(_MOST))
+    probability: int = field(default=100, validator=_at_most(100))
+    sticky: int = field(default=0, validator=_at_most(_MOST))
+    cooldown: int = field(default=0, validator=_at_most(_MOST))
+    delay: int = field(default=0, validator=_at_most(_MOST))
+    groups: tuple[str, ...] = field(default=(), converter=_names)
+    group_weight: int = field(default=DEFAULT_WEIGHT, validator=_at_most(_MOST))
+    group_override: bool = False
+    group_scoring: bool = False
+    no_recursion_into: bool = False
+    """What other entries say does not open it."""
+    no_recursion_from: bool = False
+    """What it says opens no other entry."""
+    recursion_level: int = field(default=0, validator=_at_most(_MOST))
+    """From 1 on it waits for what other entries say, and for so many rounds of it."""
+    position: str = field(default="", validator=_word_of(POSITIONS))
+    depth: int | None = field(default=None, validator=_at_most(_MOST))
+    role: str = field(default="", validator=_word_of(ROLES))
+    order: int = DEFAULT_ORDER
+    priority: int | None = None
+    ignore_budget: bool = False
+    enabled: bool = True
+    only_characters: tuple[str, ...] = field(default=(), converter=_names)
+    not_characters: tuple[str, ...] = field(default=(), converter=_names)
+    triggers: tuple[str, ...] = field(default=(), converter=_names)
+    only_after: int = field(default=0, validator=_at_most(_MOST))
+    """Replies that must have been given before."""
+    only_every: int = field(default=0, validator=_at_most(_MOST))
+    """It is told at every so many-th reply alone."""
+    keep_after_match: bool = False
+    not_after_match: bool = False
+
+    @property
+    def special(self) -> bool:
+        """Whether relevance alone would not do what these rules ask for."""
+        return any(getattr(self, name) != default for name, default in _SPECIAL.items()) or any(
+            is_pattern(key) for key in (*self.keys, *self.second_keys, *self.exclude_keys)
+        )
+
+    @property
+    def timed(self) -> bool:
+        """Whether it matters when the entry was told before."""
+        return bool(self.sticky or self.cooldown or self.keep_after_match or self.not_after_match)
+
+
+def is_pattern(key: str) -> bool:
+    """Whether a key is a regular expression, ``/…/`` with flags behind it."""
+    end = key.rfind("/")
+    return end > 1 and key.startswith("/") and all(flag in "dgimsuvy" for flag in key[end + 1 :])
+
+
+_SPECIAL = {
+    each.name: each.default
+    for each in fields(LoreRule)
+    if each.name
+    in {
+        "second_keys",
+        "exclude_keys",
+        "case_sensitive",
+        "probability",
+        "sticky",
+        "cooldown",
+        "delay",
+        "groups",
+        "recursion_level",
+        "only_characters",
+        "not_characters",
+        "triggers",
+        "only_after",
+        "only_every",
+        "keep_after_match",
+        "not_after_match",
+        "enabled",
+    }
+}
+PLAIN_RULE = LoreRule()

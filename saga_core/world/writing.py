@@ -1,0 +1,72 @@
+"""Writes a world's folder: all of it, or nothing; and a note of where it came from."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from saga_core.errors import StoreError
+from saga_core.language import nfc
+from saga_core.world.model import World
+from saga_core.world.render import render_world
+
+NOTE = "IMPORTED.json"
+_ASSETS = "assets"
+
+
+def imported_from(roots: Iterable[Path], source: str) -> str | None:
+    """The name of the world that was made from what has the digest ``source``, if there is one."""
+    for root in roots:
+        if not root.is_dir():
+            continue
+        for folder in sorted(root.iterdir()):
+            note = folder / NOTE
+            if not folder.name.startswith(".") and note.is_file():
+                try:
+                    plain = json.loads(note.read_text(encoding="utf-8"))
+                except (OSError, ValueError):
+                    continue  # somebody changed it: then nobody knows where the world came from
+                if isinstance(plain, dict) and plain.get("source") == source:
+                    return nfc(folder.name)
+    return None
+
+
+def free_name(root: Path, name: str, taken: Iterable[str] = ()) -> str:
+    """The name, with a number behind it where ``root`` has such a folder, or it is ``taken``, in capitals or not."""
+    there = {path.name.casefold() for path in root.iterdir()} if root.is_dir() else set()
+    there |= {each.casefold() for each in taken}
+    found, count = name, 2
+    while found.casefold() in there:
+        found, count = f"{name} {count}", count + 1
+    return found
+
+
+def write_world(root: Path, world: World, files: Mapping[str, bytes], note: Mapping[str, object]) -> Path:
+    """Write a world into the folder ``root`` under its name, with ``files`` beside it, and its ``note``.
+
+    ``files`` have plain names. Raises ``BadInput`` for a world that the format cannot hold, and ``StoreError``; then
+    nothing is there.
+    """
+    texts = render_world(world)
+    target, part = root / world.name, root / f".{world.name}.part"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if part.exists():
+            shutil.rmtree(part)
+        part.mkdir()
+        for name, text in texts.items():
+            (part / name).write_text(text, encoding="utf-8")
+        if files:
+            (part / _ASSETS).mkdir()
+        for name, data in files.items():
+            (part / _ASSETS / name).write_bytes(data)
+        (part / NOTE).write_text(json.dumps(note, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        if target.exists():
+            raise FileExistsError(17, "there is such a folder already", str(target))
+        part.replace(target)
+    except OSError as error:
+        shutil.rmtree(part, ignore_errors=True)
+        raise StoreError(f"{target}: the world cannot be written ({error.strerror}); nothing was left there") from error
+    return target

@@ -1,0 +1,127 @@
+"""``saga import``: cards, lorebooks and chats of other tools, and sessions that ``saga export`` wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from saga_core.errors import BadInput
+from saga_server.cli.data_access import Asking, as_json, reached
+from saga_server.cli.settings import fail, settings
+from saga_server.counted import counted
+from saga_server.terminal import say
+
+if TYPE_CHECKING:
+    from saga_core import Saga
+
+_ONE = {
+    "entries": "entry",
+    "greetings": "greeting",
+    "assets": "asset",
+    "turns": "turn",
+    "swipes": "swipe",
+    "branches": "branch",
+}
+_MOST = 2 << 30
+"""Bytes of all files of one call."""
+
+
+@click.command("import")
+@click.argument("sources", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would be taken in, and write nothing.")
+@click.option("--world", metavar="NAME", help="The world that chats are played in, instead of their character's.")
+@click.option(
+    "--lore",
+    type=click.Choice(["auto", "keep", "saga"]),
+    default="auto",
+    show_default=True,
+    help="How lore is told: by its own rules (keep), by relevance (saga), or each entry by what it has (auto).",
+)
+@click.option("--tell-card", is_flag=True, help="SAGA tells the card's texts, for a client that does not send them.")
+@click.option("--owner", help="Whom the chats belong to: the fingerprint of an API key (saga sessions --json).")
+@click.option("--edited", is_flag=True, help="A session's file was changed on purpose since it was exported.")
+@as_json
+@settings
+def import_command(
+    file: Path | None,
+    data: Path | None,
+    sources: tuple[Path, ...],
+    dry_run: bool,
+    world: str | None,
+    lore: str,
+    tell_card: bool,
+    owner: str | None,
+    edited: bool,
+    plain: bool,
+) -> None:
+    """Take in cards, lorebooks and chats of other tools, folders of them, and sessions that `saga export` wrote.
+
+    What a file is, its content tells. Cards and lorebooks become worlds, chats become sessions; what was imported
+    before is found again. A session of SAGA keeps its ids when they are free, and gets new ones else; a name that is
+    taken gets a number. A data directory that is not there yet is made.
+    """
+    try:
+        files = list(_files(sources))
+    except OSError as error:
+        fail(BadInput(f"{error.filename}: cannot be read ({error.strerror})"))
+    except BadInput as error:
+        fail(error)
+
+    async def take(saga: Saga) -> dict[str, Any]:
+        from saga_core.maintenance import TakeIn
+        from saga_server.admin import imported, to_plain, usual_owner
+
+        whose = owner if owner is not None else await usual_owner(saga)
+        how = TakeIn(owner=whose, world=world, lore=lore, tell_card=tell_card, dry_run=dry_run, edited=edited)  # type: ignore[arg-type]
+        found: dict[str, Any] = to_plain(await imported(saga, files, how))
+        await saga.drain(600)
+        return found
+
+    asked = {"lore": lore, "world": world, "owner": owner}
+    flags = {"dry_run": dry_run, "tell_card": tell_card, "edited": edited}
+    query = asked | {name: "1" if given else None for name, given in flags.items()}
+    found = reached(file, data, take, Asking("POST", "/api/import", query, files=files), fresh=True)
+    if plain:
+        import json
+
+        say(json.dumps(found, ensure_ascii=False, indent=1))
+    elif "id" in found:
+        say(f"{found['id']}  {found['label'] or '-'}  {counted(found['turns'], 'turn')}")
+    else:
+        _tell(found)
+
+
+def _files(sources: tuple[Path, ...]) -> Iterator[tuple[str, bytes]]:
+    """The files that are named, and those in folders that are. Raises ``OSError`` and ``BadInput``."""
+    left = _MOST
+    for source in sources:
+        folder = source.is_dir()
+        for path in sorted(each for each in source.rglob("*") if each.is_file()) if folder else [source]:
+            name = path.relative_to(source.parent).as_posix()
+            if folder and any(part.startswith(".") for part in path.relative_to(source).parts):
+                continue
+            left -= path.stat().st_size
+            if left < 0:
+                raise BadInput(f"{source}: more than {_MOST >> 30} GB in one call; import folder by folder")
+            yield name, path.read_bytes()
+
+
+def _tell(found: dict[str, Any]) -> None:
+    for thing in found["things"]:
+        becomes = [f"world {thing['world']}"] if thing["world"] else []
+        if thing["session"] or thing["label"]:
+            becomes.append(f"session {thing['session'] or ''} {thing['label']}".replace("  ", " ").strip())
+        counts = ", ".join(counted(number, _ONE[name], name) for name, number in thing["counts"].items() if number)
+        told = f"{thing['state']:6} {thing['what']}: {thing['title']}"
+        say("  ".join(part for part in (told, " | ".join(becomes), counts) if part))
+        for loss in thing["losses"]:
+            times = f" ({loss['count']} times)" if loss["count"] > 1 else ""
+            where = f" at {loss['where']}" if loss["where"] else ""
+            say(f"         {loss['verdict']:7} {loss['field']}{times}{where}: {loss['why']}")
+    for refused in found["refused"]:
+        say(f"not taken  {refused['file']}: {refused['why']}")
+    if found["dry_run"]:
+        say("nothing was written (--dry-run)")
