@@ -33,6 +33,7 @@ from saga_server.http import (
     tell_request_id,
 )
 from saga_server.process import Current, Metrics, Readiness, Reloading
+from saga_server.web import web_routes
 
 
 def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloading) -> web.Application:
@@ -61,7 +62,7 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
     app.on_response_prepare.append(share_with_origin)
     app.on_response_prepare.append(tell_request_id)
     app.on_response_prepare.append(only_header_text)
-    app.add_routes([*admin_routes(), *door_routes()])
+    app.add_routes([*admin_routes(), *web_routes(), *door_routes()])
     return app
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import asdict, define, evolve
+from attrs import asdict, define, evolve, field
 
 from saga_core.background import Supervisor
+from saga_core.catalog.origins import Origin, Origins
 from saga_core.codec import to_plain
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, NotFound
@@ -29,11 +30,13 @@ from saga_core.model import (
     WorldState,
     checked,
     filled,
+    fold,
     newest,
     undoings,
     within,
 )
 from saga_core.ports import Clock
+from saga_core.projection import Line, state_lines
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SharedMemories, amend
 
 BY_HAND = "/own/{actor}/{session}"
@@ -52,6 +55,49 @@ class Memory:
     ids: IdSource
     clock: Clock
     counters: Counters
+    origins: Origins = field(factory=Origins)
+
+    async def lines(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
+        """What is believed at a turn (the active head), each line with the turn that it comes from. JSON-able.
+
+        Raises ``NotFound``.
+        """
+        live = await self.directory.load(session_id)
+        state = await live.state(turn or live.head)
+        lines = state_lines(state)
+        origins = await self.origins.of(live, state.turn, lines)
+        return {
+            "session": live.session.id,
+            "turn": state.depth,
+            "turn_id": state.turn,
+            "player": state.name(state.player),
+            "lines": [_line(state, line, origin) for line, origin in zip(lines, origins, strict=True)],
+        }
+
+    async def preview(
+        self, session_id: str, kind: str, fields: Mapping[str, str], turn: str | None = None
+    ) -> dict[str, Any]:
+        """What ``correct`` would do, without doing it. JSON-able.
+
+        ``effect`` has the lines that would differ at the turn, as they are (``was``) and as they would be (``is``);
+        ``later`` counts the turns below it on the active path. Raises what ``correct`` raises.
+        """
+        from saga_core.curation import correct  # starting does without it
+
+        if kind in ("remember", "unremember"):
+            fields = await self._prepared(session_id, kind, fields, turn)
+        live = await self.directory.load(session_id)
+        node = live.tree.get(turn or live.head)
+        before = await live.state(node.id)
+        events = correct(before, kind, fields, self.clock.now())
+        after = fold(before, Delta(events, Source.EDIT), turn=node.id, depth=node.depth)
+        on_path = live.tree.is_ancestor(node.id, live.head)
+        return {
+            "turn": node.depth,
+            "turn_id": node.id,
+            "later": live.tree.get(live.head).depth - node.depth if on_path else 0,
+            "effect": _effect(before, after),
+        }
 
     async def records(
         self, session_id: str, *, turn: str | None = None, namespace: str = "/", query: str = ""
@@ -236,6 +282,32 @@ class Memory:
         self.directory.render(live.session.id, [turn])
         self.counters.add("changes.undone" if delta.undoes else "changes.made")
         return number
+
+
+def _line(state: WorldState, line: Line, origin: Origin | None = None) -> dict[str, Any]:
+    """A line with names, and with the turn that it comes from, if that is wanted."""
+    note = line.kind in ("note", "event")
+    found = {
+        "kind": line.kind,
+        "subject": None if note else state.name(line.subject),
+        "subject_id": line.subject,
+        "other": state.name(line.other) if line.other else None,
+        "other_id": line.other or None,
+        "text": line.text,
+        "number": line.number,
+        "top": line.top,
+    }
+    if origin is None:
+        return found
+    return {**found, "turn": origin.depth, "turn_id": origin.turn, "by": origin.by, "change": origin.change}
+
+
+def _effect(before: WorldState, after: WorldState) -> list[dict[str, Any]]:
+    """The lines in which two states differ."""
+    was = {line.key: _line(before, line) for line in state_lines(before)}
+    will = {line.key: _line(after, line) for line in state_lines(after)}
+    keys = dict.fromkeys((*was, *will))
+    return [{"was": was.get(key), "is": will.get(key)} for key in keys if was.get(key) != will.get(key)]
 
 
 def _place(namespace: str, session: Session, record: MemoryRecord | None = None) -> str:

@@ -7,6 +7,7 @@ from saga_core.projection.describe import describe_state, graph_words
 from saga_core.projection.episodes import render_episode, render_utterance, spoken_day, witnesses
 from saga_core.projection.graph_image import GraphImage, difference, portions, render_graph
 from saga_core.projection.kv import render_kv
+from saga_core.projection.lines import Line, LineKey, state_lines, touched
 from saga_core.projection.lore_graph import LoreGraph
 from saga_core.projection.pages import render_pages, render_prefix, render_world
 from saga_core.projection.story import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
@@ -19,6 +20,8 @@ __all__ = [
     "THING",
     "Difference",
     "GraphImage",
+    "Line",
+    "LineKey",
     "LoreGraph",
     "clauses",
     "compare_states",
@@ -35,6 +38,8 @@ __all__ = [
     "render_utterance",
     "render_world",
     "spoken_day",
+    "state_lines",
+    "touched",
     "weight",
     "witnesses",
 ]

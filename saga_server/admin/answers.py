@@ -27,6 +27,7 @@ class Welcome:
     chat: str
     admin: str
     health: str
+    pages: str
 
 
 @frozen

@@ -2,37 +2,78 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
+from weakref import WeakValueDictionary
 
 from aiohttp import web
+from attrs import define, field
 
 from saga_server.admin.endpoint import Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.read_params import ParamsReader
-from saga_server.admin.reply import as_json
-from saga_server.http import Handler
+from saga_server.admin.reply import as_json, tag_of, tagged
+from saga_server.http import Handler, RequestError
 
 
 def dispatcher() -> Handler:
     """Answers every request of the table. Raises as aiohttp does for other paths and methods, ``SagaError`` else."""
-    router = web.UrlDispatcher()
-    rows: dict[web.AbstractRoute, tuple[Endpoint[Any, Any], ParamsReader[Any]]] = {}
-    for endpoint in ENDPOINTS:
-        add = router.add_get if endpoint.method == "GET" else router.add_post
-        add = router.add_delete if endpoint.method == "DELETE" else add
-        rows[add(endpoint.path, _unused)] = endpoint, ParamsReader.of(endpoint)
+    return _Dispatcher().dispatch
 
-    async def dispatch(request: web.Request) -> web.StreamResponse:
-        match = await router.resolve(request)
+
+@define(eq=False)
+class _Dispatcher:
+    router: web.UrlDispatcher = field(factory=web.UrlDispatcher)
+    rows: dict[web.AbstractRoute, tuple[Endpoint[Any, Any], ParamsReader[Any]]] = field(factory=dict)
+    reading: dict[str, Endpoint[Any, Any]] = field(factory=dict)
+    """The rows that read, by path."""
+    editing: WeakValueDictionary[str, asyncio.Lock] = field(factory=lambda: WeakValueDictionary[str, asyncio.Lock]())
+    """Conditional edits of one thing wait for each other: between look and change nothing else of their kind comes."""
+
+    def __attrs_post_init__(self) -> None:
+        for endpoint in ENDPOINTS:
+            add = self.router.add_get if endpoint.method == "GET" else self.router.add_post
+            add = self.router.add_delete if endpoint.method == "DELETE" else add
+            self.rows[add(endpoint.path, _unused)] = endpoint, ParamsReader.of(endpoint)
+            if endpoint.method == "GET":
+                self.reading[endpoint.path] = endpoint
+
+    async def dispatch(self, request: web.Request) -> web.StreamResponse:
+        match = await self.router.resolve(request)
         if match.http_exception is not None:
             raise match.http_exception
-        endpoint, reader = rows[match.route]
-        found = await endpoint.handler(request, await reader.read(request, match))
-        if isinstance(found, web.StreamResponse):
-            return found
-        return as_json(found, endpoint.status if endpoint.status_of is None else endpoint.status_of(found))
+        endpoint, reader = self.rows[match.route]
+        asked = await reader.read(request, match)
+        condition = request.headers.get("If-Match")
+        if condition is None or endpoint.method == "GET":
+            return await _answer(request, endpoint, asked)
+        if endpoint.if_match is None:
+            raise RequestError(f"If-Match: {endpoint.request} takes no condition; leave it out", param="If-Match")
+        lock = self.editing.setdefault(endpoint.if_match.format_map(match), asyncio.Lock())
+        async with lock:
+            await self._compare(request, self.reading[endpoint.if_match], match, condition)
+            return await _answer(request, endpoint, asked)
 
-    return dispatch
+    async def _compare(
+        self, request: web.Request, source: Endpoint[Any, Any], match: web.UrlMappingMatchInfo, condition: str
+    ) -> None:
+        asked = source.params(match["id"])
+        answer = as_json(await source.handler(request, asked))
+        tag = tag_of(answer.body if isinstance(answer.body, bytes) else b"")
+        if condition.strip() != "*" and tag not in (each.strip() for each in condition.split(",")):
+            where = source.path.format_map(match)
+            message = f"If-Match: {where} has changed since it was read; read it again, and edit what it says now"
+            raise RequestError(message, param="If-Match", status=412, kind="precondition_error")
+
+
+async def _answer(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any) -> web.StreamResponse:
+    found = await endpoint.handler(request, asked)
+    if isinstance(found, web.StreamResponse):
+        return found
+    response = as_json(found, endpoint.status if endpoint.status_of is None else endpoint.status_of(found))
+    if endpoint.method == "GET" and response.status == 200 and not endpoint.open:
+        return tagged(response, request.headers.get("If-None-Match"))
+    return response
 
 
 async def _unused(request: web.Request) -> web.StreamResponse:

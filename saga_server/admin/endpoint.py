@@ -76,6 +76,8 @@ class Endpoint(Generic[P, A]):
     """Answered without a key."""
     any_query: bool = field(default=False, kw_only=True)
     """Probes may send parameters that nobody knows."""
+    if_match: str | None = field(default=None, kw_only=True)
+    """Of what changes something: the path whose answer's ``ETag`` an ``If-Match`` is compared with."""
 
     @property
     def request(self) -> str:

@@ -30,6 +30,8 @@ _SESSIONS: Final = ("sessions",)
 _TIMELINES: Final = ("timelines",)
 _MEMORY: Final = ("memory",)
 _DATA: Final = ("data",)
+_CHANGES: Final = f"{_ONE}/changes"
+_HEADS: Final = f"{_ONE}/timelines"
 
 ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     Endpoint(
@@ -70,6 +72,10 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "The state at a turn", tags=_MEMORY,
     ),
     Endpoint(
+        "GET", f"{_ONE}/lines", memory_handlers.show_lines, parameters.AtTurn, memory_answers.Lines,
+        "What is believed at a turn, line by line", tags=_MEMORY,
+    ),
+    Endpoint(
         "GET", f"{_ONE}/cost", session_handlers.show_cost, parameters.Cost, answers.CostOfSession,
         "What a session cost", tags=_SESSIONS,
     ),
@@ -91,15 +97,15 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     ),
     Endpoint(
         "POST", f"{_ONE}/fork", timelines.fork, parameters.Fork, answers.Timeline,
-        "Name a timeline", tags=_TIMELINES, status=201,
+        "Name a timeline", tags=_TIMELINES, status=201, if_match=_HEADS,
     ),
     Endpoint(
         "POST", f"{_ONE}/timelines/{{name}}", timelines.rename, parameters.Rename, answers.Timeline,
-        "Rename a timeline", tags=_TIMELINES,
+        "Rename a timeline", tags=_TIMELINES, if_match=_HEADS,
     ),
     Endpoint(
         "DELETE", f"{_ONE}/timelines/{{name}}", timelines.forget, parameters.OfTimeline, answers.ForgottenName,
-        "Forget a timeline's name", tags=_TIMELINES,
+        "Forget a timeline's name", tags=_TIMELINES, if_match=_HEADS,
     ),
     Endpoint(
         "GET", f"{_ONE}/compare", timelines.compare, parameters.Compare, answers.Comparison,
@@ -123,11 +129,11 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     ),
     Endpoint(
         "POST", f"{_ONE}/changes", memory_handlers.make_change, parameters.Correction, memory_answers.Changed,
-        "Correct something", tags=_MEMORY, status=201,
+        "Correct something", tags=_MEMORY, status=201, if_match=_CHANGES,
     ),
     Endpoint(
         "DELETE", f"{_ONE}/changes/{{change}}", memory_handlers.undo_change, parameters.OfChange, memory_answers.Undone,
-        "Undo a change", tags=_MEMORY,
+        "Undo a change", tags=_MEMORY, if_match=_CHANGES,
     ),
     Endpoint(
         "GET", f"{_ONE}/context", memory_handlers.show_context, parameters.AtTurn, memory_answers.Context,
@@ -143,7 +149,7 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     ),
     Endpoint(
         "POST", f"{_ONE}/prune", timelines.prune, parameters.Prune, answers.Pruned,
-        "Remove a turn with everything below it", tags=_TIMELINES,
+        "Remove a turn with everything below it", tags=_TIMELINES, if_match=_HEADS,
     ),
     Endpoint(
         "POST", f"{_ONE}/reextract", session_handlers.reextract, parameters.Reextract, answers.Asked,

@@ -34,6 +34,17 @@ class State:
 
 
 @frozen(kw_only=True)
+class Lines:
+    """What is believed at a turn, each line with the turn that it comes from."""
+
+    session: str
+    turn: int
+    turn_id: str
+    player: str
+    lines: Rows
+
+
+@frozen(kw_only=True)
 class Graph:
     """The graph at the turn recorded last."""
 
@@ -124,12 +135,16 @@ class Changes:
     changes: Rows
 
 
-@frozen
+@frozen(kw_only=True)
 class Changed:
-    """The change that was made."""
+    """The change that was made, or that would be: from which turn on, and which lines differ with it."""
 
     session: str
-    change: str
+    change: str | None
+    turn: int
+    turn_id: str
+    later: int
+    effect: Rows
 
 
 @frozen

@@ -16,6 +16,11 @@ async def show_state(request: web.Request, asked: parameters.AtTurn) -> memory_a
     return memory_answers.State(**await request.app[SAGA].describe(asked.session, asked.turn))
 
 
+async def show_lines(request: web.Request, asked: parameters.AtTurn) -> memory_answers.Lines:
+    """What is believed at a turn, line by line."""
+    return memory_answers.Lines(**await request.app[SAGA].memory.lines(asked.session, asked.turn))
+
+
 async def show_graph(request: web.Request, asked: parameters.OfSession) -> memory_answers.Graph:
     """The graph at the active head."""
     return memory_answers.Graph(**await request.app[SAGA].views.graph(asked.session))
@@ -88,10 +93,15 @@ async def list_changes(request: web.Request, asked: parameters.OfSession) -> mem
 
 
 async def make_change(request: web.Request, asked: parameters.Correction) -> memory_answers.Changed:
-    """Correct something, at the turn recorded last or at another."""
+    """Correct something, at the turn recorded last or at another; or only say what would come of it."""
     session = await request.app[SAGA].sessions.get(asked.session)
-    correcting = request.app[SAGA].memory.correct(session.id, asked.kind, dict(asked.fields), asked.turn or None)
-    return memory_answers.Changed(session.id, await to_its_end(request, correcting))
+    memory = request.app[SAGA].memory
+    what = (session.id, asked.kind, dict(asked.fields), asked.turn or None)
+    effect = await memory.preview(*what)
+    if asked.dry_run:
+        return memory_answers.Changed(session=session.id, change=None, **effect)
+    change = await to_its_end(request, memory.correct(*what))
+    return memory_answers.Changed(session=session.id, change=change, **effect)
 
 
 async def undo_change(request: web.Request, asked: parameters.OfChange) -> memory_answers.Undone:

@@ -104,6 +104,12 @@ def _operation(endpoint: Endpoint[Any, Any]) -> dict[str, Any]:
     params = params_of(endpoint.params)
     parameters = [_in_path(each) for each in params if each.spec.place == "path"]
     parameters += [_in_query(each) for each in params if each.spec.place == "query"]
+    if endpoint.if_match is not None:
+        about = f"The ETag of GET {endpoint.if_match} as it was read; refused if that has changed since"
+        parameters.append(
+            {"name": "If-Match", "in": "header", "required": False, "description": about, "schema": {"type": "string"}}
+        )
+        answers["412"] = _failure("What the condition names has changed since it was read")
     if parameters:
         found["parameters"] = parameters
     if names := body_names(params):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -15,6 +16,21 @@ def as_json(answer: Any, status: int = 200) -> web.Response:
     """The response with an answer in it."""
     body = to_text(answer).encode("utf-8", "replace")
     return web.Response(body=body, status=status, content_type="application/json", charset="utf-8")
+
+
+def tag_of(body: bytes) -> str:
+    """The ``ETag`` of an answer: another one for other bytes."""
+    return f'"{hashlib.sha256(body).hexdigest()[:24]}"'
+
+
+def tagged(response: web.Response, wanted: str | None) -> web.Response:
+    """The response with its ``ETag``; one without a body when that is among those of ``If-None-Match``."""
+    tag = tag_of(response.body if isinstance(response.body, bytes) else b"")
+    response.headers["ETag"] = tag
+    response.headers["Cache-Control"] = "no-cache"
+    if wanted is not None and tag in (each.strip().removeprefix("W/") for each in wanted.split(",")):
+        return web.Response(status=304, headers={"ETag": tag, "Cache-Control": "no-cache"})
+    return response
 
 
 def to_text(answer: Any) -> str:

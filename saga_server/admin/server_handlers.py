@@ -25,8 +25,10 @@ _STATUS_SECONDS = 5.0
 
 
 async def welcome(request: web.Request, asked: NoParams) -> answers.Welcome:
-    """For a person who opens the address in a browser."""
-    return answers.Welcome("SAGA", chat="/v1/chat/completions", admin="/api/status", health="/readyz")
+    """Leads a person who opens the address in a browser to the pages."""
+    if "text/html" in request.headers.get("Accept", ""):
+        raise web.HTTPFound("ui/")
+    return answers.Welcome("SAGA", chat="/v1/chat/completions", admin="/api/status", health="/readyz", pages="/ui/")
 
 
 async def healthz(request: web.Request, asked: NoParams) -> answers.Alive:

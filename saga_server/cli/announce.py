@@ -29,6 +29,7 @@ def announce(server: Server) -> None:
     base = f"{server.url}/v1"
     rows = [
         ("base URL", base),
+        ("pages", f"{server.url}/ui/ (in a browser: what SAGA remembers, and correcting it)"),
         ("SillyTavern", f"API Connections > Chat Completion > Custom (OpenAI-compatible) > Custom Endpoint: {base}"),
         ("RisuAI", f"Settings > Chat Bot > Model: Reverse Proxy > URL: {base}/chat/completions"),
         ("API key", _key(server.config)),

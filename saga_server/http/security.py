@@ -32,7 +32,7 @@ _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+(?:%[\w.~-]+)?\]|[^\s\[\]:@/?#\\,]+)(?::
 _OPEN = frozenset({"/", "/healthz", "/readyz"})
 _EXPOSED = (
     "X-SAGA-Session, X-SAGA-Turn, X-SAGA-Parent, X-SAGA-Context-Ms, X-SAGA-Late, X-SAGA-Silent, X-SAGA-Notice,"
-    " X-SAGA-Tokens, X-SAGA-Cost, X-SAGA-Cost-Without, X-Request-ID, Retry-After"
+    " X-SAGA-Tokens, X-SAGA-Cost, X-SAGA-Cost-Without, X-Request-ID, Retry-After, ETag"
 )
 
 
@@ -43,13 +43,14 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
     place = find(request.rel_url.raw_path)
     if place is not None:
         request[PLACE] = place
+    page = _is_page(request)
     admin = place is None and request.path not in _OPEN
     _check_host(request, server, admin)
     _check_origin(request, server, admin)
     if request.method == "OPTIONS":
         return _preflight(request)
     bearer = read_bearer(_one_authorization(request) or _as_bearer(_key_elsewhere(request, place)))
-    _check_key(bearer, server, request.path not in _OPEN, admin)
+    _check_key(bearer, server, request.path not in _OPEN and not page, admin)
     request[BEARER] = bearer
     await _receive(request)
     return await handler(request)
@@ -101,6 +102,11 @@ async def _receive(request: web.Request) -> None:
         ) from None
 
 
+def _is_page(request: web.Request) -> bool:
+    """Whether the files of the pages are asked for. They hold nothing of a story, and ask for the key themselves."""
+    return request.method in ("GET", "HEAD") and (request.path == "/ui" or request.path.startswith("/ui/"))
+
+
 def _check_host(request: web.Request, server: ServerConfig, admin: bool) -> None:
     """A page of another site whose name was made to point here shows its own name as Host.
 
@@ -144,7 +150,8 @@ def _host_of(authority: str) -> str:
 def _check_origin(request: web.Request, server: ServerConfig, admin: bool) -> None:
     origin = ", ".join(request.headers.getall("Origin", []))  # of two, both would have to be right
     if "Origin" not in request.headers:
-        if request.headers.get("Sec-Fetch-Site") == "cross-site" and request.path not in _OPEN:
+        led_here = _is_page(request) and request.headers.get("Sec-Fetch-Dest") == "document"
+        if request.headers.get("Sec-Fetch-Site") == "cross-site" and request.path not in _OPEN and not led_here:
             raise RequestError(
                 "Sec-Fetch-Site: a page of another site asks, and does not say which; it may not use this",
                 param="Sec-Fetch-Site",
@@ -169,7 +176,9 @@ def _may(origin: str, request: web.Request, server: ServerConfig, admin: bool) -
     authority = origin.partition("://")[2]
     if not admin and ("*" in server.origins or is_loopback(_host_of(authority))):
         return True
-    return bool(authority) and authority == request.host.lower() and _is_ours(request.host, server)
+    if not authority or authority != request.host.lower():
+        return False
+    return _is_ours(request.host, server) or bool(server.api_keys)  # whose key a page of another site does not have
 
 
 def _preflight(request: web.Request) -> web.Response:
@@ -186,11 +195,12 @@ def _preflight(request: web.Request) -> web.Response:
 async def share_with_origin(request: web.Request, response: web.StreamResponse) -> None:
     """Let the page that asked read the answer, errors included. A signal handler of ``on_response_prepare``.
 
-    No answer is ever a page, whatever a story in it looks like.
+    No answer but the files of ``/ui/`` is ever a page, whatever a story in it looks like.
     """
     response.headers["X-Content-Type-Options"] = "nosniff"
     origin = request.get(_ORIGIN)
     if origin is not None:
         response.headers["Access-Control-Allow-Origin"] = origin
         response.headers["Access-Control-Expose-Headers"] = _EXPOSED
-        response.headers["Vary"] = "Origin"
+        packed = response.headers.get("Vary")
+        response.headers["Vary"] = f"{packed}, Origin" if packed else "Origin"

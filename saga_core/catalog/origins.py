@@ -1,0 +1,104 @@
+"""Where a line comes from: the last turn of a path that changed it, who said so, and the change that undoes it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from attrs import define, field, frozen
+from cachetools import LRUCache
+
+from saga_core.model import Event, Turn, deltas, undoings
+from saga_core.projection import Line, LineKey, touched
+from saga_core.sessions import LiveSession
+
+_SESSIONS = 8
+_CHUNK = 256
+"""Turns that are read between two chances for others to run."""
+
+
+@frozen
+class Origin:
+    """The turn that last changed a line."""
+
+    turn: str
+    depth: int
+    by: str
+    """``Source``: the narrator's block, an extraction, an edit, a curator; ``none`` for the world's opening."""
+    change: str | None = None
+    """The id of the change that said it; None for what a turn itself reported."""
+
+
+@define
+class _Known:
+    """What is known of one path up to a turn."""
+
+    turn: str
+    revision: int
+    origins: dict[LineKey, Origin] = field(factory=dict)
+    notes: dict[tuple[int, str], Origin] = field(factory=dict)
+
+
+@define(eq=False)
+class Origins:
+    """Origins of lines. The path of a session is read once, and then followed turn by turn."""
+
+    _known: LRUCache[str, _Known] = field(factory=lambda: LRUCache(_SESSIONS), init=False)
+
+    async def of(self, live: LiveSession, turn: str, lines: list[Line]) -> list[Origin]:
+        """The origin of each line of the state at ``turn``."""
+        known = await self._follow(live, turn)
+        state = await live.state(turn)
+        gone: dict[str, list[str]] = {}
+        for former, into in state.merged.items():
+            gone.setdefault(into, []).append(former)
+        opening = Origin(live.tree.root, 0, "none")
+
+        def found(line: Line) -> Origin:
+            if line.kind == "note":
+                depth = line.since or 0
+                at = Origin(live.tree.ancestor_at(turn, depth).id, depth, "none")
+                return known.notes.get((depth, line.text), at)
+            names = [
+                (line.kind, subject, other)
+                for subject in (line.subject, *gone.get(line.subject, ()))
+                for other in (line.other, *gone.get(line.other, ()))
+            ]
+            rows = [known.origins[name] for name in names if name in known.origins]
+            return max(rows, key=lambda each: each.depth, default=opening)
+
+        return [found(line) for line in lines]
+
+    async def _follow(self, live: LiveSession, turn: str) -> _Known:
+        known = self._known.get(live.session.id)
+        revision = live.revision
+        if known is None or known.revision != revision or not live.tree.is_ancestor(known.turn, turn):
+            known = _Known("", revision)
+        after = live.tree.get(known.turn).depth + 1 if known.turn else 0
+        ids = [node.id for node in live.tree.path(turn) if node.depth >= after]
+        fresh = _Known(turn, revision, dict(known.origins), dict(known.notes))
+        for start in range(0, len(ids), _CHUNK):
+            for each in await live.journal.turns(live.session.id, ids[start : start + _CHUNK]):
+                _read(live, each, fresh)
+            await asyncio.sleep(0)
+        self._known[live.session.id] = fresh
+        return fresh
+
+
+def _read(live: LiveSession, turn: Turn, known: _Known) -> None:
+    """Take in what a turn changed, and who said so."""
+    later = live.amendments.get(turn.id, ())
+    undone = undoings(later)
+    whole = live.effective(turn)
+    _take(turn, whole.events, known, whole.source.value, None)
+    for delta in later:
+        if delta.id and not delta.undoes and delta.id not in undone:
+            _take(turn, delta.events, known, delta.source.value, delta.id)
+
+
+def _take(turn: Turn, events: tuple[Event, ...], known: _Known, by: str, change: str | None) -> None:
+    origin = Origin(turn.id, turn.depth, by, change)
+    for event in events:
+        for key in touched(event):
+            known.origins[key] = origin
+        if isinstance(event, deltas.Noted):
+            known.notes[turn.depth, event.text] = origin

@@ -1,0 +1,104 @@
+"""What is believed, line by line: each a single statement that a person can check, correct, and follow to a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from saga_core.model import Event, Kind, WorldState, deltas
+
+LineKey = tuple[str, str, str]
+"""Kind, subject and other: the same for the same statement about the same, whatever it says."""
+
+
+@frozen(kw_only=True)
+class Line:
+    """A statement. ``kind`` is ``place``, ``hp``, ``mood``, ``status``, ``present``, ``item``, ``relation``, ``note``
+    or ``event``."""
+
+    kind: str
+    subject: str = ""
+    """The id of whom it is about; of a note its number among those that are kept, of an event its own id."""
+    other: str = ""
+    """The id of the item that is held, or of whom a relation is to."""
+    text: str = ""
+    number: int | None = None
+    """Hit points, quantity, strength, or the turn for which an event is due."""
+    top: int | None = None
+    """The most hit points there can be."""
+    since: int | None = None
+    """The turn (depth) of a statement that has its own: a note, a scheduled event."""
+
+    @property
+    def key(self) -> LineKey:
+        """What it is about."""
+        return self.kind, self.subject, self.other
+
+
+def state_lines(state: WorldState) -> list[Line]:
+    """The statements of a state about the player, who is with them, relations, the dead, notes and events to come."""
+    return list(_lines(state))
+
+
+def _lines(state: WorldState) -> Iterator[Line]:
+    place = state.location
+    yield Line(kind="place", subject=state.player, text=state.name(place) if place else "")
+    yield from _person(state, state.player, own=True)
+    for item, stack in state.belongings.get(state.player, {}).items():
+        yield Line(kind="item", subject=state.player, other=item, text=state.name(item), number=stack.quantity)
+    for who in state.present:
+        yield Line(kind="present", subject=who, text=state.name(who))
+        yield from _person(state, who)
+    for (source, target), relation in state.relations.items():
+        yield Line(kind="relation", subject=source, other=target, text=relation.type, number=relation.strength)
+    for entity in state.of_kind(Kind.CHARACTER):
+        if entity.dead:
+            yield Line(kind="status", subject=entity.id, text=str(entity.get("status")))
+    for at, (depth, text) in enumerate(state.notes):
+        yield Line(kind="note", subject=str(at), text=text, since=depth)
+    for event in state.schedule.values():
+        text = f"{event.name}: {event.text}" if event.text else event.name
+        yield Line(kind="event", subject=event.event, text=text, number=event.due, since=event.since)
+
+
+def _person(state: WorldState, who: str, *, own: bool = False) -> Iterator[Line]:
+    entity = state.entities.get(who)
+    if entity is None:
+        return
+    hp, top, mood = entity.get("hp"), entity.get("max_hp"), entity.get("mood")
+    if isinstance(hp, int):
+        yield Line(kind="hp", subject=who, number=hp, top=top if isinstance(top, int) else None)
+    if mood or own:
+        yield Line(kind="mood", subject=who, text=str(mood or ""))
+
+
+def touched(event: Event) -> tuple[LineKey, ...]:
+    """The statements that an event may have changed. Events that change no line of its own touch none."""
+    match event:
+        case deltas.Moved(who=who):
+            return (("place", who, ""),)
+        case deltas.HpChanged(who=who) | deltas.HpSet(who=who):
+            return (("hp", who, ""),)
+        case deltas.MoodChanged(who=who):
+            return (("mood", who, ""),)
+        case deltas.StatusChanged(who=who):
+            return ("status", who, ""), ("present", who, "")
+        case deltas.ItemGained(owner=owner, item=item) | deltas.ItemLost(owner=owner, item=item):
+            return (("item", owner, item),)
+        case deltas.ItemCounted(owner=owner, item=item):
+            return (("item", owner, item),)
+        case deltas.ItemTransferred(giver=giver, receiver=receiver, item=item):
+            return ("item", giver, item), ("item", receiver, item)
+        case deltas.Met(who=who) | deltas.Separated(who=who):
+            return (("present", who, ""),)
+        case deltas.RelationChanged(source=source, target=target):
+            return (("relation", source, target),)
+        case deltas.AttributeSet(who=who, name=name):
+            return (("hp" if name == "max_hp" else name, who, ""),)
+        case deltas.Introduced(id=who, attributes=attributes):
+            return tuple(("hp" if name == "max_hp" else name, who, "") for name in attributes)
+        case deltas.EventScheduled(event=name):
+            return (("event", name, ""),)
+        case _:
+            return ()

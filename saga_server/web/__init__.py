@@ -1,0 +1,14 @@
+"""The pages at ``/ui/``: what a browser is sent to look into the memory and to correct it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from saga_core.lazy_face import lazy_face
+
+if TYPE_CHECKING:
+    from saga_server.web.serving import web_routes
+
+__all__ = ["web_routes"]
+
+__getattr__ = lazy_face({"web_routes": "saga_server.web.serving:web_routes"})

@@ -1,0 +1,158 @@
+// Health: what works less well and what helps, stores, waiting work, verifying, backups, settings.
+import { html, useRef, useState } from "../lib/dom.js";
+import { read, useRead, write } from "../lib/api.js";
+import { language, useWords } from "../lib/i18n.js";
+import { useLive } from "../lib/live.js";
+import { to } from "../lib/router.js";
+import { brief, Text } from "../lib/text.js";
+import { Failed, Part, Read, useRun } from "../parts/common.js";
+import words from "../words/health.js";
+
+export function Page() {
+  const t = useWords(words);
+  const status = useRead("api/status");
+  const jobs = useRead("api/jobs");
+  const backups = useRead("api/backups");
+  useLive(null, () => [status.reload(), jobs.reload()]);
+  return html`<${Read} from=${status}>${status.data && html`
+    <${Degraded} status=${status.data} />
+    <div class="columns"><${Server} status=${status.data} /><${Stores} status=${status.data} /></div>
+  `}<//>
+  <${Read} from=${jobs}>${jobs.data && html`<${Jobs} found=${jobs.data} reload=${jobs.reload} />`}<//>
+  <${Check} />
+  <${Read} from=${backups}>${backups.data && html`<${Backups} found=${backups.data.backups} reload=${backups.reload} />`}<//>
+  <${Settings} />
+  ${status.data && html`<details class="part" data-item="counters"><summary>${t("counters")}</summary>
+    <${Table} rows=${Object.entries(status.data.counters)} /></details>`}`;
+}
+
+function Degraded({ status }) {
+  const t = useWords(words);
+  const modes = Object.entries(status.degraded);
+  const failed = status.work?.failed ?? [];
+  return html`<${Part} name="degraded" title=${t("degraded")}>
+    ${modes.length === 0 && status.silent.length === 0 && failed.length === 0 && html`<p class="notice good">${t("fine")}</p>`}
+    ${modes.map(([name, why]) => html`<div class="notice warn" key=${name} data-item="mode" data-name=${name}>
+      <p><strong>${name}</strong></p><p><${Text} value=${why} /></p></div>`)}
+    ${status.silent.map((each) => html`<div class="notice warn" key=${each.session} data-item="silent"><p><strong>${t("silent")}</strong></p>
+      <p>${t("silentHelp", { n: each.replies ?? 3 })} <a href=${to("now", { session: each.session })}>${brief(each.label || each.session, 40)}</a></p></div>`)}
+    ${failed.length > 0 && html`<h3>${t("failed")}</h3><ul>${failed.map((each, at) => html`<li key=${at}><${Text} value=${each.reason ?? each} /></li>`)}</ul>`}
+  <//>`;
+}
+
+function lasting(seconds, t) {
+  const all = Math.floor(seconds);
+  const parts = [["days", Math.floor(all / 86_400)], ["hours", Math.floor(all / 3_600) % 24], ["minutes", Math.floor(all / 60) % 60], ["seconds", all % 60]];
+  const first = Math.max(0, parts.findIndex(([, n]) => n > 0));
+  return parts.slice(first, first + 2).map(([name, n]) => t(name, { n })).join(" ");
+}
+
+function Server({ status }) {
+  const t = useWords(words);
+  const loop = status.loop.blocks ? `${status.loop.longest_ms} ms (${t("blocks", { n: status.loop.blocks })})` : `${status.loop.longest_ms} ms`;
+  const late = Object.entries(status.context.late ?? {}).map(([name, n]) => `${name}: ${n}`).join(", ");
+  return html`<${Part} name="server" title=${t("server")}><${Table} rows=${[
+    [t("version"), status.version], [t("uptime"), lasting(status.uptime_seconds, t)], [t("narrators"), status.narrators.join(", ")],
+    [t("openRequests"), status.open_requests], [t("loop"), loop], [t("worlds"), status.worlds.join(", ") || t("none")],
+    ...(late ? [[t("late"), late]] : []),
+  ]} /><//>`;
+}
+
+function Table({ rows }) {
+  return html`<div class="scroll"><table><tbody>${rows.map(([name, value]) => html`<tr key=${name}><th scope="row">${name}</th><td><${Text} value=${value} /></td></tr>`)}</tbody></table></div>`;
+}
+
+function Stores({ status }) {
+  const t = useWords(words);
+  return html`<${Part} name="stores" title=${t("stores")}><div class="scroll"><table>
+    <thead><tr><th scope="col">${t("store")}</th><th scope="col">${t("engine")}</th><th scope="col">${t("health")}</th></tr></thead>
+    <tbody>${Object.entries(status.stores).map(([kind, store]) => html`<tr key=${kind} data-item="store" data-name=${kind}>
+      <th scope="row">${kind}</th><td>${store.name ?? store.backend ?? ""}</td>
+      <td><span class=${`tag ${store.ok === false ? "bad" : "good"}`}>${store.ok === false ? "✗" : "✓"} <${Text} value=${store.detail ?? ""} /></span></td></tr>`)}
+    </tbody></table></div>
+    <p class="hint">${t("embedder")}: ${status.embedder} · ${t("tokens")}: ${status.tokens}</p><//>`;
+}
+
+function Jobs({ found, reload }) {
+  const t = useWords(words);
+  const [run, running, error] = useRun();
+  const retry = () => run(async () => {
+    await write("POST", "api/jobs/retry");
+    await reload();
+  });
+  return html`<${Part} name="jobs" title=${t("jobs")} aside=${found.jobs.length > 0 && html`<button type="button" data-action="retry" disabled=${running} onClick=${retry}>${t("retry")}</button>`}>
+    ${found.jobs.length === 0 && html`<p class="none">${t("noJobs")}</p>`}
+    <${Failed} error=${error} />
+    ${found.jobs.length > 0 && html`<ul class="lines">${found.jobs.slice(0, 100).map((job, at) => html`<li key=${at} class="line" data-item="job">
+      <span class="says"><strong>${job.kind}</strong> <${Text} value=${job.reason} /></span>
+      <span class="from"><span class=${`tag ${job.stuck ? "bad" : ""}`}>${job.stuck ? t("stuck") : t("waiting")}</span></span></li>`)}</ul>`}
+  <//>`;
+}
+
+/** One session after the other, so that it can be seen how far it is, and stopped. */
+function Check() {
+  const t = useWords(words);
+  const [run, running, error] = useRun();
+  const [at, put] = useState(null);
+  const stop = useRef(false);
+  const check = (method, where) => run(async () => {
+    stop.current = false;
+    const { data } = await read("api/sessions", { fleeting: "all" });
+    const ids = data.sessions.map((each) => each.id);
+    let found = [];
+    put({ done: 0, n: ids.length, found, over: false });
+    for (const [number, id] of ids.entries()) {
+      if (stop.current) break;
+      const answer = method === "GET" ? (await read(where, { session: id })).data : await write(method, where, undefined, { query: { session: id } });
+      found = [...found, ...answer.findings];
+      put({ done: number + 1, n: ids.length, found, over: false });
+    }
+    put((last) => ({ ...last, over: true }));
+  });
+  return html`<${Part} name="check" title=${t("check")}>
+    <p class="hint">${t("checkHelp")}</p>
+    <div class="actions">
+      <button type="button" data-action="verify" disabled=${running} onClick=${() => check("GET", "api/verify")}>${t("verify")}</button>
+      ${at?.over && at.found.some((each) => each.mendable) && html`<button type="button" class="main" data-action="repair" disabled=${running} onClick=${() => check("POST", "api/repair")}>${t("repair")}</button>`}
+      ${running && html`<button type="button" data-action="stop" onClick=${() => { stop.current = true; }}>${t("stop")}</button>`}
+    </div>
+    ${at && running && html`<p>${t("checking", at)}</p><progress aria-label=${t("verify")} max=${at.n || 1} value=${at.done} />`}
+    <div role="status" aria-live="polite">
+      ${at?.over && at.done < at.n && html`<p class="notice warn">${t("stopped", at)}</p>`}
+      ${at?.over && at.done === at.n && at.found.length === 0 && html`<p class="notice good" data-item="equal">${t("equal", at)}</p>`}
+      ${at?.found.length > 0 && html`<p class="notice bad">${t("findings", { n: at.found.length })}</p>`}
+    </div>
+    ${at && html`<ul>${at.found.slice(0, 100).map((each, number) => html`<li key=${number} data-item="finding"><${Text} value=${each.what} /> ${each.mendable && html`<span class="tag">${t("mendable")}</span>`}</li>`)}</ul>`}
+    <${Failed} error=${error} />
+  <//>`;
+}
+
+function Backups({ found, reload }) {
+  const t = useWords(words);
+  const [run, running, error] = useRun();
+  const make = () => run(async () => {
+    await write("POST", "api/backups");
+    await reload();
+  });
+  const chosen = language.get();
+  return html`<${Part} name="backups" title=${t("backups")} aside=${html`<button type="button" data-action="backup" disabled=${running} onClick=${make}>${t("backUp")}</button>`}>
+    <${Failed} error=${error} />
+    ${found.length === 0 && html`<p class="none">${t("noBackups")}</p>`}
+    ${found.length > 0 && html`<ul class="lines">${[...found].reverse().slice(0, 20).map((each) => html`<li key=${each.path} data-item="backup" class="line">
+      <span class="says">${new Date(each.made * 1000).toLocaleString(chosen)}<small><${Text} value=${each.path} /></small></span>
+      <span class="from">${!each.there && html`<span class="tag bad">${t("missing")}</span>`}<span class="tag">${(each.bytes / 1024).toLocaleString(chosen, { maximumFractionDigits: 0 })} KB</span>
+        <span class="tag">${t("turns")}: ${each.turns.toLocaleString(chosen)}</span></span></li>`)}</ul>`}
+  <//>`;
+}
+
+function Settings() {
+  const t = useWords(words);
+  const [run, running, error] = useRun();
+  const [found, put] = useState(null);
+  const reload = () => run(async () => put(await write("POST", "api/reload")));
+  return html`<${Part} name="settings" title=${t("settings")} aside=${html`<button type="button" data-action="reload-settings" disabled=${running} onClick=${reload}>${t("reload")}</button>`}>
+    <${Failed} error=${error} />
+    <div role="status">${found && html`<p>${found.applied.length ? t("applied", { names: found.applied.join(", ") }) : t("unchanged")}</p>
+      ${found.restart.length > 0 && html`<p class="notice warn">${t("restart", { names: found.restart.join(", ") })}</p>`}`}</div>
+  <//>`;
+}

@@ -1,0 +1,19 @@
+// The pages, in the order in which they are offered. A page is a file that exports `Page` and has its words beside it.
+export const PAGES = [
+  {
+    id: "start",
+    title: { en: "Start", ko: "시작", ja: "はじめに", zh: "开始" },
+    load: () => import("./start.js"),
+  },
+  {
+    id: "now",
+    title: { en: "Now", ko: "지금", ja: "現在", zh: "现在" },
+    session: true,
+    load: () => import("./now.js"),
+  },
+  {
+    id: "health",
+    title: { en: "Health", ko: "상태", ja: "状態", zh: "健康" },
+    load: () => import("./health.js"),
+  },
+];

@@ -1,0 +1,183 @@
+// Now: what the narrator believes at the head, or at a turn. Each line is edited in place, says where it comes from, and
+// is undone if a person or a curator said it.
+import { html, useState } from "../lib/dom.js";
+import { path, useRead } from "../lib/api.js";
+import { useWords } from "../lib/i18n.js";
+import { useLive } from "../lib/live.js";
+import { to } from "../lib/router.js";
+import { brief, Text } from "../lib/text.js";
+import { Part, Read, TurnLink } from "../parts/common.js";
+import { By, Correct, spoken, Undo } from "../parts/correcting.js";
+import words from "../words/now.js";
+
+export function Page({ session, params }) {
+  const t = useWords(words);
+  const turn = params.turn ?? null;
+  const lines = useRead(path`api/sessions/${session}/lines`, { turn });
+  const state = useRead(path`api/sessions/${session}/state`, { turn });
+  const [said, say] = useState("");
+  const reload = () => Promise.all([lines.reload(), state.reload()]);
+  useLive(session, reload);
+  const changed = (text) => {
+    say(text);
+    reload();
+  };
+  return html`<${Read} from=${lines}>${lines.data && html`
+    <p class="hint" data-item="head" data-turn=${lines.data.turn_id}>${t("head", { n: lines.data.turn })}</p>
+    ${turn && html`<p class="notice warn">${t("past", { n: lines.data.turn })} <a href=${to("now", { turn: null })}>${t("toHead")}</a></p>`}
+    <div role="status" aria-live="polite">${said && html`<p class="notice good" data-item="said">${said}</p>`}</div>
+    <${Board} session=${session} turn=${turn} known=${lines.data} problems=${state.data?.problems ?? []} changed=${changed} />
+  `}<//>`;
+}
+
+function Board({ session, turn, known, problems, changed }) {
+  const t = useWords(words);
+  const of = (kind, test = () => true) => known.lines.filter((each) => each.kind === kind && test(each));
+  const mine = known.lines.find((each) => each.kind === "place")?.subject_id;
+  const about = { session, turn, changed };
+  const own = (each) => each.subject_id === mine;
+  const here = of("present");
+  return html`<div class="columns">
+    <${Group} ...${about} name="you" title=${`${t("you")}: ${brief(known.player, 40)}`} lines=${[...of("place"), ...of("hp", own), ...of("mood", own)]} />
+    <${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} lines=${of("item")} add=${{ label: t("addItem"), ...forms(t).item }} />
+    <${Group} ...${about} name="here" title=${t("here")} none=${t("nobody")} add=${{ label: t("addPerson"), ...forms(t).person }}
+      lines=${here.flatMap((each) => [each, ...of("hp", (one) => one.subject_id === each.subject_id), ...of("mood", (one) => one.subject_id === each.subject_id)])} />
+    <${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation")} add=${{ label: t("addRelation"), ...forms(t, known.player).relation }} />
+    <${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t).dead }} />
+    <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} />
+    <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} add=${{ label: t("addNote"), ...forms(t).note }} wide />
+    ${problems.length > 0 && html`<${Part} name="problems" title=${t("problems")}><ul class="lines">
+      ${problems.map((each, at) => html`<li key=${at} class="line"><span class="says"><${Text} value=${each.text} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`)}
+    </ul><//>`}
+  </div>`;
+}
+
+function Group({ name, title, none, lines, add, wide, ...about }) {
+  const t = useWords(words);
+  const [adding, open] = useState(false);
+  const most = Math.max(10, ...lines.map((each) => Math.abs(each.number ?? 0)));
+  const done = (made) => {
+    open(false);
+    if (made) about.changed(t("saved"));
+  };
+  const button = add && html`<button type="button" class="quiet" data-action="add" aria-expanded=${adding} aria-label=${add.label} onClick=${() => open(!adding)}>+ ${t("add")}</button>`;
+  return html`<div class=${wide ? "wide" : ""}><${Part} name=${name} title=${title} aside=${button}>
+    ${adding && html`<${Correct} session=${about.session} turn=${about.turn} fields=${add.fields} make=${add.make} done=${done} />`}
+    ${lines.length === 0 && none && html`<p class="none">${none}</p>`}
+    <ul class="lines">${lines.map((each) => html`<${Line} key=${`${each.kind} ${each.subject_id} ${each.other_id}`} line=${each} most=${most} ...${about} />`)}</ul>
+  <//></div>`;
+}
+
+function Line({ line, most, session, turn, changed }) {
+  const t = useWords(words);
+  const [editing, open] = useState(null);
+  const form = editing && { edit: edits(line, t), off: offs(line) }[editing];
+  const done = (made) => {
+    open(null);
+    if (made) changed(t("saved"));
+  };
+  const about = spoken(line, t);
+  const off = offs(line);
+  return html`<li data-item="line" data-kind=${line.kind} data-subject=${line.subject_id} data-other=${line.other_id}>
+    <div class="line">
+      <span class="says"><${Says} line=${line} most=${most} /></span>
+      <span class="from"><${By} line=${line} /><${TurnLink} turn=${line.turn} id=${line.turn_id} />
+        ${edits(line, t) && html`<button type="button" class="quiet" data-action="edit" aria-expanded=${editing === "edit"} aria-label=${`${t("edit")}: ${about}`} onClick=${() => open(editing ? null : "edit")}>${t("edit")}</button>`}
+        ${off && html`<button type="button" class="quiet" data-action="off" aria-expanded=${editing === "off"} aria-label=${`${t(off.label)}: ${about}`} onClick=${() => open(editing ? null : "off")}>${t(off.label)}</button>`}
+        ${line.change && html`<${Undo} session=${session} change=${line.change} about=${about} done=${() => changed(t("undone"))} />`}
+      </span>
+    </div>
+    ${form && html`<${Correct} key=${editing} session=${session} turn=${turn} fields=${form.fields} make=${form.make} done=${done} />`}
+  </li>`;
+}
+
+function Says({ line, most }) {
+  const t = useWords(words);
+  switch (line.kind) {
+    case "hp":
+      return html`<span>${t("hp")} <strong data-item="value">${line.number}${line.top === null ? "" : ` / ${line.top}`}</strong></span>
+        ${line.top > 0 && html`<${Bar} share=${line.number / line.top} bad=${line.number / line.top < 0.25} />`}`;
+    case "item": return html`<${Text} value=${line.text} />${line.number !== 1 && html` <strong data-item="value">× ${line.number}</strong>`}`;
+    case "mood": return html`${t("mood")}: ${line.text ? html`<${Text} value=${line.text} />` : html`<span class="none">${t("noMood")}</span>`}`;
+    case "place": return html`${t("place")}: <strong>${line.text ? html`<${Text} value=${line.text} />` : t("nowhere")}</strong>`;
+    case "present": return html`<strong><${Text} value=${line.text} /></strong>`;
+    case "relation": return html`<${Text} value=${line.subject} /> → <${Text} value=${line.other} />: <strong><${Text} value=${line.text} /></strong> ${line.number > 0 ? "+" : ""}${line.number}
+      <${Tug} strength=${line.number} most=${most} />`;
+    case "status": return html`<${Text} value=${line.subject} />`;
+    case "event": return html`<${Text} value=${line.text} />${line.number !== null && html` <small>${t("due", { n: line.number })}</small>`}`;
+    default: return html`<${Text} value=${line.text} />`;
+  }
+}
+
+function Bar({ share, bad }) {
+  return html`<div class="bar" aria-hidden="true"><span class=${bad ? "bad" : ""} style=${{ left: 0, width: `${Math.max(0, Math.min(1, share)) * 100}%` }} /></div>`;
+}
+
+/** A bar from the middle: to the right what draws together, to the left what sets apart. `most` fills a half. */
+function Tug({ strength, most }) {
+  const half = Math.min(50, (Math.abs(strength) / most) * 50);
+  return html`<div class="bar middle" aria-hidden="true"><span class=${strength < 0 ? "bad" : ""} style=${{ left: `${strength < 0 ? 50 - half : 50}%`, width: `${half}%` }} /></div>`;
+}
+
+// -- forms: which correction says what -----------------------------------------------------------------------------
+
+function edits(line, t) {
+  const who = line.subject_id;
+  switch (line.kind) {
+    case "place": return { fields: [{ name: "place", label: t("place"), value: line.text }], make: ({ place }) => ({ kind: "move", who, place }) };
+    case "hp": return {
+      fields: [
+        { name: "hp", label: t("hp"), value: line.number, kind: "number", min: 0 },
+        { name: "max_hp", label: t("most"), value: line.top ?? "", kind: "number", min: 1, free: true },
+      ],
+      make: ({ hp, max_hp }) => ({ kind: "hp", who, hp, ...(max_hp && Number(max_hp) !== line.top ? { max_hp } : {}) }),
+    };
+    case "mood": return { fields: [{ name: "mood", label: t("mood"), value: line.text }], make: ({ mood }) => ({ kind: "mood", who, mood }) };
+    case "item": return {
+      fields: [{ name: "quantity", label: t("quantity"), value: line.number, kind: "number", min: 0 }],
+      make: ({ quantity }) => {
+        const more = Number(quantity) - line.number;
+        return { kind: more < 0 ? "take" : "give", who, item: line.other_id, quantity: String(Math.abs(more)) };
+      },
+    };
+    case "relation": return {
+      fields: [
+        { name: "type", label: t("type"), value: line.text },
+        { name: "strength", label: t("strength"), value: line.number, kind: "number" },
+      ],
+      make: ({ type, strength }) => ({ kind: "relation", from: line.subject_id, to: line.other_id, type, strength }),
+    };
+    default: return null;
+  }
+}
+
+/** What takes a line away altogether. */
+function offs(line) {
+  switch (line.kind) {
+    case "present": return { label: "leave", fields: [], make: () => ({ kind: "parted", who: line.subject_id }) };
+    case "status": return { label: "alive", fields: [], make: () => ({ kind: "status", who: line.subject_id, status: "alive" }) };
+    case "event": return { label: "closeEvent", fields: [], make: () => ({ kind: "close", event: line.subject_id }) };
+    default: return null;
+  }
+}
+
+function forms(t, player) {
+  return {
+    item: {
+      fields: [{ name: "item", label: t("name") }, { name: "quantity", label: t("quantity"), value: 1, kind: "number", min: 1 }],
+      make: ({ item, quantity }) => ({ kind: "give", item, quantity }),
+    },
+    person: { fields: [{ name: "who", label: t("name") }], make: ({ who }) => ({ kind: "met", who }) },
+    relation: {
+      fields: [
+        { name: "from", label: t("from"), value: player },
+        { name: "to", label: t("to") },
+        { name: "type", label: t("type") },
+        { name: "strength", label: t("strength"), value: 0, kind: "number" },
+      ],
+      make: (found) => ({ kind: "relation", ...found }),
+    },
+    dead: { fields: [{ name: "who", label: t("name") }], make: ({ who }) => ({ kind: "status", who, status: "dead" }) },
+    note: { fields: [{ name: "text", label: t("text"), kind: "long" }], make: ({ text }) => ({ kind: "note", text }) },
+  };
+}

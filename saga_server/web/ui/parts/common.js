@@ -1,0 +1,84 @@
+// Small parts that many pages use.
+import { html, useEffect, useState } from "../lib/dom.js";
+import { useWords } from "../lib/i18n.js";
+import { to } from "../lib/router.js";
+import { harmless } from "../lib/text.js";
+import words from "../words/shell.js";
+
+/** What went wrong, in SAGA's own words, and a button that tries again. */
+export function Failed({ error, again }) {
+  const t = useWords(words);
+  if (!error) return null;
+  const text = error.kind === "unreachable" ? t("unreachable") : harmless(error.message);
+  return html`<div class="notice bad" role="alert" data-item="error">
+    ${error.status === 412 && html`<p>${t("changedMeanwhile")}</p>`}
+    <p>${text}</p>
+    ${again && html`<button type="button" data-action="again" onClick=${again}>${t("again")}</button>`}
+  </div>`;
+}
+
+/** Something that is being read: its error, a word of patience, or `children`. */
+export function Read({ from, children }) {
+  const t = useWords(words);
+  return html`<${Failed} error=${from.error} again=${from.reload} />
+    ${from.data ? children : !from.error && html`<p class="patience" role="status">${t("loading")}</p>`}`;
+}
+
+/** A turn's number; a link to the story there. */
+export function TurnLink({ turn, id, story = true }) {
+  const t = useWords(words);
+  const text = turn === 0 ? t("opening") : t("turn", { n: turn });
+  return story && id
+    ? html`<a class="turn" href=${to("story", { turn: id })} data-item="turn" data-turn=${id}>${text}</a>`
+    : html`<span class="turn" data-item="turn" data-turn=${id}>${text}</span>`;
+}
+
+/** A text to take along, with a button that copies it. */
+export function Copy({ value, name }) {
+  const t = useWords(words);
+  const [done, say] = useState(false);
+  useEffect(() => {
+    if (!done) return;
+    const timer = setTimeout(() => say(false), 2_000);
+    return () => clearTimeout(timer);
+  }, [done]);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(value);
+    } catch {
+      const box = document.querySelector(`[data-copy="${CSS.escape(name)}"]`); // no clipboard without https: select it
+      getSelection().selectAllChildren(box);
+      document.execCommand("copy");
+    }
+    say(true);
+  };
+  return html`<span class="copy"><code data-copy=${name} data-item=${name}>${value}</code>
+    <button type="button" data-action="copy" aria-label=${`${t("copy")}: ${name}`} onClick=${copy}>${done ? t("copied") : t("copy")}</button>
+    <span class="unseen" role="status">${done ? t("copied") : ""}</span></span>`;
+}
+
+/** A heading with what belongs below it. */
+export function Part({ title, name, aside, children }) {
+  return html`<section class="part" data-item=${name} aria-label=${title}>
+    <header><h2>${title}</h2>${aside}</header>
+    ${children}
+  </section>`;
+}
+
+/** Whether something goes on, and the functions that start it and tell what went wrong: `[run, running, error]`. */
+export function useRun() {
+  const [state, put] = useState({ running: false, error: null });
+  const run = async (work) => {
+    put({ running: true, error: null });
+    try {
+      const found = await work();
+      put({ running: false, error: null });
+      return found;
+    } catch (error) {
+      if (error.kind === undefined) throw error;
+      put({ running: false, error });
+      return undefined;
+    }
+  };
+  return [run, state.running, state.error];
+}

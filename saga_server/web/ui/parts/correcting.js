@@ -1,0 +1,103 @@
+// Correcting: a form, then what would come of it, then the change. Others who edit meanwhile are not undone.
+import { html, useEffect, useRef, useState } from "../lib/dom.js";
+import { path, read, write } from "../lib/api.js";
+import { useWords } from "../lib/i18n.js";
+import { brief } from "../lib/text.js";
+import { Failed, useRun } from "./common.js";
+import shell from "../words/shell.js";
+import words from "../words/now.js";
+
+/** A line in words: what it is about, and what it says. */
+export function spoken(line, t) {
+  const subject = line.subject ? brief(line.subject) : "";
+  switch (line.kind) {
+    case "hp": return `${subject} · ${t("hp")}: ${line.number}${line.top === null ? "" : ` / ${line.top}`}`;
+    case "item": return `${subject} · ${brief(line.text)} × ${line.number}`;
+    case "mood": return `${subject} · ${t("mood")}: ${brief(line.text) || t("noMood")}`;
+    case "place": return `${t("place")}: ${brief(line.text) || t("nowhere")}`;
+    case "present": return `${t("here")}: ${brief(line.text)}`;
+    case "relation": return `${subject} → ${brief(line.other)}: ${brief(line.text)} (${line.number > 0 ? "+" : ""}${line.number})`;
+    case "status": return `${subject} · ${t("status")}: ${brief(line.text)}`;
+    default: return brief(line.text, 120);
+  }
+}
+
+/** What a change comes to. `found` is the answer of a try without effect. */
+export function Effect({ found }) {
+  const t = useWords(words);
+  const from = found.later > 0 ? t("effectLater", { n: found.turn, later: found.later }) : t("effect", { n: found.turn });
+  return html`<div data-item="effect"><p>${from}</p>
+    ${found.effect.length === 0 && html`<p class="hint">${t("noEffect")}</p>`}
+    <ul class="effect">${found.effect.map(({ was, is }, at) => html`<li key=${at}>
+      ${was && html`<del><bdi>${spoken(was, t)}</bdi></del>${!is && ` ${t("gone")}`}`}${was && is && " → "}
+      ${is && html`<ins><bdi>${spoken(is, t)}</bdi></ins>${!was && ` ${t("new")}`}`}</li>`)}</ul></div>`;
+}
+
+
+/**
+ * A form for one correction. `fields` are `{ name, label, value, kind }`; `make` turns what was entered into the body
+ * of the request. `done` is called when it was made or called off.
+ */
+export function Correct({ session, turn, fields, make, done, condition }) {
+  const t = useWords(words);
+  const s = useWords(shell);
+  const [run, running, error] = useRun();
+  const [ready, put] = useState(null);
+  const form = useRef(null);
+  const tag = useRef(null);
+  useEffect(() => form.current.querySelector("input, select, textarea, button")?.focus(), []);
+  const where = path`api/sessions/${session}/changes`;
+  const body = () => ({ ...make(Object.fromEntries(new FormData(form.current))), ...(turn ? { turn } : {}) });
+  const look = (event) => {
+    event.preventDefault();
+    run(async () => {
+      // The changes as they are now: if anybody makes another before this one, SAGA refuses it and says so.
+      tag.current = condition ?? (await read(where)).tag;
+      const wanted = body();
+      put({ wanted, found: await write("POST", where, wanted, { query: { dry_run: 1 } }) });
+    });
+  };
+  const save = () => run(async () => {
+    await write("POST", where, ready.wanted, { condition: tag.current });
+    done(true);
+  });
+  const escape = (event) => event.key === "Escape" && done(false);
+  return html`<form class="edit" ref=${form} onSubmit=${look} onKeyDown=${escape} onInput=${() => put(null)} data-item="correction">
+    <div class="fields">${fields.map((each) => html`<label key=${each.name}>${each.label}
+      ${each.options
+        ? html`<select name=${each.name} value=${each.value}>${each.options.map((one) => html`<option key=${one.value ?? one} value=${one.value ?? one}>${one.label ?? one}</option>`)}</select>`
+        : each.kind === "long"
+          ? html`<textarea name=${each.name} rows="3" required=${!each.free}>${each.value ?? ""}</textarea>`
+          : html`<input name=${each.name} type=${each.kind ?? "text"} value=${each.value ?? ""} required=${!each.free} min=${each.min} max=${each.max} autocomplete="off" />`}
+    </label>`)}</div>
+    ${ready && html`<${Effect} found=${ready.found} />`}
+    <${Failed} error=${error} />
+    <div class="actions">
+      ${ready
+        ? html`<button type="button" class="main" data-action="save" disabled=${running} onClick=${save}>${t("confirm")}</button>`
+        : html`<button class="main" data-action="preview" disabled=${running}>${t("preview")}</button>`}
+      <button type="button" data-action="cancel" onClick=${() => done(false)}>${s("cancel")}</button>
+    </div>
+  </form>`;
+}
+
+/** A button that undoes a change, or says why it cannot. */
+export function Undo({ session, change, about, done }) {
+  const t = useWords(words);
+  const [run, running, error] = useRun();
+  const undo = () => run(async () => {
+    const where = path`api/sessions/${session}/changes`;
+    const { tag } = await read(where);
+    await write("DELETE", path`api/sessions/${session}/changes/${change}`, undefined, { condition: tag });
+    done();
+  });
+  return html`<button type="button" class="quiet" data-action="undo" data-change=${change} disabled=${running} onClick=${undo}
+    aria-label=${`${t("undo")}: ${about}`}>${t("undo")}</button><${Failed} error=${error} />`;
+}
+
+/** Who said a line, and in which turn. */
+export function By({ line }) {
+  const t = useWords(words);
+  return html`<span class="tag" title=${t("byWhom", { who: t(`by_${line.by}`) })} data-item="by" data-by=${line.by}>${t(`by_${line.by}`)}</span>`;
+}
+
