@@ -39,6 +39,14 @@ $(ALL): pyproject.toml constraints.txt | $(BIN)/python
 	@$(INSTALL) '.[all,dev]'
 	@touch $(VENV)/.saga-lite $(VENV)/.saga-full $(VENV)/.saga-full-lance $(VENV)/.saga-scale $@
 
+# The pages are tested in Debian's browser. Where it cannot be installed, the tests say so at their end.
+CHROMIUM = command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	&& echo "Installing chromium, for the tests of the pages." && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } >/dev/null 2>&1 || true
+
+.PHONY: chromium
+chromium:
+	@$(CHROMIUM)
+
 demo: $(RUN) ## play an adventure through the real proxy (LANG_=en for English, PROFILE=full or full-lance for other stores)
 	$(BIN)/saga demo --profile $(PROFILE) --lang $(LANG_)
 
@@ -47,7 +55,7 @@ serve: $(RUN) ## start the proxy on 127.0.0.1:8765
 
 test: lint types walls tests ## everything that CI runs
 
-test-deep: $(ALL) ## the long searches
+test-deep: $(ALL) chromium ## the long searches
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -m "deep or not deep"
 
 lint: $(ALL)
@@ -60,7 +68,7 @@ types: $(ALL)
 walls: $(ALL)
 	$(BIN)/lint-imports
 
-tests: $(ALL)
+tests: $(ALL) chromium
 	$(BIN)/python -m pytest -m "not deep" -n 2 --dist worksteal -q
 
 audit: $(ALL) ## look the pinned packages up among known vulnerabilities (asks a database on the internet)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from saga_backends.embedder.ngram import NgramEmbedder
+from tests.web.chromium import MISSING, chromium
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
@@ -33,3 +34,9 @@ def levels_as_they_are_at_first() -> None:
 def sees_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
     """The built-in embedder passes for one that sees meaning, so that earlier turns have vectors as well."""
     monkeypatch.setattr(NgramEmbedder, "semantic", property(lambda _self: True))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """A run that looked at no page says so, whatever else it printed."""
+    if chromium() is None:
+        terminalreporter.write_line(MISSING, red=True, bold=True)

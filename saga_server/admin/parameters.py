@@ -119,7 +119,7 @@ class Correction(OfSession):
     kind: str = in_body(remedy="say what kind of correction it is")
     turn: str | None = in_body(None)
     fields: Mapping[str, str] = body_fields(_fields_of_corrections)
-    dry_run: bool = in_query(False, example="0")
+    dry_run: bool = in_query(False)
 
 
 @frozen

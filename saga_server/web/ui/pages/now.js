@@ -36,36 +36,40 @@ function Board({ session, turn, known, problems, changed }) {
   const mine = known.lines.find((each) => each.kind === "place")?.subject_id;
   const about = { session, turn, changed };
   const own = (each) => each.subject_id === mine;
+  const yours = (each) => each.subject_id === mine || each.other_id === mine;
   const here = of("present");
   return html`<div class="columns">
     <${Group} ...${about} name="you" title=${`${t("you")}: ${brief(known.player, 40)}`} lines=${[...of("place"), ...of("hp", own), ...of("mood", own)]} />
     <${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} lines=${of("item")} add=${{ label: t("addItem"), ...forms(t).item }} />
     <${Group} ...${about} name="here" title=${t("here")} none=${t("nobody")} add=${{ label: t("addPerson"), ...forms(t).person }}
       lines=${here.flatMap((each) => [each, ...of("hp", (one) => one.subject_id === each.subject_id), ...of("mood", (one) => one.subject_id === each.subject_id)])} />
-    <${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation")} add=${{ label: t("addRelation"), ...forms(t, known.player).relation }} />
+    <${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))}
+      add=${{ label: t("addRelation"), ...forms(t, known.player).relation }} />
     <${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t).dead }} />
     <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} />
-    <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} add=${{ label: t("addNote"), ...forms(t).note }} wide />
+    <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} add=${{ label: t("addNote"), ...forms(t).note }} />
     ${problems.length > 0 && html`<${Part} name="problems" title=${t("problems")}><ul class="lines">
       ${problems.map((each, at) => html`<li key=${at} class="line"><span class="says"><${Text} value=${each.text} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`)}
     </ul><//>`}
   </div>`;
 }
 
-function Group({ name, title, none, lines, add, wide, ...about }) {
+function Group({ name, title, none, lines, rest = [], add, ...about }) {
   const t = useWords(words);
   const [adding, open] = useState(false);
-  const most = Math.max(10, ...lines.map((each) => Math.abs(each.number ?? 0)));
+  const most = Math.max(10, ...[...lines, ...rest].map((each) => Math.abs(each.number ?? 0)));
   const done = (made) => {
     open(false);
     if (made) about.changed(t("saved"));
   };
-  const button = add && html`<button type="button" class="quiet" data-action="add" aria-expanded=${adding} aria-label=${add.label} onClick=${() => open(!adding)}>+ ${t("add")}</button>`;
-  return html`<div class=${wide ? "wide" : ""}><${Part} name=${name} title=${title} aside=${button}>
+  const button = add && html`<button type="button" class="quiet" data-action="add" aria-expanded=${adding} onClick=${() => open(!adding)}>+ ${add.label}</button>`;
+  const row = (each) => html`<${Line} key=${`${each.kind} ${each.subject_id} ${each.other_id}`} line=${each} most=${most} ...${about} />`;
+  return html`<${Part} name=${name} title=${title} aside=${button}>
     ${adding && html`<${Correct} session=${about.session} turn=${about.turn} fields=${add.fields} make=${add.make} done=${done} />`}
-    ${lines.length === 0 && none && html`<p class="none">${none}</p>`}
-    <ul class="lines">${lines.map((each) => html`<${Line} key=${`${each.kind} ${each.subject_id} ${each.other_id}`} line=${each} most=${most} ...${about} />`)}</ul>
-  <//></div>`;
+    ${lines.length + rest.length === 0 && none && html`<p class="none">${none}</p>`}
+    <ul class="lines">${lines.map(row)}</ul>
+    ${rest.length > 0 && html`<details data-item="others" open=${lines.length === 0}><summary>${t("others", { n: rest.length })}</summary><ul class="lines">${rest.map(row)}</ul></details>`}
+  <//>`;
 }
 
 function Line({ line, most, session, turn, changed }) {
@@ -81,7 +85,7 @@ function Line({ line, most, session, turn, changed }) {
   return html`<li data-item="line" data-kind=${line.kind} data-subject=${line.subject_id} data-other=${line.other_id}>
     <div class="line">
       <span class="says"><${Says} line=${line} most=${most} /></span>
-      <span class="from"><${By} line=${line} /><${TurnLink} turn=${line.turn} id=${line.turn_id} />
+      <span class="from">${line.by !== "block" && line.by !== "none" && html`<${By} line=${line} />`}<${TurnLink} turn=${line.turn} id=${line.turn_id} />
         ${edits(line, t) && html`<button type="button" class="quiet" data-action="edit" aria-expanded=${editing === "edit"} aria-label=${`${t("edit")}: ${about}`} onClick=${() => open(editing ? null : "edit")}>${t("edit")}</button>`}
         ${off && html`<button type="button" class="quiet" data-action="off" aria-expanded=${editing === "off"} aria-label=${`${t(off.label)}: ${about}`} onClick=${() => open(editing ? null : "off")}>${t(off.label)}</button>`}
         ${line.change && html`<${Undo} session=${session} change=${line.change} about=${about} done=${() => changed(t("undone"))} />`}

@@ -69,7 +69,7 @@ function Test() {
     <p>${t("testHelp")}</p>
     <form class="stack" onSubmit=${ask}>
       ${names.length > 1 && html`<label>${t("model")}<select name="model">${names.map((each) => html`<option key=${each}>${each}</option>`)}</select></label>`}
-      <label>${t("say")}<input name="text" required value=${t("hello")} /></label>
+      <label>${t("say")}<input name="text" required defaultValue=${t("hello")} /></label>
       <p><button class="main" data-action="test" disabled=${running}>${t("send")}</button></p>
     </form>
     <div role="status" aria-live="polite">

@@ -65,10 +65,10 @@ export function Correct({ session, turn, fields, make, done, condition }) {
   return html`<form class="edit" ref=${form} onSubmit=${look} onKeyDown=${escape} onInput=${() => put(null)} data-item="correction">
     <div class="fields">${fields.map((each) => html`<label key=${each.name}>${each.label}
       ${each.options
-        ? html`<select name=${each.name} value=${each.value}>${each.options.map((one) => html`<option key=${one.value ?? one} value=${one.value ?? one}>${one.label ?? one}</option>`)}</select>`
+        ? html`<select name=${each.name}>${each.options.map((one) => html`<option key=${one.value ?? one} value=${one.value ?? one} selected=${(one.value ?? one) === each.value}>${one.label ?? one}</option>`)}</select>`
         : each.kind === "long"
-          ? html`<textarea name=${each.name} rows="3" required=${!each.free}>${each.value ?? ""}</textarea>`
-          : html`<input name=${each.name} type=${each.kind ?? "text"} value=${each.value ?? ""} required=${!each.free} min=${each.min} max=${each.max} autocomplete="off" />`}
+          ? html`<textarea name=${each.name} rows="3" required=${!each.free} defaultValue=${each.value ?? ""}></textarea>`
+          : html`<input name=${each.name} type=${each.kind ?? "text"} defaultValue=${each.value ?? ""} required=${!each.free} min=${each.min} max=${each.max} autocomplete="off" />`}
     </label>`)}</div>
     ${ready && html`<${Effect} found=${ready.found} />`}
     <${Failed} error=${error} />

@@ -53,11 +53,6 @@ export function Shell() {
 function Header({ rows, session, fleeting, showAll }) {
   const t = useWords(words);
   const chosen = useObservable(language);
-  const colours = useObservable(theme);
-  useEffect(() => {
-    document.documentElement.dataset.theme = colours;
-    document.documentElement.lang = chosen;
-  }, [colours, chosen]);
   const change = (event) => {
     if (event.target.value === "*") return showAll();
     const { page } = place.get();
@@ -72,14 +67,6 @@ function Header({ rows, session, fleeting, showAll }) {
         ${!rows.length && html`<option value="">${t("noSession")}</option>`}
         ${rows.map((each) => html`<option key=${each.id} value=${each.id}>${sessionName(each, t, chosen)} · ${t("turn", { n: each.depth })}</option>`)}
         ${fleeting > 0 && html`<option value="*">${t("fleeting", { n: fleeting })}</option>`}
-      </select></label>
-    <label class="pick"><span class="unseen">${t("theme")}</span>
-      <select data-action="theme" value=${colours} onChange=${(event) => { taste.write("theme", event.target.value); theme.set(event.target.value); }}>
-        ${["auto", "light", "dark"].map((each) => html`<option key=${each} value=${each}>${t(each)}</option>`)}
-      </select></label>
-    <label class="pick"><span class="unseen">${t("language")}</span>
-      <select data-action="language" value=${chosen} onChange=${(event) => speak(event.target.value)}>
-        ${Object.entries(LANGUAGES).map(([id, name]) => html`<option key=${id} value=${id} lang=${id}>${name}</option>`)}
       </select></label>
   </header>`;
 }
@@ -103,8 +90,28 @@ function Pages({ current }) {
     <ul>${PAGES.map((each) => html`<li key=${each.id}>
       <a href=${to(each.id)} data-action="page" data-name=${each.id} aria-current=${current === each.id ? "page" : null} onClick=${shut}>${each.title[chosen]}</a>
     </li>`)}</ul>
-    <${Live} />
+    <${Taste} /><${Live} />
   </nav>`;
+}
+
+function Taste() {
+  const t = useWords(words);
+  const chosen = useObservable(language);
+  const colours = useObservable(theme);
+  useEffect(() => {
+    document.documentElement.dataset.theme = colours;
+    document.documentElement.lang = chosen;
+  }, [colours, chosen]);
+  return html`<div class="taste">
+    <label class="pick">${t("theme")}
+      <select data-action="theme" value=${colours} onChange=${(event) => { taste.write("theme", event.target.value); theme.set(event.target.value); }}>
+        ${["auto", "light", "dark"].map((each) => html`<option key=${each} value=${each}>${t(each)}</option>`)}
+      </select></label>
+    <label class="pick">${t("language")}
+      <select data-action="language" value=${chosen} onChange=${(event) => speak(event.target.value)}>
+        ${Object.entries(LANGUAGES).map(([id, name]) => html`<option key=${id} value=${id} lang=${id}>${name}</option>`)}
+      </select></label>
+  </div>`;
 }
 
 function Live() {

@@ -2,7 +2,7 @@ export default {
   en: {
     head: "What the narrator believes at turn {n}", place: "Place", nowhere: "not known", you: "You", hp: "Hit points", mood: "Mood",
     noMood: "none told", things: "Things", noThings: "Nothing is carried.", here: "Who is here", nobody: "Nobody else is here.",
-    relations: "Relations", noRelations: "No relations are known.", dead: "The dead", noDead: "Nobody has died.", notes: "Open notes", noNotes: "No notes.",
+    relations: "Relations", noRelations: "No relations are known.", others: "Between others ({n})", dead: "The dead", noDead: "Nobody has died.", notes: "Open notes", noNotes: "No notes.",
     events: "Still to come", noEvents: "Nothing is scheduled.", due: "due at turn {n}", edit: "Edit", undo: "Undo", undone: "Undone.", add: "Add",
     addItem: "Add a thing", addPerson: "Somebody is here", addRelation: "Add a relation", addNote: "Add a note", addDead: "Somebody is dead",
     leave: "No longer here", alive: "Is alive", closeEvent: "Close", preview: "What would change?", confirm: "Make the change",
@@ -15,7 +15,7 @@ export default {
   ko: {
     head: "{n}턴에서 내레이터가 알고 있는 것", place: "장소", nowhere: "알려지지 않음", you: "나", hp: "체력", mood: "기분",
     noMood: "알려지지 않음", things: "소지품", noThings: "가진 것이 없습니다.", here: "함께 있는 인물", nobody: "함께 있는 사람이 없습니다.",
-    relations: "관계", noRelations: "알려진 관계가 없습니다.", dead: "죽은 인물", noDead: "죽은 사람이 없습니다.", notes: "메모", noNotes: "메모가 없습니다.",
+    relations: "관계", noRelations: "알려진 관계가 없습니다.", others: "다른 인물 사이 ({n})", dead: "죽은 인물", noDead: "죽은 사람이 없습니다.", notes: "메모", noNotes: "메모가 없습니다.",
     events: "앞으로 일어날 일", noEvents: "예정된 일이 없습니다.", due: "{n}턴 예정", edit: "수정", undo: "되돌리기", undone: "되돌렸습니다.", add: "추가",
     addItem: "물건 추가", addPerson: "인물 추가", addRelation: "관계 추가", addNote: "메모 추가", addDead: "죽은 인물 추가",
     leave: "여기 없음", alive: "살아 있음", closeEvent: "닫기", preview: "무엇이 바뀌나요?", confirm: "변경하기",
@@ -28,7 +28,7 @@ export default {
   ja: {
     head: "{n} ターンでナレーターが知っていること", place: "場所", nowhere: "不明", you: "あなた", hp: "体力", mood: "気分",
     noMood: "不明", things: "持ち物", noThings: "何も持っていません。", here: "ここにいる人", nobody: "他に誰もいません。",
-    relations: "関係", noRelations: "関係は知られていません。", dead: "死者", noDead: "誰も死んでいません。", notes: "メモ", noNotes: "メモはありません。",
+    relations: "関係", noRelations: "関係は知られていません。", others: "他の人同士 ({n})", dead: "死者", noDead: "誰も死んでいません。", notes: "メモ", noNotes: "メモはありません。",
     events: "これから起こること", noEvents: "予定はありません。", due: "{n} ターンの予定", edit: "編集", undo: "元に戻す", undone: "元に戻しました。", add: "追加",
     addItem: "物を追加", addPerson: "人を追加", addRelation: "関係を追加", addNote: "メモを追加", addDead: "死者を追加",
     leave: "もういない", alive: "生きている", closeEvent: "閉じる", preview: "何が変わりますか", confirm: "変更する",
@@ -41,7 +41,7 @@ export default {
   zh: {
     head: "叙述者在第 {n} 回合所知道的", place: "地点", nowhere: "未知", you: "你", hp: "生命值", mood: "心情",
     noMood: "未知", things: "物品", noThings: "没有携带物品。", here: "在场的人", nobody: "没有其他人在场。",
-    relations: "关系", noRelations: "没有已知的关系。", dead: "死者", noDead: "没有人死去。", notes: "备注", noNotes: "没有备注。",
+    relations: "关系", noRelations: "没有已知的关系。", others: "其他人之间（{n}）", dead: "死者", noDead: "没有人死去。", notes: "备注", noNotes: "没有备注。",
     events: "即将发生", noEvents: "没有安排。", due: "预定于第 {n} 回合", edit: "编辑", undo: "撤销", undone: "已撤销。", add: "添加",
     addItem: "添加物品", addPerson: "添加在场的人", addRelation: "添加关系", addNote: "添加备注", addDead: "添加死者",
     leave: "不再在场", alive: "还活着", closeEvent: "关闭", preview: "会改变什么？", confirm: "确认更改",
