@@ -12,7 +12,8 @@ from typing import Any
 from attrs import asdict, define, evolve, field
 
 from saga_core.background import Supervisor
-from saga_core.catalog.origins import Origin, Origins
+from saga_core.catalog.origins import Origins
+from saga_core.catalog.shown_lines import effect, shown_line
 from saga_core.codec import to_plain
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, NotFound
@@ -36,7 +37,7 @@ from saga_core.model import (
     within,
 )
 from saga_core.ports import Clock
-from saga_core.projection import Line, state_lines
+from saga_core.projection import state_lines
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SharedMemories, amend
 
 BY_HAND = "/own/{actor}/{session}"
@@ -71,7 +72,7 @@ class Memory:
             "turn": state.depth,
             "turn_id": state.turn,
             "player": state.name(state.player),
-            "lines": [_line(state, line, origin) for line, origin in zip(lines, origins, strict=True)],
+            "lines": [shown_line(state, line, origin) for line, origin in zip(lines, origins, strict=True)],
         }
 
     async def preview(
@@ -96,7 +97,7 @@ class Memory:
             "turn": node.depth,
             "turn_id": node.id,
             "later": live.tree.get(live.head).depth - node.depth if on_path else 0,
-            "effect": _effect(before, after),
+            "effect": effect(before, after),
         }
 
     async def records(
@@ -282,32 +283,6 @@ class Memory:
         self.directory.render(live.session.id, [turn])
         self.counters.add("changes.undone" if delta.undoes else "changes.made")
         return number
-
-
-def _line(state: WorldState, line: Line, origin: Origin | None = None) -> dict[str, Any]:
-    """A line with names, and with the turn that it comes from, if that is wanted."""
-    note = line.kind in ("note", "event")
-    found = {
-        "kind": line.kind,
-        "subject": None if note else state.name(line.subject),
-        "subject_id": line.subject,
-        "other": state.name(line.other) if line.other else None,
-        "other_id": line.other or None,
-        "text": line.text,
-        "number": line.number,
-        "top": line.top,
-    }
-    if origin is None:
-        return found
-    return {**found, "turn": origin.depth, "turn_id": origin.turn, "by": origin.by, "change": origin.change}
-
-
-def _effect(before: WorldState, after: WorldState) -> list[dict[str, Any]]:
-    """The lines in which two states differ."""
-    was = {line.key: _line(before, line) for line in state_lines(before)}
-    will = {line.key: _line(after, line) for line in state_lines(after)}
-    keys = dict.fromkeys((*was, *will))
-    return [{"was": was.get(key), "is": will.get(key)} for key in keys if was.get(key) != will.get(key)]
 
 
 def _place(namespace: str, session: Session, record: MemoryRecord | None = None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from saga_core.background import SessionLocks
+from saga_core.catalog.branches import runs_of, turn_of
 from saga_core.catalog.sessions import LettingGo, Sessions
 from saga_core.context import RecentContexts
 from saga_core.counters import Counters
@@ -111,6 +112,15 @@ class Timelines:
             }
             for head, name, fork in rows
         ]
+
+    async def runs(self, session_id: str) -> dict[str, Any]:
+        """The tree in runs without a branch (see ``runs_of``). ``NotFound``."""
+        return await runs_of(await self.directory.load(session_id), self.journal)
+
+    async def turn(self, session_id: str, turn: str) -> dict[str, Any]:
+        """One turn with all about it (see ``turn_of``): an id, a timeline's name or a number. ``NotFound``."""
+        live = await self.directory.load(session_id)
+        return await turn_of(live, self.journal, self.sessions.ledger, turn_named(live, turn))
 
     async def fork(self, session_id: str, turn: str | None, name: str) -> Timeline:
         """Name a timeline that goes on from ``turn``: a turn's id, another timeline's name, None for the active head.

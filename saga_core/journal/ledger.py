@@ -40,6 +40,14 @@ class Ledger:
         found = [bill async for _, bill in self._all((_NAME, session))]
         return sorted(found, key=lambda bill: (bill.at, bill.turn, bill.call))
 
+    async def of_turn(self, session: str, turn: str) -> list[Bill]:
+        """What one turn cost: its narration, then further calls for it."""
+        own = await self.of_turns(session, [turn])
+        found = [bill async for _, bill in self._all((_NAME, session, turn))]
+        return sorted(
+            {bill.call: bill for bill in (*own.values(), *found)}.values(), key=lambda bill: (bill.at, bill.call)
+        )
+
     async def everything(self) -> dict[str, list[Bill]]:
         """The bills of all sessions, by session."""
         found: dict[str, list[Bill]] = {}

@@ -19,7 +19,7 @@ class Line:
 
     kind: str
     subject: str = ""
-    """The id of whom it is about; of a note its number among those that are kept, of an event its own id."""
+    """The id of whom it is about; of a note its turn and its number there, of an event its own id."""
     other: str = ""
     """The id of the item that is held, or of whom a relation is to."""
     text: str = ""
@@ -55,8 +55,10 @@ def _lines(state: WorldState) -> Iterator[Line]:
     for entity in state.of_kind(Kind.CHARACTER):
         if entity.dead:
             yield Line(kind="status", subject=entity.id, text=str(entity.get("status")))
-    for at, (depth, text) in enumerate(state.notes):
-        yield Line(kind="note", subject=str(at), text=text, since=depth)
+    seen: dict[int, int] = {}
+    for depth, text in state.notes:
+        seen[depth] = seen.get(depth, 0) + 1
+        yield Line(kind="note", subject=f"{depth}.{seen[depth]}", text=text, since=depth)
     for event in state.schedule.values():
         text = f"{event.name}: {event.text}" if event.text else event.name
         yield Line(kind="event", subject=event.event, text=text, number=event.due, since=event.since)

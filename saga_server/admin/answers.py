@@ -204,6 +204,44 @@ class Tree:
     nodes: Rows
 
 
+@frozen(kw_only=True)
+class Runs:
+    """A session's tree, rows of turns without a branch as one."""
+
+    session: str
+    root: str
+    head: str
+    turns: int
+    runs: Rows
+
+
+@frozen(kw_only=True)
+class WholeTurn:
+    """One turn, with all about it."""
+
+    session: str
+    turn: int
+    turn_id: str
+    parent: str | None
+    kind: str
+    at: float
+    user: str
+    reply: str
+    model: str
+    finish: str
+    by: str
+    status: str
+    problems: Sequence[str]
+    effect: Rows
+    bills: Rows
+    active: bool
+    head: bool
+    names: Sequence[str]
+    beside: Rows
+    next: Sequence[str]
+    below: Plain
+
+
 # -- timelines -------------------------------------------------------------------------------------------------
 
 

@@ -92,6 +92,14 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "All turns", tags=_SESSIONS,
     ),
     Endpoint(
+        "GET", f"{_ONE}/runs", timelines.show_runs, parameters.OfSession, answers.Runs,
+        "All turns, in runs without a branch", tags=_TIMELINES,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/turns/{{turn}}", timelines.show_turn, parameters.OneTurn, answers.WholeTurn,
+        "One turn: what was said, changed and paid", tags=_SESSIONS,
+    ),
+    Endpoint(
         "GET", f"{_ONE}/timelines", timelines.list_timelines, parameters.OfSession, answers.Timelines,
         "Named timelines, and the ends of other paths", tags=_TIMELINES,
     ),

@@ -29,6 +29,7 @@ _IN_PATH = {
     "id": "A session's id, or its name where only one session has it",
     "name": "A timeline's name",
     "change": "A change's id",
+    "turn": "A turn's id or number, or a timeline's name for its head",
 }
 _ERROR = {
     "type": "object",

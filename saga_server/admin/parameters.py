@@ -73,6 +73,13 @@ class Path(OfSession):
 
 
 @frozen
+class OneTurn(OfSession):
+    """A turn, by id or number, or a timeline's name for its head."""
+
+    turn: str = in_path()
+
+
+@frozen
 class Fork(OfSession):
     """A timeline to name, at a turn or another timeline's head."""
 

@@ -16,6 +16,16 @@ async def list_timelines(request: web.Request, asked: parameters.OfSession) -> a
     return answers.Timelines(await request.app[SAGA].timelines.list(asked.session))
 
 
+async def show_runs(request: web.Request, asked: parameters.OfSession) -> answers.Runs:
+    """The tree, unbranched rows of turns as one."""
+    return answers.Runs(**await request.app[SAGA].timelines.runs(asked.session))
+
+
+async def show_turn(request: web.Request, asked: parameters.OneTurn) -> answers.WholeTurn:
+    """One turn: what was said, changed and paid."""
+    return answers.WholeTurn(**await request.app[SAGA].timelines.turn(asked.session, asked.turn))
+
+
 async def fork(request: web.Request, asked: parameters.Fork) -> answers.Timeline:
     """Without a turn, at the turn recorded last."""
     saga = request.app[SAGA]

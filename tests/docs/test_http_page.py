@@ -97,7 +97,7 @@ async def test_answers_have_the_fields_that_the_page_says(client: ClientSession)
         if not path.startswith("/api"):
             continue
         filled = path.replace("{id}", session).replace("TURN", turn).replace("TEXT", "look").replace("{name}", "dark")
-        filled = filled.replace("{change}", change)
+        filled = filled.replace("{change}", change).replace("{turn}", turn)
         if path.endswith("/reset") or path.startswith("/api/forget") or (method == "DELETE" and path.endswith("{id}")):
             filled = filled.replace(session, (await chat(client, "/s/doomed/v1")).headers["X-SAGA-Session"])
         if path.endswith("/prune"):

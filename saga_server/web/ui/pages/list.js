@@ -12,6 +12,12 @@ export const PAGES = [
     load: () => import("./now.js"),
   },
   {
+    id: "story",
+    title: { en: "Story", ko: "이야기", ja: "物語", zh: "故事" },
+    session: true,
+    load: () => import("./story.js"),
+  },
+  {
     id: "health",
     title: { en: "Health", ko: "상태", ja: "状態", zh: "健康" },
     load: () => import("./health.js"),

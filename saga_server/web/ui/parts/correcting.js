@@ -28,9 +28,15 @@ export function Effect({ found }) {
   const from = found.later > 0 ? t("effectLater", { n: found.turn, later: found.later }) : t("effect", { n: found.turn });
   return html`<div data-item="effect"><p>${from}</p>
     ${found.effect.length === 0 && html`<p class="hint">${t("noEffect")}</p>`}
-    <ul class="effect">${found.effect.map(({ was, is }, at) => html`<li key=${at}>
-      ${was && html`<del><bdi>${spoken(was, t)}</bdi></del>${!is && ` ${t("gone")}`}`}${was && is && " → "}
-      ${is && html`<ins><bdi>${spoken(is, t)}</bdi></ins>${!was && ` ${t("new")}`}`}</li>`)}</ul></div>`;
+    <${Lines} effect=${found.effect} /></div>`;
+}
+
+/** Lines that differ: as they were, and as they are. */
+export function Lines({ effect }) {
+  const t = useWords(words);
+  return html`<ul class="effect">${effect.map(({ was, is }, at) => html`<li key=${at}>
+    ${was && html`<del><bdi>${spoken(was, t)}</bdi></del>${!is && ` ${t("gone")}`}`}${was && is && " → "}
+    ${is && html`<ins><bdi>${spoken(is, t)}</bdi></ins>${!was && ` ${t("new")}`}`}</li>`)}</ul>`;
 }
 
 

@@ -1,0 +1,35 @@
+"""Lines as plain data: with names instead of ids, and two states side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saga_core.catalog.origins import Origin
+from saga_core.model import WorldState
+from saga_core.projection import Line, state_lines
+
+
+def shown_line(state: WorldState, line: Line, origin: Origin | None = None) -> dict[str, Any]:
+    """A line with names, and with the turn that it comes from, if that is wanted."""
+    note = line.kind in ("note", "event")
+    found = {
+        "kind": line.kind,
+        "subject": None if note else state.name(line.subject),
+        "subject_id": line.subject,
+        "other": state.name(line.other) if line.other else None,
+        "other_id": line.other or None,
+        "text": line.text,
+        "number": line.number,
+        "top": line.top,
+    }
+    if origin is None:
+        return found
+    return {**found, "turn": origin.depth, "turn_id": origin.turn, "by": origin.by, "change": origin.change}
+
+
+def effect(before: WorldState, after: WorldState) -> list[dict[str, Any]]:
+    """The lines in which two states differ."""
+    was = {line.key: shown_line(before, line) for line in state_lines(before)}
+    will = {line.key: shown_line(after, line) for line in state_lines(after)}
+    keys = dict.fromkeys((*was, *will))
+    return [{"was": was.get(key), "is": will.get(key)} for key in keys if was.get(key) != will.get(key)]
