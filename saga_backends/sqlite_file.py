@@ -139,12 +139,25 @@ def version_of(connection: sqlite3.Connection, path: Path, schema: Schema) -> in
     if owner != schema.application_id and (owner or tables):
         raise StoreCorrupt(f"{path}: is a database of another kind or program; give another path, or move it away")
     assert isinstance(found, int)
+    refuse_programs(connection, path)
     if found > schema.version:
         raise NewerSchema(
             f"{path}: has schema version {found}, and this SAGA knows versions up to {schema.version}; "
             "nothing was changed: upgrade SAGA, or give another path"
         )
     return found
+
+
+def refuse_programs(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise ``StoreCorrupt`` for a file with a trigger or a view: SAGA makes none, and they do something when used."""
+    row = connection.execute(
+        "SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') OR upper(sql) LIKE '%VIRTUAL%'"
+    ).fetchone()
+    if row is not None:
+        raise StoreCorrupt(
+            f"{path}: holds the {row[0]} {str(row[1])[:80]!r}, which SAGA did not make and which acts when it is used; "
+            "put a backup in its place, or move it away"
+        )
 
 
 def _migrate(connection: sqlite3.Connection, schema: Schema, found: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -24,8 +25,46 @@ def dumps(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:20]} is too large a number")
+    return value
+
+
+_READER = json.JSONDecoder(parse_constant=_constant, parse_float=_finite)
+UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, OverflowError)
+"""What reading a value that anybody may have written can raise."""
+
+
+def loads(raw: bytes) -> Any:
+    """What ``dumps`` made ``raw`` of. Raises ``StoreCorrupt`` for anything else, whoever wrote it."""
+    try:
+        return _read(raw)
+    except (ValueError, RecursionError) as error:
+        raise StoreCorrupt(f"a stored value cannot be read: {error!r}") from error
+
+
+def _read(raw: bytes) -> Any:
+    text = raw.decode()
+    value = _READER.decode(text)
+    if "\\u" in text:  # only there can half a character be, which nobody can write again
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
 def _tag(cls: type) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+
+def _number(value: Any) -> float:
+    if type(value) not in (int, float) or not math.isfinite(value):
+        raise ValueError(f"{str(value)[:20]!r} is no number")
+    return float(value)
 
 
 def _plain_converter() -> Converter:
@@ -36,6 +75,7 @@ def _plain_converter() -> Converter:
         lambda annotation: annotation == Value, lambda value, _: tuple(value) if isinstance(value, list) else value
     )
     converter.register_unstructure_hook_func(lambda annotation: annotation == Value, lambda value: value)
+    converter.register_structure_hook(float, lambda value, _: _number(value))
     by_parts = Mapping[tuple[str, str], Relation]
     converter.register_unstructure_hook_func(
         lambda annotation: annotation == by_parts,
@@ -100,6 +140,6 @@ def encode(value: AttrsInstance) -> bytes:
 def decode(raw: bytes, cls: type[T]) -> T:
     """The record that ``encode`` made ``raw`` of. Raises ``StoreCorrupt`` for anything else."""
     try:
-        return _CONVERTER.structure(json.loads(raw), cls)
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        return _CONVERTER.structure(_read(raw), cls)
+    except UNREADABLE as error:
         raise StoreCorrupt(f"a stored {cls.__name__} cannot be read: {error!r}") from error

@@ -20,7 +20,7 @@ from saga_backends.path_lock import PathLock
 from saga_backends.state_kv.key_bytes import decode, encode, range_end
 from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
-from saga_core.errors import BadInput, Closed, Conflict, StoreError
+from saga_core.errors import BadInput, Closed, Conflict, StoreCorrupt, StoreError
 from saga_core.registry import Backend, OpenOptions
 from saga_core.stores import Batch, Health, Key, StateKV, StoreInfo, check_batch, check_keys, check_scan
 
@@ -46,6 +46,9 @@ _SCAN_FROM = "SELECT key, value FROM entries WHERE key >= ? AND key < ? ORDER BY
 _SCAN_BEHIND = "SELECT key, value FROM entries WHERE key > ? AND key < ? ORDER BY key LIMIT ?"
 _PUT = "INSERT INTO entries (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 _DELETE = "DELETE FROM entries WHERE key = ?"
+
+
+_REMEDY = "put a backup in its place, or save what can be read with `saga restore FILE --damaged --force`"
 
 
 class _Reading:
@@ -77,7 +80,7 @@ class _Reading:
                 for raw, key in keys.items():
                     row = connection.execute(_GET, (raw,)).fetchone()
                     if row is not None:
-                        found[key] = row[0]
+                        found[key] = self._value(row[0])
             finally:
                 if together:
                     sqlite_file.rollback(connection)
@@ -87,7 +90,15 @@ class _Reading:
         """The entries from or behind ``start`` and below ``end``."""
         with sqlite_file.translated(self.path):
             rows = self._open_connection().execute(statement, (start, end, limit)).fetchall()
-        return [(decode(raw), value) for raw, value in rows]
+        try:
+            return [(decode(raw), self._value(value)) for raw, value in rows]
+        except (ValueError, TypeError, AttributeError) as error:
+            raise StoreCorrupt(f"{self.path}: holds a key that SAGA did not write ({error}); {_REMEDY}") from error
+
+    def _value(self, value: object) -> bytes:
+        if isinstance(value, bytes):
+            return value
+        raise StoreCorrupt(f"{self.path}: holds a value that SAGA did not write ({str(value)[:40]!r}); {_REMEDY}")
 
     def _open_connection(self) -> sqlite3.Connection:
         if self._connection is None:

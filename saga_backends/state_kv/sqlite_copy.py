@@ -20,6 +20,7 @@ from attrs import frozen
 from saga_backends import sqlite_file
 from saga_backends.state_kv.key_bytes import decode, encode, range_end
 from saga_backends.state_kv.sqlite import SCHEMA
+from saga_core import codec
 from saga_core.errors import BadInput, StoreCorrupt, StoreUnavailable
 
 SEAL = ("meta", "backup")
@@ -114,16 +115,26 @@ def read_copy(path: Path) -> Copy:
         wrong = sqlite_file.check(file, thorough=True)
         if wrong is not None:
             raise StoreCorrupt(f"{path}: is damaged ({wrong}); take another backup")
-        raw = _value(file, SEAL)
-        seal = None if raw is None else Seal(**json.loads(raw))
-        entries, digest = _digest(file)
-        if seal is not None and (entries, digest) != (seal.entries, seal.digest):
-            raise StoreCorrupt(f"{path}: is not what it was when it was made; take another backup")
-        journal = _value(file, _FORMAT)
-        if journal is None:
-            raise BadInput(f"{path}: contains no journal")
-        sessions = tuple(decode(key)[1] for (key,) in _under(file, "session"))
-        turns = sum(1 for _ in _under(file, "turn")) - len(sessions)
+        try:
+            return _read(file, path)
+        except codec.UNREADABLE as error:
+            raise StoreCorrupt(
+                f"{path}: holds what SAGA did not write ({str(error)[:200]!r}); take another backup, or save what can "
+                f"be read with `saga restore {path} --damaged`"
+            ) from error
+
+
+def _read(file: sqlite3.Connection, path: Path) -> Copy:
+    raw = _value(file, SEAL)
+    seal = None if raw is None else codec.from_plain(json.loads(raw), Seal)
+    entries, digest = _digest(file)
+    if seal is not None and (entries, digest) != (seal.entries, seal.digest):
+        raise StoreCorrupt(f"{path}: is not what it was when it was made; take another backup")
+    journal = _value(file, _FORMAT)
+    if journal is None:
+        raise BadInput(f"{path}: contains no journal")
+    sessions = tuple(decode(key)[1] for (key,) in _under(file, "session"))
+    turns = sum(1 for _ in _under(file, "turn")) - len(sessions)
     return Copy(path, path.stat().st_size, int(json.loads(journal)["format"]), sessions, turns, seal)
 
 
@@ -145,6 +156,8 @@ def _digest(file: sqlite3.Connection) -> tuple[int, str]:
     hasher, count, own = hashlib.sha256(), 0, encode(SEAL)
     for key, value in file.execute(_ALL):
         if key != own:
+            if encode(decode(key)) != key:
+                raise ValueError(f"{key[:40]!r} is no key")
             count += 1
             for part in (key, value):
                 hasher.update(len(part).to_bytes(8))

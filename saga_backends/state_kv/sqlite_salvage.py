@@ -53,6 +53,7 @@ def salvage(source: Path, target: Path, missing: Mapping[Key, bytes]) -> Salvage
         closing(sqlite_file.connect(target, SCHEMA)) as fresh,
         sqlite_file.translated(target),
     ):
+        _refuse_programs(damaged, source)
         fresh.execute("BEGIN")
         fresh.executemany(_PUT, [(encode(key), value) for key, value in missing.items()])
         for key, value in _Reading(damaged, told):
@@ -69,15 +70,22 @@ def salvage(source: Path, target: Path, missing: Mapping[Key, bytes]) -> Salvage
     return told
 
 
+def _refuse_programs(damaged: sqlite3.Connection, source: Path) -> None:
+    try:
+        sqlite_file.refuse_programs(damaged, source)
+    except sqlite3.DatabaseError:
+        return  # reading tells: it is damaged
+
+
 def _makes_sense(key: bytes, value: bytes) -> bool:
     """A page may be torn so that SQLite does not notice. Keys have a form; values are JSON or nothing, but in views."""
     try:
         segments = decode(key)
         if value and segments[:1] != _VIEW:
             json.loads(value)
-    except ValueError:
+        return type(value) is bytes and encode(segments) == key
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return False
-    return encode(segments) == key
 
 
 @define

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 
 from saga_core.assembly.build_jobs import build_extraction, build_learning, build_reader, build_reviews
 from saga_core.assembly.build_play import build_play, build_prompting
@@ -48,7 +48,12 @@ async def assemble(config: Config, given: Given) -> Parts:
         parts = await _build(base)
         stack.push_async_callback(parts.supervisor.aclose, 0.0)
         if given.resume and whole:
-            await _take_up(parts)
+            try:
+                await _take_up(parts)
+            except StoreCorrupt as error:
+                if not given.tolerant:
+                    raise
+                counters.degrade("background", f"what waited is not taken up: {error}")
         stack.pop_all()
         return parts
     raise AssertionError("unreachable")  # the exit stack swallows nothing; for the type checker
@@ -57,13 +62,13 @@ async def assemble(config: Config, given: Given) -> Parts:
 async def _open_journal(config: Config, stores: Stores, counters: Counters, given: Given) -> tuple[Journal, bool]:
     """The journal, and whether it can be read and written."""
     try:
-        journal = Journal(stores.state)
+        journal = Journal(stores.state, counters)
         await journal.open()
         await notice_change(stores, counters, config.data_dir, act=given.resume)
     except StoreError as error:
         if not given.tolerant or isinstance(error, NewerSchema):
             raise
-        return Journal(stores.state), False
+        return Journal(stores.state, counters), False
     return journal, True
 
 
@@ -249,5 +254,8 @@ async def _vectors_due(stores: Stores, journal: Journal) -> bool:
     """
     if stores.embedder.semantic:
         return False
-    digests = {session.digest for session in await journal.sessions()}
-    return any([(await journal.world(digest)).lore for digest in digests])
+    for digest in {session.digest for session in await journal.sessions()}:
+        with suppress(StoreCorrupt):  # whoever plays in it is told
+            if (await journal.world(digest)).lore:
+                return True
+    return False

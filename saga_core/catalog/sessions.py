@@ -14,9 +14,9 @@ from saga_core.background import Supervisor
 from saga_core.billing import Account, Bill
 from saga_core.config import Settings
 from saga_core.counters import Counters
-from saga_core.errors import NotFound, StoreError
+from saga_core.errors import NotFound, StoreCorrupt, StoreError
 from saga_core.ids import IdSource
-from saga_core.journal import Journal, Ledger, Removal, make_root
+from saga_core.journal import Journal, Ledger, Removal, make_root, uproot
 from saga_core.model import Session, Source, Tree
 from saga_core.ports import Clock
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SilentChats
@@ -91,6 +91,8 @@ class Sessions:
                 # It was reset or deleted since it was listed.
                 with suppress(NotFound):
                     summaries.append(await self.summary(session.id))
+            except StoreCorrupt as error:
+                self.journal.leave_out(session.id, error)
         return summaries
 
     async def summary(self, session_id: str) -> SessionSummary:
@@ -119,9 +121,26 @@ class Sessions:
                 return await self._removal(live).begin_anew(fresh)
 
     async def delete(self, session_id: str) -> None:
-        """Remove a session from the journal and from every store. ``NotFound``."""
-        async with self.changing(session_id) as live:
-            await self._delete(live)
+        """Remove a session from the journal and from every store, also one that cannot be read. ``NotFound``."""
+        try:
+            async with self.changing(session_id) as live:
+                await self._delete(live)
+        except StoreCorrupt as error:
+            await self._uproot(session_id, error)
+
+    async def _uproot(self, session_id: str, error: StoreCorrupt) -> None:
+        """Remove a session by the keys of its records, because ``error`` says that they cannot be read."""
+        try:
+            found = (await self.directory.find(session_id)).id
+        except StoreCorrupt:
+            found = session_id
+        log.warning("session %s: removed by the keys of its records, which cannot be read: %s", found, error)
+        async with self.supervisor.exclusive(found, journal=True, stop=True), self.letting_go(found):
+            await self.projector.drop_unread(found)
+            self.silent.forget(found)
+            await uproot(self.journal.kv, found)
+            self.live.forget(found)
+        self.counters.recover("journal.sessions")  # told again, if another one is left out
 
     async def _delete(self, live: LiveSession) -> None:
         async with self.letting_go(live.session.id):
@@ -199,7 +218,7 @@ class Sessions:
         """When a session was begun or played last, as far as their heads tell."""
         newest = 0.0
         for session in sessions:
-            with suppress(NotFound):  # it was deleted meanwhile
+            with suppress(NotFound, StoreCorrupt):  # it was deleted meanwhile, or cannot be played
                 newest = max(newest, (await self.journal.node(session.id, session.head or session.root)).at)
         return newest
 

@@ -6,7 +6,7 @@ from saga_core.journal import keys as keys
 from saga_core.journal.journal import Entry, Journal, Wanted, make_root
 from saga_core.journal.keys import PROBE_KEY
 from saga_core.journal.ledger import Ledger
-from saga_core.journal.removal import Removal
+from saga_core.journal.removal import Removal, uproot
 
 __all__ = [
     "PROBE_KEY",
@@ -17,4 +17,5 @@ __all__ = [
     "Wanted",
     "keys",
     "make_root",
+    "uproot",
 ]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from attrs import define, evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from saga_core import codec
-from saga_core.errors import Conflict, NewerSchema, NotFound, StoreCorrupt
+from saga_core.counters import Counters
+from saga_core.errors import Conflict, NewerSchema, NotFound, StoreCorrupt, StoreError
 from saga_core.journal import keys
 from saga_core.journal.long_texts import recordable, recordable_episode
 from saga_core.model import (
@@ -71,6 +71,8 @@ class Journal:
     """The record that everything else is rendered from. Appending is one durable commit."""
 
     kv: StateKV
+    counters: Counters = field(factory=Counters)
+    """Is told of records that cannot be read and are left out: other sessions must not wait for them."""
 
     async def open(self) -> None:
         """Check the format, or write it into an empty store. Raises ``NewerSchema`` for a later format."""
@@ -214,7 +216,10 @@ class Journal:
         raw = (await self.kv.get([keys.session(session_id)])).get(keys.session(session_id))
         if raw is None:
             raise NotFound(f"there is no session {session_id!r}")
-        return codec.decode(raw, Session)
+        found = codec.decode(raw, Session)
+        if found.id != session_id:
+            raise StoreCorrupt(f"session {session_id}: its record is of session {found.id[:80]!r}")
+        return found
 
     async def labelled(self, owner: str, label: str) -> str | None:
         """The id of the session that an owner calls ``label``."""
@@ -223,12 +228,32 @@ class Journal:
         return None if raw is None else _text(raw)
 
     async def sessions(self) -> list[Session]:
-        """All sessions, by id, which is by age."""
-        return [codec.decode(raw, Session) async for _, raw in self._all(("session",))]
+        """All sessions, by id, which is by age. One whose record cannot be read is left out, and told."""
+        found = []
+        async for key, raw in self._all(("session",)):
+            try:
+                session = codec.decode(raw, Session)
+            except StoreCorrupt as error:
+                self.leave_out(key[1], error)
+                continue
+            if session.id == key[1]:
+                found.append(session)
+            else:
+                self.leave_out(key[1], StoreCorrupt(f"its record is of session {session.id[:80]!r}"))
+        return found
+
+    async def session_ids(self) -> set[str]:
+        """The ids of all sessions, those whose records cannot be read among them."""
+        return {key[1] async for key, _ in self._all(("session",))}
+
+    def leave_out(self, session_id: str, error: StoreError) -> None:
+        """Tell that a session is left out where all are looked at."""
+        told = f"session {session_id}: it is left out: {error}; delete it, or restore a backup"
+        self.counters.degrade("journal.sessions", told)
 
     async def world(self, digest: str) -> World:
         """The world that sessions of this digest began in."""
-        raw = (await self.kv.get([keys.world(digest)])).get(keys.world(digest))
+        raw = (await self.kv.get([keys.world(digest)])).get(keys.world(digest)) if digest else None
         if raw is None:
             raise StoreCorrupt(f"the journal has no world {digest!r}, though a session began in it")
         if len(raw) < _LARGE:
@@ -237,17 +262,25 @@ class Journal:
 
     async def tree(self, session_id: str) -> Tree:
         """All turns of a session, slim. ``NotFound`` for a session without any."""
-        records = [raw async for _, raw in self._all(("node", session_id))]
+        records = [(key[2], raw) async for key, raw in self._all(("node", session_id))]
         if not records:
             raise NotFound(f"there is no session {session_id!r}")
         nodes: list[Node] = []
         for start in range(0, len(records), _READ):
-            nodes += read_nodes(records[start : start + _READ])
+            part = records[start : start + _READ]
+            for (turn, _), node in zip(part, read_nodes([raw for _, raw in part]), strict=True):
+                if node.id != turn:
+                    raise StoreCorrupt(f"session {session_id}: the record of turn {turn} is of {node.id[:80]!r}")
+                nodes.append(node)
             await asyncio.sleep(0)  # others have their turn in between
         # Ids sort by age unless the clock was set back between two starts; depth always puts parents first.
         nodes.sort(key=lambda node: node.depth)
         tree = Tree(session_id)
         for node in nodes:
+            if node.parent is None and tree.root:
+                raise StoreCorrupt(f"session {session_id}: {tree.root} and {node.id[:80]} both have no parent")
+            if node.parent is not None and node.parent not in tree:
+                raise StoreCorrupt(f"session {session_id}: turn {node.id[:80]} has no parent: {node.parent[:80]!r}")
             tree.add(node)
         return tree
 
@@ -268,7 +301,11 @@ class Journal:
         missing = [key[-1] for key in wanted if key not in found]
         if missing:
             raise StoreCorrupt(f"session {session_id}: the journal lost the turns {', '.join(missing[:3])}")
-        return [codec.decode(found[key], Turn) for key in wanted]
+        turns = [codec.decode(found[key], Turn) for key in wanted]
+        for turn, turn_id in zip(turns, ids, strict=True):
+            if turn.id != turn_id:
+                raise StoreCorrupt(f"session {session_id}: the record of turn {turn_id} is of {turn.id[:80]!r}")
+        return turns
 
     async def amendments(self, session_id: str) -> dict[str, tuple[Delta, ...]]:
         """Turn id to its later deltas, in their order."""
@@ -336,7 +373,13 @@ class Journal:
 
         None: the turn's views, and whatever it needs after that.
         """
-        return [(key[1], key[2], codec.decode(raw, Wanted) if raw else None) async for key, raw in self._all(("job",))]
+        found: list[tuple[str, str, Wanted | None]] = []
+        async for key, raw in self._all(("job",)):
+            try:
+                found.append((key[1], key[2], codec.decode(raw, Wanted) if raw else None))
+            except StoreCorrupt as error:
+                self.counters.degrade("journal.jobs", f"session {key[1]}: work on turn {key[2]} is left out: {error}")
+        return found
 
     async def change_jobs(self, session_id: str, done: Iterable[str], wanted: Mapping[str, Wanted]) -> None:
         """Cross the views of the turns ``done`` off, and note what turns want from now on."""
@@ -379,7 +422,10 @@ class Journal:
         while True:
             rows = await self.kv.scan(prefix, after=after, limit=_PAGE)
             for number, row in enumerate(rows, 1):
-                yield row
+                if keys.fits(row[0]):
+                    yield row
+                else:
+                    self.counters.degrade("journal.keys", f"the entry {str(row[0])[:80]} is left out: it is no key")
                 if number % _AT_ONCE == 0:
                     await asyncio.sleep(0)  # reading a row takes the reader time
             if len(rows) < _PAGE:
@@ -406,7 +452,7 @@ def make_root(session_id: str, turn_id: str, at: float, greeting: str) -> Turn:
 
 
 def _number(raw: bytes) -> int:
-    plain: Any = json.loads(raw)
+    plain: Any = codec.loads(raw)
     if not isinstance(plain, dict) or not isinstance(plain.get("format"), int):
         raise StoreCorrupt("the journal's format entry cannot be read; this data directory is not SAGA's")
     found: int = plain["format"]
@@ -414,7 +460,7 @@ def _number(raw: bytes) -> int:
 
 
 def _text(raw: bytes) -> str:
-    plain = json.loads(raw)
+    plain = codec.loads(raw)
     if not isinstance(plain, str):
         raise StoreCorrupt("an index entry of the journal cannot be read")
     return plain

@@ -14,6 +14,25 @@ the session.
 """
 
 
+_SEGMENTS = {
+    **dict.fromkeys(("session", "world"), (2, 2)),
+    **dict.fromkeys(("label", "turn", "node", "timeline", "state", "terms", "job", "known"), (3, 3)),
+    **dict.fromkeys(("amend", "review", "reply", "begin", "said", "open"), (4, 4)),
+    "bill": (3, 4),
+    "prompt": (3, 5),
+}
+
+
+KINDS = tuple(_SEGMENTS)
+"""What a key may begin with that belongs to a session, or to what sessions share."""
+
+
+def fits(key: Key) -> bool:
+    """Whether a key has as many segments as SAGA gives one of its kind. Anybody may have written a journal."""
+    least, most = _SEGMENTS.get(key[0], (1, len(key)))
+    return least <= len(key) <= most
+
+
 def _or_dash(text: str) -> str:
     return text or "-"
 

@@ -60,7 +60,7 @@ class Ledger:
         while True:
             page = await self.state.scan(prefix, after=after, limit=_PAGE)
             for key, value in page:
-                bill = self._read(key, value)
+                bill = self._read(key, value) if keys.fits(key) else None
                 if bill is not None:
                     yield key[1], bill
             if len(page) < _PAGE:

@@ -6,8 +6,7 @@ smaller tree that loads. Repeating the call finishes the removal.
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 
 from attrs import define, evolve
 
@@ -22,6 +21,27 @@ from saga_core.transcript import identity, prefix_keys
 
 _TURNS = 200
 _PAGE = 2_000
+
+
+async def uproot(kv: StateKV, session_id: str) -> None:
+    """Remove a session whose records cannot be read, by their keys: all that is its own, and what leads to it.
+
+    Looks through the entries of all sessions. Its record goes last, so that a call that was cut off can be repeated.
+    """
+    for kind in ("turn", "node", "timeline", *keys.BESIDE):
+        await _drop(kv, (kind, session_id), lambda *_: True)
+    leads = codec.dumps(session_id)
+    for kind in ("reply", "begin", "said", "label"):
+        await _drop(kv, (kind,), lambda _, raw: raw == leads)
+    await _drop(kv, ("open",), lambda key, _: key[-1] == session_id)
+    await kv.commit(Batch(deletes=frozenset({keys.session(session_id)})))
+
+
+async def _drop(kv: StateKV, prefix: Key, doomed: Callable[[Key, bytes], bool]) -> None:
+    after: Key | None = None
+    while rows := await kv.scan(prefix, after=after, limit=_PAGE):
+        after = rows[-1][0]
+        await kv.commit(Batch(deletes=frozenset(key for key, raw in rows if doomed(key, raw))))
 
 
 @define
@@ -157,7 +177,9 @@ class Removal:
             return
         left = [node for node in map(self.tree.get, self.tree.children[self.tree.root]) if node.id not in first]
         async for key, raw in self._openings():
-            turn = json.loads(raw) if raw else None
+            turn = codec.loads(raw) if raw else None
+            if turn is not None and not isinstance(turn, str):
+                raise StoreCorrupt("an entry of first words cannot be read")
             if turn is not None and turn not in first:
                 continue
             heir = next((node.id for node in left if turn is not None and node.user_key == first[turn].user_key), None)
@@ -176,5 +198,7 @@ class Removal:
         after: Key | None = None
         while rows := await self.kv.scan(prefix, after=after, limit=_PAGE):
             for row in rows:
+                if not keys.fits(row[0]):
+                    raise StoreCorrupt(f"the entry {str(row[0])[:80]} is no key")
                 yield row
             after = rows[-1][0]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from attrs import asdict, frozen
 
+from saga_core import codec
 from saga_core.errors import StoreCorrupt
 
 FILE = "backups.json"
@@ -32,10 +33,10 @@ def read_index(data: Path) -> list[Kept]:
     """The backups of the data directory ``data``, oldest first. Raises ``StoreCorrupt``."""
     file = data / FILE
     try:
-        return [Kept(**each) for each in json.loads(file.read_text(encoding="utf-8"))["backups"]]
+        return [codec.from_plain(each, Kept) for each in json.loads(file.read_bytes())["backups"]]
     except FileNotFoundError:
         return []
-    except (ValueError, TypeError, KeyError) as error:
+    except codec.UNREADABLE as error:
         raise StoreCorrupt(
             f"{file}: cannot be read ({error!r}); move it away, and note where your backups are"
         ) from error

@@ -6,7 +6,6 @@ history) are out of reach.
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Sequence
 from typing import Any, cast
@@ -73,7 +72,7 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
             f"name: {name!r} is too short: it would be taken out of other words; give {_SHORTEST} letters or more"
         )
     session = await tools.directory.find(session_id)
-    if _holds(json.loads(codec.encode(await tools.journal.world(session.digest))), name):
+    if _holds(codec.loads(codec.encode(await tools.journal.world(session.digest))), name):
         raise BadInput(
             f"name: {name!r} is in the world {session.world!r}, which belongs to its author; forget the session"
         )
@@ -111,7 +110,7 @@ async def _redact(tools: Tools, session: Session, name: str) -> int:
                 continue
             puts: dict[Key, bytes] = {}
             for key, raw in rows:
-                plain = json.loads(raw) if raw else None
+                plain = codec.loads(raw) if raw else None
                 if _holds(plain, name):
                     puts[key] = codec.dumps(_without(plain, name))
                     count += 1

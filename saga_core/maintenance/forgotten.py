@@ -13,6 +13,7 @@ from pathlib import Path
 
 from attrs import asdict, frozen
 
+from saga_core import codec
 from saga_core.errors import StoreCorrupt
 
 FILE = "forgotten.json"
@@ -39,10 +40,10 @@ def read_forgotten(data: Path) -> list[Forgotten]:
     """What was forgotten in the data directory ``data``, oldest first. Raises ``StoreCorrupt``."""
     file = data / FILE
     try:
-        return [Forgotten(**each) for each in json.loads(file.read_text(encoding="utf-8"))["forgotten"]]
+        return [codec.from_plain(each, Forgotten) for each in json.loads(file.read_bytes())["forgotten"]]
     except FileNotFoundError:
         return []
-    except (ValueError, TypeError, KeyError) as error:
+    except codec.UNREADABLE as error:
         raise StoreCorrupt(
             f"{file}: cannot be read ({error!r}); move it away, and forget again what an older backup brings back"
         ) from error

@@ -7,7 +7,6 @@ was said, and is adopted like any chat that began without SAGA.
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Iterable
 
 from attrs import define, evolve, field, frozen
@@ -94,18 +93,26 @@ class _Found:
 
     def take(self, key: Key, raw: bytes) -> None:
         """Note an entry; one that cannot be read is none."""
+        if not keys.fits(key):
+            return
         try:
             if key[0] == "session":
                 self.seen.add(key[1])
-                self.sessions[key[1]] = codec.decode(raw, Session)
+                session = codec.decode(raw, Session)
+                if session.id == key[1]:
+                    self.sessions[key[1]] = session
             elif key[0] == "world":
                 self.worlds.add(key[1])
             elif key[0] == "node":
                 self.seen.add(key[1])
-                self.nodes.setdefault(key[1], {})[key[2]] = codec.decode(raw, Node)
+                node = codec.decode(raw, Node)
+                if node.id == key[2]:
+                    self.nodes.setdefault(key[1], {})[key[2]] = node
             elif key[0] == "turn":
                 self.seen.add(key[1])
-                self.turns.setdefault(key[1], set()).add(codec.decode(raw, Turn).id)
+                turn = codec.decode(raw, Turn)
+                if turn.id == key[2]:
+                    self.turns.setdefault(key[1], set()).add(turn.id)
         except StoreCorrupt:
             return
 
@@ -128,7 +135,13 @@ class _Found:
                 self.rested.append(evolve(session, head=max(held, key=lambda each: (nodes[each].at, each))))
 
     def leads_nowhere(self, key: Key, raw: bytes) -> bool:
-        """Whether an entry is of what is gone, or follows from it."""
+        """Whether an entry is of what is gone, or follows from it, or is none."""
+        try:
+            return self._leads_nowhere(key, raw)
+        except (StoreCorrupt, *codec.UNREADABLE):
+            return True
+
+    def _leads_nowhere(self, key: Key, raw: bytes) -> bool:
         kind = key[0]
         if kind in _VIEWS:
             return True
@@ -137,15 +150,15 @@ class _Found:
         if kind in ("turn", "node", "session", "timeline", *keys.BESIDE):
             return key[1] not in self.whole or self._beside_a_hole(key, raw)
         if kind == "open":
-            return key[-1] not in self.whole or (bool(raw) and json.loads(raw) not in self._kept)
-        return kind == "label" and json.loads(raw) not in self.whole
+            return key[-1] not in self.whole or (bool(raw) and codec.loads(raw) not in self._kept)
+        return kind == "label" and codec.loads(raw) not in self.whole
 
     def _beside_a_hole(self, key: Key, raw: bytes) -> bool:
         kind, held = key[0], self.whole[key[1]]
         if kind == "session":
             return False
         if kind == "timeline":
-            plain = json.loads(raw)
+            plain = codec.loads(raw)
             return not {plain["fork"], plain["head"]} <= held
         if kind in _OF_THE_TREE:
             return key[1] in self._torn

@@ -32,7 +32,6 @@ _LATEST = 253_402_300_799.0
 """The last second of the year 9999, which calendars know."""
 _LARGEST = 2**63 - 1
 _DEEPEST = 60
-_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, OverflowError)
 
 
 def read_line(number: int, line: bytes) -> dict[str, Any]:
@@ -84,7 +83,7 @@ def read_value(number: int, plain: Any, cls: type[T]) -> T:
     try:
         value = codec.from_plain(plain, cls)
         raw = codec.encode(value)
-    except _UNREADABLE as error:
+    except codec.UNREADABLE as error:
         raise BadInput(f"{what} ({str(error)[:200] or type(error).__name__})") from None
     if len(raw) > Limits().value_bytes:
         raise BadInput(f"{what} that can be recorded: {len(raw)} bytes; the limit is {Limits().value_bytes}")
@@ -158,7 +157,7 @@ def check_story(session: Session, world: World, turns: Sequence[Turn], later: Ma
                 state = fold(states[turn.parent], delta, turn=turn.id, depth=turn.depth)
             if not waiting.get(turn.id):
                 codec.encode(state)
-        except _UNREADABLE as error:
+        except codec.UNREADABLE as error:
             raise BadInput(f"turn {turn.id!r} cannot be told ({type(error).__name__}: {str(error)[:200]})") from None
         if turn.parent is not None:
             waiting[turn.parent] -= 1

@@ -17,7 +17,6 @@ Views, indexes and checkpoints are not in it: they are made from turns.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -72,19 +71,19 @@ async def _plain(tools: Tools, session: Session) -> AsyncIterator[dict[str, Any]
             if keys.turn(session.id, turn) not in turns:
                 raise StoreError(f"session {session.id}: turn {turn} is gone from the journal; see saga verify")
             yield {
-                "turn": json.loads(turns[keys.turn(session.id, turn)]),
-                "node": json.loads(nodes[keys.node(session.id, turn)]),
+                "turn": codec.loads(turns[keys.turn(session.id, turn)]),
+                "node": codec.loads(nodes[keys.node(session.id, turn)]),
             }
     for name in keys.BESIDE:
         if name not in _DERIVED:
             async for key, raw in _rows(kv, (name, session.id)):
                 if key[2] in tree:
-                    yield {"beside": [name, *key[2:]], "value": json.loads(raw)}
+                    yield {"beside": [name, *key[2:]], "value": codec.loads(raw)}
     async for _, raw in _rows(kv, ("timeline", session.id)):
-        yield {"timeline": json.loads(raw)}
+        yield {"timeline": codec.loads(raw)}
     async for key, raw in _rows(kv, ("open", session.owner or "-")):
         if key[-1] == session.id:
-            yield {"opening": key[2], "turn": json.loads(raw) if raw else None}
+            yield {"opening": key[2], "turn": codec.loads(raw) if raw else None}
 
 
 async def _rows(kv: StateKV, prefix: Key) -> AsyncIterator[tuple[Key, bytes]]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 from attrs import define, field, frozen
 
+from saga_core import codec
 from saga_core.background import Waiting
-from saga_core.errors import NotFound, StoreError
+from saga_core.errors import NotFound, StoreCorrupt, StoreError
 from saga_core.journal import keys
 from saga_core.maintenance.audit import Audit
 from saga_core.maintenance.finding import Finding, Mend, mend
@@ -168,8 +168,13 @@ async def _lore(tools: Tools, live: LiveSession) -> list[str]:
 async def _strays(tools: Tools) -> AsyncIterator[Finding]:
     """Views of sessions that are not there."""
     sessions = {session.id: session for session in await tools.journal.sessions()}
-    known = {scope_of(session, slot) for session in sessions for slot in range(tools.projector.slots)}
-    vectors = {episodes_scope(session) for session in sessions}
+    if odd := [key async for key in _odd(tools)]:
+        yield Finding("", "journal", f"{len(odd)} entries are under no key that SAGA gives", _gone(tools, odd))
+    unread = await tools.journal.session_ids() - sessions.keys()
+    for session in unread:
+        yield Finding(session, "journal", "its record cannot be read: delete it, or restore a backup")
+    known = {scope_of(session, slot) for session in (*sessions, *unread) for slot in range(tools.projector.slots)}
+    vectors = {episodes_scope(session) for session in (*sessions, *unread)}
     vectors |= {lore_scope(session.digest) for session in sessions.values()}
     stores: list[tuple[str, Any, set[str]]] = [
         ("graph", tools.stores.graph, known),
@@ -191,7 +196,7 @@ async def _strays(tools: Tools) -> AsyncIterator[Finding]:
     for mark in marks:
         if mark[1] not in known:
             yield Finding("", "view", f"{mark[1]}: belongs to no session", _clearing(tools, mark[1]))
-    async for found in _stray_records(tools, set(sessions)):
+    async for found in _stray_records(tools, {*sessions, *unread}):
         yield found
 
 
@@ -207,9 +212,28 @@ async def _stray_records(tools: Tools, sessions: set[str]) -> AsyncIterator[Find
                 "", "journal", f"{len(found)} {name} records of {session}, which is no session", _gone(tools, found)
             )
     for name in ("reply", "begin", "said"):
-        found = [key for key, raw in await _all(tools, (name,)) if json.loads(raw) not in sessions]
+        found = [key for key, raw in await _all(tools, (name,)) if _leads_to(raw) not in sessions]
         if found:
             yield Finding("", "journal", f"{len(found)} {name} entries lead to no session", _gone(tools, found))
+
+
+async def _odd(tools: Tools) -> AsyncIterator[Key]:
+    for name in keys.KINDS:
+        after: Key | None = None
+        while rows := await tools.stores.state.scan((name,), after=after, limit=_PAGE):
+            for key, _ in rows:
+                if not keys.fits(key):
+                    yield key
+            after = rows[-1][0]
+
+
+def _leads_to(raw: bytes) -> str:
+    """The session that an entry leads to; "" for one that cannot be read."""
+    try:
+        found = codec.loads(raw)
+    except StoreCorrupt:
+        return ""
+    return found if isinstance(found, str) else ""
 
 
 async def _all(tools: Tools, prefix: Key) -> list[tuple[Key, bytes]]:
@@ -217,7 +241,7 @@ async def _all(tools: Tools, prefix: Key) -> list[tuple[Key, bytes]]:
     found: list[tuple[Key, bytes]] = []
     after: Key | None = None
     while rows := await tools.stores.state.scan(prefix, after=after, limit=_PAGE):
-        found += [(key, raw if len(raw) < 64 else b"") for key, raw in rows]
+        found += [(key, raw if len(raw) < 64 else b"") for key, raw in rows if keys.fits(key)]
         after = rows[-1][0]
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -43,26 +44,38 @@ def read_nodes(records: Sequence[bytes]) -> list[Node]:
     Raises ``StoreCorrupt``.
     """
     try:
-        plains = json.loads(b"[%b]" % b",".join(records))
+        joined = b"[%b]" % b",".join(records)
+        plains = json.loads(joined)
+        if b"\\u" in joined:  # only there can half a character be, which nobody can write again
+            json.dumps(plains, ensure_ascii=False).encode()
         if len(plains) == len(records):
             return [_node(plain) for plain in plains]
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
         raise StoreCorrupt(f"a stored {Node.__name__} cannot be read: {error!r}") from error
     raise StoreCorrupt(f"a stored {Node.__name__} cannot be read: {len(records)} records hold {len(plains)}")
 
 
 def _node(plain: dict[str, Any]) -> Node:
     get = plain.get
+    parent, jump, at = get("parent"), get("jump"), float(plain["at"])
+    said, replied, episode = get("user_key", ""), get("reply_key", ""), get("episode", "")
+    if not (
+        math.isfinite(at)
+        and type(said) is type(replied) is type(episode) is str
+        and (parent is None or type(parent) is str)
+        and (jump is None or type(jump) is str)
+    ):
+        raise ValueError(f"turn {str(plain['id'])[:80]!r} holds what is no text or no time")
     return Node(
         str(plain["id"]),
-        get("parent"),
+        parent,
         int(plain["depth"]),
-        float(plain["at"]),
+        at,
         _KINDS[plain["kind"]],
-        get("user_key", ""),
-        get("reply_key", ""),
-        get("jump"),
-        get("episode", ""),
+        said,
+        replied,
+        jump,
+        episode,
         _STATUSES[get("status", Status.NONE.value)],
         tuple(present) if (present := get("present")) is not None else None,
     )
@@ -91,6 +104,9 @@ class Tree:
             return
         if node.parent is None:
             self.root = node.id
+            if node.depth != 0:
+                self.misplaced.append(node.id)
+                node = evolve(node, depth=0)
         else:
             parent = self.get(node.parent)
             jump = self.jump_for(parent.id)

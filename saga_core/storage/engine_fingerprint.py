@@ -6,7 +6,6 @@ dropped, and each session is rendered again when it is next played, or all of th
 
 from __future__ import annotations
 
-import json
 import logging
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from saga_core import codec
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters
+from saga_core.errors import StoreCorrupt
 from saga_core.storage.opening import Stores
 from saga_core.stores import Batch, Key
 
@@ -38,7 +38,9 @@ async def notice_change(stores: Stores, counters: Counters, data: Path, *, act: 
         store = stores.all()[kind]
         now = {"engine": store.info.name, "place": _place(store.info.location, data)}
         raw = records.get(_key(kind))
-        before: Any = json.loads(raw) if raw is not None else None
+        before: Any = codec.loads(raw) if raw is not None else None
+        if before is not None and not isinstance(before, dict):
+            raise StoreCorrupt(f"the journal's note of the {kind} store cannot be read")
         if before == now:
             continue
         puts[_key(kind)] = codec.dumps(now)

@@ -7,7 +7,6 @@ turn, a swipe, a jump to another branch and a recovery are the same call: the di
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
 
@@ -247,11 +246,15 @@ class Projector(VectorViews):
 
     async def drop(self, live: LiveSession) -> None:
         """Remove everything that stores show of a session."""
-        self._whole.discard(episodes_scope(live.session.id))
-        await self.vectors.drop(episodes_scope(live.session.id))
-        for slot in range(self.slots):
-            await self._drop_scope(scope_of(live.session.id, slot))
+        await self.drop_unread(live.session.id)
         live.slots.clear()
+
+    async def drop_unread(self, session_id: str) -> None:
+        """The same for a session that cannot be loaded."""
+        self._whole.discard(episodes_scope(session_id))
+        await self.vectors.drop(episodes_scope(session_id))
+        for slot in range(self.slots):
+            await self._drop_scope(scope_of(session_id, slot))
 
     async def _drop_scope(self, scope: str) -> None:
         await self.graph.drop(scope)
@@ -285,7 +288,7 @@ class Projector(VectorViews):
     async def _marks(self, scope: str) -> set[str]:
         """The turns that graph, view and pages of a scope show: one, unless a crash came between them."""
         found = {await self.graph.watermark(scope) or ""}
-        found.update(json.loads(raw) for raw in (await self.kv.get([keys.view_mark(scope)])).values())
+        found.update(codec.loads(raw) for raw in (await self.kv.get([keys.view_mark(scope)])).values())
         if self.cache is not None:
             try:
                 pages = await self.cache.read(scope)
@@ -325,7 +328,7 @@ class Projector(VectorViews):
         view = {key[-1]: value.decode("utf-8", "replace") for key, value in (await self._viewed(scope)).items()}
         if raw is None:
             return [f"view {scope}: has values, and says of no turn that it shows it"] if view else []
-        mark = json.loads(raw)
+        mark = codec.loads(raw)
         if mark not in live.tree:
             return [f"view {scope}: shows {mark}, which is no turn of the session"]
         wanted = render_kv(await live.state(mark))
