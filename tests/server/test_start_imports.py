@@ -27,7 +27,8 @@ from saga_server.cli.serve import Server
 PROVIDER = {"openai": {"base_url": "http://127.0.0.1:1/v1"}}
 
 async def main():
-    config = load_config({"storage": {"path": sys.argv[1]}, "providers": PROVIDER})
+    told = {"storage": {"path": sys.argv[1]}, "extraction": {"automatic": "never"}}
+    config = load_config({**told, "providers": PROVIDER})
     server = Server(evolve(config, server=evolve(config.server, port=0)), environ={})
     await server.start()
     found = [sorted(sys.modules)]  # nothing else ran yet: this is what was there when it was ready
