@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PROFILE ?= lite
-LANG_ ?= ko
+# The demo's language; empty: that of the locale.
+LANG_ ?=
 
 # What the stores of a profile need beyond SAGA itself.
 EXTRAS_full := [ladybug,chroma]
@@ -47,8 +48,8 @@ CHROMIUM = command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -
 chromium:
 	@$(CHROMIUM)
 
-demo: $(RUN) ## play an adventure through the real proxy (LANG_=en for English, PROFILE=full or full-lance for other stores)
-	$(BIN)/saga demo --profile $(PROFILE) --lang $(LANG_)
+demo: $(RUN) ## play an adventure through the real proxy (LANG_=ko or en, else your locale's language; PROFILE=full or full-lance for other stores)
+	$(BIN)/saga demo --profile $(PROFILE) $(if $(LANG_),--lang $(LANG_))
 
 serve: $(RUN) ## start the proxy on 127.0.0.1:8765
 	$(BIN)/saga serve

@@ -34,6 +34,7 @@ _FURTHER = {
     "rebuild": "saga_server.cli.rebuild:rebuild",
     "restore": "saga_server.cli.backup:restore",
     "sessions": "saga_server.cli.sessions:sessions",
+    "setup": "saga_server.cli.setup:setup",
     "timelines": "saga_server.cli.sessions:timelines",
     "top": "saga_server.cli.top:top",
     "verify": "saga_server.cli.verify:verify",

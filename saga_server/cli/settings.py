@@ -19,7 +19,7 @@ USAGE = 2
 SURROUNDINGS = 1
 """Exit code: the machine is at fault: a port in use, a folder that cannot be written, damaged data."""
 
-_DEFAULT_FILE = "saga.yaml"
+DEFAULT_FILE = "saga.yaml"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,14 +36,14 @@ def settings(command: F) -> F:
         "file",
         type=click.Path(path_type=Path),
         envvar="SAGA_CONFIG",
-        help=f"The settings file. SAGA_CONFIG names it too; without either ./{_DEFAULT_FILE} is used if it is there.",
+        help=f"The settings file. SAGA_CONFIG names it too; without either ./{DEFAULT_FILE} is used if it is there.",
     )(command)
 
 
 def find_config(file: Path | None, data: Path | None) -> Config:
     """The configuration for a command. Raises ``ConfigError``."""
-    if file is None and Path(_DEFAULT_FILE).is_file():
-        file = Path(_DEFAULT_FILE)
+    if file is None and Path(DEFAULT_FILE).is_file():
+        file = Path(DEFAULT_FILE)
     config = load_config(file)
     if data is not None:
         config = evolve(config, storage=evolve(config.storage, path=str(Path.cwd() / data)))

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import click
 
+from saga_server.spoken import spoken
+
 
 @click.command()
 @click.option(
@@ -23,9 +25,7 @@ import click
 @click.option(
     "--lang",
     type=click.Choice(["ko", "en"]),
-    default="ko",
-    show_default=True,
-    help="The adventure: ko plays Ersia, en plays Harrow Staithe.",
+    help="The adventure: ko plays Ersia, en plays Harrow Staithe. By default that of your locale, else English.",
 )
 @click.option("--plain", is_flag=True, help="No colour, and lines of 100 characters.")
 @click.option(
@@ -33,13 +33,14 @@ import click
     type=click.Path(file_okay=False, path_type=Path),
     help="Keep the data in this folder, new or empty; otherwise it is removed at the end.",
 )
-def demo(profile: str, graph: str | None, vector: str | None, lang: str, plain: bool, keep: Path | None) -> None:
+def demo(profile: str, graph: str | None, vector: str | None, lang: str | None, plain: bool, keep: Path | None) -> None:
     """Play an adventure and show what SAGA remembers.
 
     Starts the real server with the built-in offline narrator and plays it as a chat frontend would, with a swipe, a
     branch and a kill -9 on the way. Exits with 0 only if nothing was lost, the state at the end is what the story leads
     to, and the stores are those that were asked for; every difference is named.
     """
+    lang = lang or spoken(("en", "ko"))
     stores = {kind: name for kind, name in (("graph", graph), ("vector", vector)) if name is not None}
     if keep is None:
         with tempfile.TemporaryDirectory(prefix="saga-demo-", ignore_cleanup_errors=True) as folder:
