@@ -100,9 +100,12 @@ class Places:
 
     async def _called(self, match: Match, transcript: Transcript, owner: str) -> Match:
         """``match``, for a request that answers calls of a session of which nothing is recorded yet."""
+        known = self.open_calls.session(transcript.calls)
+        if not known:
+            return match
         try:
-            session = await self.journal.session(self.open_calls.session(transcript.calls))
-        except NotFound:
+            session = await self.journal.session(known)
+        except NotFound:  # it was deleted since
             return match
         return evolve(match, session=session.id, parent=session.root) if session.owner == owner else match
 

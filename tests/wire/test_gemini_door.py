@@ -125,7 +125,8 @@ async def test_pictures_and_signatures_pass() -> None:
             {"role": "model", "parts": [call]},
             {"role": "function", "parts": [{"functionResponse": {"name": "roll", "response": {"result": 3}}}]},
         ]
-        await saga.post(PATH.format(model, "generateContent"), json={"contents": contents})
+        answer = await saga.post(PATH.format(model, "generateContent"), json={"contents": contents})
+        assert answer.status == 200, answer.raw
         sent = upstream.requests[-1].body["messages"][-3:]
         assert {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGVsbG8="}} in sent[0]["content"]
         assert sent[1]["tool_calls"][0]["extra_content"] == {"google": {"thought_signature": "c2ln"}}
