@@ -57,6 +57,7 @@ def _relayed(method: str, paths: str) -> dict[str, Door]:
 CHAT: Final = {
     **_both("/chat/completions", Door({"POST": "chat:chat_completions"})),
     **_both("/models", Door({"GET": "models:list_models"})),
+    **_both("/responses", Door({"POST": "responses:responses"})),
     **_both("/messages", Door({"POST": "messages:messages"}, "anthropic")),
     "/v1beta/models": Door({"GET": "models:list_models"}, "google"),
 }
