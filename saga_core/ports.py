@@ -204,6 +204,23 @@ class TextServer(Protocol):
         ...
 
 
+@frozen
+class Passed:
+    """A provider's answer to what was passed on."""
+
+    body: bytes = field(repr=False)
+    content_type: str
+
+
+@runtime_checkable
+class PassesOn(Protocol):
+    """A chat model whose provider has more than chats, which are none of SAGA's."""
+
+    async def pass_on(self, path: str, body: bytes, content_type: str, api_key: str | None) -> Passed:
+        """What the provider answers at ``path``, from its API's root on. Raises ``UpstreamError``."""
+        ...
+
+
 class ChatModel(Protocol):
     """A narration or extraction model."""
 

@@ -98,6 +98,10 @@ class Calls:
         """The response to a JSON body, not read yet. ``path`` goes on from the client's address, or is a whole one."""
         return await self._send("POST", path, key, headers, body)
 
+    async def send(self, path: str, body: bytes, content_type: str, key: str | None) -> httpx2.Response:
+        """The response to bytes as they are, not read yet."""
+        return await self._send("POST", path, key, {"Content-Type": content_type}, content=body)
+
     async def get(self, path: str) -> Any:
         """The JSON at ``path``. Raises ``UpstreamError`` when it is none."""
         response = await self._send("GET", path, None, {})
@@ -114,12 +118,18 @@ class Calls:
             await response.aclose()
 
     async def _send(
-        self, method: str, path: str, key: str | None, headers: Mapping[str, str], json: Any = None
+        self,
+        method: str,
+        path: str,
+        key: str | None,
+        headers: Mapping[str, str],
+        json: Any = None,
+        content: bytes | None = None,
     ) -> httpx2.Response:
         blame = self.blame(key)
         try:
             request = self.client.build_request(
-                method, path, headers={**headers, **bearer(key or self.api_key)}, json=json
+                method, path, headers={**headers, **bearer(key or self.api_key)}, json=json, content=content
             )
             response = await self.client.send(request, stream=True)
         except UnicodeEncodeError:

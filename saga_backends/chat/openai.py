@@ -20,13 +20,15 @@ from saga_backends.chat.sdk_calls import NO_KEY, SdkCalls, open_sdk
 from saga_backends.chat.text_completion import TextReader, server_root, text_body, text_path
 from saga_backends.http_client import open_http
 from saga_core.errors import BadInput, UpstreamError
-from saga_core.ports import AdjustedPart, ChatPart, ChatRequest
+from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Passed
 from saga_core.registry import Backend, OpenOptions
 from saga_core.upstream import facts_of, rules_of
 
 ADDRESS = "https://api.openai.com/v1"
 _ACCOUNT = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
 """Environment variable to the header that tells OpenAI whose bill it is."""
+_MOST_PASSED = 128 * 1_024 * 1_024
+"""Bytes of an answer that is passed on: speech and pictures are a few."""
 _HOSTS = {
     "api.openai.com": "openai",
     "generativelanguage.googleapis.com": "google",
@@ -153,6 +155,21 @@ class OpenAIChat:
             raise self.calls.failure(error) from error
         finally:
             await response.aclose()
+
+    async def pass_on(self, path: str, body: bytes, content_type: str, api_key: str | None) -> Passed:
+        """What the provider answers to ``body`` at ``path``, below its base URL. Raises ``UpstreamError``."""
+        response = await self.calls.send(path, body, content_type, api_key)
+        try:
+            found = bytearray()
+            async for chunk in response.aiter_bytes():
+                found += chunk
+                if len(found) > _MOST_PASSED:
+                    raise UpstreamError(f"{self.host} answered {path} with more than {_MOST_PASSED >> 20} MB")
+        except self.calls.transport_errors as error:
+            raise self.calls.failure(error) from error
+        finally:
+            await response.aclose()
+        return Passed(bytes(found), str(response.headers.get("content-type", "application/octet-stream")))
 
     async def aclose(self) -> None:
         """Let go of connections."""

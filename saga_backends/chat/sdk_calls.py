@@ -31,11 +31,17 @@ class SdkCalls(Calls):
     official: Any = field(repr=False)
 
     async def _send(
-        self, method: str, path: str, key: str | None, headers: Mapping[str, str], json: Any = None
+        self,
+        method: str,
+        path: str,
+        key: str | None,
+        headers: Mapping[str, str],
+        json: Any = None,
+        content: bytes | None = None,
     ) -> httpx2.Response:
         blame = self.blame(key)
         shown = bearer(key) if key or self.api_key else {"Authorization": self.sdk.omit}
-        options = {"headers": {**headers, **shown}}
+        options = {"headers": {**_unread(headers), **shown}}
         try:
             if method == "GET":
                 found: httpx2.Response = await self.official.get(path, cast_to=httpx2.Response, options=options)
@@ -45,6 +51,7 @@ class SdkCalls(Calls):
                     path,
                     cast_to=httpx2.Response,
                     body=json,
+                    content=content,
                     options=options,
                     stream=True,
                     stream_cls=self.sdk.AsyncStream[object],
@@ -60,6 +67,14 @@ class SdkCalls(Calls):
         except self.transport_errors as error:
             raise self.failure(error) from error
         return found
+
+
+def _unread(headers: Mapping[str, str]) -> dict[str, str]:
+    """``headers`` with a form's type in other letters: the SDK, which reads small ones, would build the form anew."""
+    return {
+        name: value[:1].upper() + value[1:] if value.startswith("multipart/") else value
+        for name, value in headers.items()
+    }
 
 
 async def open_sdk(module: str, make: Callable[[ModuleType], Any]) -> tuple[ModuleType, Any]:

@@ -59,6 +59,7 @@ CHAT: Final = {
     **_both("/models", Door({"GET": "models:list_models"})),
     **_both("/responses", Door({"POST": "responses:responses"})),
     **_both("/messages", Door({"POST": "messages:messages"}, "anthropic")),
+    "/v1/messages/count_tokens": Door({"POST": "counting:count_messages"}, "anthropic"),
     "/v1beta/models": Door({"GET": "models:list_models"}, "google"),
 }
 """The doors of chats."""
@@ -76,6 +77,15 @@ ASKED: Final = _relayed(
 COUNTED: Final = _relayed("POST", "/api/extra/tokencount /tokenize /detokenize /v1/internal/encode")
 """The tokens of a text, as the narrator's server cuts it."""
 ABORT: Final = "/api/extra/abort"
+PASSED: Final = {
+    path: Door({"POST": "passing:pass_on"})
+    for each in (
+        "/embeddings /moderations /audio/speech /audio/transcriptions /audio/translations /images/generations"
+        " /images/edits /images/variations"
+    ).split()
+    for path in (f"/v1{each}", each)
+}
+"""What is passed on to the provider."""
 OLLAMA: Final = {
     "/api/generate": Door({"POST": "ollama:generate"}, "ollama"),
     "/api/chat": Door({"POST": "ollama:chat"}, "ollama"),
@@ -94,6 +104,7 @@ DOORS: Final[Mapping[str, Door]] = {
     **ASKED,
     **COUNTED,
     ABORT: Door({"POST": "text:abort"}),
+    **PASSED,
     **OLLAMA,
 }
 """Every path that names nothing."""
@@ -108,7 +119,11 @@ _MODEL: Final = re.compile(
     r"(?:/(?P<version>v1beta|v1alpha|v1))?/(?P<model>(?:models|tunedModels)/.+?)"
     r"(?::(?P<verb>[A-Za-z]*Content[A-Za-z]*|countTokens))?"
 )
-_ACT: Final = Door({"POST": "gemini:act"}, "google")
+_ACTS: Final = {
+    "generateContent": "gemini:generate",
+    "streamGenerateContent": "gemini:generate",
+    "countTokens": "counting:count_contents",
+}
 _ONE: Final = Door({"GET": "models:one_model"})
 _ONE_OF_GOOGLE: Final = Door({"GET": "models:one_model"}, "google")
 
@@ -120,7 +135,7 @@ def _of_a_model(path: str) -> tuple[Door, dict[str, str]] | None:
         return None
     named = {"model": unquote(found["model"]).removeprefix("models/")}
     if found["verb"]:
-        return _ACT, {**named, "verb": found["verb"]}
+        return Door({"POST": _ACTS.get(found["verb"], "gemini:refuse")}, "google"), {**named, "verb": found["verb"]}
     return _ONE if found["version"] in ("v1", None) else _ONE_OF_GOOGLE, named
 
 

@@ -1,0 +1,46 @@
+"""How many tokens a request has, as SAGA counts them: what the client sent, without what SAGA adds to it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from aiohttp import web
+
+from saga_core.messages import flatten
+from saga_server.http.app_keys import SAGA
+from saga_server.http.doors.asking import Asked, read
+from saga_server.http.doors.gemini_ask import read_gemini
+from saga_server.http.doors.messages_ask import read_messages
+from saga_server.http.doors.table import PLACE
+from saga_server.http.openai_schema import to_json
+
+_FRAME = 4
+"""Tokens around a message."""
+
+
+async def count_messages(request: web.Request) -> web.Response:
+    """``POST /v1/messages/count_tokens``."""
+    return web.json_response({"input_tokens": _counted(request, await read(request, read_messages))})
+
+
+async def count_contents(request: web.Request) -> web.Response:
+    """``POST /v1beta/models/MODEL:countTokens``."""
+    ask = await read(request, partial(_asked_about, request[PLACE].named["model"]))
+    return web.json_response({"totalTokens": _counted(request, ask)})
+
+
+def _asked_about(model: str, body: bytes, max_messages: int, max_text_mb: int) -> Asked:
+    return read_gemini(body, max_messages, max_text_mb, model=model)
+
+
+def _counted(request: web.Request, ask: Asked) -> int:
+    count = request.app[SAGA].stores.counter.count
+    texts = [_text(message) for message in ask.messages]
+    tools = [to_json(tool) for tool in ask.params.get("tools", ())]
+    return sum(_FRAME + count(text) for text in (*texts, *tools))
+
+
+def _text(message: dict[str, Any]) -> str:
+    calls = message.get("tool_calls")
+    return flatten(message.get("content") or "") + (to_json(calls) if calls else "")

@@ -1,0 +1,39 @@
+"""What is no story and goes on to the provider as it came: embeddings, speech, pictures, moderation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiohttp import web
+
+from saga_core.errors import NotSupported
+from saga_core.ports import PassesOn
+from saga_server.http.app_keys import CURRENT
+from saga_server.http.bodies import BODY
+from saga_server.http.doors.table import PLACE
+from saga_server.http.openai_schema import read_json, to_json, typed
+from saga_server.http.security import BEARER
+
+
+async def pass_on(request: web.Request) -> web.Response:
+    """``POST /v1/embeddings`` and the like: the body, to the provider of its model; the answer, as it comes.
+
+    Raises ``BadInput`` where there is no provider, and ``NotSupported`` where its API has no such thing.
+    """
+    path, body = request[PLACE].path.removeprefix("/v1"), request[BODY]
+    asked: Any = read_json(body) if request.content_type == "application/json" and body else {}
+    asked = asked if isinstance(asked, dict) else {}
+    model = typed(asked, "model", str, "a text") or ""
+    narrators = request.app[CURRENT].narrators
+    route = narrators.route_of(model)  # not the narrator's model, whatever the settings say
+    narrator = await narrators.narrator(route.provider)
+    if not isinstance(narrator, PassesOn):
+        raise NotSupported(
+            f"{path}: {route.provider.name}, which has {model or 'no model of that name'}, takes chats alone; name a "
+            "model of another provider (provider/model), or ask the provider itself"
+        )
+    if route.model != model:
+        body = to_json({**asked, "model": route.model}).encode()
+    key = request[BEARER].key if route.provider.passthrough_key else None
+    found = await narrator.pass_on(path, body, request.headers.get("Content-Type", "application/json"), key or None)
+    return web.Response(body=found.body, headers={"Content-Type": found.content_type})
