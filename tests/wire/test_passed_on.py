@@ -10,6 +10,9 @@ import openai
 import pytest
 from aiohttp import ClientSession, FormData, web
 
+from saga_core import registry
+from saga_core.errors import UpstreamError
+from saga_core.registry import OpenOptions
 from tests.server.client import Client
 from tests.wire.dialects import DIALECTS, provider_server, settings_for
 
@@ -100,3 +103,18 @@ async def test_tokens_are_counted() -> None:
         assert 4 < bare < more
         refused = await saga.post("/v1/messages/count_tokens", json={"messages": []})
         assert (refused.status, refused.json["type"]) == (400, "error")
+
+
+@pytest.mark.parametrize("sdk", [False, True])
+async def test_a_form_goes_on_as_it_came(provider: Provider, sdk: bool) -> None:
+    """Also through the official SDK, which would make forms of its own."""
+    options = OpenOptions(options={"base_url": provider.url, "api_key": "sk-up", "sdk": sdk})
+    narrator: Any = await registry.load("chat", "openai").open(options)
+    body = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\nRIFF\r\n--b--\r\n'
+    kind = "multipart/form-data; boundary=b"
+    found = await narrator.pass_on("/audio/transcriptions", body, kind, None)
+    assert (json.loads(found.body), found.content_type.partition(";")[0]) == ({"text": "hello"}, "application/json")
+    assert provider.bodies == [("/v1/audio/transcriptions", "Bearer sk-up", body)]
+    with pytest.raises(UpstreamError, match="no pictures today"):
+        await narrator.pass_on("/images/generations", b"{}", "application/json", None)
+    await narrator.aclose()
