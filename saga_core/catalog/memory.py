@@ -12,6 +12,7 @@ from typing import Any
 from attrs import asdict, define, evolve, field
 
 from saga_core.background import Supervisor
+from saga_core.catalog.entity_page import entity_page
 from saga_core.catalog.origins import Origins
 from saga_core.catalog.shown_lines import effect, shown_line
 from saga_core.codec import to_plain
@@ -38,7 +39,7 @@ from saga_core.model import (
 )
 from saga_core.ports import Clock
 from saga_core.projection import state_lines
-from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SharedMemories, amend
+from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SharedMemories, amend, turn_named
 
 BY_HAND = "/own/{actor}/{session}"
 """Where lies what a person adds without saying where."""
@@ -245,6 +246,11 @@ class Memory:
             }
             for each in state.entities.values()
         ]
+
+    async def entity(self, session_id: str, entity: str, turn: str | None = None) -> dict[str, Any]:
+        """All about one entity, by its id, at a turn (the active head). JSON-able. ``NotFound``."""
+        live = await self.directory.load(session_id)
+        return await entity_page(live, turn_named(live, turn) if turn is not None else live.head, entity)
 
     async def correct(self, session_id: str, kind: str, fields: Mapping[str, str], turn: str | None = None) -> str:
         """Correct what is known at ``turn`` (the active head); the id under which it can be undone.

@@ -82,13 +82,14 @@ class Views:
         ]
         return {"session": live.session.id, "root": live.tree.root, "head": live.head, "nodes": nodes}
 
-    async def graph(self, session_id: str) -> dict[str, Any]:
-        """The graph at the active head: nodes, edges, and the edges in words."""
+    async def graph(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
+        """The graph at a turn (the active head): nodes, edges, and the edges in words. ``NotFound``."""
         live = await self.directory.load(session_id)
-        image: GraphImage = await live.image(live.head)
+        at = turn_named(live, turn) if turn is not None else live.head
+        image: GraphImage = await live.image(at)
         return {
             "session": live.session.id,
-            "watermark": live.head,
+            "watermark": at,
             "nodes": [
                 {"id": node.id, "label": node.label, "properties": dict(node.properties)}
                 for node in image.nodes.values()

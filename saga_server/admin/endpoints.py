@@ -80,7 +80,7 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "What a session cost", tags=_SESSIONS,
     ),
     Endpoint(
-        "GET", f"{_ONE}/graph", memory_handlers.show_graph, parameters.OfSession, memory_answers.Graph,
+        "GET", f"{_ONE}/graph", memory_handlers.show_graph, parameters.AtTurn, memory_answers.Graph,
         "The graph", tags=_MEMORY,
     ),
     Endpoint(
@@ -126,6 +126,10 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     Endpoint(
         "GET", f"{_ONE}/entities", memory_handlers.list_entities, parameters.OfSession, memory_answers.Entities,
         "Everybody and everything that the story knows", tags=_MEMORY,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/entities/{{entity}}", memory_handlers.show_entity, parameters.OfEntity, memory_answers.Entity,
+        "All about one person, place, thing or event", tags=_MEMORY,
     ),
     Endpoint(
         "GET", f"{_ONE}/memories", memory_handlers.list_memories, parameters.Memories, memory_answers.Memories,

@@ -46,7 +46,7 @@ class Lines:
 
 @frozen(kw_only=True)
 class Graph:
-    """The graph at the turn recorded last."""
+    """The graph at a turn."""
 
     session: str
     watermark: str | None
@@ -115,6 +115,29 @@ class Entities:
 
     session: str
     entities: Rows
+
+
+@frozen(kw_only=True)
+class Entity:
+    """All about one person, place, thing or event."""
+
+    session: str
+    turn: int
+    turn_id: str
+    id: str
+    kind: str
+    name: str
+    aliases: Sequence[str]
+    player: bool
+    present: bool
+    facts: Plain
+    place: Plain | None
+    things: Rows
+    owners: Rows
+    here: Rows
+    relations: Rows
+    knowledge: Rows
+    history: Rows
 
 
 @frozen

@@ -21,9 +21,9 @@ async def show_lines(request: web.Request, asked: parameters.AtTurn) -> memory_a
     return memory_answers.Lines(**await request.app[SAGA].memory.lines(asked.session, asked.turn))
 
 
-async def show_graph(request: web.Request, asked: parameters.OfSession) -> memory_answers.Graph:
-    """The graph at the active head."""
-    return memory_answers.Graph(**await request.app[SAGA].views.graph(asked.session))
+async def show_graph(request: web.Request, asked: parameters.AtTurn) -> memory_answers.Graph:
+    """The graph at a turn."""
+    return memory_answers.Graph(**await request.app[SAGA].views.graph(asked.session, asked.turn))
 
 
 async def show_context(request: web.Request, asked: parameters.AtTurn) -> memory_answers.Context:
@@ -75,6 +75,11 @@ async def list_entities(request: web.Request, asked: parameters.OfSession) -> me
     """Everybody and everything, with all names."""
     session = await request.app[SAGA].sessions.get(asked.session)
     return memory_answers.Entities(session.id, await request.app[SAGA].memory.entities(session.id))
+
+
+async def show_entity(request: web.Request, asked: parameters.OfEntity) -> memory_answers.Entity:
+    """All about one of them."""
+    return memory_answers.Entity(**await request.app[SAGA].memory.entity(asked.session, asked.entity, asked.turn))
 
 
 async def list_memories(request: web.Request, asked: parameters.Memories) -> memory_answers.Memories:

@@ -29,6 +29,7 @@ _IN_PATH = {
     "id": "A session's id, or its name where only one session has it",
     "name": "A timeline's name",
     "change": "A change's id",
+    "entity": "An entity's id, as GET /api/sessions/{id}/entities lists it",
     "turn": "A turn's id or number, or a timeline's name for its head",
 }
 _ERROR = {

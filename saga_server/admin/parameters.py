@@ -35,6 +35,14 @@ class AtTurn(OfSession):
 
 
 @frozen
+class OfEntity(OfSession):
+    """An entity, by its id, as known at a turn; None is the turn recorded last."""
+
+    entity: str = in_path()
+    turn: str | None = in_query(None, example="TURN")
+
+
+@frozen
 class Drain:
     """How long to wait for background work, in seconds."""
 

@@ -92,12 +92,14 @@ async def test_answers_have_the_fields_that_the_page_says(client: ClientSession)
     reply = await chat(client, "/w/harrow/v1")
     session, turn = reply.headers["X-SAGA-Session"], reply.headers["X-SAGA-Turn"]
     change, file = "", b""
+    async with client.get(f"/api/sessions/{session}/entities") as response:
+        who = (await response.json())["entities"][0]["id"]
     for request, row in requests().items():
         method, path = request.split(" ")
         if not path.startswith("/api"):
             continue
         filled = path.replace("{id}", session).replace("TURN", turn).replace("TEXT", "look").replace("{name}", "dark")
-        filled = filled.replace("{change}", change).replace("{turn}", turn)
+        filled = filled.replace("{change}", change).replace("{turn}", turn).replace("{entity}", who)
         if path.endswith("/reset") or path.startswith("/api/forget") or (method == "DELETE" and path.endswith("{id}")):
             filled = filled.replace(session, (await chat(client, "/s/doomed/v1")).headers["X-SAGA-Session"])
         if path.endswith("/prune"):

@@ -18,6 +18,12 @@ export const PAGES = [
     load: () => import("./story.js"),
   },
   {
+    id: "people",
+    title: { en: "People and places", ko: "인물과 장소", ja: "人と場所", zh: "人物与地点" },
+    session: true,
+    load: () => import("./people.js"),
+  },
+  {
     id: "health",
     title: { en: "Health", ko: "상태", ja: "状態", zh: "健康" },
     load: () => import("./health.js"),

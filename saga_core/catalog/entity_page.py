@@ -1,0 +1,107 @@
+"""All about one person, place, thing or event: names, facts, where and with whom, what is known of it, its history."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from attrs import fields
+
+from saga_core.codec import to_plain
+from saga_core.errors import NotFound
+from saga_core.model import Delta, Entity, Event, WorldState
+from saga_core.sessions import LiveSession
+
+_CHUNK = 256
+"""Turns that are read between two chances for others to run."""
+_HISTORY = 60
+"""Rows of history at most, the latest."""
+
+
+async def entity_page(live: LiveSession, turn: str, entity_id: str) -> dict[str, Any]:
+    """What is known at ``turn``, by the entity's id. JSON-able. ``NotFound``.
+
+    ``history`` has the latest turns of the path that changed something about it, with the events. ``knowledge`` are the
+    memories and learned lore that name it.
+    """
+    state = await live.state(turn)
+    entity = state.entities.get(state.merged.get(entity_id, entity_id))
+    if entity is None:
+        raise NotFound(f"session {live.session.id} has no entity {entity_id!r} at turn {state.depth}")
+    where = state.whereabouts.get(entity.id)
+    return {
+        "session": live.session.id,
+        "turn": state.depth,
+        "turn_id": state.turn,
+        "id": entity.id,
+        "kind": entity.kind.value,
+        "name": entity.name,
+        "aliases": list(entity.aliases),
+        "player": entity.id == state.player,
+        "present": entity.id in state.present,
+        "facts": dict(entity.attributes),
+        "place": {"id": where.place, "name": state.name(where.place), "since": where.since} if where else None,
+        "things": [
+            {"id": item, "name": state.name(item), "quantity": stack.quantity, "equipped": stack.equipped}
+            for item, stack in state.belongings.get(entity.id, {}).items()
+        ],
+        "owners": [
+            {"id": owner, "name": state.name(owner), "quantity": hands[entity.id].quantity}
+            for owner, hands in state.belongings.items()
+            if entity.id in hands
+        ],
+        "here": [
+            {"id": who, "name": state.name(who)} for who, at in state.whereabouts.items() if at.place == entity.id
+        ],
+        "relations": [
+            {
+                "from": state.name(source),
+                "from_id": source,
+                "to": state.name(target),
+                "to_id": target,
+                "type": relation.type,
+                "strength": relation.strength,
+                "since": relation.since,
+            }
+            for (source, target), relation in state.relations.items()
+            if entity.id in (source, target)
+        ],
+        "knowledge": _knowledge(state, entity),
+        "history": await _history(live, turn, state, entity.id),
+    }
+
+
+def _knowledge(state: WorldState, entity: Entity) -> list[dict[str, Any]]:
+    texts = [(record.id, record.text) for record in state.memories.values()]
+    texts += [("", text) for text in state.learned.values()]
+    names = [name.casefold() for name in entity.names if len(name) > 1]
+    return [
+        {"memory": memory or None, "text": text}
+        for memory, text in texts
+        if any(name in text.casefold() for name in names)
+    ]
+
+
+async def _history(live: LiveSession, turn: str, state: WorldState, entity: str) -> list[dict[str, Any]]:
+    """The latest turns that changed something about an entity, latest first."""
+    ids = frozenset({entity, *(former for former, into in state.merged.items() if into == entity)})
+    path = [node.id for node in live.tree.upwards(turn)]
+    found: list[dict[str, Any]] = []
+    for start in range(0, len(path), _CHUNK):
+        for each in await live.journal.turns(live.session.id, path[start : start + _CHUNK]):
+            events = tuple(event for event in live.effective(each).events if _names(event, ids))
+            if events:
+                rows = to_plain(Delta(events)).get("events", [])
+                found.append({"turn": each.depth, "turn_id": each.id, "events": rows})
+        if len(found) >= _HISTORY:
+            break
+        await asyncio.sleep(0)
+    return found[:_HISTORY]
+
+
+def _names(event: Event, ids: frozenset[str]) -> bool:
+    """Whether an event is about one of these: whether a field of it is such an id."""
+    values = [getattr(event, each.name) for each in fields(type(event))]
+    return any(value in ids for value in values if isinstance(value, str)) or any(
+        not ids.isdisjoint(value) for value in values if isinstance(value, tuple)
+    )

@@ -1,0 +1,170 @@
+// People and places: the graph at a turn, a list of the same beside it, and all about one of them.
+import { html, useMemo, useState } from "../lib/dom.js";
+import { path, useRead } from "../lib/api.js";
+import { useWords } from "../lib/i18n.js";
+import { useLive } from "../lib/live.js";
+import { go, keep, to } from "../lib/router.js";
+import { brief, harmless, Text } from "../lib/text.js";
+import { Part, Read, TurnLink } from "../parts/common.js";
+import { Correct } from "../parts/correcting.js";
+import { Graph } from "../parts/graph.js";
+import words from "../words/people.js";
+
+const KINDS = { Character: "character", Location: "location", Item: "item", Event: "event" };
+const TIES = { RELATES_TO: "relates", LOCATED_AT: "where", OWNS: "owns", ADJACENT: "ways", INVOLVED_IN: "part" };
+const FIRST = { kinds: ["Character", "Location"], ties: ["RELATES_TO", "LOCATED_AT"] };
+const FEW = 14; // Names of a kind up to which they are listed at once.
+const LIST = 300; // Names that the list shows before one searches.
+
+export function Page({ session, params }) {
+  const t = useWords(words);
+  const turn = params.at ?? null;
+  const graph = useRead(path`api/sessions/${session}/graph`, { turn });
+  const entities = useRead(path`api/sessions/${session}/entities`);
+  const summary = useRead(path`api/sessions/${session}`);
+  const [said, say] = useState("");
+  const reload = () => Promise.all([graph.reload(), entities.reload(), summary.reload()]);
+  useLive(session, reload);
+  const changed = () => {
+    say(t("saved"));
+    reload();
+  };
+  const depth = summary.data?.depth ?? 0;
+  return html`<div role="status" aria-live="polite">${said && html`<p class="notice good" data-item="said">${said}</p>`}</div>
+    <${Slider} at=${turn === null ? depth : Number(turn)} depth=${depth} />
+    <div class="split people">
+      <div>${params.who
+        ? html`<${One} key=${params.who} session=${session} id=${params.who} turn=${turn} all=${entities.data?.entities ?? []} changed=${changed} />`
+        : html`<${Read} from=${entities}>${entities.data && html`<${List} all=${entities.data.entities} />`}<//>`}</div>
+      <${Read} from=${graph}>${graph.data && html`<${Drawn} found=${graph.data} who=${params.who} />`}<//>
+    </div>`;
+}
+
+function Slider({ at, depth }) {
+  const t = useWords(words);
+  const [moving, move] = useState(null);
+  const shown = Math.min(moving ?? at, depth);
+  const leave = (event) => {
+    move(null);
+    keep({ at: Number(event.target.value) >= depth ? null : event.target.value });
+  };
+  return html`<label data-item="slider">${t("slider", { n: shown, all: depth })}
+    <input type="range" min="0" max=${depth} value=${shown} data-action="time" onInput=${(event) => move(Number(event.target.value))} onChange=${leave} /></label>`;
+}
+
+// -- the graph -----------------------------------------------------------------------------------------------------
+
+function Drawn({ found, who }) {
+  const t = useWords(words);
+  const [kinds, chooseKinds] = useState(FIRST.kinds);
+  const [ties, chooseTies] = useState(FIRST.ties);
+  const [least, put] = useState(0);
+  const [left, leave] = useState(0);
+  const drawn = useMemo(() => {
+    const nodes = found.nodes.filter((each) => kinds.includes(each.label));
+    const ids = new Set(nodes.map((each) => each.id));
+    const edges = found.edges.filter((each) => ties.includes(each.type) && ids.has(each.source) && ids.has(each.target)
+      && (each.type !== "RELATES_TO" || Math.abs(each.properties.strength ?? 0) >= least));
+    return {
+      nodes: nodes.map((each) => ({ id: each.id, label: each.label, name: brief(each.properties.name ?? each.id, 28), player: Boolean(each.properties.is_player), dead: each.properties.status === "dead" })),
+      edges: edges.map((each) => ({ source: each.source, target: each.target, type: each.type, strength: each.properties.strength ?? 0, name: brief(each.properties.rel_type ?? "", 24) })),
+    };
+  }, [found, kinds, ties, least]);
+  const strongest = Math.max(1, ...found.edges.map((each) => Math.abs(each.properties.strength ?? 0)));
+  const box = (all, chosen, choose, name) => html`<fieldset><legend class="unseen">${name}</legend>${Object.entries(all).map(([value, word]) => html`<label class="check" key=${value}>
+    <input type="checkbox" data-action="filter" data-name=${value} checked=${chosen.includes(value)} onChange=${() => choose(chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value])} />${t(word)}</label>`)}</fieldset>`;
+  return html`<${Part} name="graph-part" title=${t("graph")}>
+    ${box(KINDS, kinds, chooseKinds, t("nodes"))}${box(TIES, ties, chooseTies, t("ties"))}
+    <label>${t("least", { n: least })}<input type="range" min="0" max=${strongest} value=${least} data-action="strength" onInput=${(event) => put(Number(event.target.value))} /></label>
+    ${drawn.edges.length === 0 ? html`<p class="none" data-item="graph" data-drawn="none">${t("nothing")}</p>`
+      : html`<${Graph} ...${drawn} chosen=${who} left=${leave} open=${(id) => go("people", { who: id })} label=${t("canvas", { n: drawn.nodes.length, ties: drawn.edges.length })} />`}
+    ${left > 0 && html`<p class="hint">${t("tooMany", { n: left })}</p>`}
+  <//>`;
+}
+
+// -- the list ------------------------------------------------------------------------------------------------------
+
+function List({ all }) {
+  const t = useWords(words);
+  const [wanted, want] = useState("");
+  const fitting = all.filter((each) => [each.name, ...each.aliases].some((name) => name.toLowerCase().includes(wanted.toLowerCase())));
+  return html`<${Part} name="list" title=${t("list")}>
+    <label>${t("search")}<input type="search" data-action="search" value=${wanted} onInput=${(event) => want(event.target.value)} /></label>
+    ${fitting.length === 0 && html`<p class="none">${t("none")}</p>`}
+    ${Object.values(KINDS).map((kind) => {
+      const rows = fitting.filter((each) => each.kind === kind).slice(0, LIST);
+      return rows.length > 0 && html`<details key=${kind} open=${rows.length <= FEW || kind === "character" || wanted !== ""} data-item="kind" data-name=${kind}><summary><strong>${t(kind)}</strong> <span class="tag">${rows.length}</span></summary>
+        <ul class="turns">${rows.map((each) => html`<li key=${each.id}><a href=${to("people", { who: each.id })} data-item="entity" data-name=${each.id}>
+          <${Text} value=${each.name} most=${120} />${each.player && html` <span class="tag">${t("you")}</span>`}${each.status === "dead" && html` <span class="tag bad">${t("dead")}</span>`}</a></li>`)}</ul></details>`;
+    })}
+  <//>`;
+}
+
+// -- one of them ---------------------------------------------------------------------------------------------------
+
+function One({ session, id, turn, all, changed }) {
+  const t = useWords(words);
+  const one = useRead(path`api/sessions/${session}/entities/${id}`, { turn });
+  const [editing, edit] = useState(null);
+  useLive(session, one.reload);
+  const found = one.data;
+  const done = (made) => {
+    edit(null);
+    if (!made) return;
+    changed();
+    one.reload();
+  };
+  const forms = found && corrections(t, found, all);
+  return html`<${Read} from=${one}>${found && html`<${Part} name="one" title=${brief(found.name, 80)} aside=${html`<a href=${to("people", { who: null })} data-action="back">${t("back")}</a>`}>
+    <p><span class="tag">${t(found.kind)}</span>${found.player && html` <span class="tag">${t("you")}</span>`}${found.present && html` <span class="tag good">${t("here")}</span>`}
+      ${found.facts.status === "dead" && html` <span class="tag bad">${t("dead")}</span>`}</p>
+    <div class="actions">${Object.keys(forms).map((name) => html`<button type="button" key=${name} data-action=${name} aria-expanded=${editing === name} onClick=${() => edit(editing === name ? null : name)}>${t(name)}</button>`)}</div>
+    ${editing && html`${forms[editing].help && html`<p class="hint">${forms[editing].help}</p>`}<${Correct} key=${editing} session=${session} turn=${turn ? found.turn_id : null} ...${forms[editing]} done=${done} />`}
+    ${found.aliases.length > 0 && html`<h3>${t("names")}</h3><p data-item="aliases">${found.aliases.map((each, at) => html`${at > 0 && ", "}<${Text} key=${each} value=${each} most=${120} />`)}</p>`}
+    <${Facts} facts=${found.facts} />
+    ${found.place && html`<h3>${t("place")}</h3><p><${Link} id=${found.place.id} name=${found.place.name} /> <span class="hint">${t("since", { n: found.place.since })}</span></p>`}
+    <${Names} title=${t("things")} rows=${found.things} /><${Names} title=${t("owners")} rows=${found.owners} /><${Names} title=${t("present")} rows=${found.here} />
+    ${found.relations.length > 0 && html`<h3>${t("relations")}</h3><ul class="lines">${found.relations.map((each, at) => html`<li key=${at} class="line"><span class="says">
+      <${Link} id=${each.from_id} name=${each.from} /> → <${Link} id=${each.to_id} name=${each.to} />: <${Text} value=${each.type} most=${120} /> ${each.strength > 0 ? "+" : ""}${each.strength}</span></li>`)}</ul>`}
+    ${found.knowledge.length > 0 && html`<h3>${t("knowledge")}</h3><ul>${found.knowledge.map((each, at) => html`<li key=${at}><${Text} value=${each.text} /></li>`)}</ul>`}
+    <h3>${t("history")}</h3>
+    ${found.history.length === 0 && html`<p class="none">${t("noHistory")}</p>`}
+    <ul class="lines">${found.history.map((each) => html`<li key=${each.turn_id} class="line"><span class="says"><${Text} value=${told(each.events, found, all)} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`)}</ul>
+  <//>`}<//>`;
+}
+
+function Link({ id, name }) {
+  return html`<a href=${to("people", { who: id })}><${Text} value=${name} most=${80} /></a>`;
+}
+
+function Names({ title, rows }) {
+  return rows.length > 0 && html`<h3>${title}</h3><p>${rows.slice(0, 60).map((each, at) => html`${at > 0 && ", "}<${Link} key=${each.id} ...${each} />${each.quantity > 1 && ` × ${each.quantity}`}`)}</p>`;
+}
+
+function Facts({ facts }) {
+  const t = useWords(words);
+  const rows = Object.entries(facts).filter(([name]) => name !== "status_since");
+  return rows.length > 0 && html`<h3>${t("facts")}</h3><dl class="rows">${rows.map(([name, value]) => html`<div key=${name}><dt>${brief(name, 40)}</dt>
+    <dd><${Text} value=${Array.isArray(value) ? value.join(", ") : value} /></dd></div>`)}</dl>`;
+}
+
+/** Events in short: what happened and its words, with names for ids. */
+function told(events, found, all) {
+  const names = new Map(all.map((each) => [each.id, each.name]));
+  names.set(found.id, found.name);
+  const word = (value) => (typeof value === "string" ? names.get(value) ?? value : Array.isArray(value) ? value.map(word).join(", ") : String(value));
+  return events.map(({ t: kind, ...rest }) => {
+    const parts = Object.entries(rest).filter(([name, value]) => value !== null && name !== "event" && name !== "id" && typeof value !== "object").map(([, value]) => word(value));
+    return `${kind.replaceAll("_", " ")}: ${harmless(parts.join(", "))}`;
+  }).join(" · ");
+}
+
+function corrections(t, found, all) {
+  const others = all.filter((each) => each.kind === found.kind && each.id !== found.id);
+  return {
+    rename: { fields: [{ name: "name", label: t("newName"), value: found.name }], make: ({ name }) => ({ kind: "rename", who: found.id, name }) },
+    ...(others.length && !found.player ? { merge: { help: t("mergeHelp"), fields: [{ name: "into", label: t("into"), options: others.map((each) => ({ value: each.id, label: brief(each.name, 60) })) }], make: ({ into }) => ({ kind: "merge", one: found.id, into }) } } : {}),
+    ...(found.aliases.length ? { split: { fields: [{ name: "name", label: t("splitName"), options: found.aliases.map((each) => ({ value: each, label: brief(each, 60) })) }], make: ({ name }) => ({ kind: "split", of: found.id, name }) } } : {}),
+    ...(found.player ? {} : { forget: { fields: [], make: () => ({ kind: "forget", who: found.id }) } }),
+  };
+}

@@ -1,0 +1,82 @@
+// The graph, on a canvas and without a GPU. Its libraries are loaded when it is first drawn.
+import { html, useEffect, useRef, useState } from "../lib/dom.js";
+
+const MOST = 250; // Names that are drawn at once: more can be read by nobody.
+const SHAPES = { Character: "ellipse", Location: "round-rectangle", Item: "round-diamond", Event: "hexagon" };
+
+/** The `MOST` names with the most ties, and the ties between them. */
+function narrowed(nodes, edges) {
+  const ties = new Map();
+  for (const edge of edges) for (const end of [edge.source, edge.target]) ties.set(end, (ties.get(end) ?? 0) + 1);
+  const kept = nodes.filter((each) => ties.has(each.id)).sort((a, b) => ties.get(b.id) - ties.get(a.id)).slice(0, MOST);
+  const ids = new Set(kept.map((each) => each.id));
+  return { nodes: kept, edges: edges.filter((each) => ids.has(each.source) && ids.has(each.target)), left: ties.size - kept.length };
+}
+
+/** Where names lie at first: dagre's layers. What is tied is then drawn together from there, without chance. */
+function placed(dagre, nodes, edges, tall) {
+  const graph = new dagre.graphlib.Graph({ multigraph: true });
+  graph.setGraph({ rankdir: tall ? "TB" : "LR", nodesep: 40, ranksep: 70, edgesep: 8 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const each of nodes) graph.setNode(each.id, { width: 46, height: 46 });
+  edges.forEach((each, at) => graph.setEdge(each.source, each.target, {}, String(at)));
+  dagre.layout(graph);
+  return (id) => ({ x: graph.node(id).x, y: graph.node(id).y });
+}
+
+function colours() {
+  const style = getComputedStyle(document.documentElement);
+  return (name) => style.getPropertyValue(`--${name}`).trim();
+}
+
+function styles() {
+  const of = colours();
+  return [
+    { selector: "node", style: { label: "data(name)", shape: "data(shape)", width: 26, height: 26, "background-color": of("wash"), "border-width": 2, "border-color": of("accent"),
+      color: of("ink"), "font-size": 12, "text-valign": "bottom", "text-margin-y": 4, "text-wrap": "ellipsis", "text-max-width": 120, "text-background-color": of("raised"), "text-background-opacity": 0.85 } },
+    { selector: "node[?player]", style: { "background-color": of("accent") } },
+    { selector: "node[?dead]", style: { "border-style": "dashed", "border-color": of("soft"), color: of("soft") } },
+    { selector: "edge", style: { width: "data(width)", "line-color": of("line"), "curve-style": "bezier", "target-arrow-shape": "triangle", "target-arrow-color": of("line"), "arrow-scale": 0.8 } },
+    { selector: "edge[kind='RELATES_TO']", style: { "line-color": of("good"), "target-arrow-color": of("good"), label: "data(name)", "font-size": 10, color: of("soft"), "text-rotation": "autorotate", "text-background-color": of("raised"), "text-background-opacity": 0.85 } },
+    { selector: "edge[strength<0]", style: { "line-color": of("bad"), "target-arrow-color": of("bad"), "line-style": "dashed" } },
+    { selector: "node:selected", style: { "border-width": 5 } },
+  ];
+}
+
+/** Draws `nodes` (`id`, `label`, `name`, `player`, `dead`) and `edges` (`source`, `target`, `type`, `name`, `strength`). */
+export function Graph({ nodes, edges, label, left, open, chosen }) {
+  const box = useRef(null);
+  const made = useRef(null);
+  const [drawn, say] = useState(false);
+  useEffect(() => {
+    let over = false;
+    Promise.all([import("../vendor/cytoscape.js"), import("../vendor/dagre.js")]).then(([{ default: cytoscape }, { default: dagre }]) => {
+      if (over) return;
+      const found = narrowed(nodes, edges);
+      const at = placed(dagre, found.nodes, found.edges, box.current.clientHeight > box.current.clientWidth);
+      made.current = cytoscape({
+        container: box.current,
+        style: styles(),
+        boxSelectionEnabled: false,
+        layout: { name: "preset", positions: (node) => at(node.id()) },
+        elements: [
+          ...found.nodes.map((each) => ({ data: { ...each, shape: SHAPES[each.label] ?? "ellipse" }, selected: each.id === chosen })),
+          ...found.edges.map((each, number) => ({ data: { id: `tie ${number}`, source: each.source, target: each.target, kind: each.type, name: each.name, strength: each.strength, width: 1.2 + Math.min(4, Math.abs(each.strength) / 2) } })),
+        ],
+      });
+      made.current.layout({
+        name: "cose", animate: false, randomize: false, fit: true, padding: 28, numIter: 600, nodeDimensionsIncludeLabels: true,
+        idealEdgeLength: () => 70, nodeRepulsion: () => 9_000, componentSpacing: 60, gravity: 0.6,
+      }).run();
+      made.current.on("tap", "node", (event) => open(event.target.id()));
+      left(found.left);
+      say(true);
+    });
+    return () => {
+      over = true;
+      made.current?.destroy();
+      made.current = null;
+    };
+  }, [nodes, edges]);
+  return html`<div class="graph" ref=${box} role="img" aria-label=${label} data-item="graph" data-drawn=${drawn} />`;
+}
