@@ -8,16 +8,17 @@ from attrs import define, evolve
 
 from saga_core.background import Supervisor
 from saga_core.capabilities import Capability
-from saga_core.context import ContextReader, RecentContexts, explain_context
+from saga_core.context import ContextReader, RecentContexts, TurnContext, explain_context
 from saga_core.errors import NotSupported
 from saga_core.journal import Journal
 from saga_core.model import Turn, WorldState
 from saga_core.projection import GraphImage, describe_state, graph_words
 from saga_core.recall import PathEpisodes
-from saga_core.sessions import LiveSessions, SessionDirectory, SharedMemories, turn_named
+from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SharedMemories, turn_named
 from saga_core.stores import GraphStore, MdCache, Pages
 from saga_core.views.projector import Projector, scope_of
-from saga_core.views.rereading import reread
+from saga_core.views.rereading import reading_after, reread
+from saga_core.views.untold import untold
 
 _EXCERPT = 80
 
@@ -144,12 +145,34 @@ class Views:
             for turn, score in sorted(found.items(), key=lambda each: (-each[1], each[0]))
         ]
 
-    async def explain(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
+    async def explain(self, session_id: str, turn: str | None = None, *, text: str | None = None) -> dict[str, Any]:
         """What stood in a turn's context and why, entry by entry, JSON-able. ``turn``: an id, or a timeline's name for
-        its head; None for the active head. Of a turn that is no longer at hand it is read ``anew``. ``NotFound``.
+        its head; None for the active head. Of a turn that is no longer at hand it is read ``anew``. With ``text``: what
+        would be told if the player said this after the turn. ``NotFound``.
         """
         live = await self.directory.load(session_id)
         found = turn_named(live, turn) if turn is not None else live.head
-        context = self.contexts.get(found)
-        told = context if context is not None else await reread(live, found, self.reader, self.shared.told)
-        return {"turn": found, "anew": context is None, **explain_context(told)}
+        if text is not None:
+            now = live.tree.get(found).at
+            tried = await reading_after(live, found, text, self.reader, self.shared.told, now=now)
+            return {"turn": found, "anew": True, **explain_context(tried)}
+        told, anew = await self._told(live, found)
+        return {"turn": found, "anew": anew, **explain_context(told)}
+
+    async def why_untold(self, session_id: str, text: str, turn: str | None = None) -> dict[str, Any]:
+        """What is known of ``text`` before a turn (the active head), and why its context had it or not. JSON-able.
+
+        Raises ``NotFound``.
+        """
+        live = await self.directory.load(session_id)
+        found = turn_named(live, turn) if turn is not None else live.head
+        told, anew = await self._told(live, found)
+        above = live.tree.get(found).parent or found
+        return {"turn": found, "anew": anew, "text": text, "found": await untold(live, above, told, text)}
+
+    async def _told(self, live: LiveSession, turn: str) -> tuple[TurnContext, bool]:
+        """A turn's context, and whether it was read anew."""
+        context = self.contexts.get(turn)
+        if context is not None:
+            return context, False
+        return await reread(live, turn, self.reader, self.shared.told), True

@@ -27,22 +27,29 @@ async def reread(live: LiveSession, turn_id: str, reader: ContextReader, memorie
     turn = await live.turn(turn_id)
     if turn.parent is None or turn.kind in _UNTOLD:
         return TurnContext("", 0)
-    state, above = await live.state(turn.parent), await live.turn(turn.parent)
-    language = detect(turn.user, live.world.language)
+    return await reading_after(live, turn.parent, turn.user, reader, memories, now=turn.at)
+
+
+async def reading_after(
+    live: LiveSession, turn_id: str, words: str, reader: ContextReader, memories: Remembering, *, now: float
+) -> TurnContext:
+    """What would be told if the player said ``words`` after ``turn_id``, at ``now``. ``NotFound``."""
+    state, above = await live.state(turn_id), await live.turn(turn_id)
+    language = detect(words, live.world.language)
     return await reader.read(
         ReadRequest(
             session=live.session.id,
             state=state,
             world=live.world,
             lore=live.lore,
-            player_words=turn.user,
-            recent=tuple(text for text in (above.reply, turn.user) if text),
+            player_words=words,
+            recent=tuple(text for text in (above.reply, words) if text),
             pinned=state,
             language=language,
-            episodes=PathEpisodes(live.tree, live.episodes, turn.parent),
-            shown=frozenset({turn.parent}),
-            graph=await live.image(turn.parent),
-            now=turn.at,
+            episodes=PathEpisodes(live.tree, live.episodes, turn_id),
+            shown=frozenset({turn_id}),
+            graph=await live.image(turn_id),
+            now=now,
             due=due_lines(state, language),
             memories=await memories(live, state),
         )

@@ -148,8 +148,12 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "Undo a change", tags=_MEMORY, if_match=_CHANGES,
     ),
     Endpoint(
-        "GET", f"{_ONE}/context", memory_handlers.show_context, parameters.AtTurn, memory_answers.Context,
+        "GET", f"{_ONE}/context", memory_handlers.show_context, parameters.ToldAt, memory_answers.Context,
         "What stood in a turn's context, and why", tags=_MEMORY,
+    ),
+    Endpoint(
+        "GET", f"{_ONE}/untold", memory_handlers.show_untold, parameters.Untold, memory_answers.Untold,
+        "Why a text was told or not", tags=_MEMORY,
     ),
     Endpoint(
         "GET", f"{_ONE}/cache", memory_handlers.show_pages, parameters.OfSession, memory_answers.Pages,

@@ -79,6 +79,16 @@ class Context:
     timings_ms: Mapping[str, float]
 
 
+@frozen(kw_only=True)
+class Untold:
+    """What is known of a text, and why a turn's context had it or not."""
+
+    turn: str
+    anew: bool
+    text: str
+    found: Rows
+
+
 @frozen
 class Found:
     """Turns that answer a question, the best first."""

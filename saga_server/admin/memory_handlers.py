@@ -26,9 +26,16 @@ async def show_graph(request: web.Request, asked: parameters.AtTurn) -> memory_a
     return memory_answers.Graph(**await request.app[SAGA].views.graph(asked.session, asked.turn))
 
 
-async def show_context(request: web.Request, asked: parameters.AtTurn) -> memory_answers.Context:
-    """What stood in a turn's context, and why."""
-    return memory_answers.Context(**await request.app[SAGA].views.explain(asked.session, asked.turn))
+async def show_context(request: web.Request, asked: parameters.ToldAt) -> memory_answers.Context:
+    """What stood in a turn's context, and why; or what words would be told after it."""
+    views = request.app[SAGA].views
+    return memory_answers.Context(**await views.explain(asked.session, asked.turn, text=asked.text))
+
+
+async def show_untold(request: web.Request, asked: parameters.Untold) -> memory_answers.Untold:
+    """Why a text was told or not."""
+    found = await request.app[SAGA].views.why_untold(asked.session, asked.text, asked.turn)
+    return memory_answers.Untold(**found)
 
 
 async def show_pages(request: web.Request, asked: parameters.OfSession) -> memory_answers.Pages:

@@ -35,6 +35,21 @@ class AtTurn(OfSession):
 
 
 @frozen
+class ToldAt(AtTurn):
+    """A turn; with a text, what would be told if the player said it after the turn."""
+
+    text: str | None = in_query(None)
+
+
+@frozen
+class Untold(OfSession):
+    """A text that was told at a turn, or not; None is the turn recorded last."""
+
+    text: str = in_query(example="TEXT")
+    turn: str | None = in_query(None, example="TURN")
+
+
+@frozen
 class OfEntity(OfSession):
     """An entity, by its id, as known at a turn; None is the turn recorded last."""
 

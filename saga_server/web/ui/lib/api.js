@@ -87,7 +87,8 @@ export function useRead(where, query) {
     const own = (running.current = new AbortController());
     try {
       const fresh = await read(asked, null, own.signal);
-      if (!own.signal.aborted) put({ ...fresh, error: null, asked });
+      // What has not changed stays the same object, so that nothing of it is drawn anew.
+      if (!own.signal.aborted) put((last) => ({ ...(fresh.tag && last.asked === asked && last.tag === fresh.tag ? last : fresh), error: null, asked }));
     } catch (error) {
       if (error.name === "AbortError" || own.signal.aborted) return;
       if (!(error instanceof Failure)) throw error;

@@ -24,6 +24,24 @@ export const PAGES = [
     load: () => import("./people.js"),
   },
   {
+    id: "memories",
+    title: { en: "Memories", ko: "기억", ja: "記憶", zh: "记忆" },
+    session: true,
+    load: () => import("./memories.js"),
+  },
+  {
+    id: "why",
+    title: { en: "Why", ko: "왜", ja: "なぜ", zh: "为什么" },
+    session: true,
+    load: () => import("./why.js"),
+  },
+  {
+    id: "bill",
+    title: { en: "Bill", ko: "비용", ja: "費用", zh: "账单" },
+    session: true,
+    load: () => import("./bill.js"),
+  },
+  {
     id: "health",
     title: { en: "Health", ko: "상태", ja: "状態", zh: "健康" },
     load: () => import("./health.js"),

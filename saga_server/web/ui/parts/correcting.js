@@ -88,7 +88,7 @@ export function Correct({ session, turn, fields, make, done, condition }) {
 }
 
 /** A button that undoes a change, or says why it cannot. */
-export function Undo({ session, change, about, done }) {
+export function Undo({ session, change, about, done, word = null }) {
   const t = useWords(words);
   const [run, running, error] = useRun();
   const undo = () => run(async () => {
@@ -98,7 +98,7 @@ export function Undo({ session, change, about, done }) {
     done();
   });
   return html`<button type="button" class="quiet" data-action="undo" data-change=${change} disabled=${running} onClick=${undo}
-    aria-label=${`${t("undo")}: ${about}`}>${t("undo")}</button><${Failed} error=${error} />`;
+    aria-label=${`${word ?? t("undo")}: ${about}`}>${word ?? t("undo")}</button><${Failed} error=${error} />`;
 }
 
 /** Who said a line, and in which turn. */

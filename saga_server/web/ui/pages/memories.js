@@ -1,0 +1,136 @@
+// Memories: what was learned and from where, what people and curators changed, what the rules noticed, the story told short.
+import { html, useState } from "../lib/dom.js";
+import { path, read, useRead, write } from "../lib/api.js";
+import { language, useWords } from "../lib/i18n.js";
+import { useLive } from "../lib/live.js";
+import { brief, Text } from "../lib/text.js";
+import { Failed, Part, Read, TurnLink, useRun } from "../parts/common.js";
+import { Correct, Undo } from "../parts/correcting.js";
+import words from "../words/memories.js";
+
+const MOST = 40; // Rows of a list before one asks for more.
+
+export function Page({ session }) {
+  const t = useWords(words);
+  const [query, ask] = useState("");
+  const memories = useRead(path`api/sessions/${session}/memories`, { query });
+  const changes = useRead(path`api/sessions/${session}/changes`);
+  const curation = useRead(path`api/sessions/${session}/curation`);
+  const [said, say] = useState("");
+  const reload = () => Promise.all([memories.reload(), changes.reload(), curation.reload()]);
+  useLive(session, reload);
+  const changed = () => {
+    say(t("saved"));
+    reload();
+  };
+  return html`<div role="status" aria-live="polite">${said && html`<p class="notice good" data-item="said">${said}</p>`}</div>
+    <${Read} from=${memories}>${memories.data && html`<${Learned} session=${session} found=${memories.data} query=${query} ask=${ask} changed=${changed} />`}<//>
+    <div class="columns">
+      <${Read} from=${changes}>${changes.data && html`<${Changes} session=${session} rows=${changes.data.changes} changed=${changed} />`}<//>
+      <${Read} from=${curation}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} changed=${changed} />
+        <${Story} rows=${curation.data.story} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} />`}<//>
+    </div>`;
+}
+
+function Learned({ session, found, query, ask, changed }) {
+  const t = useWords(words);
+  const [adding, open] = useState(false);
+  const fields = [{ name: "text", label: t("text"), kind: "long" }];
+  const done = (made) => {
+    open(false);
+    if (made) changed();
+  };
+  const search = (event) => {
+    event.preventDefault();
+    ask(new FormData(event.target).get("query"));
+  };
+  return html`<${Part} name="learned" title=${t("learned")} aside=${html`<button type="button" class="quiet" data-action="add" aria-expanded=${adding} onClick=${() => open(!adding)}>+ ${t("add")}</button>`}>
+    ${adding && html`<${Correct} session=${session} fields=${fields} make=${({ text }) => ({ kind: "remember", text })} done=${done} />`}
+    ${(found.memories.length > 8 || query) && html`<form class="actions" onSubmit=${search}><label>${t("search")}<input type="search" name="query" defaultValue=${query} /></label><button data-action="search">${t("look")}</button></form>`}
+    ${found.memories.length === 0 && html`<p class="none" data-item="nothing">${t("learns")}</p><p class="hint">${t("off")}</p>`}
+    <ul class="lines">${found.memories.slice(0, 200).map((each) => html`<${Memory} key=${each.id} session=${session} here=${found.session} record=${each} changed=${changed} />`)}</ul>
+  <//>`;
+}
+
+function Memory({ session, here, record, changed }) {
+  const t = useWords(words);
+  const [editing, edit] = useState(null);
+  const own = record.session === here;
+  const done = (made) => {
+    edit(null);
+    if (made) changed();
+  };
+  const forms = {
+    edit: { fields: [{ name: "text", label: t("text"), kind: "long", value: record.text }], make: ({ text }) => ({ kind: "remember", record: record.id, text }) },
+    remove: { fields: [], make: () => ({ kind: "unremember", record: record.id }) },
+  };
+  const button = (name) => html`<button type="button" class="quiet" data-action=${name} aria-expanded=${editing === name} aria-label=${`${t(name)}: ${brief(record.text)}`} onClick=${() => edit(editing === name ? null : name)}>${t(name)}</button>`;
+  return html`<li data-item="memory" data-name=${record.id}><div class="line"><span class="says"><${Text} value=${record.text} /></span>
+      <span class="from">${own && html`${button("edit")}${button("remove")}`}</span></div>
+    <p class="hint"><span class=${`tag ${record.told ? "good" : ""}`}>${record.told ? t("told") : t("untold")}</span> ${record.strategy ? t("strategy", { name: record.strategy }) : t("byHand")} · <code>${brief(record.namespace, 80)}</code>
+      ${record.version > 1 && ` · ${t("version", { n: record.version })}`}${record.expires && ` · ${t("expires", { date: new Date(record.expires * 1000).toLocaleDateString(language.get()) })}`}
+      ${own && record.turns.length > 0 && html` · ${t("proof")}: ${record.turns.slice(0, 8).map((each) => html` <${TurnLink} key=${each.turn_id} turn=${each.turn} id=${each.turn_id} />`)}`}
+      ${!own && ` · ${t("elsewhere")}`}</p>
+    ${editing && html`<${Correct} key=${editing} session=${session} ...${forms[editing]} done=${done} />`}</li>`;
+}
+
+function Changes({ session, rows, changed }) {
+  const t = useWords(words);
+  const [most, show] = useState(MOST);
+  const latest = [...rows].reverse();
+  return html`<${Part} name="changes" title=${t("changes")}>
+    ${rows.length === 0 && html`<p class="none">${t("noChanges")}</p>`}
+    <ul class="lines">${latest.slice(0, most).map((each) => html`<li key=${each.id} class="line" data-item="change" data-name=${each.id} data-undone=${Boolean(each.undone)}>
+      <span class="says">${each.undone ? html`<del><${Text} value=${each.summary || events(each)} most=${160} /></del> <span class="tag">${t("undone")}</span>` : html`<${Text} value=${each.summary || events(each)} most=${160} />`}
+        <small>${each.by === "edit" || each.by === "curation" ? t(`by_${each.by}`) : each.by}</small></span>
+      <span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} />
+        <${Undo} session=${session} change=${each.undone ?? each.id} word=${each.undone ? t("redo") : null} about=${brief(each.summary || events(each))} done=${changed} /></span></li>`)}</ul>
+    ${latest.length > most && html`<button type="button" data-action="more" onClick=${() => show(most + MOST)}>${t("more")}</button>`}
+  <//>`;
+}
+
+/** Events in short, where nobody wrote a summary. */
+function events(change) {
+  return change.events.map(({ t: kind, record, ...rest }) => `${kind.replaceAll("_", " ")}: ${[record?.text, ...Object.values(rest)].filter((each) => typeof each === "string" || typeof each === "number").join(", ")}`).join("; ");
+}
+
+function Findings({ session, rows, changed }) {
+  const t = useWords(words);
+  const [run, running, error] = useRun();
+  const settle = (finding, verdict) => run(async () => {
+    const where = path`api/sessions/${session}/changes`;
+    const { tag } = await read(where);
+    await write("POST", where, { kind: "settle", finding, verdict }, { condition: tag });
+    changed();
+  });
+  return html`<${Part} name="findings" title=${t("findings")}>
+    ${rows.length === 0 && html`<p class="none">${t("noFindings")}</p>`}
+    <${Failed} error=${error} />
+    <ul class="lines">${rows.map((each) => html`<li key=${each.key} data-item="finding"><p><${Text} value=${each.text} /></p>
+      ${each.verdict ? html`<span class="tag good">${t("verdict", { name: each.verdict })}</span>`
+        : html`<div class="actions">${["error", "deliberate"].map((verdict) => html`<button type="button" key=${verdict} data-action=${`settle-${verdict}`} disabled=${running} onClick=${() => settle(each.key, verdict)}>${t(`settle_${verdict}`)}</button>`)}</div>`}</li>`)}</ul>
+  <//>`;
+}
+
+function Story({ rows }) {
+  const t = useWords(words);
+  return html`<${Part} name="story" title=${t("story")}>${rows.length === 0 && html`<p class="none">${t("noStory")}</p>`}
+    <ul class="lines">${rows.map((each) => html`<li key=${`${each.first} ${each.last}`}><span class="turn">${each.first}–${each.last}</span> <${Text} value=${each.text} most=${300} /></li>`)}</ul><//>`;
+}
+
+function Added({ lore }) {
+  const t = useWords(words);
+  const rows = Object.entries(lore);
+  return rows.length > 0 && html`<${Part} name="added" title=${t("lore")}><dl class="rows">${rows.map(([name, text]) => html`<div key=${name}><dt><${Text} value=${name} most=${80} /></dt><dd><${Text} value=${text} /></dd></div>`)}</dl><//>`;
+}
+
+function Reviews({ rows }) {
+  const t = useWords(words);
+  const latest = [...rows].reverse().slice(0, MOST);
+  return html`<${Part} name="reviews" title=${t("reviews")}>${rows.length === 0 && html`<p class="none">${t("noReviews")}</p>`}
+    ${latest.map((each) => html`<details key=${`${each.curator} ${each.turn_id}`} data-item="review"><summary>${t("span", { first: each.since + 1, last: each.turn, name: each.curator })}
+      <span class="tag good">${t("accepted", { n: each.accepted.length })}</span>${each.refused.length > 0 && html` <span class="tag warn">${t("refused", { n: each.refused.length })}</span>`}</summary>
+      ${each.notice && html`<p class="notice warn"><${Text} value=${each.notice} /></p>`}
+      <ul>${each.accepted.map((one, at) => html`<li key=${at}><${Text} value=${one.summary} most=${240} /></li>`)}
+        ${each.refused.map((one, at) => html`<li key=${`no ${at}`}><del><${Text} value=${one.summary} most=${200} /></del> <span class="hint"><${Text} value=${one.reason} /></span></li>`)}</ul></details>`)}<//>`;
+}

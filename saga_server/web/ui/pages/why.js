@@ -1,0 +1,88 @@
+// Why: for each turn the context as the narrator got it, and why a text was not told.
+import { html, useState } from "../lib/dom.js";
+import { path, read, useRead } from "../lib/api.js";
+import { useWords } from "../lib/i18n.js";
+import { useLive } from "../lib/live.js";
+import { to } from "../lib/router.js";
+import { harmless, Text } from "../lib/text.js";
+import { Failed, Part, Read, TurnLink, useRun } from "../parts/common.js";
+import { Pieces } from "../parts/told.js";
+import words from "../words/why.js";
+
+export function Page({ session, params }) {
+  const t = useWords(words);
+  const id = params.turn ?? null;
+  const context = useRead(path`api/sessions/${session}/context`, { turn: id });
+  const turn = useRead(context.data ? path`api/sessions/${session}/turns/${context.data.turn}` : null);
+  useLive(session, context.reload);
+  return html`<${Read} from=${context}>${context.data && turn.data && html`
+    <${Steps} turn=${turn.data} />
+    <${Context} found=${context.data} turn=${turn.data} />
+    <div class="split"><${Ask} key=${`ask ${context.data.turn}`} session=${session} turn=${context.data.turn} /><${Try} key=${`try ${context.data.turn}`} session=${session} turn=${context.data.turn} /></div>
+  `}<//>`;
+}
+
+function Steps({ turn }) {
+  const t = useWords(words);
+  return html`<div class="actions">
+    ${turn.parent && html`<a href=${to("why", { turn: turn.parent })} data-action="before">← ${t("before")}</a>`}
+    <${TurnLink} turn=${turn.turn} id=${turn.turn_id} />
+    ${turn.next.slice(0, 1).map((each) => html`<a key=${each} href=${to("why", { turn: each })} data-action="after">${t("after")} →</a>`)}
+  </div>`;
+}
+
+function Context({ found, turn }) {
+  const t = useWords(words);
+  return html`<${Part} name="told" title=${t("told", { n: turn.turn })} aside=${html`<span class="tag" data-item="tokens">${t("tokens", { n: found.tokens })}</span>`}>
+    <p class="hint">${found.anew ? t("anew") : t("kept")} ${found.timings_ms.total !== undefined && t("took", { n: Math.round(found.timings_ms.total) })}</p>
+    ${turn.user && html`<blockquote><p><${Text} value=${turn.user} as="span" /></p></blockquote>`}
+    ${found.late.length > 0 && html`<p class="notice warn">${t("late", { names: found.late.join(", ") })}</p>`}
+    ${found.pieces.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${found.pieces} name="pieces" />`}
+    ${found.skipped.length > 0 && html`<details data-item="skipped"><summary>${t("skipped")} (${found.skipped.length})</summary><p class="hint">${t("skippedHelp")}</p><${Pieces} rows=${found.skipped} name="left-out" /></details>`}
+    ${found.text && html`<details data-item="whole"><summary>${t("whole")}</summary><pre dir="auto" tabindex="0" data-item="text">${harmless(found.text)}</pre></details>`}
+  <//>`;
+}
+
+const TAGS = { told: "good", no_room: "warn", no_signal: "bad", faded_or_hidden: "warn" };
+
+function Ask({ session, turn }) {
+  const t = useWords(words);
+  const [run, running, error] = useRun();
+  const [found, put] = useState(null);
+  const ask = (event) => {
+    event.preventDefault();
+    const text = new FormData(event.target).get("text");
+    run(async () => put((await read(path`api/sessions/${session}/untold`, { text, turn })).data.found));
+  };
+  return html`<${Part} name="untold" title=${t("ask")}>
+    <p class="hint">${t("askHelp")}</p>
+    <form class="stack" onSubmit=${ask}><label>${t("askLabel")}<input name="text" required maxlength="500" /></label>
+      <p><button class="main" data-action="ask" disabled=${running}>${t("askDo")}</button></p></form>
+    <${Failed} error=${error} />
+    <div role="status" aria-live="polite">${found && (found.length === 0 ? html`<p class="notice warn" data-item="unknown">${t("known")}</p>`
+      : html`<ul class="lines" data-item="answers">${found.map((each) => html`<li key=${`${each.kind} ${each.key}`} data-item="answer" data-reason=${each.reason}>
+        <p><span class=${`tag ${TAGS[each.reason]}`}>${each.kind === "turn" ? t("kind_turn", { n: each.turn }) : t(`kind_${each.kind}`)}</span> <strong>${t(`reason_${each.reason}`)}</strong></p>
+        <p><${Text} value=${each.text} most=${240} /></p><p class="hint">${t("share", { n: Math.round(each.share * 100) })}</p></li>`)}</ul>`)}</div>
+  <//>`;
+}
+
+/** What would be told to words that nobody said yet. */
+export function Try({ session, turn = null, only = null }) {
+  const t = useWords(words);
+  const [run, running, error] = useRun();
+  const [found, put] = useState(null);
+  const attempt = (event) => {
+    event.preventDefault();
+    const text = new FormData(event.target).get("text");
+    run(async () => put((await read(path`api/sessions/${session}/context`, { text, turn })).data));
+  };
+  const rows = found && (only ? [...found.pieces, ...found.skipped].filter((each) => each.source === only) : found.pieces);
+  return html`<${Part} name="try" title=${t("tryIt")}>
+    <p class="hint">${t("tryHelp")}</p>
+    <form class="stack" onSubmit=${attempt}><label>${t("askLabel")}<input name="text" required maxlength="2000" /></label>
+      <p><button class="main" data-action="try" disabled=${running}>${t("tryDo")}</button></p></form>
+    <${Failed} error=${error} />
+    <div role="status" aria-live="polite">${found && html`<h3>${t("wouldTell")} <span class="tag">${t("tokens", { n: rows.reduce((sum, each) => sum + each.tokens, 0) })}</span></h3>
+      ${rows.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${rows} name="would" />`}`}</div>
+  <//>`;
+}

@@ -1,0 +1,25 @@
+// A context, piece by piece: the signal that brought each, and what it costs in tokens.
+import { html } from "../lib/dom.js";
+import { language, useWords } from "../lib/i18n.js";
+import { Text } from "../lib/text.js";
+import table from "../words/why.js";
+
+/** What a source or a signal is called; its own name if the pages have no word for it yet. */
+function called(t, prefix, name) {
+  return `${prefix}${name}` in table.en ? t(`${prefix}${name}`) : name;
+}
+
+export function Pieces({ rows, name }) {
+  const t = useWords(table);
+  return html`<ul class="lines" data-item=${name}>${rows.map((each) => html`<li key=${each.key} data-item="piece" data-source=${each.source} data-key=${each.key}>
+    <div class="line"><span class="says"><${Text} value=${each.text} most=${500} /></span><span class="from"><span class="tag">${t("tokens", { n: each.tokens })}</span></span></div>
+    <p class="signals"><span class="tag good">${called(t, "s_", each.source)}</span> <${Signals} why=${each.why} score=${each.score} /></p></li>`)}</ul>`;
+}
+
+function Signals({ why, score }) {
+  const t = useWords(table);
+  const parts = Object.entries(why).filter(([, value]) => value !== 0);
+  const number = (value) => value.toLocaleString(language.get(), { maximumFractionDigits: 2 });
+  if (!parts.length) return html`<span class="hint">${t("always")}</span>`;
+  return html`<span class="hint">${parts.map(([name, value]) => `${called(t, "w_", name)} ${value > 0 ? "+" : ""}${number(value)}`).join(" · ")} → ${t("worth", { n: number(score) })}</span>`;
+}
