@@ -18,6 +18,7 @@ from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, Shar
 from saga_core.stores import GraphStore, MdCache, Pages
 from saga_core.views.projector import Projector, scope_of
 from saga_core.views.rereading import reading_after, reread
+from saga_core.views.shown_lore import shown_lore
 from saga_core.views.untold import untold
 
 _EXCERPT = 80
@@ -158,6 +159,13 @@ class Views:
             return {"turn": found, "anew": True, **explain_context(tried)}
         told, anew = await self._told(live, found)
         return {"turn": found, "anew": anew, **explain_context(told)}
+
+    async def lore(self, session_id: str) -> dict[str, Any]:
+        """The lore of a session's world with what play added, when each entry was mentioned last, and in which of the
+        latest contexts it was told and why. JSON-able. ``NotFound``.
+        """
+        live = await self.directory.load(session_id)
+        return await shown_lore(live, self.contexts)
 
     async def why_untold(self, session_id: str, text: str, turn: str | None = None) -> dict[str, Any]:
         """What is known of ``text`` before a turn (the active head), and why its context had it or not. JSON-able.

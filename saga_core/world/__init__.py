@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saga_core.world.editing import WorldFiles, edited, world_files
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
 from saga_core.world.library import WorldLibrary, default_roots
 from saga_core.world.lore_rule import KEEP, LoreRule, is_pattern
@@ -34,9 +35,11 @@ __all__ = [
     "UnknownWorld",
     "World",
     "WorldError",
+    "WorldFiles",
     "WorldLibrary",
     "WorldProblem",
     "default_roots",
+    "edited",
     "fill_macros",
     "free_name",
     "imported_from",
@@ -45,5 +48,6 @@ __all__ = [
     "opening_state",
     "parse_world",
     "render_world",
+    "world_files",
     "write_world",
 ]

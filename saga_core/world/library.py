@@ -106,6 +106,18 @@ class WorldLibrary:
             return chosen
         return self.get(default) if default else EMPTY_WORLD
 
+    def folder(self, name: str) -> Path:
+        """The folder of exactly this name, in any Unicode form. Raises ``UnknownWorld``."""
+        folders = self._folders()
+        found = folders.get(nfc(name))
+        if found is None:
+            raise UnknownWorld(name, folders, self.broken().values())
+        return found
+
+    def files(self, folder: Path) -> list[str]:
+        """The names of the world's files that a folder has."""
+        return [file for file, *_ in _stamp(folder)]
+
     def _find(self, name: str) -> _Reading:
         folders = self._folders()
         exact = folders.get(nfc(name))

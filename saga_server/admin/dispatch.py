@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -57,7 +58,7 @@ class _Dispatcher:
     async def _compare(
         self, request: web.Request, source: Endpoint[Any, Any], match: web.UrlMappingMatchInfo, condition: str
     ) -> None:
-        asked = source.params(match["id"])
+        asked = source.params(*(match[name] for name in re.findall(r"\{(\w+)\}", source.path)))
         answer = as_json(await source.handler(request, asked))
         tag = tag_of(answer.body if isinstance(answer.body, bytes) else b"")
         if condition.strip() != "*" and tag not in (each.strip() for each in condition.split(",")):

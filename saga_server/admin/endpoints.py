@@ -18,6 +18,7 @@ from saga_server.admin import (
     parameters,
     server_handlers,
     session_handlers,
+    world_handlers,
 )
 from saga_server.admin import timeline_handlers as timelines
 from saga_server.admin.endpoint import Endpoint, NoParams
@@ -30,6 +31,8 @@ _SESSIONS: Final = ("sessions",)
 _TIMELINES: Final = ("timelines",)
 _MEMORY: Final = ("memory",)
 _DATA: Final = ("data",)
+_WORLDS: Final = ("worlds",)
+_WORLD: Final = "/api/worlds/{world}"
 _CHANGES: Final = f"{_ONE}/changes"
 _HEADS: Final = f"{_ONE}/timelines"
 
@@ -156,6 +159,10 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "Why a text was told or not", tags=_MEMORY,
     ),
     Endpoint(
+        "GET", f"{_ONE}/lore", memory_handlers.show_lore, parameters.OfSession, memory_answers.Lore,
+        "The lore, and when each entry was told", tags=_MEMORY,
+    ),
+    Endpoint(
         "GET", f"{_ONE}/cache", memory_handlers.show_pages, parameters.OfSession, memory_answers.Pages,
         "The four pages", tags=_MEMORY,
     ),
@@ -186,6 +193,18 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     Endpoint(
         "GET", "/api/graph/query", memory_handlers.query_graph, parameters.GraphQuery, memory_answers.GraphRows,
         "A query in the graph engine's own language", tags=_MEMORY,
+    ),
+    Endpoint(
+        "GET", "/api/worlds", world_handlers.list_worlds, NoParams, memory_answers.Worlds,
+        "The worlds", tags=_WORLDS,
+    ),
+    Endpoint(
+        "GET", _WORLD, world_handlers.show_world, parameters.OfWorld, memory_answers.World,
+        "A world's files", tags=_WORLDS,
+    ),
+    Endpoint(
+        "POST", _WORLD, world_handlers.edit_world, parameters.WorldEdit, memory_answers.World,
+        "Write a file of a world", tags=_WORLDS, if_match=_WORLD,
     ),
     Endpoint(
         "GET", "/api/verify", maintenance.verify_views, parameters.MaybeOfSession, answers.Verdict,

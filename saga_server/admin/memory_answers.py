@@ -188,3 +188,32 @@ class Undone:
     undone: str
     change: str
     turn_id: str
+
+
+@frozen(kw_only=True)
+class Lore:
+    """The lore of a session, and when each entry was told."""
+
+    session: str
+    world: str
+    turn: int
+    contexts: int
+    entries: Rows
+
+
+@frozen
+class Worlds:
+    """The worlds of the library."""
+
+    worlds: Rows
+
+
+@frozen(kw_only=True)
+class World:
+    """The files of a world, and what is wrong with them, line by line."""
+
+    name: str
+    files: Mapping[str, str]
+    writable: bool
+    problems: Rows
+    warnings: Sequence[str]

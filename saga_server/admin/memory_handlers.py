@@ -32,6 +32,11 @@ async def show_context(request: web.Request, asked: parameters.ToldAt) -> memory
     return memory_answers.Context(**await views.explain(asked.session, asked.turn, text=asked.text))
 
 
+async def show_lore(request: web.Request, asked: parameters.OfSession) -> memory_answers.Lore:
+    """The lore, and when each entry was told."""
+    return memory_answers.Lore(**await request.app[SAGA].views.lore(asked.session))
+
+
 async def show_untold(request: web.Request, asked: parameters.Untold) -> memory_answers.Untold:
     """Why a text was told or not."""
     found = await request.app[SAGA].views.why_untold(asked.session, asked.text, asked.turn)

@@ -30,6 +30,7 @@ _IN_PATH = {
     "name": "A timeline's name",
     "change": "A change's id",
     "entity": "An entity's id, as GET /api/sessions/{id}/entities lists it",
+    "world": "The name of a world's folder",
     "turn": "A turn's id or number, or a timeline's name for its head",
 }
 _ERROR = {

@@ -207,6 +207,22 @@ class RetryJobs(MaybeOfSession):
 
 
 @frozen
+class OfWorld:
+    """A world, by the name of its folder."""
+
+    world: str = in_path()
+
+
+@frozen
+class WorldEdit(OfWorld):
+    """A file of a world and its new text; or only whether it could be."""
+
+    file: str = in_body()
+    text: str = in_body()
+    dry_run: bool = in_query(False)
+
+
+@frozen
 class Import:
     """Files: as the parts of a form, or one as the body itself."""
 

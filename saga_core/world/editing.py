@@ -1,0 +1,105 @@
+"""A world's files as texts: shown with their faults, line by line, and written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import field, frozen
+
+from saga_core.errors import BadInput, NotSupported
+from saga_core.language import nfc
+from saga_core.world.errors import WorldError, WorldProblem
+from saga_core.world.format import FILES
+from saga_core.world.library import WorldLibrary
+from saga_core.world.parse import parse_world
+
+LONGEST = 2_000_000
+"""Characters of one file at most."""
+
+
+@frozen
+class WorldFiles:
+    """The files of a world, and what is wrong with them."""
+
+    name: str
+    texts: Mapping[str, str]
+    """By file name. A file that is no UTF-8 is missing here, and stands among the problems."""
+    writable: bool
+    problems: tuple[WorldProblem, ...] = field(default=())
+    """What keeps the world from being read: its file without the folder, its line, and what to do."""
+    warnings: tuple[str, ...] = field(default=())
+
+
+def world_files(library: WorldLibrary, name: str) -> WorldFiles:
+    """The files of the world whose folder has exactly this name. Raises ``UnknownWorld``."""
+    folder = library.folder(name)
+    texts: dict[str, str] = {}
+    unreadable: list[WorldProblem] = []
+    for file in library.files(folder):
+        try:
+            texts[file] = (folder / file).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            unreadable.append(WorldProblem(file, 1, "the text is not UTF-8", "save the file as UTF-8"))
+    return _checked(nfc(folder.name), texts, _writable(folder), tuple(unreadable))
+
+
+def edited(library: WorldLibrary, name: str, file: str, text: str, *, dry_run: bool) -> WorldFiles:
+    """The files with one of them as ``text``; written, unless only tried or with problems.
+
+    Whoever reads the world meanwhile finds the old file or the new one. Sessions that have begun keep the world that
+    they began with. Raises ``UnknownWorld``, ``BadInput``, ``NotSupported`` for a world that came with SAGA, and
+    ``WorldError`` if the world could not be read with the new text.
+    """
+    if file not in FILES:
+        raise BadInput(f"file: {file[:80]!r} is no file of a world; give one of {', '.join(FILES)}")
+    if len(text) > LONGEST:
+        raise BadInput(f"text: {len(text)} characters are too many (at most {LONGEST})")
+    now = world_files(library, name)
+    found = _checked(now.name, {**now.texts, file: text}, now.writable, ())
+    if dry_run:
+        return found
+    if not now.writable:
+        raise NotSupported(
+            f"world {now.name!r} came with SAGA, or its folder cannot be written; copy the folder to worlds/ beside"
+            " saga.yaml, and edit the copy"
+        )
+    if found.problems:
+        raise WorldError(found.problems)
+    _write(library.folder(name) / file, text)
+    return world_files(library, name)
+
+
+def _checked(name: str, texts: Mapping[str, str], writable: bool, unreadable: tuple[WorldProblem, ...]) -> WorldFiles:
+    try:
+        _, warnings = parse_world(dict(texts), name, name)
+    except WorldError as error:
+        found = tuple(WorldProblem(_bare(each.file), each.line, each.message, each.remedy) for each in error.problems)
+        return WorldFiles(name, texts, writable, (*unreadable, *found))
+    return WorldFiles(name, texts, writable, unreadable, tuple(warnings))
+
+
+def _bare(file: str) -> str:
+    return file.rpartition("/")[2]
+
+
+def _writable(folder: Path) -> bool:
+    packaged = Path(__file__).resolve().parents[1] / "_packaged_worlds"
+    return not folder.resolve().is_relative_to(packaged) and os.access(folder, os.W_OK)
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace a file in one step, with the permissions that it had."""
+    handle, made = tempfile.mkstemp(dir=path.parent, prefix=".saga-", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(made).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        Path(made).replace(path)
+    except BaseException:
+        Path(made).unlink(missing_ok=True)
+        raise
