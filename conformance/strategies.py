@@ -99,7 +99,7 @@ def _state_scan(random: Random, model: Model) -> Call:
 # --- GraphStore ----------------------------------------------------------------------------------------------
 
 _TYPES = ("LOCATED_AT", "OWNS", "관계")
-_KEYS = ("", "1", "met")
+_KEYS = ("", "0", "1", "met")
 _LABELS = ("Character", "Location", "아이템")
 
 

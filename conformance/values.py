@@ -50,6 +50,7 @@ NAMES: tuple[str, ...] = (
 
 ALIKE: tuple[str, ...] = (
     *("a", "A", "a ", " a", "a\t", "a\u200b", "\ufeffa", "a\u2060", "a\u00ad"),
+    *("a.", "a\n", "a\r\n", "a\r"),
     *("a%", "ab", "a_", "aXb", "a_b", "A_B", "a*", "a?", "a?b", "[ab]", "a/b", "a//b", "a\\b"),
     *("7", "007", "7.0", "+7", "\u0667", "\uff17", "1e3", "1000"),
     *("\ufb01", "fi", "\u00df", "ss", "SS", "\u0130", "i\u0307", "I", "i", "\u0131", "\u212a", "k", "K"),
@@ -72,7 +73,9 @@ FIELDS: tuple[str, ...] = (
         "__label__",
         "$id",
         "@type",
+        "a",
         "a.b",
+        "a.b.c",
         "a b",
         "rowid",
         "oid",
@@ -100,6 +103,12 @@ SEGMENTS: tuple[str, ...] = (
 )
 """Segments of keys, which may hold NUL."""
 
+MARKED: tuple[bytes, ...] = (
+    *(b"\x1f\x8b\x08", b"\x78\x9c", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", b"BZh9", b"PK\x03\x04", b"\xfd7zXZ\0"),
+    *(b"\x80\x04", b"\xef\xbb\xbf", b"\xff\xfe", b"SQLite format 3\0", b"null", b"{}", b"\x00", b"\x01", b"\x02"),
+)
+"""Beginnings of values by which an engine may tell what it compressed, pickled or encoded itself."""
+
 SURROGATE = "\ud800"
 
 BAD_NAMES: tuple[Any, ...] = ("", "a\0b", SURROGATE, "a" + SURROGATE, 1, None, b"a", ("a",))
@@ -126,11 +135,15 @@ SCALARS: dict[str, Any] = {
     "least": -(2**63),
     "beyond doubles": 2**53 + 1,
     "big": 1.7976931348623157e308,
+    "whole": 1e16,
+    "whole beyond 64 bits": 1e20,
     "tiny": 5e-324,
     "tenth": 0.1,
     "text one": "1",
     "text null": "null",
+    "text zeros": "007",
     "text date": "2024-01-01",
+    "text moment": "2024-01-01T10:00:00.000000Z",
     "text json": '{"a": [1]}',
     "signs": TEXTS[4],
     "한글": "어둠의 숲",
@@ -146,6 +159,9 @@ TUPLES: dict[str, Any] = {
     "tags": ("하나", "둘"),
     "mixed": (1, 1.0, True, None, "", "1"),
     "numbers": (0, -0.0, 2**63 - 1),
+    "only one": ("하나",),
+    "only none": (None,),
+    "int and float": (1, 2.5),
 }
 
 

@@ -23,6 +23,7 @@ from conformance.checks import (
     sizes_vector,
     state,
     together,
+    under_way,
     vector,
     vector_query,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "sizes_vector",
     "state",
     "together",
+    "under_way",
     "vector",
     "vector_query",
 ]

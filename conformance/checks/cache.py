@@ -69,6 +69,9 @@ async def a_write_replaces_everything(case: Case) -> None:
     for mark in ("one", "two", "two", "three"):
         await store.write("s", pages(mark, mark))
         same(await store.read("s"), pages(mark, mark), f"after {mark}")
+    for watermark in ("", "t1", "", "t2"):  # only the turn changes
+        await store.write("s", pages("three", watermark))
+        same(await store.read("s"), pages("three", watermark), f"the same pages of the turn {watermark!r}")
     nothing = Pages(dict.fromkeys(PAGE_NAMES, ""))
     await store.write("s", nothing)
     same(await store.read("s"), nothing, "after empty pages")
@@ -112,7 +115,8 @@ async def drop_removes_one_scope(case: Case) -> None:
 @check("C-7")
 async def readers_beside_a_writer(case: Case) -> None:
     store: MdCache = case.store
-    generations = [pages(str(number), f"t{number}") for number in range(20)]
+    long = "x" * 3_000
+    generations = [pages(f"{number} {long if number % 2 else ''}", f"t{number}") for number in range(20)]
     await store.write("s", generations[0])
     over = asyncio.Event()
 
@@ -207,7 +211,8 @@ async def edited_pages_are_read(case: Case) -> None:
         return
     await store.read("s")
     written = pages("one").files["state.md"]
-    for edited in ("# 사람이 고쳤다\n", written[:-1] + ".", written[:-1] + "!", written):
+    saved = ("# 사람이 고쳤다\n", written[:-1] + ".", written[:-1] + "!", written, "", "a\r\nb\r\n", "\ufeff" + written)
+    for edited in saved:
         await asyncio.to_thread((Path(place) / "state.md").write_bytes, edited.encode())
         wanted = Pages({**pages("one").files, "state.md": edited}, "t1")
         same(await store.read("s"), wanted, "after a page was edited")

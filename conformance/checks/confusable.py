@@ -49,7 +49,9 @@ async def keys(case: Case) -> None:
         await store.commit(Batch({key: b"new"}), expected={key: entries[key]})
         await store.commit(Batch(deletes=frozenset({key})), expected={key: b"new"})
         del entries[key]
-        same(await store.get([key, *entries][: len(pairs)]), entries, f"after {key!r} was deleted", clause="S-3")
+        found = await store.get([key, *entries][: len(pairs)])
+        if found != entries:  # compared by type only then: there are many
+            same(found, entries, f"after {key!r} was deleted", clause="S-3")
     await _absent(case)
 
 

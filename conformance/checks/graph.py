@@ -126,6 +126,8 @@ async def deleted_nodes_take_their_edges(case: Case) -> None:
     same(await edges_of(store, "아리아", "숲", "크룩"), left, "after the delete")
     await store.apply("s", Mutation(put_nodes=people("크룩")))
     same(await edges_of(store, "아리아", "숲", "크룩"), left, "after the node came back")
+    await store.apply("s", Mutation(put_nodes=people("아리아"), delete_nodes=("아리아",)))
+    same(await edges_of(store, "아리아", "숲", "크룩"), [], "after a node was deleted and put in one mutation")
 
 
 @check("G-9")

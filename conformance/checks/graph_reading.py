@@ -81,11 +81,14 @@ async def neighbors_keep_to_the_limit(case: Case) -> None:
 @check("G-21")
 async def keys_tell_parallel_edges_apart(case: Case) -> None:
     store = case.store
-    edges = tuple(Edge("a", "T", "b", key, {"key": key}) for key in ("", "1", "2", "가"))
+    edges = tuple(Edge("a", "T", "b", key, {"key": key}) for key in ("", "0", "1", "2", "None", "가"))
     await store.apply("s", Mutation(people("a", "b"), edges))
     same(await store.neighbors("s", ["a"]), list(edges), "parallel edges")
     await store.apply("s", Mutation(delete_edges=(EdgeKey("a", "T", "b"), EdgeKey("a", "T", "b", "2"))))
-    same(await store.neighbors("s", ["b"]), [edges[1], edges[3]], "after two were deleted")
+    same(await store.neighbors("s", ["b"]), [*edges[1:3], *edges[4:]], "after two were deleted")
+    alike = tuple(Edge("b", "T", "a", key, {"n": 1}) for key in ("", "1", "2"))
+    await store.apply("s", Mutation(put_edges=alike))
+    same(await store.neighbors("s", ["b"], direction="out"), list(alike), "parallel edges that say the same")
 
 
 @check("G-22")

@@ -12,11 +12,13 @@ from conformance.check import check, require
 from conformance.samples import samples
 from conformance.snapshot import snapshot
 from conformance.strategies import pages
+from saga_core.capabilities import Capability
 from saga_core.stores import (
     SEGMENT_END_BYTES,
     Batch,
     Edge,
     EdgeKey,
+    Hit,
     Key,
     Limits,
     Mutation,
@@ -27,7 +29,9 @@ from saga_core.stores import (
 )
 
 _ROOM = 1_000_000
-"""Larger values than this are not written: the limit of a megabyte says as much about the code as one of sixteen."""
+"""Larger values than this are not written but once, at the limit itself."""
+_MOST = 64 * 1_024 * 1_024
+"""A limit beyond this is not reached: the suite has to hold it as well."""
 
 
 async def _hold(
@@ -48,6 +52,11 @@ async def _hold(
             require(typed(found) == typed(wanted[what]), f"{what} at the limit came back otherwise than they went in")
 
 
+def _largest(case: Case) -> int:
+    """A size at the limit itself."""
+    return min(case.harness.limits.value_bytes, _ROOM if case.brief else _MOST)
+
+
 def _value_sizes(limits: Limits) -> tuple[int, int]:
     """A size to be accepted, and the first that is not."""
     return min(limits.value_bytes, _ROOM), limits.value_bytes + 1
@@ -60,6 +69,8 @@ async def state(case: Case) -> None:
     room = key - SEGMENT_END_BYTES
     wide: Key = ("가" * (room // 3) + "x" * (room % 3),)
     many: dict[Key, bytes] = {("b", str(number)): b"" for number in range(batch)}
+    further: dict[Key, bytes] = {("f", str(number)): b"1" for number in range(batch)}
+    largest = b"x" * (_largest(case) - 1) + b"y"
     one_more: dict[Key, bytes] = {**many, ("c",): b""}
     await _hold(
         case,
@@ -68,6 +79,11 @@ async def state(case: Case) -> None:
             "a value": call("commit", Batch({("v",): b"x" * size})),
             "a batch": call("commit", Batch(many)),
             "keys to get": call("get", list(many)),
+            "another batch": call("commit", Batch(further)),
+            "keys of the first batch": call("get", list(many)),
+            "keys of the second batch": call("get", list(further)),
+            "the largest value": call("commit", Batch({("largest",): largest})),
+            "a key of the largest value": call("get", [("largest",)]),
         },
         {
             "a key": call("commit", Batch({("new",): b"", ("x" * (room + 1),): b""})),
@@ -82,7 +98,12 @@ async def state(case: Case) -> None:
             "deletes": call("commit", Batch({("new",): b""}, frozenset(many))),
             "keys to get": call("get", list(one_more)),
         },
-        {"keys to get": many},
+        {
+            "keys to get": many,
+            "keys of the first batch": many,
+            "keys of the second batch": further,
+            "a key of the largest value": {("largest",): largest},
+        },
     )
 
 
@@ -104,6 +125,9 @@ async def graph(case: Case) -> None:
             "properties": call("apply", "s", Mutation((Node("v", "L", {"v": text}),))),
             "a mutation": call("apply", "s", Mutation(many)),
             "ids": call("get", "s", [each.id for each in many]),
+            "one more node than a mutation": call("apply", "s", Mutation((Node("z", "Late"),))),
+            "that one by its label": call("scan", "s", label="Late"),
+            "the first one of them": call("get", "s", ["b0", "z"]),
         },
         {
             "an id": call("apply", "s", Mutation((node, Node(long, "L")))),
@@ -125,7 +149,11 @@ async def graph(case: Case) -> None:
             "ids": call("get", "s", ["a"] * (batch + 1)),
             "ids of neighbors": call("neighbors", "s", ["a"] * (batch + 1)),
         },
-        {"ids": {node.id: node for node in many}},
+        {
+            "ids": {node.id: node for node in many},
+            "that one by its label": [Node("z", "Late")],
+            "the first one of them": {"b0": many[0], "z": Node("z", "Late")},
+        },
     )
 
 
@@ -135,7 +163,7 @@ async def vector(case: Case) -> None:
     (name, long), batch, (size, over) = _names(limits), limits.batch, _value_sizes(limits)
     widest = min(limits.dimension, 100_000)
     many = [VectorItem(f"b{number}", array("f", (1.0, 0.0))) for number in range(batch)]
-    item = VectorItem("a", (1.0, 0.0))
+    item, late = VectorItem("a", (1.0, 0.0)), VectorItem("late", array("f", (-1.0, -0.5)), "late")
 
     def upsert(*items: VectorItem) -> Call:
         return call("upsert", "s", list(items))
@@ -151,6 +179,9 @@ async def vector(case: Case) -> None:
             "metadata": upsert(VectorItem("m", (1.0, 0.0), "", {"m": "x" * (size - 1)})),
             "items": call("upsert", "s", many),
             "ids": call("get", "s", [each.id for each in many]),
+            "one more item than an upsert": call("upsert", "s", [late]),
+            "all of them to count": call("count", "s"),
+            "the one that came last": call("query", ["s"], late.vector, 1),
         },
         {
             "a dimension": call("create", "wider", ScopeSpec("e", limits.dimension + 1)),
@@ -164,8 +195,16 @@ async def vector(case: Case) -> None:
             "ids": call("get", "s", ["a"] * (batch + 1)),
             "ids to delete": call("delete", "s", ids=["b0"] * (batch + 1)),
         },
-        {"ids": {each.id: each for each in many}},
+        {
+            "ids": {each.id: each for each in many},
+            "all of them to count": batch + 5,  # two samples, a text, metadata and the late one
+            **({} if _approximate(case) else {"the one that came last": [Hit("late", 1.0, "late", {})]}),
+        },
     )
+
+
+def _approximate(case: Case) -> bool:
+    return Capability.APPROXIMATE in case.harness.provides
 
 
 @check("C-9")
@@ -173,12 +212,15 @@ async def cache(case: Case) -> None:
     limits = case.harness.limits
     (name, long), (size, over) = _names(limits), _value_sizes(limits)
     new = pages("new")
+    largest = Pages({**new.files, "lore.md": "x" * (_largest(case) - 1) + "y"}, "t")
     await _hold(
         case,
         {
             "a scope": call("write", name, pages("long")),
             "a watermark": call("write", "w", pages("long", name)),
             "a page": call("write", "s", Pages({**new.files, "story.md": "가" * (size // 3)}, "t")),
+            "the largest page": call("write", "s", largest),
+            "the largest page to read": call("read", "s"),
         },
         {
             "a scope": call("write", long, new),
@@ -186,4 +228,5 @@ async def cache(case: Case) -> None:
             "a page": call("write", "s", Pages({**new.files, "story.md": "x" * over})),
             "a page of three-byte letters": call("write", "s", Pages({**new.files, "lore.md": "가" * (over // 3 + 1)})),
         },
+        {"the largest page to read": largest},
     )

@@ -38,6 +38,8 @@ def _state() -> tuple[list[Call], list[Call]]:
         call("commit", Batch(deletes=frozenset(keys[:3]))),
         call("commit", Batch({("b",): b"3", ("e",): b""}, frozenset({("a",)}))),
         call("commit", Batch(deletes=frozenset({("b",), ("e",)}))),
+        call("commit", Batch({("e",): b"5"}), expected={("e",): None}),
+        call("commit", Batch({("b",): b"6"}, frozenset({("e",)})), expected={("e",): b"5"}),
         call("commit", Batch(deletes=frozenset({("c", "d")}))),
     ]
     asked = [call("get", keys), *(call("get", [key]) for key in keys), call("scan", ()), call("scan", (), limit=2)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.case import Case
-from conformance.check import check, refused, same
+from conformance.check import check, refused, require, same
 from saga_core.errors import BadInput
 from saga_core.stores import Edge, Mutation, Node
 
@@ -73,6 +73,9 @@ async def edges(case: Case) -> None:
         many = [f"X{n}" for n in range(min(200, case.harness.limits.batch - 1))]
         of_one = [edge for edge in star if edge.type == "T1"]
         same(await store.neighbors(scope, ids[:1], types=[*many, "T1"]), of_one, "with many types", clause="G-19")
+        for limit in {1, len(of_one) // 2 + 1, len(of_one) + 1}:
+            found = await store.neighbors(scope, ids[:1], types=["T1"], limit=limit)
+            same(found, of_one[:limit], f"{limit} edges of one type among {count}", clause="G-20")
         await _changed(store, scope, count)
         await store.drop(scope)
 
@@ -123,16 +126,34 @@ async def refused_and_dropped(case: Case) -> None:
         await store.drop("s")
 
 
+@check("G-3", "G-24", "G-25")
+async def many_scopes(case: Case) -> None:
+    store = case.store
+    names = [f"scope {n:04}" for n in range(case.profile.scopes)]
+    for name in reversed(names):
+        await store.apply(name, Mutation((Node("n", "L"),), watermark=name))
+    same(await store.scopes(), names, f"{len(names)} scopes", clause="G-3")
+    for name in names[:: max(1, len(names) // 40)]:
+        same(await store.watermark(name), name, f"the watermark of one of {len(names)} scopes", clause="G-24")
+    await store.drop(names[len(names) // 2])
+    same(await store.scopes(), [n for n in names if n != names[len(names) // 2]], "after a drop", clause="G-25")
+
+
 @check("G-13")
 async def properties(case: Case) -> None:
     """Long texts, many properties and long tuples come back whole."""
     store = case.store
     for size in case.byte_sizes(256):
-        node = Node("n", "L", {"t": "x" * (size - 1) + "y", "beside": 1})
+        middle = size // 2
+        node = Node("n", "L", {"t": "x" * middle + "z" + "x" * (size - middle - 2) + "y", "beside": 1})
         await store.apply("s", Mutation((node,), (Edge("n", "T", "n", "", {"t": "y" + "x" * (size - 1)}),)))
         found = (await store.get("s", ["n"]))["n"].properties["t"]
         same(len(found), size, "the length of a text")
-        same(found[-1], "y", f"the end of a text of {size}")
+        require(found == node.properties["t"], f"a text of {size} came back changed")
+        edited = Node("n", "L", {**node.properties, "t": "x" * (size - 1) + "y"})
+        await store.apply("s", Mutation((edited,)))
+        found = (await store.get("s", ["n"]))["n"].properties["t"]
+        require(found == edited.properties["t"], f"an edit in the middle of a text of {size} was not seen")
         (edge,) = await store.neighbors("s", ["n"])
         same((edge.properties["t"][:1], len(edge.properties["t"])), ("y", size), f"a text of {size} at an edge")
     wide = {f"p{n:03}": n for n in range(300)}

@@ -71,6 +71,19 @@ async def queries(case: Case) -> None:
         await store.drop("s")
 
 
+@check("V-5", "V-24")
+async def many_scopes(case: Case) -> None:
+    store = case.store
+    names = [f"scope {n:04}" for n in range(case.profile.scopes)]
+    for name in reversed(names):
+        await store.create(name, SPEC)
+    same(await store.scopes(), names, f"{len(names)} scopes", clause="V-5")
+    for name in names[:: max(1, len(names) // 40)]:
+        same(await store.describe(name), SPEC, f"one of {len(names)} scopes", clause="V-5")
+    await store.drop(names[len(names) // 2])
+    same(await store.scopes(), [n for n in names if n != names[len(names) // 2]], "after a drop", clause="V-24")
+
+
 @check("V-16", "V-20")
 async def many_parts(case: Case) -> None:
     """Filters of many parts and levels, and queries over many scopes."""
@@ -87,6 +100,11 @@ async def many_parts(case: Case) -> None:
             break
     where = deep
     same(await store.count("s", where=where), 0 if _inverted(30) else 60, "thirty levels", clause="V-20")
+    for levels in (2, 3, 11, 12, 63, 64):
+        nots: Filter = Compare("n", "lt", 7)
+        for _ in range(levels):
+            nots = Not(nots)
+        same(await store.count("s", where=nots), 53 if levels % 2 else 7, f"{levels} times not", clause="V-20")
     scopes = [f"scope {number:02}" for number in range(40)]
     for number, scope in enumerate(scopes):
         await filled(store, scope, item("same", 1.0, number / 64, text=scope))
@@ -150,6 +168,11 @@ async def wide_and_long(case: Case) -> None:
         got = (await store.get("s", ["t"]))["t"]
         require(got.text == long.text, f"a text of {size} bytes came back changed", clause="V-11")
         require(hit.text == long.text, f"a hit changed a text of {size} bytes", clause="V-11")
+        middle = size // 2
+        edited = item("t", text="x" * middle + "z" + "x" * (size - middle - 2) + "y", n=size)
+        await store.upsert("s", [edited])
+        got = (await store.get("s", ["t"]))["t"]
+        require(got.text == edited.text, f"an edit in the middle of a text of {size} bytes was not seen", clause="V-6")
     fields = VectorItem("t", array("f", EAST), "", {f"f{n:03}": n for n in range(200)})
     await store.upsert("s", [fields])
     same(await store.get("s", ["t"]), {"t": fields}, "200 fields", clause="V-11")
@@ -166,6 +189,21 @@ async def _numpy(store: Any) -> None:
         same((await store.get("numpy", ["a"]))["a"].vector, array("f", [1, 2, 3]), f"a {kind} array", clause="V-10")
         hits = await store.query(["numpy"], vector, 1)
         same([hit.score for hit in hits], [1.0], f"a query with a {kind} array", clause="V-14")
+
+
+@check("V-15", "V-28")
+async def twins(case: Case) -> None:
+    """Many items say the same, and each is found: equal vectors, texts and metadata."""
+    if Capability.APPROXIMATE in case.harness.provides:
+        return
+    made = [item(f"twin {n:03}", 1.0, 1.0, text="same", n=1) for n in range(150)]
+    await filled(case.store, "s", *reversed(made), item("other", 0.0, 1.0))
+    for k in (1, 100, 150, 151):
+        hits = await case.store.query(["s"], EAST, k)
+        wanted = [*(each.id for each in made), "other"][:k]
+        same([hit.id for hit in hits], wanted, f"the nearest {k} among 150 that are the same")
+    hits = await case.store.query(["s"], (1.0, 1.0), 200, where=Compare("n", "eq", 1))
+    same([hit.id for hit in hits], [each.id for each in made], "those that are the same, chosen by a filter")
 
 
 @check("V-15")

@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.check import check, refused, require, same
-from conformance.values import NFC, NFD, SEGMENTS, SURROGATE
+from conformance.values import MARKED, NFC, NFD, SEGMENTS, SURROGATE
 from saga_core.errors import BadInput, Conflict
 from saga_core.stores import Batch, Key
 
@@ -41,6 +41,7 @@ async def get_gives_those_that_exist(case: Case) -> None:
 async def values_byte_for_byte(case: Case) -> None:
     values = [b"", b"\0", b"\xff\xfe", bytes(range(256)), b"text", b"1", "값".encode()]
     values.append(b"\0" * min(1_000_000, case.harness.limits.value_bytes))
+    values += [mark + rest for mark in MARKED for rest in (b"", b"x", b"x" * 300)]
     batch: dict[Key, bytes] = {("v", str(index)): value for index, value in enumerate(values)}
     await case.store.commit(Batch(batch))
     same(await case.store.get([*batch, ("v", "none")]), batch, "get")

@@ -216,6 +216,8 @@ async def delete_by_id_or_filter(case: Case) -> None:
     store = case.store
     await filled(store, "s", *(item(f"i{number}", n=number) for number in range(6)), item("bare"))
     same(await store.delete("s", ids=["i0", "없음", "i0"]), 1, "delete by ids")
+    await store.upsert("s", [item("twice"), item("once")])
+    same(await store.delete("s", ids=["twice", "once", "twice"]), 2, "delete by ids, one of them named twice")
     same(await store.delete("s", ids=[]), 0, "delete of no ids")
     same(await store.delete("s", where=Exists("m")), 0, "delete by a filter that nothing passes")
     arguments: list[dict[str, Any]] = [{}, {"ids": ["i1"], "where": Exists("n")}, {"ids": [], "where": Exists("n")}]
