@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from conformance.case import Case
 from conformance.check import check, refused, require, same
 from conformance.strategies import pages
 from conformance.values import NFD, SURROGATE
-from saga_core.errors import BadInput
+from saga_core.errors import BadInput, StoreCorrupt
 from saga_core.stores import MdCache, Pages
 from saga_core.values import PAGE_NAMES
 
@@ -218,3 +219,21 @@ async def edited_pages_are_read(case: Case) -> None:
         same(await store.read("s"), wanted, "after a page was edited")
     await store.write("s", pages("two", "t2"))
     same(await store.read("s"), pages("two", "t2"), "after the next write")
+
+
+@check("C-13")
+async def damaged_pages_are_told(case: Case) -> None:
+    store: MdCache = case.store
+    for scope in ("s", "t"):
+        await store.write(scope, pages(scope))
+    place = store.locate("s")
+    if place is None:
+        return
+    for mark, damage in enumerate((None, b"\xff\xfe# no UTF-8")):
+        page = Path(place) / "story.md"
+        await asyncio.to_thread(page.unlink if damage is None else partial(page.write_bytes, damage or b""))
+        told = "missing" if damage is None else "no UTF-8"
+        await refused(StoreCorrupt, store.read("s"), f"read of pages of which one is {told}")
+        same(await store.read("t"), pages("t"), f"another scope beside a page that is {told}")
+        await store.write("s", pages(f"mended {mark}"))
+        same(await store.read("s"), pages(f"mended {mark}"), f"after a write over a page that was {told}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.calls import Refused, answer, call
 from conformance.case import Case
 from conformance.check import check, refused, require, same
 from conformance.checks.graph import TRIANGLE, edges_of, ids_of, people
@@ -257,6 +258,27 @@ async def query_does_not_write(case: Case) -> None:
     for text in raw.writes if raw is not None else ():
         await refused(SagaError, case.store.query(text, timeout=10.0, limit=10), f"query of {text!r}")
         same(await snapshot(case.store), before, f"after {text!r}")
+
+
+@check("G-37")
+async def query_ends_in_time(case: Case) -> None:
+    """What is no time is refused; one that is too short for anything ends in rows or an error, and harms nothing."""
+    raw, store = case.harness.raw, case.store
+    require(raw is not None, "the harness provides RAW_QUERY and says no statements; give it raw=RawRead(…)")
+    if raw is None:
+        return
+    await store.apply("s", TRIANGLE)
+    for timeout in (0, -1.0, "1", None, True, float("nan")):
+        await refused(BadInput, store.query(raw.rows, timeout=timeout, limit=5), f"the timeout {timeout!r}")
+    for limit in (0, -1, 1.0, "1", None, True):
+        await refused(BadInput, store.query(raw.rows, timeout=10.0, limit=limit), f"the limit {limit!r}")
+    for timeout in (1e-6, 1e-3):
+        async with case.patience():
+            rows: Any = await answer(store, call("query", raw.rows, timeout=timeout, limit=5))
+        ended = isinstance(rows, list | Refused)
+        require(ended, f"query within {timeout:g} seconds gave {rows!r}; rows or an error of SAGA's are expected")
+    rows = await store.query(raw.rows, timeout=10.0, limit=100)
+    require(len(rows) >= 2, f"a query after one that had no time gave {rows!r}")
 
 
 @check("G-35")

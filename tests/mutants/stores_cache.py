@@ -11,7 +11,7 @@ from typing import Any
 from attrs import evolve
 
 from saga_backends.memory import MemoryCache, MemoryCurator
-from saga_core.errors import BadInput
+from saga_core.errors import BadInput, StoreCorrupt
 from saga_core.ids import digest
 from saga_core.stores.curator import CurationView
 from saga_core.stores.md_cache import Pages
@@ -172,7 +172,26 @@ class FolderCache(MemoryCache):
         held = await super().read(scope)
         if held is None:
             return None
-        return evolve(held, files={name: (self.folder(scope) / name).read_bytes().decode() for name in PAGE_NAMES})
+        return evolve(held, files={name: self.text(scope, name) for name in PAGE_NAMES})
+
+    def text(self, scope: str, name: str) -> str:
+        try:
+            return (self.folder(scope) / name).read_bytes().decode()
+        except (OSError, UnicodeDecodeError) as error:
+            raise StoreCorrupt(f"{name}: {error}") from error
+
+
+@breaks("C-13")
+class ReadsAMissingPageAsEmpty(FolderCache):
+    def text(self, scope: str, name: str) -> str:
+        return super().text(scope, name) if (self.folder(scope) / name).exists() else ""
+
+
+@breaks("C-13")
+class DecodesWithReplacement(FolderCache):
+    def text(self, scope: str, name: str) -> str:
+        file = self.folder(scope) / name
+        return file.read_bytes().decode(errors="replace") if file.exists() else super().text(scope, name)
 
 
 @breaks("C-11")

@@ -11,7 +11,7 @@ from saga_backends.memory import MemoryGraph
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput
 from saga_core.stores.graph import Edge, Node, Value
-from saga_core.stores.validate import check_expand
+from saga_core.stores.validate import check_expand, check_limit
 from tests.mutants.stores_registry import breaks
 
 EXPAND, RAW = Capability.NATIVE_EXPAND, Capability.RAW_QUERY
@@ -178,8 +178,41 @@ class WalkingGraph(MemoryGraph):
         self._alive()
         if text != "nodes":
             raise BadInput(f"query: {text!r}; there is only 'nodes'")
+        self.check_time(timeout)
+        check_limit("limit", limit)
         rows = [{"id": node_id} for scope in self._scopes.values() for node_id in scope.nodes]
         return list[dict[str, Value]](rows[:limit])  # type: ignore[arg-type]
+
+    def check_time(self, timeout: float) -> None:
+        if type(timeout) not in (int, float) or not timeout > 0:
+            raise BadInput(f"timeout: {timeout!r}; give seconds above 0")
+
+
+@breaks("G-37")
+class TakesAnyTime(WalkingGraph):
+    def check_time(self, timeout: float) -> None:
+        return
+
+
+@breaks("G-37")
+class LetsATimeoutOut(WalkingGraph):
+    """What takes too long raises what asyncio raises."""
+
+    def check_time(self, timeout: float) -> None:
+        super().check_time(timeout)
+        if timeout < 0.01:
+            raise TimeoutError
+
+
+@breaks("G-37")
+class ClosesTheQueriesAfterATimeout(WalkingGraph):
+    _late = False
+
+    def check_time(self, timeout: float) -> None:
+        super().check_time(timeout)
+        self._late = self._late or timeout < 0.01
+        if self._late:
+            raise BadInput("timeout: the query took too long")
 
 
 @breaks("G-30")
