@@ -69,7 +69,8 @@ def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
     sqlite_file.prepare_path(target)
     part = target.with_name(target.name + ".part")
     try:
-        part.write_bytes(b"")
+        part.unlink(missing_ok=True)
+        part.touch(0o600)
     except OSError as error:
         raise _unwritable(target, error) from error
     try:

@@ -28,7 +28,7 @@ from saga_core.jobs import (
 from saga_core.journal import Journal
 from saga_core.maintenance import Maintenance, Tools
 from saga_core.play import Prompting
-from saga_core.storage import SelfHealingStore, Stores, notice_change, open_stores
+from saga_core.storage import SelfHealingStore, Stores, make_private_once, notice_change, open_stores
 from saga_core.stores import GraphStore, VectorStore
 from saga_core.transcript import Matcher
 from saga_core.views import Views
@@ -49,6 +49,7 @@ async def assemble(config: Config, given: Given) -> Parts:
         stack.push_async_callback(parts.supervisor.aclose, 0.0)
         if given.resume and whole:
             try:
+                await make_private_once(stores, config)
                 await _take_up(parts)
             except StoreCorrupt as error:
                 if not given.tolerant:

@@ -61,6 +61,8 @@ class ServerConfig:
     max_text_mb: int = field(default=4, validator=Whole(1, 16))
     """Text of all messages of a request: what SAGA reads, and the provider is told. Pictures are no text."""
     max_messages: int = field(default=20_000, validator=Whole(1))
+    max_cpu_seconds: float = field(default=20.0, validator=Number())
+    """Seconds of the processor that reading one request may take, until its prompt is there."""
     request_timeout: float = field(default=600.0, validator=Number())
     """Seconds that an upstream may stay silent."""
     keep_alive: float = field(default=15.0, validator=Number(zero=True))

@@ -157,7 +157,8 @@ class Audit:
         after: Key | None = None
         while rows := await self.journal.kv.scan((name, self.session.id), after=after, limit=_PAGE):
             for row in rows:
-                yield row
+                if keys.fits(row[0]):
+                    yield row
             after = rows[-1][0]
 
     def _write(self, puts: dict[Key, bytes]) -> Mend:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from saga_core.storage.engine_fingerprint import notice_change
 from saga_core.storage.open_models import open_embedder
 from saga_core.storage.opening import PROFILES, Stores, backend_of, open_stores, path_of
+from saga_core.storage.private_files import make_private_once
 from saga_core.storage.self_healing import SelfHealingStore
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "SelfHealingStore",
     "Stores",
     "backend_of",
+    "make_private_once",
     "notice_change",
     "open_embedder",
     "open_stores",

@@ -174,13 +174,15 @@ def _put(config: Config, file: Path, target: Path, force: bool) -> Path | None:
             names = ", ".join(sorted(path.name for path in there))
             raise BadInput(f"{target.parent}: holds data already ({names}); give --force to put it aside first")
         try:
+            part.unlink(missing_ok=True)
+            part.touch(0o600)
             shutil.copyfile(file, part)
         except OSError as error:
             raise StoreUnavailable(f"{part}: cannot be written ({error.strerror}); nothing was changed") from error
         read_copy(part)
         aside = _free(target.parent / f"replaced-{stamp(time.time())}") if there else None
         if aside is not None:
-            aside.mkdir()
+            aside.mkdir(mode=0o700)
             for path in there:
                 shutil.move(path, aside / path.name)
         part.replace(target)

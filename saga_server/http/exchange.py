@@ -27,6 +27,7 @@ from saga_server.http.errors import describe
 from saga_server.http.prompt_log import log_prompt, log_replies
 from saga_server.http.shapes import Shape
 from saga_server.http.text_ask import onward
+from saga_server.http.work_budget import Within
 from saga_server.process import ADJUSTABLE, Metrics
 from saga_server.providers import Narrators, Route
 
@@ -234,7 +235,7 @@ class Exchange:
     async def _play(self) -> str:
         call = self.call
         async with self.saga.background.narrating(call.route.provider.name):
-            begun = await self._begin()
+            begun = await Within(self._begin(), self.saga.config.server.max_cpu_seconds)
             self.metrics.read(begun)
             kind = StreamedAnswer if call.stream else WholeAnswer
             answer: Answer = kind(self, begun, self._shape, call.wants_usage)

@@ -22,8 +22,8 @@ _log = logging.getLogger("saga.config")
 
 _AT_ONCE: Final = {
     "server": (
-        "api_keys", "chat_keys", "origins", "max_messages", "max_text_mb", "request_timeout", "keep_alive",
-        "drain_timeout",
+        "api_keys", "chat_keys", "origins", "max_messages", "max_text_mb", "max_cpu_seconds", "request_timeout",
+        "keep_alive", "drain_timeout",
     ),
     "models": ("narration", "aliases", "fallback"),
     "session": ("default_world", "identify", "markers", "server_history", "history_turns", "history_hours"),

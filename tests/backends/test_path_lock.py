@@ -15,6 +15,9 @@ from saga_backends.path_lock import PathLock, is_held
 from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import StoreLocked, StoreUnavailable
+from saga_core.storage.private_files import NOTED
+from saga_core.stores import Batch
+from saga_server.admin import back_up, restore
 
 
 def test_a_lock_excludes_until_it_is_released(tmp_path: Path) -> None:
@@ -99,3 +102,44 @@ async def test_what_is_made_is_its_users_alone(tmp_path: Path) -> None:
     for file in (tmp_path / "data").rglob("*.db*"):
         assert file.stat().st_mode & 0o077 == 0 or file.parent.stat().st_mode & 0o077 == 0, file
     assert not is_held(tmp_path / "data" / "state.db")
+
+
+def entries(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+async def test_what_an_older_version_made_becomes_its_users_alone_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = load_config({"storage": {"path": str(tmp_path)}})
+    async with Saga.open(config) as saga:
+        await saga.sessions.create(label="secret")
+        await saga.drain(10)
+        await saga.stores.state.commit(Batch(deletes=frozenset({NOTED})))
+    for path in entries(tmp_path):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    async with Saga.open(config):
+        assert not [path for path in entries(tmp_path) if path.stat().st_mode & 0o077]
+    assert caplog.text.count("now its owner alone can") == 1 and "state.db" in caplog.text
+    (tmp_path / "state.db").chmod(0o640)  # by somebody who backs it up
+    async with Saga.open(config):
+        assert (tmp_path / "state.db").stat().st_mode & 0o777 == 0o640
+    assert caplog.text.count("now its owner alone can") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+async def test_a_backup_and_what_is_restored_are_their_users_alone(tmp_path: Path) -> None:
+    usual = os.umask(0o022)
+    try:
+        config = load_config({"storage": {"path": str(tmp_path / "data")}})
+        async with Saga.open(config) as saga:
+            await saga.sessions.create(label="secret")
+        made = (await back_up(config, tmp_path / "b.db")).path
+        made.chmod(0o644)
+        await restore(config, made, force=True)
+        again = (await back_up(config, tmp_path / "c.db")).path
+    finally:
+        os.umask(usual)
+    for path in (tmp_path / "data" / "state.db", again, *(tmp_path / "data").glob("replaced-*")):
+        assert path.stat().st_mode & 0o077 == 0, path

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from io import BytesIO
 from typing import Any
 
@@ -12,6 +14,7 @@ from saga_core import Saga
 from saga_core.journal.long_texts import LONGEST_TEXT, cut
 from saga_server.http.budget import MAX_NODES, MAX_PARTS, check_density
 from saga_server.http.errors import RequestError
+from saga_server.http.work_budget import Within
 from tests.core.frontend import memory_config
 from tests.server.client import CHAT, Client, Reply, words
 from tests.server.conftest import Serve
@@ -87,3 +90,58 @@ async def test_the_story_goes_on_behind_texts_that_no_record_holds() -> None:
         assert len(await saga.parts.journal.tree(one.session.id)) == 3
         await saga.drain(20)
         assert not (await saga.maintenance.verify()).findings
+
+
+async def test_work_that_takes_too_much_of_the_processor_is_refused(serve: Serve, upstream: Upstream) -> None:
+    """Nobody else notices, no model is asked, and what was begun is no half of anything."""
+    providers = {"openai": {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}}
+    told = "The road goes on, for the {}. time, and it is a long one."
+    history = words(*[text for at in range(1_500) for text in (f"{at}. I walk on.", told.format(at))], "And on.")
+    async with serve(server={"max_cpu_seconds": 0.05}, providers=providers) as client:
+        reply, other = await asyncio.gather(ask(client, history), client.chat(words("I go on.")))
+        assert (reply.status, reply.error["param"], other.status) == (413, "messages", 200)
+        assert re.search(r"took \d+\.\d s of the processor, and may take 0\.05 s", reply.error["message"])
+        assert len(upstream.requests) == 1
+        assert (await client.chat(words("I go on."))).status == 200
+        assert (await client.get("/api/verify")).json["equal"]
+
+
+async def test_what_others_do_meanwhile_is_not_counted() -> None:
+    async def idle() -> str:
+        for _ in range(20):
+            await asyncio.sleep(0)
+        return "done"
+
+    async def busy() -> None:
+        for _ in range(20):
+            sum(range(200_000))
+            await asyncio.sleep(0)
+
+    counted = Within(idle(), 0.02)
+
+    async def wait() -> str:
+        return str(await counted)
+
+    found, _ = await asyncio.gather(wait(), busy())
+    assert found == "done" and counted.spent < 0.02
+
+
+async def test_a_request_that_is_cancelled_is_cancelled_inside() -> None:
+    ended: list[str] = []
+
+    async def waits() -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    async def run() -> None:
+        await Within(waits(), 5.0)
+
+    task = asyncio.create_task(run())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended == ["cancelled"]

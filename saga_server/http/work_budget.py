@@ -1,0 +1,66 @@
+"""How much of the processor reading one request may take on the event loop, and the end of what takes more.
+
+A coroutine runs in steps: from one await to the next, and nobody else runs meanwhile. Each step is measured by the
+thread's own clock, so that what others do in between does not count. What is too dear ends where it awaits next, as
+if it had been cancelled. One step cannot be interrupted: what a step does is bounded by the length of its text.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Coroutine, Generator
+from typing import Any, TypeVar
+
+from attrs import define, field
+
+from saga_server.http.errors import RequestError
+
+T = TypeVar("T")
+
+
+class _TooDear(Exception):
+    """Thrown into the work that took too much."""
+
+
+@define(eq=False)
+class Within:
+    """Await it to run ``work`` with at most ``seconds`` of the processor. Raises ``RequestError`` (413) beyond."""
+
+    work: Coroutine[Any, Any, Any]
+    seconds: float
+    spent: float = field(default=0.0, init=False)
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        try:
+            return (yield from self._run())
+        except _TooDear:
+            raise RequestError(
+                f"reading the request took {self.spent:.1f} s of the processor, and may take {self.seconds:g} s "
+                "(server.max_cpu_seconds); send fewer or shorter messages",
+                param="messages",
+                status=413,
+            ) from None
+
+    def _run(self) -> Generator[Any, Any, Any]:
+        value: Any = None
+        thrown: BaseException | None = None
+        ended = False
+        while True:
+            began = time.thread_time()
+            try:
+                waits_for = self.work.send(value) if thrown is None else self.work.throw(thrown)
+            except StopIteration as end:
+                return end.value
+            finally:
+                self.spent += time.thread_time() - began
+            value, thrown = None, None
+            if self.spent > self.seconds and not ended:
+                ended = True
+                if waits_for is not None:
+                    waits_for.cancel()
+                thrown = _TooDear()
+                continue
+            try:
+                value = yield waits_for
+            except BaseException as error:  # noqa: BLE001 - it is handed on, cancellation too
+                thrown = error
