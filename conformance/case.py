@@ -102,7 +102,7 @@ class Case:
         """Sizes of a value around what engines cut at; ``room`` is taken for what stands beside it."""
         most = self.harness.limits.value_bytes - room
         if self.brief:
-            return (4_097, 65_536, min(most, 1_000_000))
+            return tuple(size for size in (4_097, 65_536, min(most, 1_000_000)) if size <= most)
         around = [at + off for at in (4_096, 8_192, 65_536, 262_144, 786_432) for off in (-1, 0, 1)]
         return tuple(size for size in (*around, min(most, 1_000_000)) if size <= most)
 

@@ -18,9 +18,10 @@ from conformance.case import PROFILES, Case
 from conformance.check import Check, CheckFailed, registered
 from conformance.harness import Harness
 from conformance.report import Outcome, Report, Status, report_on
-from saga_core.errors import BadInput
+from saga_core.errors import BadInput, StoreUnavailable
 
 DEFAULT_SEED = 20_260_101
+_HINT = " (of a service that refuses now and then, Harness(retries=…) says how often a call is made again)"
 _PATIENCE = 300.0
 """Seconds for a check, beyond which it hangs."""
 
@@ -129,7 +130,8 @@ def _broken(harness: Harness, check: Check, profile: str, seed: int) -> tuple[tu
             return (), f"the check took longer than {_PATIENCE:.0f} seconds: something hangs", case.drawn
         except Exception as error:  # noqa: BLE001 - whatever escapes from a store is an outcome too
             where = "".join(traceback.format_exception(error)[-6:])
-            return (), f"{type(error).__name__} came out: {error}\n{where}", case.drawn
+            hint = _HINT if isinstance(error, StoreUnavailable) else ""
+            return (), f"{type(error).__name__} came out: {error}{hint}\n{where}", case.drawn
     return None, told, case.drawn
 
 

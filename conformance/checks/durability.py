@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+from contextlib import suppress
+from pathlib import Path
 from random import Random
+from time import time
 from typing import Any
 
 from conformance.calls import answer, call, typed
@@ -80,9 +84,23 @@ async def one_opener(case: Case) -> None:
     before = typed(await snapshot(store))
     lines, errors = await watched(child(case, case.place("store")), 0)
     require(lines == ["StoreLocked"], f"opening the path in another process gave {lines}: {errors}")
+    # However long nothing was written: a day by the times of the files, and by the clock of who comes.
+    await asyncio.to_thread(_age, case.place("store"))
+    for ahead in (86_400.0, -86_400.0):
+        lines, errors = await watched(child(case, case.place("store"), clock=ahead), 0)
+        told = f"opening the path in a process whose clock is {ahead:+.0f} seconds ahead"
+        require(lines == ["StoreLocked"], f"{told} gave {lines}: {errors}")
     require(typed(await snapshot(store)) == before, "a refused opening changed what the first one reads")
     again = await case.reopen(store)
     require(typed(await snapshot(again)) == before, "a refused opening changed what is stored")
+
+
+def _age(path: Path) -> None:
+    """As if nothing had been touched for a day."""
+    then = time() - 86_400
+    for file in path.rglob("*"):
+        with suppress(OSError):  # it may be gone by now
+            os.utime(file, (then, then), follow_symlinks=False)
 
 
 @check("L-14", kinds=STORED)

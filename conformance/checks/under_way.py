@@ -187,7 +187,8 @@ async def _spoilt(case: Case) -> None:
 
 # --- swaps ---------------------------------------------------------------------------------------------------
 
-_SWAPPED = 120
+_SWAPPED = 60
+"""A mutation of a graph has three and a half times as many entries: as many as the smallest store takes."""
 
 
 def _swap(kind: str, mark: int) -> Call:

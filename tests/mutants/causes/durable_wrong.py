@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import os
 import pickle
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -392,13 +393,40 @@ class EmptiesWhatItMayNotOpen(FileState):
             raise
 
 
+class Leased(FileState):
+    """A lease of an hour instead of a lock."""
+
+    def taken(self, lease: Path) -> bool:
+        return time.time() < float(lease.read_text())
+
+    def take(self, path: Path) -> None:
+        self.lease = path / "lease"
+        if self.lease.exists() and self.taken(self.lease):
+            raise StoreLocked(f"{path} is open")
+        self.lease.write_text(str(time.time() + 3_600))
+
+    async def aclose(self) -> None:
+        if not self._closed:
+            self.lease.unlink(missing_ok=True)
+        await super().aclose()
+
+
+@breaks("L-13")
+class BelievesTheClockOfWhoComes(Leased):
+    pass
+
+
+@breaks("L-13")
+class BelievesTheTimeOfAFile(Leased):
+    def taken(self, lease: Path) -> bool:
+        return time.time() - lease.stat().st_mtime < 3_600
+
+
 @breaks("L-13")
 class LeasesForAMoment(FileState):
     """A lease of 50 ms that nobody renews: a second opener takes over."""
 
     def take(self, path: Path) -> None:
-        import time
-
         self.lease = path / "lease"
         if self.lease.exists() and time.time() < float(self.lease.read_text() or 0):
             raise StoreLocked(f"{path} is open")
@@ -415,8 +443,6 @@ class WaitsForALeaseAfterAKill(FileState):
     """A path opens ten seconds after a kill."""
 
     def take(self, path: Path) -> None:
-        import time
-
         self.lease = path / "lease"
         if self.lease.exists() and time.time() < float(self.lease.read_text() or 0):
             raise StoreLocked(f"{path} is open")
