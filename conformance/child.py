@@ -42,6 +42,8 @@ class Order:
     full_from: int = -1
     """From this call on no file may grow beyond the largest that is there, by more than ``room`` bytes."""
     room: int = 0
+    asked: tuple[Call, ...] = ()
+    """What is asked while no file may grow, besides everything."""
     clock: float = 0.0
     """Seconds by which its clocks are ahead, as Python tells the time."""
 
@@ -106,7 +108,8 @@ async def _answers(store: Any, order: Order) -> list[Any]:
             _fill_the_disk(Path(order.path), order.room)
         given = await answer(store, made)
         if number == order.full_from:
-            found.append(("when full", typed(await snapshot(store))))
+            asked = tuple([typed(await answer(store, one)) for one in order.asked])
+            found.append(("when full", (typed(await snapshot(store)), asked)))
             _empty_the_disk()
         found.append(typed(given))
         _say(given.error if isinstance(given, Refused) else type(given).__name__.replace("NoneType", "None"))

@@ -190,7 +190,7 @@ async def where_a_person_finds_them(case: Case) -> None:
     store: MdCache = case.store
     found: dict[str, str | None] = {}
     for scope in ("s1", "아리아의 모험", "../x"):
-        for mark in ("one", "two"):
+        for mark in ("one", "two", "three", "four", "five", "six"):
             await store.write(scope, pages(mark))
             place = store.locate(scope)
             require(place is None or isinstance(place, str), f"locate gave {place!r}")

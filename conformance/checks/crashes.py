@@ -15,6 +15,7 @@ from conformance.case import Case
 from conformance.check import CheckFailed, check, require, same
 from conformance.checks.lifecycle import ground
 from conformance.checks.moments import large_write, prepared, readings
+from conformance.models import MODELS, Model, expected
 from conformance.processes import child, planned, read_elsewhere, states, watched
 from conformance.snapshot import snapshot
 from conformance.strategies import pages
@@ -44,6 +45,37 @@ async def in_a_large_write(case: Case) -> None:
             right = len(found) == 1 and found <= allowed
             require(right, f"killed after {acknowledged} large writes; {method} sees those of {sorted(found)}")
         await again.aclose()
+
+
+_LONG = 300_000
+"""Bytes of a value that an engine may put into a file of its own."""
+
+
+def _long_writes(kind: str) -> list[Call]:
+    """Each says its number twice: in what is long, and beside it."""
+    if kind == "state":
+        return [
+            call("commit", Batch({("long",): b"%d" % mark * _LONG, ("mark",): b"%d" % mark, ("at", str(mark)): b""}))
+            for mark in range(1, 9)
+        ]
+    return [call("write", "s", pages(f"{mark}" * _LONG, str(mark))) for mark in range(1, 9)]
+
+
+@check("L-12", kinds=("state", "cache"))
+async def with_long_values(case: Case) -> None:
+    """Killed right after a write of what is long was acknowledged: it is there."""
+    kind = case.harness.kind
+    calls = _long_writes(kind)
+    known = states(kind, calls)
+    for number, done in enumerate((2, 5)[: case.profile.kills]):
+        lines, errors = await watched(child(case, case.place(f"long-{number}"), calls=tuple(calls)), done)
+        acknowledged = len(lines) - 1
+        require(lines[:1] == ["open"], f"the second process could not open the store: {errors}")
+        store = await case.open(f"long-{number}")
+        found = typed(await snapshot(store))
+        right = found in known[acknowledged : acknowledged + 2]
+        require(right, f"killed after {acknowledged} writes of {_LONG} bytes and more, and the last one is not there")
+        await store.aclose()
 
 
 @check("L-12", kinds=STORED)
@@ -192,9 +224,10 @@ async def _no_room(case: Case) -> None:
     for room in (0, 40):
         calls: list[Call] = [*base[:5], _write_without_room(kind), base[5]]
         path = case.place(f"full-{room}")
-        answers, seen = await read_elsewhere(case, path, calls, close=False, full_from=5, room=room)
+        asked = _asked_when_full(kind, calls)
+        answers, seen = await read_elsewhere(case, path, calls, close=False, full_from=5, room=room, asked=asked)
         _, when_full = answers.pop(5)
-        done = _after(kind, calls, answers)
+        done = _after(kind, calls, answers, asked)
         refused = [given for given in answers if isinstance(given, tuple) and given[0] == "refused"]
         require(
             all(given[1] in _SAYS_FULL for given in refused),
@@ -234,7 +267,23 @@ def _told(given: Any) -> str:
     return "the write was acknowledged" if given == typed(None) else f"the write gave {str(given)[:80]}"
 
 
-def _after(kind: str, calls: list[Call], answers: list[Any]) -> dict[str, list[Any]]:
+def _asked_when_full(kind: str, calls: list[Call]) -> tuple[Call, ...]:
+    """A cache that runs ahead of the disk is not in what a scan gives."""
+    if kind != "state":
+        return ()
+    keys = dict.fromkeys(key for made in calls for key in made.args[0].puts)
+    return (call("get", list(keys)), *(call("get", [key]) for key in list(keys)[:20]))
+
+
+def _state_after(kind: str, calls: list[Call], asked: tuple[Call, ...]) -> tuple[object, tuple[object, ...]]:
+    """What the oracle holds after ``calls``, and what it answers then."""
+    model: Model = MODELS[kind]()
+    for made in calls:
+        expected(model, made)
+    return typed(model.snapshot()), tuple(typed(expected(model, one)) for one in asked)
+
+
+def _after(kind: str, calls: list[Call], answers: list[Any], asked: tuple[Call, ...]) -> dict[str, list[Any]]:
     """What may be there: a write that was refused for want of room has happened or has not."""
     acked = [given != () and not (isinstance(given, tuple) and given[:1] == ("refused",)) for given in answers]
     full: list[Any] = []
@@ -243,8 +292,8 @@ def _after(kind: str, calls: list[Call], answers: list[Any]) -> dict[str, list[A
         if acked[5] and not happened:
             continue
         first = [*calls[:5], *([calls[5]] if happened else [])]
-        full.append(states(kind, first)[-1])
+        full.append(_state_after(kind, first, asked))
         last.append(states(kind, [*first, calls[6]])[-1])
         if not acked[6]:
-            last.append(full[-1])
+            last.append(full[-1][0])
     return {"when full": full, "last": last}
