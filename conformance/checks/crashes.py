@@ -19,7 +19,7 @@ from conformance.models import MODELS, Model, expected
 from conformance.processes import child, planned, read_elsewhere, states, watched
 from conformance.snapshot import snapshot
 from conformance.strategies import pages
-from saga_core.stores import Batch, Mutation, Node, ScopeSpec
+from saga_core.stores import Batch, Edge, EdgeKey, Exists, Mutation, Node, ScopeSpec, VectorItem
 
 STORED = ("state", "graph", "vector", "cache")
 
@@ -75,6 +75,41 @@ async def with_long_values(case: Case) -> None:
         found = typed(await snapshot(store))
         right = found in known[acknowledged : acknowledged + 2]
         require(right, f"killed after {acknowledged} writes of {_LONG} bytes and more, and the last one is not there")
+        await store.aclose()
+
+
+def _sorts(kind: str) -> list[list[Call]]:
+    """Writes that engines make in ways of their own, each as the last of a few."""
+    if kind == "state":
+        first = call("commit", Batch({("a",): b"1", ("b",): b"2"}))
+        return [
+            [first, call("commit", Batch({("a",): b"3"}), expected={("a",): b"1"})],
+            [first, call("commit", Batch(deletes=frozenset({("a",)})))],
+        ]
+    if kind == "graph":
+        nodes = (Node("a", "L"), Node("b", "L"))
+        first = call("apply", "s", Mutation(nodes, (Edge("a", "T", "b"),), watermark="t1"))
+        return [
+            [first, call("apply", "s", Mutation(watermark="t2"))],
+            [first, call("apply", "s", Mutation(delete_edges=(EdgeKey("a", "T", "b"),)))],
+        ]
+    if kind == "vector":
+        filled = [VectorItem("a", (1.0, 0.0), "", {"n": 1}), VectorItem("b", (0.0, 1.0))]
+        begun = [*ground(kind), call("upsert", "s", filled)]
+        return [[*begun, call("delete", "s", where=Exists("n"))], [*begun, call("delete", "s", ids=["b"])]]
+    return [[call("write", "s", pages("one")), call("drop", "s")]]
+
+
+@check("L-12", kinds=STORED)
+async def after_each_sort_of_write(case: Case) -> None:
+    """Killed right after a conditional write, a mere delete, a mere mark: it has happened."""
+    kind = case.harness.kind
+    for number, calls in enumerate(_sorts(kind)):
+        lines, errors = await watched(child(case, case.place(f"sort-{number}"), calls=tuple(calls)), len(calls))
+        require(len(lines) == len(calls) + 1, f"the second process said {lines}: {errors}")
+        store = await case.open(f"sort-{number}")
+        found = typed(await snapshot(store))
+        require(found == states(kind, calls)[-1], f"killed after {calls[-1]} was acknowledged, and it has not happened")
         await store.aclose()
 
 

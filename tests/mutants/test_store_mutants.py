@@ -22,6 +22,7 @@ from tests.mutants import (
     stores_vector,
 )
 from tests.mutants.causes import (
+    clauses_durable,
     clauses_graph,
     clauses_state,
     clauses_vector,
@@ -44,6 +45,7 @@ FILES = (
     stores_lifecycle,
     stores_state,
     stores_vector,
+    clauses_durable,
     clauses_graph,
     clauses_state,
     clauses_vector,
