@@ -169,6 +169,8 @@ def read_transcript(messages: Sequence[Mapping[str, Any]]) -> Transcript:
             utterances += _read(message, index)
     if not utterances:
         utterances = _whole_chat(messages)
+    elif _is_a_prompt(messages, utterances):
+        del utterances[0]
     return _without_notes(tuple(messages), utterances)
 
 
@@ -228,6 +230,19 @@ def _whole_chat(messages: Sequence[Mapping[str, Any]]) -> list[Utterance]:
     if not any(role == "user" for role in voices.roles([part for _, part in parts])):
         return []
     return _quoted(parts)
+
+
+def _is_a_prompt(messages: Sequence[Mapping[str, Any]], utterances: Sequence[Utterance]) -> bool:
+    """Whether the first message is the system prompt, of a client that has no role for it: a frontend's heading ends it
+    ("[Start a new Chat]"), and a greeting follows.
+    """
+    first = utterances[0]
+    if first.role != "user" or first.at or first.quoted or first.images or len(utterances) < 2:
+        return False
+    if utterances[1].role != "assistant" or any(_is_system(message) for message in messages[: utterances[1].at]):
+        return False
+    *above, last = first.sent.rstrip().rsplit("\n", 1)
+    return bool(above) and last.startswith("[") and last.endswith("]")
 
 
 def _quoted(parts: list[tuple[int, voices.Said]], images: tuple[str, ...] = ()) -> list[Utterance]:
