@@ -1,0 +1,131 @@
+"""The state block shows in no answer: of any shape, streamed however it is cut, or in one piece."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from attrs import define, field
+
+from saga_core.play import Reply
+from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
+from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer
+from saga_server.http.doors.gemini_shape import GeminiShape
+from saga_server.http.doors.messages_shape import MessagesShape
+from saga_server.http.doors.ollama_shape import OllamaShape
+from saga_server.http.doors.responses_shape import ResponsesShape
+from saga_server.http.doors.shapes import CompletionShape, KoboldShape, LlamaShape
+from saga_server.http.shapes import ChatShape, Shape
+from tests.server.client import BLOCK
+
+SHAPES: dict[str, Callable[[str], Shape]] = {
+    "chat": ChatShape,
+    "messages": MessagesShape,
+    "responses": ResponsesShape,
+    "gemini": GeminiShape,
+    "gemini, one list": partial(GeminiShape, listed=True),
+    "ollama chat": OllamaShape,
+    "ollama text": partial(OllamaShape, chat=False),
+    "completions": CompletionShape,
+    "kobold": KoboldShape,
+    "llama.cpp": LlamaShape,
+}
+PROSE = 'She lifts the lamp. "Who is it?" 비가 온다.'
+TEXT = f"{PROSE}\n\n{BLOCK}\n"
+CALL = {"tool_calls": [{"index": 0, "id": "call_1", "function": {"name": "roll", "arguments": "{}"}}]}
+
+
+@define
+class Outlet:
+    """Keeps what is sent."""
+
+    usage: Usage | None = field(factory=lambda: Usage(10, 5))
+    heard: bool = True
+    notices: list[str] = field(factory=list)
+    sent: bytes = b""
+
+    def begin(self, headers: Mapping[str, str], content_type: str) -> None:
+        pass
+
+    def send(self, data: bytes) -> None:
+        self.sent += data
+
+    async def commit(self, begun: Any, finish: str = "") -> str | None:
+        return None
+
+
+_SHOWN = frozenset("content text response token delta message parts candidates choices results".split())
+
+
+def texts(value: Any) -> str:
+    """Every text in an answer's JSON that is shown, joined in its order."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return "".join(texts(each) for name, each in value.items() if name in _SHOWN)
+    return "".join(texts(each) for each in value) if isinstance(value, list) else ""
+
+
+def shown(raw: bytes) -> str:
+    """What an answer shows. Of OpenAI's responses the deltas."""
+    told = raw.decode()
+    if told.startswith("["):
+        return texts(json.loads(told))
+    lines = [line.removeprefix("data: ") for line in re.split(r"\r?\n", told) if not line.startswith("event:")]
+    events = [json.loads(line) for line in lines if line and line != "[DONE]"]
+    return "".join(texts(each) for each in events if each.get("type") in (None, *_DELTAS))
+
+
+_OPENS = re.compile(r"`+(?:s|st|sta|stat|state)?\Z")
+"""What may yet become a block's opener, and did not."""
+_DELTAS = ("content_block_delta", "response.output_text.delta")
+
+
+async def answered(kind: type[Answer], shape: Callable[[str], Shape], *parts: ChatPart) -> bytes:
+    begun: Any = SimpleNamespace(
+        replies=(Reply("t1"),), bill=None, notices=(), session=SimpleNamespace(id=""), id="t1", cut_short="",
+        parent=SimpleNamespace(id=""), timings={"total": 0.0}, context=SimpleNamespace(late=()), silent=0,
+    )  # fmt: skip
+    outlet = Outlet()
+    made = kind(outlet, begun, shape("model"), True)
+    for part in parts:
+        made.take(part)
+    made.take(FinishPart("stop"))
+    await made.finished()
+    return outlet.sent
+
+
+@pytest.mark.parametrize("name", list(SHAPES))
+async def test_no_stream_shows_it_wherever_it_is_cut(name: str) -> None:
+    shape = SHAPES[name]
+    for at in range(1, len(TEXT)):
+        raw = await answered(StreamedAnswer, shape, TextPart(TEXT[:at]), TextPart(TEXT[at:]))
+        assert shown(raw).rstrip() == PROSE, at
+        assert b"hp_change" not in raw
+    letters = await answered(StreamedAnswer, shape, *map(TextPart, TEXT))
+    assert shown(letters).rstrip() == PROSE
+
+
+@pytest.mark.parametrize("name", list(SHAPES))
+async def test_no_whole_answer_shows_it(name: str) -> None:
+    raw = await answered(WholeAnswer, SHAPES[name], TextPart(TEXT))
+    assert b"hp_change" not in raw
+    assert b"She lifts the lamp." in raw
+
+
+@pytest.mark.parametrize("name", ["chat", "messages", "responses", "gemini", "ollama chat"])
+async def test_nor_does_it_show_before_a_call(name: str) -> None:
+    """Whatever was held back of the text is shown before the call, and nothing of a block."""
+    for at in range(1, len(TEXT)):
+        parts = (TextPart(TEXT[:at]), ExtraPart(CALL), TextPart(" And on."))
+        raw = await answered(StreamedAnswer, SHAPES[name], *parts)
+        told = _OPENS.sub("", shown(raw).removesuffix(" And on."))
+        assert told.rstrip() == PROSE[:at].rstrip(), at
+        assert b"call_1" in raw
+    whole = await answered(WholeAnswer, SHAPES[name], TextPart(TEXT), ExtraPart(CALL))
+    assert (b"hp_change" not in whole, b"call_1" in whole) == (True, True)
