@@ -12,12 +12,13 @@ from aiohttp import ClientResponse, ClientSession
 from saga_core.config import load_config
 from saga_server.admin.endpoint_list import with_lists
 from saga_server.admin.endpoints import ENDPOINTS
-from saga_server.http.doors.table import ABORT, ASKED, BASES, COMPLETING, COUNTED, find
+from saga_server.http.doors.table import ABORT, ASKED, BASES, CHAT, COMPLETING, COUNTED, OLLAMA, PASSED, find
 from saga_server.http.errors import _ANSWERS
 from saga_server.http.openai_schema import MAX_CHOICES
 from saga_server.http.security import _EXPOSED
 from saga_server.server import Server
 from tests.docs.pages import page
+from tests.replay.test_chat_sources import TABLE as CHATS
 from tests.replay.test_text_completion import OPERATIONS, SOURCES
 
 HTTP = page("docs/http.md")
@@ -58,7 +59,9 @@ async def chat(client: ClientSession, base: str = "/v1", words: str = "I look ar
 
 def test_the_page_has_every_path_of_the_server_and_no_other() -> None:
     served = {endpoint.request for endpoint in ENDPOINTS}
-    served |= {"POST /v1/chat/completions", "POST /v1/messages", "GET /v1/models"}
+    served |= {f"{method} {path}" for path in CHAT if path.startswith("/v1") for method in CHAT[path].handlers}
+    verbs = ("generateContent", "streamGenerateContent", "countTokens")
+    served |= {f"POST /v1beta/models/{{model}}:{verb}" for verb in verbs} | {"GET /v1/models/{model}"}
     assert {request.partition("?")[0] for request in requests()} == served
 
 
@@ -66,11 +69,19 @@ def test_the_page_has_every_path_of_text_completion() -> None:
     """And every source and operation that is played, and no other."""
     rows = [row for row in HTTP.rows if len(row) == 3 and row[1].startswith("`/") and "{" not in row[1]]
     listed = {path for row in rows for cell in row[1:] for path in re.findall(r"`(/[^`]*)`", cell)}
-    assert listed - {"/v1/models"} == {*COMPLETING, *ASKED, *COUNTED, ABORT}
+    assert listed - {"/v1/models", "/api/generate"} == {*COMPLETING, *ASKED, *COUNTED, ABORT}
     head = next(row for row in HTTP.rows if row[0] == "source")
     assert head[1:] == list(OPERATIONS)
     cells = {row[0]: row[1:] for row in HTTP.rows if len(row) == len(head) and row[0] not in ("source", "---")}
-    assert cells == {name: ["yes"] * len(OPERATIONS) for name in SOURCES}
+    assert cells == {name: ["yes"] * len(OPERATIONS) for name in (*SOURCES, *CHATS)}
+    assert set(CHATS.values()) == {OPERATIONS}
+
+
+def test_the_page_has_every_other_door() -> None:
+    """Ollama's paths, and what is passed on."""
+    listed = {path for row in HTTP.rows if len(row) == 2 for cell in row for path in re.findall(r"`(/[^`{]*)`", cell)}
+    assert {*OLLAMA, *(path for path in PASSED if path.startswith("/v1"))} <= listed
+    assert {path for path in listed if find(path) is None} <= {"/", "/healthz", "/readyz", "/metrics"}
 
 
 def test_the_lists_are_those_of_the_table() -> None:
@@ -130,7 +141,7 @@ async def test_other_paths_answer(client: ClientSession) -> None:
     for request in requests():
         method, path = request.split(" ")
         if method == "GET" and not path.startswith("/api"):
-            assert (await client.get(path)).status == 200
+            assert (await client.get(path.replace("{model}", "saga-offline"))).status == 200
 
 
 async def test_every_form_names_the_session_and_the_world(client: ClientSession) -> None:

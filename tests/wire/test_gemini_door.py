@@ -79,6 +79,7 @@ async def test_a_chat_is_one_session(case: str, verb: str) -> None:
         assert last["candidates"][0]["finishReason"] == "MAX_TOKENS"
         assert last["usageMetadata"]["totalTokenCount"] > 0
         assert b"```" not in first.raw
+        assert "safetySettings: left out" in first.headers["X-SAGA-Notice"]
         assert upstream.refusals == []
         sent = upstream.requests[-1].body
         assert sent["stop_sequences" if case == "anthropic" else "stop"] == ["\nAlex:"]

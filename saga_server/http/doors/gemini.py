@@ -20,7 +20,9 @@ async def generate(request: web.Request) -> web.StreamResponse:
     stream = named["verb"] == "streamGenerateContent"
     ask = await read(request, partial(read_gemini, model=named["model"], stream=stream))
     shape = partial(GeminiShape, listed=stream and request.query.get("alt") != "sse")
-    return await answer(request, evolve(call_of(request, ask, choices=ask.choices), shape=shape))
+    call = call_of(request, ask, choices=ask.choices)
+    left_out = (f"{', '.join(ask.unheeded)}: left out; only Google's own API has this",) if ask.unheeded else ()
+    return await answer(request, evolve(call, shape=shape, notices=(*call.notices, *left_out)))
 
 
 async def refuse(request: web.Request) -> web.StreamResponse:

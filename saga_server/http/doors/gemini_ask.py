@@ -39,8 +39,8 @@ class GeminiAsk:
     choices: int
     params: Mapping[str, Any] = field(repr=False)
     """The settings, as chats call them."""
-    own: Mapping[str, Any] = field(repr=False)
-    """Fields that only Google has."""
+    unheeded: tuple[str, ...] = ()
+    """Settings that only Google's own API has, by name."""
 
 
 def read_gemini(
@@ -79,15 +79,14 @@ def read_gemini(
         raise RequestError(f"candidateCount: {choices} is not allowed; give 1 to {MAX_CHOICES}", param="candidateCount")
     if choices > 1:
         params["n"] = choices
-    left = {name: value for name, value in settings.items() if name not in _SETTINGS and name not in _READ}
-    own = {name: ask[name] for name in _OWN if ask.get(name) is not None}
+    left = (name for name in settings if name not in _SETTINGS and name not in _READ)
     return GeminiAsk(
         messages=reading.messages,
         model=model,
         stream=stream,
         choices=choices,
         params=params,
-        own={**own, "generationConfig": left} if left else own,
+        unheeded=(*(name for name in _OWN if ask.get(name)), *left),
     )
 
 
