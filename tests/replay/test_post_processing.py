@@ -202,6 +202,33 @@ async def test_an_aside(saga: Saga, name: str, mode: str, after: str, ask: Ask) 
     await proved(saga, await saga.begin(chat.turn()), turns[1].id, 80, TurnKind.NARRATION)
 
 
+@pytest.mark.parametrize("mode", [mode for mode in MODES if mode not in ONE_MESSAGE])
+@pytest.mark.parametrize("told", ["tool", "user"])
+async def test_a_turn_with_a_tool(saga: Saga, mode: str, told: str) -> None:
+    """The modes with tools leave calls and results where they are; those without make the user's words of a result."""
+    chat, (turn,) = await played(saga, EN, mode, AFTER[1], 1)
+    call = {"id": "call_1", "type": "function", "function": {"name": "roll", "arguments": "{}"}}
+    steps: Messages = [{"role": "tool", "tool_call_id": "call_1", "content": "17"}]
+    steps = [{"role": "assistant", "content": None, "tool_calls": [call]}, *steps] if told == "tool" else []
+
+    def with_steps(messages: Messages, reply: str) -> Messages:
+        """What was called for the turn that ``reply`` ends stands before it."""
+        at = next((at for at, message in enumerate(messages) if reply and reply in message["content"]), len(messages))
+        if told == "tool":
+            return [*messages[:at], *steps, *messages[at:]]
+        changed = [dict(message) for message in messages]
+        changed[at - 1]["content"] += "\n\n17"
+        return changed
+
+    chat.lines.append(Line(chat.user, EN.lines[1][0], player=True))
+    final = await saga.begin(with_steps(chat.turn(), ""), tools=told == "tool")
+    await proved(saga, final, turn.id, 90, TurnKind.NARRATION)
+    await answer(final, EN.lines[1][1], hp_change=-10)
+    chat.lines += [Line(chat.char, EN.lines[1][1]), Line(chat.user, EN.next, player=True)]
+    following = await saga.begin(with_steps(chat.turn(), EN.lines[1][1]))
+    await proved(saga, following, final.id, 80, TurnKind.NARRATION)
+
+
 class TestGroups:
     """Two members; the nudge stands before the post-history instructions."""
 

@@ -145,6 +145,7 @@ def _stops(template: str) -> list[str]:
         "ChatML": ["\n<|im_end|>", "\n<|im_start|>user", "\n<|im_start|>assistant", "\n<|im_start|>system"],
         "Alpaca": ["\n### Instruction:", "\n### Response:", "\n### Input:"],
         "Llama 3": ["<|eot_id|>", "<|start_header_id|>user<|end_header_id|>"],
+        "Gemma": ["<end_of_turn>", "<start_of_turn>user", "<start_of_turn>model"],
         "Mistral V7": ["</s>", "[INST] ", "[SYSTEM_PROMPT] "],
     }
     return marks[template]
@@ -158,7 +159,9 @@ async def staged(source: Source, template: str) -> AsyncIterator[Stage]:
             yield Stage(source, saga, upstream, Chat(template))
 
 
-CASES = [(name, "ChatML") for name in SOURCES] + [("generic", name) for name in ("Llama 3", "Mistral V7", "Alpaca")]
+CASES = [(name, "ChatML") for name in SOURCES] + [
+    ("generic", name) for name in ("Llama 3", "Mistral V7", "Alpaca", "Gemma")
+]
 
 
 @pytest.mark.parametrize(("name", "template"), CASES)
@@ -194,11 +197,11 @@ async def test_a_source_plays(name: str, template: str) -> None:
         assert head == edited.turn
         await stage.ask(chat.prompt("user"), "I walk through the gate without a word.", names=("Ysolde", "Alex"))
         assert stage.sent == chat.prompt("user"), "a side request is sent as it came"
+        quiet = chat.prompt("assistant", "Describe the room in five words.")
+        await stage.ask(quiet, "Rain, lamp, gate, salt, dark.")
         if template in ("ChatML", "Llama 3"):
-            quiet = chat.prompt("assistant", "Describe the room in five words.")
-            await stage.ask(quiet, "Rain, lamp, gate, salt, dark.")
             assert stage.sent == quiet
-        assert (await saga.turns(turn.session))[-1]["turn_id"] == head, "they move nothing"
+            assert (await saga.turns(turn.session))[-1]["turn_id"] == head, "they move nothing"
         chat.lines.append(("user", "I knock twice."))
         streamed = await stage.ask(chat.prompt(), "Somebody inside knocks back, three times and slowly.", stream=True)
         assert streamed.headers["X-SAGA-Parent"] == edited.turn
