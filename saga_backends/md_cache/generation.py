@@ -29,6 +29,7 @@ from attrs import evolve
 
 from saga_core.errors import BadInput, NewerSchema, StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.ids import digest
+from saga_core.replacing import replace_file
 from saga_core.stores import Pages
 from saga_core.values import PAGE_NAMES
 
@@ -101,7 +102,7 @@ class Generation:
                 self._replace(name, raw)
         _sync_directory(self.path)
         with self._guard:
-            (self.path / _PENDING).replace(self.path / _SETTLED)
+            replace_file(self.path / _PENDING, self.path / _SETTLED)
 
     def _replace(self, name: str, raw: bytes) -> None:
         """Put ``raw`` there in one moment, and on the disk before that moment."""
@@ -111,7 +112,7 @@ class Generation:
             file.flush()
             os.fsync(file.fileno())
         with self._guard:
-            temporary.replace(self.path / name)
+            replace_file(temporary, self.path / name)
 
     def _pages(self, raw: bytes, name: str) -> Pages:
         scope, pages = _parse(raw, self.path / name)

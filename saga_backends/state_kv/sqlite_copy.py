@@ -22,6 +22,7 @@ from saga_backends.state_kv.key_bytes import decode, encode, range_end
 from saga_backends.state_kv.sqlite import SCHEMA
 from saga_core import codec
 from saga_core.errors import BadInput, StoreCorrupt, StoreUnavailable
+from saga_core.replacing import replace_file
 
 SEAL = ("meta", "backup")
 _FORMAT = ("meta", "format")
@@ -82,7 +83,7 @@ def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
                 _seal(copied, made, saga)
         _sync(part)
         found = read_copy(part)
-        part.replace(target)
+        replace_file(part, target)
         _sync(target.parent)
     except StoreCorrupt as error:
         if str(error).startswith(f"{source}: "):

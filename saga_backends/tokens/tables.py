@@ -19,6 +19,7 @@ from typing import Any
 from attrs import frozen
 
 from saga_core.errors import BadInput, SagaError
+from saga_core.replacing import replace_file
 
 Load = Callable[[str, str | None], Mapping[bytes, int]]
 """From the address of a table and the sum that it should have to its tokens."""
@@ -117,5 +118,5 @@ def fetch(table: NoTable, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     part = file.with_name(f"{file.name}.{os.getpid()}.part")
     part.write_bytes(raw)
-    part.replace(file)
+    replace_file(part, file)
     return file

@@ -15,6 +15,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from uuid import UUID
 
+from saga_core.replacing import replace_file
+
 DATABASE = "chroma.sqlite3"
 _MARK = "saga.writing"
 
@@ -57,7 +59,7 @@ class WriteMark:
     def _save(self) -> None:
         new = self._file.with_name(_MARK + ".new")
         new.write_text("\n".join(self._names), encoding="ascii")
-        new.replace(self._file)
+        replace_file(new, self._file)
 
 
 def throw_away(folder: Path, names: Sequence[str]) -> None:

@@ -20,6 +20,7 @@ from attrs import frozen
 
 from saga_backends.path_lock import PathLock
 from saga_core.errors import NewerSchema, SagaError, StoreCorrupt, StoreError, StoreUnavailable
+from saga_core.replacing import replace_file
 
 LABEL = "saga.json"
 
@@ -85,7 +86,7 @@ class EngineFolder:
                 file.write(text + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-            new.replace(self.path / LABEL)
+            replace_file(new, self.path / LABEL)
             _sync_directory(self.path)
         except OSError as error:
             raise StoreError(

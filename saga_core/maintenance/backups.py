@@ -13,6 +13,7 @@ from attrs import asdict, frozen
 
 from saga_core import codec
 from saga_core.errors import StoreCorrupt
+from saga_core.replacing import replace_file
 
 FILE = "backups.json"
 
@@ -56,4 +57,4 @@ def _write(data: Path, backups: list[Kept]) -> None:
         file.write(text + "\n")
         file.flush()
         os.fsync(file.fileno())
-    fresh.replace(data / FILE)
+    replace_file(fresh, data / FILE)

@@ -15,6 +15,7 @@ from attrs import asdict, frozen
 
 from saga_core import codec
 from saga_core.errors import StoreCorrupt
+from saga_core.replacing import replace_file
 
 FILE = "forgotten.json"
 
@@ -58,7 +59,7 @@ def note_forgotten(data: Path, sessions: Iterable[str], at: float, *, whole: boo
         file.write(text + "\n")
         file.flush()
         os.fsync(file.fileno())
-    part.replace(data / FILE)
+    replace_file(part, data / FILE)
 
 
 @frozen

@@ -21,6 +21,7 @@ from saga_core.errors import BadInput, NewerSchema, NotSupported, StoreUnavailab
 from saga_core.journal import keys
 from saga_core.language import known
 from saga_core.maintenance import Kept, Older, Verdict, add_to_index, brought_back, make_whole
+from saga_core.replacing import replace_file
 from saga_core.storage import backend_of, path_of
 from saga_core.stores import Batch
 from saga_core.world import EMPTY_WORLD
@@ -185,7 +186,7 @@ def _put(config: Config, file: Path, target: Path, force: bool) -> Path | None:
             aside.mkdir(mode=0o700)
             for path in there:
                 shutil.move(path, aside / path.name)
-        part.replace(target)
+        replace_file(part, target)
         return aside
     finally:
         part.unlink(missing_ok=True)

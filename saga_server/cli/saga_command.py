@@ -17,7 +17,7 @@ from saga_core.errors import SagaError
 from saga_server.cli.lazy_commands import Commands
 from saga_server.cli.settings import SURROUNDINGS, fail, find_config, settings
 from saga_server.process import put_off
-from saga_server.terminal import say
+from saga_server.terminal import let_everything_be_said, say
 
 _FURTHER = {
     "backup": "saga_server.cli.backup:backup",
@@ -46,6 +46,7 @@ _FURTHER = {
 @click.version_option(package_name="saga-rp", prog_name="saga")
 def main() -> None:
     """Memory for long role-play: a proxy between a chat frontend and its model."""
+    let_everything_be_said()
     os.umask(os.umask(0o077) | 0o077)  # what is written is a story, or a key: nobody else's on this machine
 
 

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import NoReturn
 
 from attrs import define, field
@@ -22,6 +23,8 @@ from saga_server.server import Server
 _log = logging.getLogger("saga.config")
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
+_CONSOLE: tuple[signal.Signals, ...] = tuple(filter(None, [getattr(signal, "SIGBREAK", None)]))
+"""Windows' own: Ctrl-Break, and the console window that is closed."""
 
 
 async def serve(config: Config, read_again: Callable[[], Config]) -> None:
@@ -64,15 +67,31 @@ class _Signals:
     _reloads: set[asyncio.Task[None]] = field(factory=set)
 
     def listen(self) -> None:
-        if os.name != "posix":
-            return
         loop = asyncio.get_running_loop()
-        for number in _ENDING:
-            loop.add_signal_handler(number, self._end, number)
+        try:
+            for number in _ENDING:
+                loop.add_signal_handler(number, self._end, number)
+        except NotImplementedError:
+            self._listen_beside(loop)
+            return
         if sys.stdin.isatty():  # the terminal was closed
             loop.add_signal_handler(signal.SIGHUP, self._end, signal.SIGHUP)
         else:
             loop.add_signal_handler(signal.SIGHUP, self._reload)
+
+    def _listen_beside(self, loop: asyncio.AbstractEventLoop) -> None:
+        """As on Windows, whose loop takes no signals: Python runs a handler beside it, which hands over.
+
+        A second signal is not left to the loop, which may be what hangs.
+        """
+
+        def heard(number: int, _frame: FrameType | None) -> None:
+            if self.asked.is_set():
+                self._end(number)
+            loop.call_soon_threadsafe(self._end, number)
+
+        for number in (*_ENDING, *_CONSOLE):
+            signal.signal(number, heard)
 
     def _end(self, number: int) -> None:
         if self.asked.is_set():

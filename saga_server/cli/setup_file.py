@@ -11,6 +11,7 @@ from pathlib import Path
 from attrs import frozen
 
 from saga_core.errors import BadInput
+from saga_core.replacing import replace_file
 from saga_server.cli.setup_choices import OFFLINE, FrontendChoice, ProviderChoice
 
 
@@ -90,7 +91,7 @@ def write_private(place: Path, text: str) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        part.replace(place)
+        replace_file(part, place)
     except BaseException:
         with suppress(OSError):
             part.unlink()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from saga_core.errors import BadInput
+from saga_core.replacing import replace_file
 from saga_server.cli.data_access import Asking, reached, segment
 from saga_server.cli.settings import fail, settings
 from saga_server.counted import counted
@@ -40,7 +41,7 @@ def export_command(file: Path | None, data: Path | None, session: str, target: P
     part = target.with_name(target.name + ".part")
     try:
         part.write_bytes(raw)
-        part.replace(target)
+        replace_file(part, target)
     except OSError as error:
         part.unlink(missing_ok=True)
         fail(BadInput(f"{target}: cannot be written ({error.strerror}); nothing was left there"))

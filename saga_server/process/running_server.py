@@ -9,6 +9,7 @@ from typing import Any
 
 from saga_core.config import Config
 from saga_core.errors import BadInput, NotFound, SagaError
+from saga_core.replacing import replace_file
 
 _FILE = "server.json"
 _SECONDS = 30.0
@@ -25,7 +26,7 @@ def publish_address(folder: Path, url: str) -> None:
     """Leave word in the data directory that a server listens at ``url``. Raises ``OSError``."""
     fresh = folder / f"{_FILE}.new"
     fresh.write_text(json.dumps({"url": url}), encoding="utf-8")
-    fresh.replace(folder / _FILE)
+    replace_file(fresh, folder / _FILE)
 
 
 def withdraw_address(folder: Path) -> None:

@@ -41,7 +41,7 @@ def test_relative_links_resolve(found: Page) -> None:
 def test_make_targets_exist(found: Page) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
-    variables = set(re.findall(r"^([A-Z_]+) \?= ", makefile, re.MULTILINE)) | set(
+    variables = set(re.findall(r"^([A-Z_]+) \?=", makefile, re.MULTILINE)) | set(
         re.findall(r"^([A-Z_]+) :?= ", makefile, re.MULTILINE)
     )
     for command in commands(found):
