@@ -18,7 +18,6 @@ from saga_server.admin import (
     parameters,
     server_handlers,
     session_handlers,
-    world_handlers,
 )
 from saga_server.admin import timeline_handlers as timelines
 from saga_server.admin.endpoint import Endpoint, NoParams
@@ -32,7 +31,7 @@ _TIMELINES: Final = ("timelines",)
 _MEMORY: Final = ("memory",)
 _DATA: Final = ("data",)
 _WORLDS: Final = ("worlds",)
-_WORLD: Final = "/api/worlds/{world}"
+_WORLD: Final = "/api/library/{world}"
 _CHANGES: Final = f"{_ONE}/changes"
 _HEADS: Final = f"{_ONE}/timelines"
 
@@ -195,15 +194,15 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "A query in the graph engine's own language", tags=_MEMORY,
     ),
     Endpoint(
-        "GET", "/api/worlds", world_handlers.list_worlds, NoParams, memory_answers.Worlds,
+        "GET", "/api/library", memory_handlers.show_library, NoParams, memory_answers.Library,
         "The worlds", tags=_WORLDS,
     ),
     Endpoint(
-        "GET", _WORLD, world_handlers.show_world, parameters.OfWorld, memory_answers.World,
+        "GET", _WORLD, memory_handlers.show_world, parameters.OfWorld, memory_answers.WorldTexts,
         "A world's files", tags=_WORLDS,
     ),
     Endpoint(
-        "POST", _WORLD, world_handlers.edit_world, parameters.WorldEdit, memory_answers.World,
+        "POST", _WORLD, memory_handlers.edit_world, parameters.WorldEdit, memory_answers.WorldTexts,
         "Write a file of a world", tags=_WORLDS, if_match=_WORLD,
     ),
     Endpoint(

@@ -202,14 +202,14 @@ class Lore:
 
 
 @frozen
-class Worlds:
+class Library:
     """The worlds of the library."""
 
     worlds: Rows
 
 
 @frozen(kw_only=True)
-class World:
+class WorldTexts:
     """The files of a world, and what is wrong with them, line by line."""
 
     name: str

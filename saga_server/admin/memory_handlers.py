@@ -1,12 +1,17 @@
-"""What is known in a session, and correcting it."""
+"""What is known in a session, and correcting it; and the worlds that authors wrote."""
 
 from __future__ import annotations
 
+import asyncio
+
 from aiohttp import web
+from attrs import asdict
 
 from saga_core.errors import NotSupported
 from saga_core.stores import Pages
+from saga_core.world import WorldFiles, edited, world_files
 from saga_server.admin import memory_answers, parameters
+from saga_server.admin.endpoint import NoParams
 from saga_server.admin.running_work import to_its_end
 from saga_server.http import CURRENT, SAGA
 
@@ -126,3 +131,42 @@ async def undo_change(request: web.Request, asked: parameters.OfChange) -> memor
     session = await request.app[SAGA].sessions.get(asked.session)
     undoing, turn = await to_its_end(request, request.app[SAGA].memory.undo(session.id, asked.change))
     return memory_answers.Undone(session.id, asked.change, undoing, turn)
+
+
+# -- worlds ----------------------------------------------------------------------------------------------------
+
+
+async def show_library(request: web.Request, asked: NoParams) -> memory_answers.Library:
+    """The worlds of the library, with what is wrong with them."""
+    library = request.app[SAGA].worlds
+
+    def listed() -> list[dict[str, object]]:
+        found = [world_files(library, name) for name in library.names()]
+        return [
+            {"name": each.name, "files": list(each.texts), "writable": each.writable, "problems": len(each.problems)}
+            for each in found
+        ]
+
+    return memory_answers.Library(await asyncio.to_thread(listed))
+
+
+async def show_world(request: web.Request, asked: parameters.OfWorld) -> memory_answers.WorldTexts:
+    """The files of one world."""
+    return _world(await asyncio.to_thread(world_files, request.app[SAGA].worlds, asked.world))
+
+
+async def edit_world(request: web.Request, asked: parameters.WorldEdit) -> memory_answers.WorldTexts:
+    """Write one file of a world, if the world can be read with it; or only look whether it could."""
+    library = request.app[SAGA].worlds
+    editing = asyncio.to_thread(edited, library, asked.world, asked.file, asked.text, dry_run=asked.dry_run)
+    return _world(await to_its_end(request, editing))
+
+
+def _world(found: WorldFiles) -> memory_answers.WorldTexts:
+    return memory_answers.WorldTexts(
+        name=found.name,
+        files=dict(found.texts),
+        writable=found.writable,
+        problems=[asdict(each) for each in found.problems],
+        warnings=list(found.warnings),
+    )

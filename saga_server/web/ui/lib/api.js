@@ -41,15 +41,14 @@ function address(where, query) {
 }
 
 /** The response to a request. Throws `Failure`; an abort is thrown as it is. */
-export async function send(method, where, { query, body, headers = {}, condition, signal } = {}) {
+export async function send(method, where, { query, body, form, headers = {}, condition, signal } = {}) {
   const given = { ...headers };
   if (key()) given.Authorization = `Bearer ${key()}`;
   if (condition) given["If-Match"] = condition;
-  const raw = typeof body === "string" || body instanceof Blob;
-  if (body !== undefined && !raw) given["Content-Type"] = "application/json";
+  if (body !== undefined) given["Content-Type"] = "application/json";
   let response;
   try {
-    const payload = body === undefined || raw ? body : JSON.stringify(body);
+    const payload = body === undefined ? form : JSON.stringify(body);
     response = await fetch(address(where, query), { method, headers: given, body: payload, signal });
   } catch (error) {
     if (error.name === "AbortError") throw error;

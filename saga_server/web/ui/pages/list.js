@@ -36,10 +36,21 @@ export const PAGES = [
     load: () => import("./why.js"),
   },
   {
+    id: "lore",
+    title: { en: "Lore", ko: "로어", ja: "設定", zh: "设定" },
+    session: true,
+    load: () => import("./lore.js"),
+  },
+  {
     id: "bill",
     title: { en: "Bill", ko: "비용", ja: "費用", zh: "账单" },
     session: true,
     load: () => import("./bill.js"),
+  },
+  {
+    id: "transfer",
+    title: { en: "Import and export", ko: "가져오기와 내보내기", ja: "取り込みと書き出し", zh: "导入与导出" },
+    load: () => import("./transfer.js"),
   },
   {
     id: "health",

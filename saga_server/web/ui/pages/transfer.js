@@ -1,0 +1,102 @@
+// Import and export: drop a file, see what would come of it and what is left out, confirm; and take a session along.
+import { html, useRef, useState } from "../lib/dom.js";
+import { path, send, useRead } from "../lib/api.js";
+import { language, useWords } from "../lib/i18n.js";
+import { to } from "../lib/router.js";
+import { brief, Text } from "../lib/text.js";
+import { Failed, Part, useRun } from "../parts/common.js";
+import words from "../words/transfer.js";
+
+export function Page({ session }) {
+  return html`<${Import} />${session && html`<${Export} session=${session} />`}`;
+}
+
+function Import() {
+  const t = useWords(words);
+  const [run, running, error] = useRun();
+  const [files, hold] = useState([]);
+  const [options, choose] = useState({ world: "", tell_card: false, edited: false });
+  const [found, put] = useState(null);
+  const [over, mark] = useState(false);
+  const stop = useRef(null);
+  const library = useRead("api/library");
+  const ask = (chosen, dry, how = options) => run(async () => {
+    stop.current = new AbortController();
+    const body = new FormData();
+    for (const file of chosen) body.append("file", file, file.name);
+    const query = { dry_run: dry ? 1 : null, world: how.world, tell_card: how.tell_card ? 1 : null, edited: how.edited ? 1 : null };
+    try {
+      put(await (await send("POST", "api/import", { query, form: body, signal: stop.current.signal })).json());
+    } catch (failed) {
+      if (failed.name !== "AbortError") throw failed; // stopped by hand: nothing came of it
+    }
+  });
+  const take = (list) => {
+    const chosen = [...list];
+    if (!chosen.length) return;
+    hold(chosen);
+    put(null);
+    ask(chosen, true);
+  };
+  const change = (name, value) => {
+    const how = { ...options, [name]: value };
+    choose(how);
+    if (files.length) ask(files, true, how);
+  };
+  const drop = (event) => {
+    event.preventDefault();
+    mark(false);
+    take(event.dataTransfer.files);
+  };
+  const clear = () => {
+    hold([]);
+    put(null);
+  };
+  const wanted = found?.things.some((each) => ["new", "grown"].includes(each.state));
+  return html`<${Part} name="import" title=${t("bring")}>
+    <p class="hint">${t("help")}</p>
+    <div class=${`drop ${over ? "over" : ""}`} onDragOver=${(event) => { event.preventDefault(); mark(true); }} onDragLeave=${() => mark(false)} onDrop=${drop}>
+      <label>${t("drop")} ${t("choose")}<input type="file" multiple data-action="files" onChange=${(event) => take(event.target.files)} /></label></div>
+    <div class="split"><label>${t("world")}<select data-action="world" value=${options.world} onChange=${(event) => change("world", event.target.value)}><option value=""></option>
+        ${(library.data?.worlds ?? []).map((each) => html`<option key=${each.name} value=${each.name}>${brief(each.name, 40)}</option>`)}</select></label>
+      <p><label class="check"><input type="checkbox" data-action="tell-card" checked=${options.tell_card} onChange=${(event) => change("tell_card", event.target.checked)} />${t("tellCard")}</label>
+        <label class="check"><input type="checkbox" data-action="edited" checked=${options.edited} onChange=${(event) => change("edited", event.target.checked)} />${t("edited")}</label></p></div>
+    ${files.length > 0 && html`<p class="hint">${t("files", { names: files.map((each) => brief(each.name, 60)).join(", ") })}</p>`}
+    ${running && html`<p class="patience" role="status">${t("reading")}</p><progress aria-label=${t("reading")} /><button type="button" data-action="stop" onClick=${() => stop.current?.abort()}>${t("stop")}</button>`}
+    <${Failed} error=${error} />
+    <div role="status" aria-live="polite">${found && !running && html`<h3>${found.dry_run ? t("would") : t("done")}</h3>
+      ${found.things.length === 0 && html`<p class="notice warn">${t("nothing")}</p>`}`}</div>
+    ${found && !running && html`<${Outcome} found=${found} />
+      ${found.dry_run && html`<div class="actions">${wanted && html`<button type="button" class="main" data-action="confirm" onClick=${() => ask(files, false)}>${t("confirm")}</button>`}
+        <button type="button" data-action="cancel" onClick=${clear}>${t("cancel")}</button></div>`}`}
+  <//>`;
+}
+
+const TAGS = { new: "good", grown: "good", known: "", read: "" };
+
+function Outcome({ found }) {
+  const t = useWords(words);
+  return html`<ul class="lines">${found.things.map((each, at) => html`<li key=${at} data-item="thing" data-kind=${each.kind} data-state=${each.state}>
+      <div class="line"><span class="says"><strong><${Text} value=${each.title || each.what} most=${120} /></strong> <small><${Text} value=${each.what} /> · <${Text} value=${each.file} most=${120} /></small></span>
+        <span class="from"><span class=${`tag ${TAGS[each.state]}`}>${t(each.state)}</span>${!found.dry_run && each.session && html`<a href=${to("now", { session: each.session })} data-action="open">${t("open")}</a>`}</span></div>
+      <p class="hint">${Object.entries(each.counts).map(([name, n]) => `${name}: ${n.toLocaleString(language.get())}`).join(" · ")}${each.world && ` · ${brief(each.world, 60)}`}</p>
+      ${each.losses.length > 0 && html`<details><summary>${t("losses", { n: each.losses.length })}</summary><ul>${each.losses.map((loss, number) => html`<li key=${number} data-item="loss"><code>${brief(loss.field, 60)}</code>${loss.count > 1 && ` ${t("times", { n: loss.count })}`}
+        <span class=${`tag ${loss.verdict === "dropped" ? "warn" : ""}`}>${loss.verdict === "dropped" ? t("dropped") : t("mapped")}</span> <${Text} value=${loss.why} />${loss.where && html` <span class="hint"><${Text} value=${loss.where} most=${80} /></span>`}</li>`)}</ul></details>`}</li>`)}</ul>
+    ${found.refused.length > 0 && html`<h3>${t("refused")}</h3><ul>${found.refused.map((each, at) => html`<li key=${at} data-item="refused"><strong><${Text} value=${each.file} most=${120} /></strong>: <${Text} value=${each.why} /></li>`)}</ul>`}`;
+}
+
+function Export({ session }) {
+  const t = useWords(words);
+  const [run, running, error] = useRun();
+  const save = () => run(async () => {
+    const blob = await (await send("GET", path`api/sessions/${session}/export`)).blob();
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = `${session}.saga.jsonl`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  });
+  return html`<${Part} name="export" title=${t("export")}><p>${t("exportHelp")}</p>
+    <p><button type="button" class="main" data-action="export" disabled=${running} onClick=${save}>${t("save")}</button></p>
+    <${Failed} error=${error} /><p class="hint"><a href=${to("health")}>${t("backups")}</a></p><//>`;
+}
