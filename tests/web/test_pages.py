@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from saga_server.server import Server
+from saga_server.web.files import ROOT
 from tests.web.chromium import MISSING
 
 pytest.importorskip("playwright", reason=MISSING)
@@ -13,21 +16,51 @@ from tests.web.browsing import Browser, visiting
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-PAGES = ["start", "now", "health"]
+PAGES = ["start", "now", "story", "people", "memories", "why", "lore", "bill", "transfer", "health"]
 
 
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 async def test_every_page_opens_without_a_fault(browser: Browser, played: tuple[Server, str], size: str) -> None:
     server, session = played
-    async with visiting(
-        browser, server, size, dark=size == "phone", language="ko-KR" if size == "phone" else "en"
-    ) as visit:
+    phone = size == "phone"
+    async with visiting(browser, server, size, dark=phone, language="ko-KR" if phone else "en-US") as visit:
         found: dict[str, object] = {}
         for name in PAGES:
             await visit.open(name, session=session)
             await visit.page.wait_for_selector("[data-item=connection][data-state=live]", state="attached")
+            if name == "people":
+                await visit.page.wait_for_selector("[data-item=graph][data-drawn=true]")
             found[name] = [await visit.too_wide(), await visit.findings()]
         assert found == {name: [0, []] for name in PAGES}
+
+
+async def test_all_languages_have_the_same_words(browser: Browser, played: tuple[Server, str]) -> None:
+    server, _ = played
+    async with visiting(browser, server) as visit:
+        await visit.open("start")
+        script = "async ([root, names]) => Object.fromEntries(await Promise.all(names.map(async name => [name,"
+        script += " Object.entries((await import(`${root}/words/${name}.js`)).default).map(([language, words]) =>"
+        script += " [language, Object.keys(words).sort(), Object.values(words).filter(each => !each).length])])))"
+        source = await visit.page.get_attribute("script[type=module]", "src")
+        assert source is not None
+        root = f"{visit.server.url}/ui/{source.partition('/')[0]}"
+        names = sorted(path.stem for path in (ROOT / "words").glob("*.js"))
+        found = await visit.page.evaluate(script, [root, names])
+        for name, tables in found.items():
+            assert [language for language, *_ in tables] == ["en", "ko", "ja", "zh"], name
+            assert all(keys == tables[0][1] and not empty for _, keys, empty in tables), name
+        listed = await visit.page.evaluate(
+            "async root => (await import(`${root}/pages/list.js`)).PAGES.map(one => [one.id, Object.keys(one.title)])",
+            root,
+        )
+        assert sorted(name for name, _ in listed) == sorted(PAGES)
+        assert all(titles == ["en", "ko", "ja", "zh"] for _, titles in listed)
+        shown: dict[str, str] = {}
+        for language in ("ko", "ja", "zh", "en"):
+            await visit.page.select_option("[data-action=language]", language)
+            shown[language] = (await visit.texts("h1"))[0]
+            assert await visit.page.get_attribute("html", "lang") == language
+        assert len(set(shown.values())) == 4
 
 
 async def test_now_shows_what_the_api_says_and_an_edit_is_in_the_next_prompt(
@@ -58,3 +91,110 @@ async def test_now_shows_what_the_api_says_and_an_edit_is_in_the_next_prompt(
         await page.click("[data-kind=place] [data-action=undo]")
         await page.wait_for_selector("[data-kind=place] [data-action=undo]", state="detached")
         assert (await visit.api(f"/api/sessions/{session}/state"))["location"] == state["location"]
+
+
+async def test_the_story_is_what_the_api_says_and_a_branch_is_named_compared_and_pruned(
+    browser: Browser, played: tuple[Server, str]
+) -> None:
+    server, session = played
+    async with visiting(browser, server) as visit:
+        page = visit.page
+        await visit.open("story", session=session)
+        runs = (await visit.api(f"/api/sessions/{session}/runs"))["runs"]
+        await page.wait_for_selector("[data-item=run]")
+        shown = [await each.get_attribute("data-turn") for each in await page.locator("[data-item=run]").all()]
+        assert sorted(shown) == sorted(run["id"] for run in runs)
+        branch = next(run for run in runs if not run["active"])
+        await page.click(f"[data-item=run][data-turn={branch['id']}] [data-action=open]")
+        await page.wait_for_selector("[data-item=turn] [data-item=reply]")
+        whole = await visit.api(f"/api/sessions/{session}/turns/{branch['id']}")
+        assert whole["reply"].split()[0] in (await visit.texts("[data-item=reply]"))[0]
+        assert len(await visit.texts("[data-item=turn] .effect li")) == len(whole["effect"])
+
+        await page.click("[data-item=fork] summary")
+        await page.fill("[data-item=fork] input[name=name]", "the biscuit")
+        await page.click("[data-action=fork]")
+        await page.wait_for_selector('[data-item=timeline][data-name="the biscuit"]')
+        await page.click("[data-item=compare] summary")
+        await page.click("[data-action=compare]")
+        await page.wait_for_selector("[data-item=compare] .hint")
+        await page.click('[data-item=timeline] [data-action="forget"]')
+        await page.wait_for_selector("[data-item=timeline]", state="detached")
+
+        await page.click("[data-action=prune]")
+        warned = await visit.texts("[data-item=prune] strong")
+        assert warned == [f"This removes {whole['below']['turns']} turns for good, in every store."]
+        await page.click("[data-item=prune] [data-action=cancel]")
+        assert (await visit.api(f"/api/sessions/{session}/runs"))["runs"] == runs
+
+
+async def test_two_people_who_are_one_are_joined_and_parted_again(browser: Browser, played: tuple[Server, str]) -> None:
+    server, session = played
+    async with visiting(browser, server, "phone") as visit:
+        page = visit.page
+        await visit.open("people", session=session)
+        await page.wait_for_selector("[data-item=entity]")
+        before = await visit.api(f"/api/sessions/{session}/entities")
+        assert len(await visit.texts("[data-item=entity]")) == len(before["entities"])
+        names = {each["name"]: each["id"] for each in before["entities"]}
+        await page.click(f"[data-item=entity][data-name={names['Gannet']}]")
+        await page.click("[data-action=merge]")
+        await page.select_option("select[name=into]", names["Ruth Pell"])
+        await page.click("[data-action=preview]")
+        await page.click("[data-action=save]")
+        await page.wait_for_selector("[data-item=said]")
+        after = {each["name"]: each for each in (await visit.api(f"/api/sessions/{session}/entities"))["entities"]}
+        assert "Gannet" not in after and "Gannet" in after["Ruth Pell"]["aliases"]
+        await page.wait_for_selector('h2:text("Ruth Pell")')
+        await visit.open("memories", session=session)
+        await page.click("[data-item=change]:first-child [data-action=undo]")
+        await page.wait_for_selector("[data-item=change][data-undone=true]")
+        assert (await visit.api(f"/api/sessions/{session}/entities"))["entities"] == before["entities"]
+
+
+async def test_why_shows_what_was_told_and_answers_for_what_was_not(
+    browser: Browser, played: tuple[Server, str]
+) -> None:
+    server, session = played
+    async with visiting(browser, server) as visit:
+        page = visit.page
+        await visit.open("why", session=session)
+        told = await visit.api(f"/api/sessions/{session}/context")
+        await page.wait_for_selector("[data-item=pieces] [data-item=piece]")
+        shown = [await each.get_attribute("data-key") for each in await page.locator("[data-item=pieces] > li").all()]
+        assert shown == [each["key"] for each in told["pieces"]]
+        await page.fill("[data-item=untold] input", "Captain Lucan Vey is dead")
+        await page.click("[data-action=ask]")
+        await page.wait_for_selector("[data-item=answer]")
+        assert await page.get_attribute("[data-item=answer]", "data-reason") == "told"
+        await page.fill("[data-item=untold] input", "xylophone zeppelin")
+        await page.click("[data-action=ask]")
+        await page.wait_for_selector("[data-item=unknown]")
+        await page.fill("[data-item=try] input", "I walk to the Brine House and look for Dorcas.")
+        await page.click("[data-action=try]")
+        await page.wait_for_selector("[data-item=would] [data-key='lore:The Brine House']")
+
+
+async def test_a_file_is_looked_at_before_it_is_taken_in(browser: Browser, played: tuple[Server, str]) -> None:
+    server, session = played
+    async with visiting(browser, server) as visit:
+        page = visit.page
+        await visit.open("transfer", session=session)
+        async with page.expect_download() as waiting:
+            await page.click("[data-action=export]")
+        saved = await (await waiting.value).path()
+        before = len(await server.saga.sessions.list())
+        await page.set_input_files("[data-action=files]", saved)
+        await page.wait_for_selector("[data-item=thing][data-kind=saga_session]")
+        assert len(await server.saga.sessions.list()) == before
+        card = {"spec": "chara_card_v2", "spec_version": "2.0", "data": {"name": "Odd <b>Job</b>", "description": "x"}}
+        file = {"name": "odd.json", "mimeType": "application/json", "buffer": json.dumps(card).encode()}
+        await page.set_input_files("[data-action=files]", [file])  # type: ignore[list-item]
+        await page.wait_for_selector("[data-item=thing]:not([data-kind=saga_session])")
+        assert await page.locator("[data-action=confirm]").count() == 1
+        await page.click("[data-action=cancel]")
+        await page.wait_for_selector("[data-item=thing]", state="detached")
+        bad = {"name": "odd.bin", "mimeType": "application/octet-stream", "buffer": b"\x00\x01nothing"}
+        visit.allowed.add("400")
+        await page.set_input_files("[data-action=files]", [bad])  # type: ignore[list-item]
+        await page.wait_for_selector("[data-item=error], [data-item=refused]")

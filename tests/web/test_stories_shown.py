@@ -48,14 +48,14 @@ async def hostile() -> AsyncIterator[tuple[Server, str]]:
         yield server, session
 
 
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("size", ["phone", pytest.param("desktop", marks=pytest.mark.deep)])
 async def test_no_text_is_obeyed(browser: Browser, hostile: tuple[Server, str], size: str) -> None:
     server, session = hostile
     async with visiting(browser, server, size) as visit:
         found = {}
-        for name in ("start", "now", "health"):
+        for name in ("start", "now", "story", "people", "memories", "why", "lore", "bill", "transfer", "health"):
             await visit.open(name, session=session)
-            await visit.page.wait_for_timeout(200)
+            await visit.page.wait_for_timeout(150)
             harmed = await visit.page.evaluate("Boolean(window.harmed) || document.querySelectorAll('img,b').length")
             found[name] = (int(harmed), await visit.too_wide())
         assert found == dict.fromkeys(found, (0, 0))
