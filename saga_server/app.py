@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from aiohttp import web
 
 from saga_core import Saga
@@ -17,6 +19,7 @@ from saga_server.http import (
     EXCHANGES,
     LIMIT,
     LOG,
+    LOG_TAIL,
     METRICS,
     READINESS,
     RELOADING,
@@ -32,7 +35,7 @@ from saga_server.http import (
     share_with_origin,
     tell_request_id,
 )
-from saga_server.process import Current, Metrics, Readiness, Reloading
+from saga_server.process import Current, LogTail, Metrics, Readiness, Reloading
 from saga_server.web import web_routes
 
 
@@ -53,6 +56,9 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
     app[CURRENT] = current
     app[READINESS] = Readiness(saga, current)
     app.on_cleanup.append(close_readiness)
+    app[LOG_TAIL] = LogTail(current)
+    logging.getLogger().addHandler(app[LOG_TAIL])
+    app.on_cleanup.append(stop_listening_to_the_log)
     app[RELOADING] = reloading
     app[METRICS] = metrics
     app[EXCHANGES] = Exchanges(
@@ -69,3 +75,8 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
 async def close_readiness(app: web.Application) -> None:
     """A handler of ``on_cleanup``."""
     await app[READINESS].aclose()
+
+
+async def stop_listening_to_the_log(app: web.Application) -> None:
+    """A handler of ``on_cleanup``."""
+    logging.getLogger().removeHandler(app[LOG_TAIL])

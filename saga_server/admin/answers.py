@@ -96,6 +96,31 @@ class Status:
 
 
 @frozen
+class Log:
+    """The end of the log, oldest first, and the number to go on from."""
+
+    lines: Rows
+    next: int
+
+
+@frozen
+class Examination:
+    """Something that was looked at, and how it is."""
+
+    good: bool
+    about: str
+    text: str
+
+
+@frozen
+class Examined:
+    """Whether all is well, and what was looked at."""
+
+    good: bool
+    found: Sequence[Examination]
+
+
+@frozen
 class Reloaded:
     """Settings by name: those that hold from now on, and those that hold after the next start."""
 
@@ -181,10 +206,19 @@ class CostOfSession:
     narration: Plain
     extraction: Plain
     curation: Plain
+    models: Mapping[str, Plain]
     comparison: Plain
     broken: Rows
     pinned: Rows
     turns: Rows | None = field(default=None, metadata=LEFT_OUT_WHEN_NONE)
+
+
+@frozen
+class Bills:
+    """Bills, the latest first, and the cursor of the next ones; None when there are none."""
+
+    bills: Rows
+    next: str | None
 
 
 @frozen

@@ -82,6 +82,10 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "What a session cost", tags=_SESSIONS,
     ),
     Endpoint(
+        "GET", f"{_ONE}/bills", session_handlers.list_bills, parameters.Bills, answers.Bills,
+        "The bills, the latest first", tags=_SESSIONS,
+    ),
+    Endpoint(
         "GET", f"{_ONE}/graph", memory_handlers.show_graph, parameters.AtTurn, memory_answers.Graph,
         "The graph", tags=_MEMORY,
     ),
@@ -245,6 +249,14 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     Endpoint(
         "GET", "/api/events", server_handlers.show_events, parameters.MaybeOfSession, web.StreamResponse,
         "What happens, while it happens", tags=_SERVER, media="text/event-stream",
+    ),
+    Endpoint(
+        "GET", "/api/log", server_handlers.show_log, parameters.Log, answers.Log,
+        "The end of the log", tags=_SERVER,
+    ),
+    Endpoint(
+        "POST", "/api/doctor", server_handlers.examine, NoParams, answers.Examined,
+        "Look at stores, providers and worlds", tags=_SERVER,
     ),
     Endpoint(
         "GET", "/api/openapi.json", server_handlers.show_description, NoParams, answers.OpenApi,

@@ -65,6 +65,14 @@ class Drain:
 
 
 @frozen
+class Log:
+    """Lines of the log with a higher number than ``after``, the latest ``limit`` of them."""
+
+    after: int = in_query(0, example="0")
+    limit: int = in_query(200, example="200", least=1, most=500)
+
+
+@frozen
 class WhichSessions:
     """Sessions that somebody came back to (``0``), those that nobody did (``1``), or all."""
 
@@ -84,6 +92,14 @@ class Cost(OfSession):
     """Whether each bill is wanted, too."""
 
     turns: bool = in_query(False, example="1")
+
+
+@frozen
+class Bills(OfSession):
+    """Bills, the latest first: ``limit`` of them, behind the ``cursor`` that the answer before gave."""
+
+    cursor: str | None = in_query(None)
+    limit: int = in_query(60, example="60", least=1, most=1_000)
 
 
 @frozen

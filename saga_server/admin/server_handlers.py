@@ -13,12 +13,13 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from saga_core import Saga
 from saga_core.background import DrainReport, Waiting
-from saga_core.errors import ConfigError, StoreError, StoreUnavailable
+from saga_core.errors import ConfigError, SagaError, StoreError, StoreUnavailable
 from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.events import EVENTS, Listening
 from saga_server.admin.running_work import STARTED, to_its_end
-from saga_server.http import CURRENT, EXCHANGES, METRICS, READINESS, RELOADING, SAGA, RequestError
+from saga_server.counted import counted
+from saga_server.http import CURRENT, EXCHANGES, LOG_TAIL, METRICS, READINESS, RELOADING, SAGA, RequestError
 from saga_server.process import running_watch
 
 _STATUS_SECONDS = 5.0
@@ -130,3 +131,36 @@ async def show_description(request: web.Request, asked: NoParams) -> answers.Ope
 async def show_events(request: web.Request, asked: parameters.MaybeOfSession) -> web.StreamResponse:
     """Turns recorded, extracted, projected, curated, and what is degraded."""
     return await request.app[EVENTS].stream(request, Listening(asked.session))
+
+
+async def show_log(request: web.Request, asked: parameters.Log) -> answers.Log:
+    """The end of the log, as long as the process runs."""
+    rows = request.app[LOG_TAIL].rows(asked.after, asked.limit)
+    return answers.Log(rows, rows[-1]["number"] if rows else asked.after)
+
+
+async def examine(request: web.Request, asked: NoParams) -> answers.Examined:
+    """What ``saga doctor`` looks at, in the server that runs: stores, thoroughly; providers; worlds; degraded modes."""
+    saga, narrators = request.app[SAGA], request.app[CURRENT].narrators
+    found: list[answers.Examination] = []
+    for kind, store in saga.stores.all().items():
+        try:
+            health = await store.check(thorough=True)
+        except StoreError as error:
+            found.append(answers.Examination(False, kind, str(error)))
+        else:
+            found.append(answers.Examination(health.ok, kind, f"{store.info.name}: {health.detail}"))
+    for provider in narrators.providers.values():
+        try:
+            models = await (await narrators.narrator(provider)).models()
+        except SagaError as error:
+            found.append(answers.Examination(False, provider.name, str(error)))
+        else:
+            text = f"{counted(len(models), 'model')} at {provider.where}"
+            found.append(answers.Examination(True, provider.name, text))
+    broken = await asyncio.to_thread(saga.worlds.broken)
+    for name in saga.worlds.names():
+        fault = broken.get(name)
+        found.append(answers.Examination(fault is None, f"world {name}", str(fault) if fault else "can be read"))
+    found += [answers.Examination(False, name, why) for name, why in saga.counters.degraded.items()]
+    return answers.Examined(all(each.good for each in found), found)

@@ -12,6 +12,7 @@ from saga_core import Saga
 from saga_core.billing import PURPOSES, Account, Bill
 from saga_core.catalog import SessionSummary
 from saga_core.codec import to_plain
+from saga_core.errors import NotFound
 from saga_core.model import Session, Turn
 from saga_server.admin import answers, parameters
 from saga_server.admin.running_work import to_its_end
@@ -142,6 +143,17 @@ async def show_cost(request: web.Request, asked: parameters.Cost) -> answers.Cos
     return cost_of(await request.app[SAGA].sessions.cost(asked.session), turns=asked.turns)
 
 
+async def list_bills(request: web.Request, asked: parameters.Bills) -> answers.Bills:
+    """The bills of a session, the latest first, so many at a time."""
+    bills = await request.app[SAGA].sessions.cost(asked.session)
+    keys = [f"{bill.turn}.{bill.call}" for bill in bills]
+    if asked.cursor is not None and asked.cursor not in keys:
+        raise NotFound(f"cursor: {asked.cursor[:80]!r} names no bill of this session; begin without one")
+    end = len(bills) if asked.cursor is None else keys.index(asked.cursor)
+    begin = max(0, end - asked.limit)
+    return answers.Bills([asdict(bill) for bill in reversed(bills[begin:end])], keys[begin] if begin else None)
+
+
 def cost_of(bills: Sequence[Bill], *, turns: bool) -> answers.CostOfSession:
     """Bills as an answer; with ``turns`` each of them, too."""
     account = Account.of(bills)
@@ -150,6 +162,10 @@ def cost_of(bills: Sequence[Bill], *, turns: bool) -> answers.CostOfSession:
     return answers.CostOfSession(
         total={**asdict(total), "saved": total.saved},
         **{purpose: asdict(each) for purpose, each in account.by_purpose.items()},
+        models={
+            model: asdict(Account.of([bill for bill in bills if bill.model == model]).total)
+            for model in sorted({bill.model for bill in bills})
+        },
         comparison={
             "with_saga": total.dollars if priced else None,
             "without_cache": total.uncached if priced else None,

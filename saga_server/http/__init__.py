@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_server.http.app_keys import CURRENT, EXCHANGES, METRICS, READINESS, RELOADING, SAGA
+    from saga_server.http.app_keys import CURRENT, EXCHANGES, LOG_TAIL, METRICS, READINESS, RELOADING, SAGA
     from saga_server.http.bodies import BODY, LIMIT
     from saga_server.http.connections import LOG, SILENT, ConnectionLog, heard, listen, tell_request_id
     from saga_server.http.doors.routes import door_routes
@@ -27,6 +27,7 @@ __all__ = [
     "EXCHANGES",
     "LIMIT",
     "LOG",
+    "LOG_TAIL",
     "METRICS",
     "READINESS",
     "RELOADING",
@@ -55,6 +56,7 @@ __getattr__ = lazy_face(
     {
         "CURRENT": "saga_server.http.app_keys:CURRENT",
         "EXCHANGES": "saga_server.http.app_keys:EXCHANGES",
+        "LOG_TAIL": "saga_server.http.app_keys:LOG_TAIL",
         "METRICS": "saga_server.http.app_keys:METRICS",
         "READINESS": "saga_server.http.app_keys:READINESS",
         "RELOADING": "saga_server.http.app_keys:RELOADING",

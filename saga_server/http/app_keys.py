@@ -8,7 +8,7 @@ from aiohttp import web
 
 from saga_core import Saga
 from saga_server.http.exchanges import Exchanges
-from saga_server.process import Current, Metrics, Readiness, Reloading
+from saga_server.process import Current, LogTail, Metrics, Readiness, Reloading
 
 SAGA: Final = web.AppKey("saga", Saga)
 CURRENT: Final = web.AppKey("current", Current)
@@ -16,3 +16,4 @@ EXCHANGES: Final = web.AppKey("exchanges", Exchanges)
 METRICS: Final = web.AppKey("metrics", Metrics)
 READINESS: Final = web.AppKey("readiness", Readiness)
 RELOADING: Final = web.AppKey("reloading", Reloading)
+LOG_TAIL: Final = web.AppKey("log_tail", LogTail)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from saga_server.process.current import Current
     from saga_server.process.event_loop import run_watched, running_watch
     from saga_server.process.listening import BACKLOG, CannotListen, check_listening, is_loopback, open_sockets
+    from saga_server.process.log_tail import LogTail
     from saga_server.process.logs import PRIVATE, log_errors_only, set_up_logging
     from saga_server.process.loop_guard import LoopGuard
     from saga_server.process.loop_metrics import LoopMetrics
@@ -38,6 +39,7 @@ __all__ = [
     "STOPPING",
     "CannotListen",
     "Current",
+    "LogTail",
     "LoopGuard",
     "LoopMetrics",
     "Metrics",
@@ -75,6 +77,7 @@ __getattr__ = lazy_face(
         "CannotListen": "saga_server.process.listening:CannotListen",
         "check_listening": "saga_server.process.listening:check_listening",
         "is_loopback": "saga_server.process.listening:is_loopback",
+        "LogTail": "saga_server.process.log_tail:LogTail",
         "open_sockets": "saga_server.process.listening:open_sockets",
         "PRIVATE": "saga_server.process.logs:PRIVATE",
         "log_errors_only": "saga_server.process.logs:log_errors_only",

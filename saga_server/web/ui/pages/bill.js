@@ -12,11 +12,11 @@ const BARS = 60; // Turns in one plot.
 
 export function Page({ session }) {
   const t = useWords(words);
-  const cost = useRead(path`api/sessions/${session}/cost`, { turns: 1 });
+  const cost = useRead(path`api/sessions/${session}/cost`);
   useLive(session, cost.reload);
   return html`<${Read} from=${cost}>${cost.data && (cost.data.total.calls === 0 ? html`<p class="none" data-item="nothing">${t("noBills")}</p>` : html`
     <div class="split"><${Total} cost=${cost.data} /><${Sums} cost=${cost.data} /></div>
-    <${Plot} bills=${cost.data.turns.filter((each) => each.purpose === "narration")} />
+    <${Plot} session=${session} />
     <div class="columns"><${Broken} rows=${cost.data.broken} /><${Pinned} rows=${cost.data.pinned} /></div>
   `)}<//>`;
 }
@@ -38,15 +38,16 @@ function Total({ cost }) {
   <//>`;
 }
 
+/** A sum whose dollars are null where no price is known. */
+function priced(sum) {
+  return { ...sum, dollars: sum.calls > sum.unpriced ? sum.dollars : null };
+}
+
 function Sums({ cost }) {
   const t = useWords(words);
-  const models = new Map();
-  for (const bill of cost.turns) {
-    const sum = models.get(bill.model) ?? { calls: 0, input: 0, read: 0, output: 0, dollars: null };
-    models.set(bill.model, { calls: sum.calls + 1, input: sum.input + bill.input, read: sum.read + bill.read, output: sum.output + bill.output, dollars: bill.dollars === null ? sum.dollars : (sum.dollars ?? 0) + bill.dollars });
-  }
-  const kinds = KINDS.filter((kind) => cost[kind].calls > 0).map((kind) => [t(kind), { ...cost[kind], dollars: cost[kind].calls > cost[kind].unpriced ? cost[kind].dollars : null }]);
-  return html`<div><${Table} name="kinds" title=${t("byKind")} head=${t("kind")} rows=${kinds} /><${Table} name="models" title=${t("byModel")} head=${t("model")} rows=${[...models]} /></div>`;
+  const models = Object.entries(cost.models).map(([name, sum]) => [name, priced(sum)]);
+  const kinds = KINDS.filter((kind) => cost[kind].calls > 0).map((kind) => [t(kind), priced(cost[kind])]);
+  return html`<div><${Table} name="kinds" title=${t("byKind")} head=${t("kind")} rows=${kinds} /><${Table} name="models" title=${t("byModel")} head=${t("model")} rows=${models} /></div>`;
 }
 
 function Table({ name, title, head, rows }) {
@@ -57,28 +58,28 @@ function Table({ name, title, head, rows }) {
 }
 
 /** Bars of tokens, drawn as shapes; the table below says the same. */
-function Plot({ bills }) {
+function Plot({ session }) {
   const t = useWords(words);
-  const [end, put] = useState(null);
-  const last = Math.min(end ?? bills.length, bills.length);
-  const first = Math.max(0, last - BARS);
-  const rows = bills.slice(first, last);
+  const [cursors, put] = useState([null]); // From the latest bills back to those that are shown.
+  const found = useRead(path`api/sessions/${session}/bills`, { cursor: cursors.at(-1), limit: BARS });
+  useLive(session, found.reload);
+  const rows = [...(found.data?.bills ?? [])].reverse();
   const most = Math.max(1, ...rows.map((each) => each.input + each.output));
   const height = (tokens) => (tokens / most) * 100;
   const parts = (each) => [["cached", each.read], ["full", each.input - each.read], ["reply", each.output]];
-  return html`<${Part} name="plot" title=${t("plot")} aside=${html`<span class="hint">${t("at", { first: first + 1, last })}</span>`}>
+  return html`<${Read} from=${found}>${found.data && html`<${Part} name="plot" title=${t("plot")}>
     <p class="hint">${t("plotHelp")}</p>
     <p class="legend" aria-hidden="true">${["cached", "full", "reply"].map((each) => html`<span key=${each}><i class=${each}></i>${t(each)}</span>`)}</p>
     <svg class="plot" viewBox="0 0 ${rows.length * 10} 100" preserveAspectRatio="none" role="img" aria-label=${t("plot")} data-item="bars">
       ${rows.map((each, at) => {
         let top = 100;
-        return html`<g key=${each.turn}>${parts(each).map(([name, tokens]) => { top -= height(tokens); return html`<rect key=${name} class=${name} x=${at * 10 + 1} y=${top} width="8" height=${height(tokens)} />`; })}</g>`;
+        return html`<g key=${`${each.turn} ${each.call}`}>${parts(each).map(([name, tokens]) => { top -= height(tokens); return html`<rect key=${name} class=${name} x=${at * 10 + 1} y=${top} width="8" height=${height(tokens)} />`; })}</g>`;
       })}</svg>
-    <div class="actions">${first > 0 && html`<button type="button" data-action="earlier" onClick=${() => put(last - BARS)}>${t("earlier")}</button>`}
-      ${last < bills.length && html`<button type="button" data-action="later" onClick=${() => put(last + BARS)}>${t("later")}</button>`}</div>
-    <details><summary>${t("table")}</summary><div class="scroll" tabindex="0" role="region" aria-label=${t("table")}><table><thead><tr><th scope="col">${t("turn")}</th><th scope="col">${t("model")}</th>${["input", "read", "output", "dollars"].map((each) => html`<th key=${each} class="number" scope="col">${t(each)}</th>`)}</tr></thead>
-      <tbody>${rows.map((each, at) => html`<tr key=${each.turn}><td>${first + at + 1}</td><td><${Text} value=${each.model} most=${40} /></td>${["input", "read", "output"].map((name) => html`<td key=${name} class="number">${each[name].toLocaleString(language.get())}</td>`)}<td class="number">${money(each.dollars, t)}</td></tr>`)}</tbody></table></div></details>
-  <//>`;
+    <div class="actions">${found.data.next && html`<button type="button" data-action="earlier" onClick=${() => put([...cursors, found.data.next])}>${t("earlier")}</button>`}
+      ${cursors.length > 1 && html`<button type="button" data-action="later" onClick=${() => put(cursors.slice(0, -1))}>${t("later")}</button>`}</div>
+    <details><summary>${t("table")}</summary><div class="scroll" tabindex="0" role="region" aria-label=${t("table")}><table><thead><tr><th scope="col">${t("when")}</th><th scope="col">${t("model")}</th>${["input", "read", "output", "dollars"].map((each) => html`<th key=${each} class="number" scope="col">${t(each)}</th>`)}</tr></thead>
+      <tbody>${rows.map((each) => html`<tr key=${`${each.turn} ${each.call}`} data-item="bill"><td>${new Date(each.at * 1000).toLocaleString(language.get())}</td><td><${Text} value=${each.model} most=${40} /></td>${["input", "read", "output"].map((name) => html`<td key=${name} class="number">${each[name].toLocaleString(language.get())}</td>`)}<td class="number">${money(each.dollars, t)}</td></tr>`)}</tbody></table></div></details>
+  <//>`}<//>`;
 }
 
 function Broken({ rows }) {

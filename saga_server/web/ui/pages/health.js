@@ -21,7 +21,8 @@ export function Page() {
   <${Read} from=${jobs}>${jobs.data && html`<${Jobs} found=${jobs.data} reload=${jobs.reload} />`}<//>
   <${Check} />
   <${Read} from=${backups}>${backups.data && html`<${Backups} found=${backups.data.backups} reload=${backups.reload} />`}<//>
-  <${Settings} />
+  <div class="split"><${Doctor} /><${Settings} /></div>
+  <${Log} />
   ${status.data && html`<details class="part" data-item="counters"><summary>${t("counters")}</summary>
     <${Table} rows=${Object.entries(status.data.counters)} /></details>`}`;
 }
@@ -154,5 +155,29 @@ function Settings() {
     <${Failed} error=${error} />
     <div role="status">${found && html`<p>${found.applied.length ? t("applied", { names: found.applied.join(", ") }) : t("unchanged")}</p>
       ${found.restart.length > 0 && html`<p class="notice warn">${t("restart", { names: found.restart.join(", ") })}</p>`}`}</div>
+  <//>`;
+}
+
+function Doctor() {
+  const t = useWords(words);
+  const [run, running, error] = useRun();
+  const [found, put] = useState(null);
+  const examine = () => run(async () => put(await write("POST", "api/doctor")));
+  return html`<${Part} name="doctor" title=${t("doctor")} aside=${html`<button type="button" data-action="doctor" disabled=${running} onClick=${examine}>${t("examine")}</button>`}>
+    <p class="hint">${t("doctorHelp")}</p><${Failed} error=${error} />
+    ${running && html`<progress aria-label=${t("doctor")} />`}
+    <div role="status" aria-live="polite">${found && html`<p class=${`notice ${found.good ? "good" : "bad"}`} data-item="verdict">${found.good ? t("fine") : t("notFine")}</p>`}</div>
+    <ul class="lines">${(found?.found ?? []).map((each, at) => html`<li key=${at} data-item="examined" data-good=${each.good}><span class=${`tag ${each.good ? "good" : "bad"}`}>${each.good ? "✓" : "✗"} <${Text} value=${each.about} most=${60} /></span> <${Text} value=${each.text} /></li>`)}</ul>
+  <//>`;
+}
+
+function Log() {
+  const t = useWords(words);
+  const log = useRead("api/log");
+  useLive(null, log.reload);
+  return html`<${Part} name="log" title=${t("log")} aside=${html`<button type="button" data-action="read-log" onClick=${log.reload}>${t("readLog")}</button>`}>
+    <${Read} from=${log}>${log.data && (log.data.lines.length === 0 ? html`<p class="none">${t("quiet")}</p>` : html`<ol class="log" tabindex="0" aria-label=${t("log")} role="log" data-item="lines">
+      ${[...log.data.lines].reverse().map((each) => html`<li key=${each.number} data-level=${each.level}><span class="turn">${new Date(each.at * 1000).toLocaleTimeString(language.get())}</span>
+        <span class=${`tag ${each.level === "info" || each.level === "debug" ? "" : each.level === "warning" ? "warn" : "bad"}`}>${each.level}</span> <${Text} value=${each.text} /></li>`)}</ol>`)}<//>
   <//>`;
 }

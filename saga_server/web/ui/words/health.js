@@ -1,6 +1,7 @@
 export default {
   en: {
-    degraded: "What works less well", fine: "Everything works.", remedy_look: "The log below says more.", server: "Server", version: "Version", uptime: "Running for",
+    doctor: "Doctor", examine: "Look at everything", doctorHelp: "Looks at every store, provider and world.", notFine: "Not all is well: see below.", log: "Log", readLog: "Read again", quiet: "Nothing was logged since the start.",
+    degraded: "What works less well", fine: "Everything works.", server: "Server", version: "Version", uptime: "Running for",
     narrators: "Providers", openRequests: "Open requests", loop: "Longest round of the event loop", blocks: "{n} of them took half a second or longer",
     stores: "Stores", store: "Store", engine: "Engine", health: "Health", embedder: "Embedder", tokens: "Token counter", worlds: "Worlds", none: "none",
     jobs: "Work in the background", noJobs: "Nothing waits.", jobKind: "Kind", jobWhy: "Why it waits", jobTries: "Tries", retry: "Try all again", stuck: "stuck", waiting: "waiting",
@@ -12,7 +13,8 @@ export default {
     days: "{n} d", hours: "{n} h", minutes: "{n} min", seconds: "{n} s", failed: "Turns that could not be read",
   },
   ko: {
-    degraded: "제대로 작동하지 않는 것", fine: "모두 정상입니다.", remedy_look: "아래 로그에 자세한 내용이 있습니다.", server: "서버", version: "버전", uptime: "가동 시간",
+    doctor: "진단", examine: "모두 살펴보기", doctorHelp: "모든 저장소와 제공자, 월드를 살펴봅니다.", notFine: "문제가 있습니다. 아래를 보세요.", log: "로그", readLog: "다시 읽기", quiet: "시작 이후 로그가 없습니다.",
+    degraded: "제대로 작동하지 않는 것", fine: "모두 정상입니다.", server: "서버", version: "버전", uptime: "가동 시간",
     narrators: "제공자", openRequests: "처리 중인 요청", loop: "이벤트 루프 최장 시간", blocks: "0.5초 이상 {n}회",
     stores: "저장소", store: "저장소", engine: "엔진", health: "상태", embedder: "임베더", tokens: "토큰 계산", worlds: "월드", none: "없음",
     jobs: "백그라운드 작업", noJobs: "대기 중인 작업이 없습니다.", jobKind: "종류", jobWhy: "대기 이유", jobTries: "시도", retry: "모두 다시 시도", stuck: "멈춤", waiting: "대기",
@@ -24,7 +26,8 @@ export default {
     days: "{n}일", hours: "{n}시간", minutes: "{n}분", seconds: "{n}초", failed: "읽지 못한 턴",
   },
   ja: {
-    degraded: "うまく動いていないもの", fine: "すべて正常です。", remedy_look: "下のログに詳細があります。", server: "サーバー", version: "バージョン", uptime: "稼働時間",
+    doctor: "診断", examine: "すべて調べる", doctorHelp: "すべてのストア、プロバイダー、世界を調べます。", notFine: "問題があります。下を見てください。", log: "ログ", readLog: "読み直す", quiet: "起動してからログはありません。",
+    degraded: "うまく動いていないもの", fine: "すべて正常です。", server: "サーバー", version: "バージョン", uptime: "稼働時間",
     narrators: "プロバイダー", openRequests: "処理中のリクエスト", loop: "イベントループの最長時間", blocks: "0.5 秒以上が {n} 回",
     stores: "ストア", store: "ストア", engine: "エンジン", health: "状態", embedder: "埋め込み", tokens: "トークン計数", worlds: "ワールド", none: "なし",
     jobs: "バックグラウンド処理", noJobs: "待機中の処理はありません。", jobKind: "種類", jobWhy: "待機の理由", jobTries: "試行", retry: "すべて再試行", stuck: "停止", waiting: "待機",
@@ -36,7 +39,8 @@ export default {
     days: "{n} 日", hours: "{n} 時間", minutes: "{n} 分", seconds: "{n} 秒", failed: "読み取れなかったターン",
   },
   zh: {
-    degraded: "工作不正常的部分", fine: "一切正常。", remedy_look: "下面的日志有更多信息。", server: "服务器", version: "版本", uptime: "运行时间",
+    doctor: "诊断", examine: "全部检查", doctorHelp: "检查所有存储、提供方和世界。", notFine: "有问题：见下。", log: "日志", readLog: "重新读取", quiet: "启动以来没有日志。",
+    degraded: "工作不正常的部分", fine: "一切正常。", server: "服务器", version: "版本", uptime: "运行时间",
     narrators: "提供方", openRequests: "处理中的请求", loop: "事件循环最长用时", blocks: "其中 {n} 次达到半秒以上",
     stores: "存储", store: "存储", engine: "引擎", health: "状态", embedder: "嵌入器", tokens: "令牌计数", worlds: "世界", none: "无",
     jobs: "后台任务", noJobs: "没有等待中的任务。", jobKind: "种类", jobWhy: "等待原因", jobTries: "尝试", retry: "全部重试", stuck: "卡住", waiting: "等待",

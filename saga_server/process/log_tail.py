@@ -1,0 +1,58 @@
+"""The end of the log, kept in memory, for whoever looks after a server from elsewhere."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from saga_core.config import Config
+from saga_server.process.current import Current
+from saga_server.process.logs import Redactor, secrets_of
+from saga_server.terminal import on_one_line
+
+KEPT = 500
+"""Records at most; older ones go."""
+_LONGEST = 2_000
+
+
+class LogTail(logging.Handler):
+    """Keeps the latest records as rows, without keys. What a story says is left out: such records are private."""
+
+    def __init__(self, current: Current) -> None:
+        super().__init__()
+        self._current = current
+        self._known: tuple[Config, Redactor] | None = None
+        self._rows: deque[dict[str, Any]] = deque(maxlen=KEPT)
+        self._count = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record."""
+        if getattr(record, "private", False):
+            return
+        try:
+            text = self._redactor()(on_one_line(record.getMessage()))[:_LONGEST]
+        except Exception:  # noqa: BLE001 - as every handler: a record that cannot be read stops nobody
+            self.handleError(record)
+            return
+        self._count += 1
+        self._rows.append(
+            {
+                "number": self._count,
+                "at": round(record.created, 3),
+                "level": record.levelname.lower(),
+                "logger": record.name,
+                "text": text,
+            }
+        )
+
+    def rows(self, after: int, limit: int) -> Sequence[Mapping[str, Any]]:
+        """The latest ``limit`` rows with a higher number than ``after``, oldest first."""
+        return [row for row in self._rows if row["number"] > after][-limit:]
+
+    def _redactor(self) -> Redactor:
+        config = self._current.config
+        if self._known is None or self._known[0] is not config:
+            self._known = config, Redactor.of(secrets_of(config))
+        return self._known[1]
