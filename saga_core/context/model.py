@@ -23,7 +23,7 @@ from attrs import field, frozen
 from saga_core.config import TokenBudget
 from saga_core.language import Labels
 from saga_core.model import MemoryRecord, WorldState
-from saga_core.recall import Episodes, LoreIndex, Neighbors
+from saga_core.recall import Episodes, KeptMoment, LoreIndex, Neighbors
 from saga_core.world import World
 
 
@@ -145,6 +145,10 @@ class ReadRequest:
     """Events and foreshadowing whose time has come, a line each."""
     memories: tuple[MemoryRecord, ...] = ()
     """What memory strategies learned on this path, and in other sessions of the same player; none that expired."""
+    moment: KeptMoment | None = None
+    """What lore with rules of its own looks at; None where there is none."""
+    sent: str = ""
+    """What the client's own system messages tell: lore that stands there word for word is not told again."""
 
 
 @frozen
@@ -162,3 +166,5 @@ class TurnContext:
     """Sources, and stores behind them, that were left out because they were late or failed, ordered by name."""
     timings: Mapping[str, float] = field(factory=dict)
     """Milliseconds of each source, of ``gather``, ``pack`` and ``total``."""
+    told: tuple[str, ...] = ()
+    """Entries of lore with times of their own that are in the text by themselves."""

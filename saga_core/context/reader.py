@@ -23,7 +23,16 @@ from saga_core.context.labels import labels
 from saga_core.context.model import ReadRequest, Section, TurnContext
 from saga_core.context.order import PATIENCE, order_of
 from saga_core.context.scene import EntityNames, Scene
-from saga_core.context.sources import Briefing, Connections, ContextSource, Deaths, Events, Lorebook, Recollection
+from saga_core.context.sources import (
+    Briefing,
+    Connections,
+    ContextSource,
+    Deaths,
+    Events,
+    Lorebook,
+    Recollection,
+    told_by_rule,
+)
 from saga_core.errors import BadInput
 from saga_core.ports import Clock, Embedder, SystemClock, TokenCounter
 from saga_core.stores import VectorStore
@@ -121,7 +130,13 @@ class ContextReader:
         timings["total"] = (end - start) * 1_000
         self.misses.update(scene.late)
         return TurnContext(
-            packed.text, packed.tokens, packed.chosen, packed.skipped, tuple(sorted(scene.late)), timings
+            packed.text,
+            packed.tokens,
+            packed.chosen,
+            packed.skipped,
+            tuple(sorted(scene.late)),
+            timings,
+            told_by_rule(packed.chosen, request.lore),
         )
 
     async def _dismiss(self, tasks: Iterable[asyncio.Task[Any]]) -> None:

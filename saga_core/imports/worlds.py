@@ -10,9 +10,10 @@ from attrs import evolve, frozen
 from saga_core.imports.archives import plain_name
 from saga_core.imports.records import Asset, Card, Lorebook, LoreItem, Losses
 from saga_core.language import clean_name, fold_name, language_of_files
-from saga_core.world import KEEP, CharacterSheet, LoreEntry, World, name_character
+from saga_core.world import KEEP, CharacterSheet, LoreEntry, World, is_pattern, name_character, pattern_search
 
 LoreMode = Literal["auto", "keep", "saga"]
+_UNREAD = "a pattern that cannot be matched in bounded time opens nothing: install the extra lore, or write words"
 _NAME = 200
 """Characters of an entry's name."""
 
@@ -115,6 +116,9 @@ def _entries(items: Iterable[LoreItem], character: str, mode: LoreMode, losses: 
         keys = tuple(name_character(key, character) for key in rule.keys)
         second = tuple(name_character(key, character) for key in rule.second_keys)
         rule = evolve(rule, keys=keys, second_keys=second)
+        for key in (*keys, *second, *rule.exclude_keys):
+            if is_pattern(key) and pattern_search(key) is None:
+                losses.add("keys", "dropped", _UNREAD, f"entry {number}")
         name = _free(_title(item, number, character), taken)
         extra = (("category", clean_name(item.about)),) if item.about.strip() else ()
         found.append(

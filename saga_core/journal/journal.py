@@ -49,6 +49,8 @@ class Entry:
     present: tuple[str, ...] | None = None
     settled: bool = False
     """Whether it needs no background work of its own."""
+    told: tuple[str, ...] = ()
+    """Entries of lore with times of their own that it was told."""
 
 
 @frozen
@@ -145,6 +147,7 @@ class Journal:
             reply_key=identity_key(turn.reply) if turn.reply else "",
             episode=recordable_episode(entry.episode),
             present=entry.present,
+            told=entry.told,
         )
         found = codec.dumps(session.id)
         puts: dict[Key, bytes] = {

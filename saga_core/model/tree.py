@@ -32,6 +32,8 @@ class Node:
     """How well it is known what changed in the turn."""
     present: tuple[str, ...] | None = None
     """Who was with the player, by entity id; None when nobody noted it."""
+    told: tuple[str, ...] = ()
+    """Entries of lore with times of their own that the turn was told by themselves, by name."""
 
 
 _KINDS = {kind.value: kind for kind in TurnKind}
@@ -78,6 +80,7 @@ def _node(plain: dict[str, Any]) -> Node:
         episode,
         _STATUSES[get("status", Status.NONE.value)],
         tuple(present) if (present := get("present")) is not None else None,
+        tuple(get("told", ())),
     )
 
 
@@ -219,7 +222,15 @@ class Tree:
         )
 
 
-def node_of(turn: Turn, *, user_key: str, reply_key: str, episode: str, present: tuple[str, ...] | None = None) -> Node:
+def node_of(
+    turn: Turn,
+    *,
+    user_key: str,
+    reply_key: str,
+    episode: str,
+    present: tuple[str, ...] | None = None,
+    told: tuple[str, ...] = (),
+) -> Node:
     """The slim form of a turn."""
     return Node(
         turn.id,
@@ -233,4 +244,5 @@ def node_of(turn: Turn, *, user_key: str, reply_key: str, episode: str, present:
         episode,
         turn.delta.status,
         present,
+        told,
     )

@@ -17,7 +17,7 @@ from saga_core.curation import due_lines
 from saga_core.errors import StoreError
 from saga_core.model import WorldState
 from saga_core.ports import Clock
-from saga_core.recall import PathEpisodes
+from saga_core.recall import KeptMoment, PathEpisodes
 from saga_core.sessions import LiveSession, SharedMemories
 from saga_core.stores import GraphStore
 from saga_core.transcript import Transcript
@@ -51,9 +51,11 @@ class ContextReading:
         language: str,
         pinned: WorldState | None,
         pages: str = "",
+        lore: KeptMoment | None = None,
     ) -> TurnContext:
         """What the narrator is told for the player's words. ``shown``: turns that stand in the history;
-        ``pages``: those in the prefix; ``pinned``: the state that they show."""
+        ``pages``: those in the prefix; ``pinned``: the state that they show; ``lore``: what lore with rules of its own
+        looks at."""
         request = ReadRequest(
             session=live.session.id,
             state=state,
@@ -69,6 +71,8 @@ class ContextReading:
             now=self.clock.now(),
             due=due_lines(state, language),
             memories=await self.shared.told(live, state),
+            moment=lore,
+            sent=transcript.system_text if live.lore.entries else "",
         )
         context = await self._read(live, request)
         for name in context.late:

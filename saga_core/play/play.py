@@ -22,6 +22,7 @@ from saga_core.messages import PromptPlan
 from saga_core.model import Session, Turn, TurnKind
 from saga_core.play.asked import Asked, Lap, WorldChoice
 from saga_core.play.context_reading import ContextReading
+from saga_core.play.lore_moment import lore_moment
 from saga_core.play.pending_turn import PendingTurn, Reply, record_nothing
 from saga_core.play.places import Place, Places
 from saga_core.play.prompting import Prompting
@@ -148,6 +149,8 @@ class Play:
             self.work.proved(live.session.id, parent)
         state = await live.state(parent)
         lap("state")
+        replies = self._replies(asked)
+        set_log_context(turn=replies[0].turn_id)
         prompting, model = self.prompting, asked.model
         facts = prompting.models.facts(model, asked.provider)
         if asked.window:
@@ -168,12 +171,11 @@ class Play:
                 language=language,
                 pinned=prefix.state,
                 pages=prefix.pages,
+                lore=lore_moment(live, parent, transcript, place.kind, replies[0].turn_id),
             )
             lap("context")
             plan, planned = await prompting.plan(live, layout, prefix, context, facts, model, parent)
             lap("plan")
-        replies = self._replies(asked)
-        set_log_context(turn=replies[0].turn_id)
         above = await live.turn(parent)
         lap.total()
         to_record = ToRecord(
@@ -182,6 +184,7 @@ class Play:
             parent=parent,
             model=model,
             timeline=place.timeline,
+            told=context.told,
             persona=persona_of(transcript, asked.player),
         )
         pending = PendingTurn(

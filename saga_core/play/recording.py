@@ -40,6 +40,8 @@ class ToRecord:
     model: str
     timeline: str = ""
     """The named timeline that the request named."""
+    told: tuple[str, ...] = ()
+    """Entries of lore with times of their own that the narrator is told."""
     persona: Persona | None = None
     """Who plays, as far as the request tells."""
 
@@ -224,8 +226,10 @@ class _Readings:
         side = turn.kind is TurnKind.SIDE
         episode = "" if side else render_episode(turn.delta, state, turn.user, turn.reply, self.live.world.language)
         present = None if side else witnesses(before, state)
-        node = node_of(turn, user_key=user_key, reply_key=identity_key(turn.reply), episode=episode, present=present)
-        return Entry(turn, user_key, episode, present, settled=side), node, state
+        told = () if side else self.known.told
+        key = identity_key(turn.reply)
+        node = node_of(turn, user_key=user_key, reply_key=key, episode=episode, present=present, told=told)
+        return Entry(turn, user_key, episode, present, settled=side, told=told), node, state
 
 
 def _said(utterances: Sequence[Utterance]) -> str:

@@ -7,6 +7,7 @@ from saga_core.recall.episodes import Episodes, PathEpisodes
 from saga_core.recall.excerpts import excerpt, weigh
 from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
 from saga_core.recall.graph_walk import Neighbors, Walk, walk, weight_of
+from saga_core.recall.kept_lore import KeptLore, KeptMoment
 from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.looking_back import looks_back
 from saga_core.recall.lore_index import LoreIndex
@@ -22,6 +23,8 @@ __all__ = [
     "STAMP",
     "Episodes",
     "Fused",
+    "KeptLore",
+    "KeptMoment",
     "LexicalIndex",
     "LoreIndex",
     "LoreSituation",

@@ -7,8 +7,9 @@ from functools import lru_cache
 
 from saga_core.ids import entity_id
 from saga_core.language import fold_name
+from saga_core.recall.kept_lore import KeptLore
 from saga_core.recall.mentions import NameIndex, Passage
-from saga_core.world import LoreEntry
+from saga_core.world import KEEP, LoreEntry, is_pattern
 
 _fold = lru_cache(maxsize=16_384)(fold_name)
 
@@ -18,14 +19,24 @@ class LoreIndex:
 
     Of two entries with one name the last counts. An entry is *mentioned* by its name or an alias, and *keyed* by its
     name, an alias or a tag: equal to the whole of another name (case and spacing ignored), or a tag standing in a name
-    as a word of its own.
+    as a word of its own. The keys of its rule mention it too. Entries with rules of their own are ``kept``, and those
+    that are switched off are told by nobody.
     """
 
     def __init__(self, lore: Iterable[LoreEntry]) -> None:
         by_name = {_fold(entry.name): entry for entry in lore}
         self.entries: Mapping[str, LoreEntry] = {entry.name: entry for entry in by_name.values()}
+        self.kept = KeptLore(self.entries.values())
+        self.ruled: frozenset[str] = frozenset(
+            name
+            for name, each in self.entries.items()
+            if each.rule is not None and (each.rule.mode == KEEP or not each.rule.enabled)
+        )
+        """Entries that relevance does not bring in."""
         self.constants: tuple[str, ...] = tuple(sorted(name for name, each in self.entries.items() if each.constant))
-        self._mentions = NameIndex((each.name, (each.name, *each.aliases)) for each in self.entries.values())
+        self._mentions = NameIndex(
+            (each.name, (each.name, *each.aliases, *_words(each))) for each in self.entries.values()
+        )
         self._tags = NameIndex((each.name, each.tags) for each in self.entries.values())
         self._keys: dict[str, set[str]] = {}
         self._named: dict[str, set[str]] = {}
@@ -72,3 +83,8 @@ class LoreIndex:
     def of_node(self, node: str) -> str | None:
         """The name of the entry that a graph node of label Lore stands for."""
         return self._nodes.get(node)
+
+
+def _words(entry: LoreEntry) -> tuple[str, ...]:
+    """The keys that are words."""
+    return tuple(key for key in entry.rule.keys if not is_pattern(key)) if entry.rule is not None else ()

@@ -81,7 +81,7 @@ def rank_lore(index: LoreIndex, situation: LoreSituation, config: LorebookConfig
     ranked: list[ScoredLore] = []
     for name in {*opened, *mentioned, *similar, *index.constants}:
         entry = index.entries[name]
-        if entry.layer not in config.character_layers:
+        if entry.layer not in config.character_layers or name in index.ruled:
             continue
         if not (name in opened or name in mentioned or entry.constant) and _faded(entry, situation, config):
             continue

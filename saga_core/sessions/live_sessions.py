@@ -109,6 +109,12 @@ class LiveSessions:
             used = {live.session.digest for live in self._live.values()}
             self._lore = {each: found for each, found in self._lore.items() if each in used}
         self._lore[digest] = known
+        if known.lore.kept.unread:
+            self.counters.degrade(
+                "lore.patterns",
+                f"world {world.name}: {known.lore.kept.unread} keys of lore are patterns that cannot be matched in"
+                " bounded time, and open nothing; install the extra lore (google-re2), or write them as words",
+            )
         return known
 
     def _unreadable(self, session_id: str, error: StoreCorrupt) -> None:

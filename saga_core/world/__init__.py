@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from saga_core.world.editing import WorldFiles, edited, world_files
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
+from saga_core.world.key_patterns import READ, KeySearch, key_search, pattern_search
 from saga_core.world.library import WorldLibrary, default_roots
 from saga_core.world.lore_rule import KEEP, LoreRule, is_pattern
-from saga_core.world.macros import fill_macros, name_character
+from saga_core.world.macros import draw, fill_macros, name_character
 from saga_core.world.model import (
     EMPTY_WORLD,
     LAYERS,
@@ -27,8 +28,10 @@ __all__ = [
     "KEEP",
     "LAYERS",
     "LORE_TYPES",
+    "READ",
     "CharacterSheet",
     "ItemStack",
+    "KeySearch",
     "LoreEntry",
     "LoreRule",
     "SheetRelation",
@@ -39,14 +42,17 @@ __all__ = [
     "WorldLibrary",
     "WorldProblem",
     "default_roots",
+    "draw",
     "edited",
     "fill_macros",
     "free_name",
     "imported_from",
     "is_pattern",
+    "key_search",
     "name_character",
     "opening_state",
     "parse_world",
+    "pattern_search",
     "render_world",
     "world_files",
     "write_world",

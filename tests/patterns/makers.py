@@ -21,6 +21,7 @@ from saga_core.state_block import read_reply, records, values
 from saga_core.text_prompt import read_prompt
 from saga_core.text_prompt.templates import TEMPLATES
 from saga_core.transcript import persona, request_kind, voices
+from saga_core.world import pattern_search
 
 _NAMES = ["Mara", "Old Tom", "마라", "수아", "真理", "玛拉"]
 
@@ -57,6 +58,7 @@ def call_all() -> None:
         request_kind._any(name, re.I | re.S)
         request_kind._any(name)
     persona._own(every())
+    pattern_search("/gr[ae]y (cat|dog)?/i")
     voices._notes(every())
     for template in TEMPLATES:
         assert template.pattern and template.openers

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from saga_core.config import LorebookConfig
 from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, Section
 from saga_core.context.render import one_line
 from saga_core.context.scene import Scene
+from saga_core.context.sources.kept_lore import kept_pieces, sent_by_client, told_text
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.recall import LoreIndex, LoreSituation, ScoredLore, rank_lore
 from saga_core.world import LoreEntry
@@ -65,12 +66,15 @@ class Lorebook:
         lines = self._lines.setdefault(request.lore, {})
         changed = {name: text for about, text in state.learned.items() for name in request.lore.named([about])}
         ranked = rank_lore(request.lore, situation, self.config)
-        ranked = _bearing(ranked, scene, similar)[:_MOST]
-        pieces: list[Piece] = []
+        sent = sent_by_client(request)
+        ranked = [scored for scored in _bearing(ranked, scene, similar) if not sent(scored.entry)][:_MOST]
+        pieces = kept_pieces(request, self.name)
         for scored in ranked:
             name = scored.entry.name
             line = lines.get((name, request.language))
-            if line is None:
+            if "{{" in scored.entry.text:
+                line = _line(evolve(scored.entry, text=told_text(scored.entry, request)), words)
+            elif line is None:
                 line = lines[name, request.language] = _line(scored.entry, words)
             told, shorter = line, ""
             if name in changed:

@@ -7,7 +7,8 @@ from saga_core.model import BLANK, Session, Turn, TurnKind
 
 
 def test_the_kinds_of_turns_are_stored_by_these_words() -> None:
-    assert [kind.value for kind in TurnKind] == ["root", "narration", "continuation", "adopted", "side"]
+    kinds = ["root", "narration", "continuation", "adopted", "imported", "side"]
+    assert [kind.value for kind in TurnKind] == kinds
 
 
 def test_of_a_record_only_what_differs_from_the_default_is_stored() -> None:

@@ -14,7 +14,7 @@ from saga_core.imports import read_file
 from tests.core.imports import samples
 from tests.server.client import Client, Reply
 from tests.server.conftest import Serve
-from tests.server.upstream import Upstream
+from tests.server.upstream import Upstream, says
 
 
 @pytest.fixture
@@ -217,3 +217,48 @@ async def test_what_cannot_be_taken_is_said(client: Client) -> None:
     form.add_field("x", "")
     answer = await client.post("/api/import", data=form)
     assert answer.status == 400
+
+
+def sent_to_model(upstream: Upstream) -> str:
+    return "\n".join(str(message["content"]) for message in upstream.requests[-1].messages)
+
+
+async def test_lore_is_told_by_its_rules_and_not_twice(client: Client, upstream: Upstream) -> None:
+    lore = [
+        {"keys": ["crypt"], "content": "The crypt below holds {{user}}'s grandmother, asleep.", "enabled": True,
+         "extensions": {"sticky": 2, "cooldown": 4}, "insertion_order": 1},
+        {"keys": ["tower"], "content": "The tower leans a little more each winter.", "enabled": True,
+         "extensions": {"probability": 0, "useProbability": True}, "insertion_order": 2},
+    ]  # fmt: skip
+    card = samples.card_v2(character_book={"entries": lore})
+    await take(client, {"card.json": samples.plain(card)})
+    system = {"role": "system", "content": "Write Ysolde's next reply in a fictional chat between Ysolde and Alex."}
+    history = [system, {"role": "user", "content": "I look at the crypt and the tower."}]
+    told = "The crypt below holds"
+    seen = []
+    for turn in range(5):
+        upstream.then(says(f"The night goes on and on in this long reply, number {turn}, and no bell rings."))
+        answer = await client.chat(history)
+        seen.append(sent_to_model(upstream).count(told))
+        words = "And the crypt?" if turn == 3 else "I walk on and on."
+        history += [{"role": "assistant", "content": answer.text}, {"role": "user", "content": words}]
+        assert "leans a little" not in sent_to_model(upstream)
+    assert seen == [1, 0, 0, 0, 1], "sticky for the rest of its turn's messages, then it rests"
+    card_text = {**system, "content": f"{system['content']}\nThe crypt below holds Alex's  grandmother, asleep."}
+    twice = [card_text, {"role": "user", "content": "A new day. I look at the crypt again."}]
+    await client.chat(twice, headers={"X-SAGA-Session": "another"})
+    assert sent_to_model(upstream).count(told) == 1, "the client tells it itself"
+
+
+async def test_the_card_that_the_frontend_sends_is_not_told_by_saga(client: Client, upstream: Upstream) -> None:
+    await take(client, {"card.json": samples.plain(samples.card_v2())})
+    said = "Write Ysolde's next reply in a fictional chat between Ysolde and Alex."
+    messages = [{"role": "system", "content": said}, {"role": "user", "content": "Good evening."}]
+    answer = await client.chat(messages)
+    assert "keeps the salt gate" not in sent_to_model(upstream), "the frontend sends it"
+    session = (await client.get(f"/api/sessions/{answer.session}")).json
+    assert session["world"] == "Ysolde"
+    await take(client, {"card.json": samples.plain(samples.card_v2(name="Tamsin"))}, tell_card="1")
+    messages[0]["content"] = "Write Tamsin's next reply in a fictional chat between Tamsin and Alex."
+    await client.chat(messages)
+    assert "keeps the salt gate" in sent_to_model(upstream)
