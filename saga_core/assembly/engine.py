@@ -17,6 +17,7 @@ from saga_core.context import RecentContexts
 from saga_core.counters import Counters
 from saga_core.errors import NewerSchema, StoreCorrupt, StoreError
 from saga_core.jobs import (
+    Backfill,
     Background,
     BackgroundBills,
     CollectionJob,
@@ -171,6 +172,13 @@ async def _build(base: Foundations) -> Parts:
             vectors=vectors,
             forgetting=forgetting,
             silent=base.silent,
+            backfill=Backfill(
+                settings=base.settings,
+                directory=base.directory,
+                supervisor=base.supervisor,
+                extraction=extraction,
+                ledger=base.ledger,
+            ),
         ),
     )
 

@@ -110,6 +110,11 @@ class Extractor:
             )
         return reading
 
+    def size(self, turn_user: str, turn_reply: str, state: WorldState, language: str) -> int:
+        """Tokens of the question about a turn. Asks nobody."""
+        plan = ask(turn_user, turn_reply, state, language, self.counter.count)
+        return self.counter.count(plan.text())
+
     async def _ask(self, plan: PromptPlan, before_call: BeforeCall, paid: Paid) -> str:
         answer = await self.call.ask(plan, before_call=before_call, paid=paid, schema=("changes", answer_schema()))
         return answer.text[:LONGEST]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saga_core.jobs.backfill import Backfill
 from saga_core.jobs.background import Background
 from saga_core.jobs.background_bills import BackgroundBills
 from saga_core.jobs.collection import CollectionJob
@@ -15,6 +16,7 @@ from saga_core.jobs.vectors import VectorsJob
 from saga_core.jobs.views import ViewsJob
 
 __all__ = [
+    "Backfill",
     "Background",
     "BackgroundBills",
     "CollectionJob",

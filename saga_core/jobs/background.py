@@ -13,6 +13,7 @@ from attrs import define, frozen
 
 from saga_core.background import DrainReport, Foreground, Supervisor, Waiting
 from saga_core.errors import BadInput, NotSupported
+from saga_core.jobs.backfill import Backfill
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.reading_turns import unreported
 from saga_core.jobs.remote_state import ForgettingJob
@@ -69,6 +70,7 @@ class Background:
     vectors: VectorsJob
     forgetting: ForgettingJob
     silent: SilentChats
+    backfill: Backfill
 
     def narrating(self, upstream: str = "") -> AbstractAsyncContextManager[None]:
         """``async with`` around a narration call, ``begin`` included: meanwhile no turn is read at that upstream.

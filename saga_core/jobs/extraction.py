@@ -298,7 +298,9 @@ class ExtractionJob(Job):
         if live is None:
             return ""
         due = [live.tree.get(turn) for turn in backlog.wanted if backlog.is_due(live, turn, at_head=self.at_head)]
-        best = max(due, key=lambda node: (live.tree.is_ancestor(node.id, live.head), node.depth, node.id), default=None)
+        best = max(
+            due, key=lambda node: (live.tree.is_ancestor(node.id, live.head), _turn_of(node), node.id), default=None
+        )
         return best.id if best is not None else ""
 
     async def _read(self, backlog: _Backlog, extractor: Extractor, turn: str) -> Delta:
@@ -375,3 +377,9 @@ class ExtractionJob(Job):
 def _is_news(node: Node) -> bool:
     """Whether nobody reported a turn, and it did not come with a chat's file: those are read when somebody asks."""
     return unreported(node) and node.kind is not TurnKind.IMPORTED
+
+
+def _turn_of(node: Node) -> int:
+    """Its place in the queue, the highest first: the newest first, but of a chat's file the oldest, for nobody waits
+    and each is read on what the ones before it changed."""
+    return -node.depth if node.kind is TurnKind.IMPORTED else node.depth

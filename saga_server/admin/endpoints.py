@@ -182,6 +182,14 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "Ask the extraction model anew", tags=_SESSIONS,
     ),
     Endpoint(
+        "GET", f"{_ONE}/backfill", importing.show_backfill, parameters.OfPath, importing.Backfilled,
+        "What reading the turns that nobody reported would cost", tags=_SESSIONS,
+    ),
+    Endpoint(
+        "POST", f"{_ONE}/backfill", importing.backfill, parameters.Backfill, importing.Backfilled,
+        "Read the next turns that nobody reported", tags=_SESSIONS,
+    ),
+    Endpoint(
         "POST", f"{_ONE}/reset", session_handlers.reset_session, parameters.OfSession, answers.SessionRecord,
         "Begin a session anew", tags=_SESSIONS,
     ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import MultipartReader, StreamReader, web
 from aiohttp.base_protocol import BaseProtocol
-from attrs import field, frozen
+from attrs import asdict, field, frozen
 
 from saga_core import Saga
 from saga_core.errors import BadInput
@@ -77,6 +77,27 @@ class Imported:
     label: str | None = field(default=None, metadata=LEFT_OUT_WHEN_NONE)
     owner: str | None = field(default=None, metadata=LEFT_OUT_WHEN_NONE)
     turns: int | None = field(default=None, metadata=LEFT_OUT_WHEN_NONE)
+
+
+@frozen(kw_only=True)
+class Backfilled:
+    """How far a path is read: ``read`` in this step, ``left``; tokens, dollars and seconds are what the rest takes.
+
+    ``dollars`` and ``spent``, what reading the session has cost so far, are null where no price is known. ``failed``
+    turns are read when somebody retries them.
+    """
+
+    session: str
+    head: str
+    model: str
+    left: int
+    failed: int
+    read: int
+    input_tokens: int
+    output_tokens: int
+    dollars: float | None
+    seconds: float
+    spent: float | None
 
 
 async def import_files(request: web.Request, asked: parameters.Import) -> Imported:
@@ -174,3 +195,15 @@ async def _parts(request: web.Request, raw: bytes) -> list[tuple[str, bytes]]:
     if not found:
         raise BadInput("body: the form has no file; send each file as a part with a file name")
     return found
+
+
+async def show_backfill(request: web.Request, asked: parameters.OfPath) -> Backfilled:
+    """What reading the rest of a path would take."""
+    found = await request.app[SAGA].background.backfill.estimate(asked.session, asked.head)
+    return Backfilled(**asdict(found))
+
+
+async def backfill(request: web.Request, asked: parameters.Backfill) -> Backfilled:
+    """Read the next turns of a path."""
+    step = request.app[SAGA].background.backfill.step(asked.session, asked.turns, asked.head)
+    return Backfilled(**asdict(await to_its_end(request, step)))

@@ -239,6 +239,20 @@ class WorldEdit(OfWorld):
 
 
 @frozen
+class OfPath(OfSession):
+    """A path, by its end: a turn or a timeline; None is the active one."""
+
+    head: str | None = in_query(None)
+
+
+@frozen
+class Backfill(OfPath):
+    """How many turns are read."""
+
+    turns: int = in_query(16, example="16", least=1, most=64)
+
+
+@frozen
 class Import:
     """Files: as the parts of a form, or one as the body itself."""
 

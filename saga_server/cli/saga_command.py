@@ -20,6 +20,7 @@ from saga_server.process import put_off
 from saga_server.terminal import let_everything_be_said, say
 
 _FURTHER = {
+    "backfill": "saga_server.cli.backfill:backfill",
     "backup": "saga_server.cli.backup:backup",
     "bench": "saga_server.bench.command:bench",
     "compare": "saga_server.cli.sessions:compare",

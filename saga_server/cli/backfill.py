@@ -1,0 +1,83 @@
+"""``saga backfill``: has a small model read what happened in turns that nobody reported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from attrs import asdict
+
+from saga_core.errors import BadInput
+from saga_server.cli.data_access import Asking, reached, segment
+from saga_server.cli.settings import fail, settings
+from saga_server.counted import counted
+from saga_server.terminal import say
+
+
+@click.command()
+@click.argument("session")
+@click.option("--head", help="Read another path: to this turn, or to the end of this timeline.")
+@click.option("--budget", type=float, metavar="DOLLARS", help="Stop before more than this is spent.")
+@click.option("--step", "turns", type=click.IntRange(1, 64), default=16, show_default=True, help="Turns at a time.")
+@click.option("--estimate", is_flag=True, help="Say what it would cost, and read nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@settings
+def backfill(
+    file: Path | None,
+    data: Path | None,
+    session: str,
+    head: str | None,
+    budget: float | None,
+    turns: int,
+    estimate: bool,
+    yes: bool,
+) -> None:
+    """Read with the extraction model what happened in the turns of a session that nobody reported.
+
+    SESSION is an id or a name. Only its active path is read, or the one that --head names: a reply that was swiped away
+    costs nothing. It may be stopped at any time (Ctrl-C) and goes on where it stopped. The server has to be running:
+    it knows the models.
+    """
+    path = f"/api/sessions/{segment(session)}/backfill"
+
+    def looked() -> dict[str, Any]:
+        async def look(saga: Any) -> Any:
+            return asdict(await saga.background.backfill.estimate(session, head))
+
+        found: dict[str, Any] = reached(file, data, look, Asking("GET", path, {"head": head}))
+        return found
+
+    def stepped() -> dict[str, Any]:
+        async def step(saga: Any) -> Any:
+            return asdict(await saga.background.backfill.step(session, turns, head))
+
+        query = {"turns": str(turns), "head": head}
+        found: dict[str, Any] = reached(file, data, step, Asking("POST", path, query))
+        return found
+
+    state = looked()
+    say(f"{counted(state['left'], 'turn')} to read with {state['model']}: {_cost(state)}")
+    if estimate or not state["left"]:
+        return
+    if budget is not None and state["dollars"] is None:
+        fail(BadInput(f"--budget: the prices of {state['model']} are not known; set them in models.facts"))
+    if not yes:
+        click.confirm("Read them?", abort=True)
+    begun, total = state["spent"] or 0.0, state["left"]
+    while state["left"]:
+        each = (state["dollars"] or 0.0) / state["left"]
+        spent = (state["spent"] or 0.0) - begun
+        if budget is not None and spent + each * min(turns, state["left"]) > budget:
+            say(f"stopped: {spent:.4f} of {budget:.4f} dollars are spent, and the next step may cost more than is left")
+            return
+        state = stepped()
+        say(f"{total - state['left']} of {total} read; left: {_cost(state)}")
+        if not state["read"]:
+            say("nothing could be read; `saga jobs` says why")
+            return
+
+
+def _cost(state: dict[str, Any]) -> str:
+    dollars = "price not known" if state["dollars"] is None else f"about {state['dollars']:.4f} dollars"
+    return f"{dollars}, {state['input_tokens']:,} tokens in, {state['seconds'] / 60:.0f} minutes"
