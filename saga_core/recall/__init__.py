@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from saga_core.recall.close_words import closeness
 from saga_core.recall.episodes import Episodes, PathEpisodes
-from saga_core.recall.excerpts import excerpt, weigh
+from saga_core.recall.excerpts import excerpt, telling, weigh
 from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
 from saga_core.recall.graph_walk import Neighbors, Walk, walk, weight_of
 from saga_core.recall.kept_lore import KeptLore, KeptMoment
-from saga_core.recall.lexical import LexicalIndex
+from saga_core.recall.lexical import FUNCTION_SHARE, LexicalIndex
 from saga_core.recall.looking_back import looks_back
 from saga_core.recall.lore_index import LoreIndex
 from saga_core.recall.lorebook import LoreSituation, ScoredLore, rank_lore
 from saga_core.recall.mentions import NameIndex, Passage
-from saga_core.recall.passages import STAMP, passage_of, year_of
+from saga_core.recall.particular import Particular
+from saga_core.recall.passages import PLAYER, STAMP, passage_of, year_of
 from saga_core.recall.segments import SIZE, Segment, mark_of, unpack
 from saga_core.recall.time_words import time_meant, turns_meant
 from saga_core.recall.vector_scopes import episodes_scope, lore_scope, spec_of
 
 __all__ = [
+    "FUNCTION_SHARE",
+    "PLAYER",
     "SIZE",
     "STAMP",
     "Episodes",
@@ -30,6 +33,7 @@ __all__ = [
     "LoreSituation",
     "NameIndex",
     "Neighbors",
+    "Particular",
     "Passage",
     "PathEpisodes",
     "Ranking",
@@ -48,6 +52,7 @@ __all__ = [
     "rank_lore",
     "smooth",
     "spec_of",
+    "telling",
     "time_meant",
     "turns_meant",
     "unpack",

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from typing import Protocol
 
 from saga_core.model import Tree
-from saga_core.recall.lexical import LexicalIndex
+from saga_core.recall.lexical import FUNCTION_SHARE, LexicalIndex
 
 
 class Episodes(Protocol):
@@ -18,13 +18,24 @@ class Episodes(Protocol):
         ...
 
     def search(
-        self, query: str, k: int, skip: frozenset[str], reach: int = 0, feedback: float = 0.0
+        self,
+        query: str,
+        k: int,
+        skip: frozenset[str],
+        reach: int = 0,
+        feedback: float = 0.0,
+        function: float = FUNCTION_SHARE,
     ) -> dict[str, float]:
         """The ``k`` turns of the path that answer ``query`` best by their words, and their scores; none of ``skip``.
 
         Also the turns up to ``reach`` before or after one of them that have a score of their own. ``feedback``: what
-        words of the best turns count beside those of ``query``.
+        words of the best turns count beside those of ``query``. ``function``: what is left of the weight of function
+        words.
         """
+        ...
+
+    def spread(self, term: str, most: int) -> int:
+        """In how many turns of the path ``term`` stands; when they are more than ``most``, some number above it."""
         ...
 
     def on_path(self, turn: str) -> bool:
@@ -67,7 +78,13 @@ class PathEpisodes:
         return len(self._path) - 1
 
     def search(
-        self, query: str, k: int, skip: frozenset[str], reach: int = 0, feedback: float = 0.0
+        self,
+        query: str,
+        k: int,
+        skip: frozenset[str],
+        reach: int = 0,
+        feedback: float = 0.0,
+        function: float = FUNCTION_SHARE,
     ) -> dict[str, float]:
         """The best turns of the path by BM25, and what stands beside them."""
         nodes, path = self._nodes, self._path
@@ -83,9 +100,21 @@ class PathEpisodes:
             return [other for other in path[max(0, depth - reach) : depth + reach + 1] if other not in skip]
 
         found = self._index.search(
-            query, k=k, accept=accept, beside=beside if reach else None, feedback=feedback, text=self.text
+            query,
+            k=k,
+            accept=accept,
+            beside=beside if reach else None,
+            feedback=feedback,
+            function=function,
+            text=self.text,
         )
         return dict(found)
+
+    def spread(self, term: str, most: int) -> int:
+        """By the index, which is asked for each turn only where there are other paths: a turn that was told five ways
+        has its words five times."""
+        aside = len(self._index) > len(self._path)
+        return self._index.spread(term, most, self.on_path if aside else None)
 
     def on_path(self, turn: str) -> bool:
         """Whether ``turn`` has an episode and stands above the head, or is it."""

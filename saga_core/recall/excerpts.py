@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
 
 from saga_core.language import caseless, match_text, simplified, telling_nothing
+from saga_core.recall.passages import PLAYER
 
 _END = re.compile(r"[.!?。…！？\n](?:(?<=\n)\n*|(?<=[。！？])[\"'”’」』)]*\s*|(?<!\n)[\"'”’」』)]*\s+)")
 """The end of a sentence, or of a line. It begins with one set of characters, which is searched for twice as fast."""
+_WHOSE = re.compile(rf"{PLAYER}|[^\n:>\"“”]{{1,40}}:\s")
+"""What stands before somebody's words in a line: the player's mark, or a name."""
 _GAP = "…"
 _BEHIND, _FARTHER, _BEFORE = 0.5, 0.2, 0.3
 """What a sentence lends to the one behind it, to the next but one, and to the one before it."""
@@ -38,6 +41,33 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int) -> str:
     head = f"{_GAP} " if first else ""
     tail = f" {_GAP}" if last + 1 < len(starts) else ""
     return f"{head}{chosen}{tail}"
+
+
+def telling(text: str, particular: Callable[[str], bool], weights: Callable[[], Mapping[str, float]]) -> str:
+    """``text`` on one line, without the sentences that are not ``particular``; if none is, the one worth most.
+
+    ``particular`` is asked for each sentence in lower case, ``weights`` (as for ``excerpt``) if none is particular.
+    What is left out is marked with "…". What says whose words a line has stays as long as some of them do.
+    """
+    text, folded, starts, stops = _laid_out(text)
+    kept = [particular(folded[start:stop]) for start, stop in zip(starts, stops, strict=True)]
+    if all(kept):
+        return text.replace("\n", " ")
+    if not any(kept):
+        worth = _worth(folded, starts, weights())
+        kept[worth.index(max(worth))] = True
+    parts: list[str] = []
+    left_out, mark = False, ""
+    for chosen, start, stop in zip(kept, starts, stops, strict=True):
+        if not start or text[start - 1] == "\n":
+            found = _WHOSE.match(text, start)
+            mark = found.group().strip() if found is not None and not chosen else ""
+        if chosen:
+            parts += [part for part in (mark, _GAP) if part] if left_out else []
+            parts.append(text[start:stop])
+            mark = ""
+        left_out = not chosen
+    return " ".join((*parts, _GAP) if left_out else parts)
 
 
 def weigh(words: Sequence[str], texts: Sequence[str]) -> dict[str, float]:

@@ -30,8 +30,11 @@ _FIRST_ASKED = 96
 _REFINED_DOCUMENTS = 48
 _REFINED_TERMS = 4
 FUNCTION_SHARE = 0.3
-"""What is left of the weight of a function word in a query: it says how something is asked, and little of what."""
+"""What is left of the weight of a function word in a query, by default: it says how something is asked, and little of
+what."""
 _FED_DOCUMENTS, _FED_TERMS = 3, 6
+_COUNTED = 64
+"""Documents of a term that are looked at one by one to tell how many stand on a path."""
 _K1 = 1.2
 _B = 0.75
 _UNIT = 4_096
@@ -181,6 +184,7 @@ class LexicalIndex:
         accept: Callable[[str], bool] | None = None,
         beside: Callable[[str], Iterable[str]] | None = None,
         feedback: float = 0.0,
+        function: float = FUNCTION_SHARE,
         text: Callable[[str], str] | None = None,
     ) -> list[tuple[str, float]]:
         """The ``k`` best documents for ``query`` that ``accept`` lets pass, with their scores (above 0), best first.
@@ -188,13 +192,15 @@ class LexicalIndex:
         Equal scores are ordered by id. ``accept`` is asked of the best ones only, until ``k`` passed or 512 were asked.
         The documents that ``beside`` names for one of the ``k`` follow when they have a score, whatever it is. With
         ``feedback`` the six rarest terms of the three best documents are searched for too, and count so much: what is
-        told of a matter elsewhere shares words with what was found. ``text`` gives the text of a document.
+        told of a matter elsewhere shares words with what was found. ``text`` gives the text of a document. ``function``
+        is what is left of the weight of a function word.
         """
         wanted = self._query(query)
-        scores, seen, unread = self._read(wanted)
+        scores, seen, unread = self._read(wanted, function)
         if feedback and text is not None:
             best = self._accepted(scores, seen, unread, _FED_DOCUMENTS, accept)
-            fed, fed_seen, _ = self._read(self._rarest([text(id_) for id_, _ in best], {term for _, term in wanted}))
+            rarest = self._rarest([text(id_) for id_, _ in best], {term for _, term in wanted})
+            fed, fed_seen, _ = self._read(rarest, function)
             for which in fed_seen:
                 scores[which] += feedback * fed[which]
             seen |= fed_seen
@@ -210,6 +216,23 @@ class LexicalIndex:
                     if number in seen:
                         known[other] = scores[number]
         return list(known.items())
+
+    def spread(self, term: str, most: int, accept: Callable[[str], bool] | None = None) -> int:
+        """In how many documents ``term`` stands that ``accept`` lets pass; when more than ``most``,
+        some number above it. ``accept`` is asked of the latest 64 at most, and of none when no more have the term."""
+        known = self._find(term)
+        if known is None or isinstance(known, int):
+            return 0 if known is None else 1
+        count = len(known) >> 1
+        if accept is None or count <= most:
+            return count
+        ids, passed = self._ids, 0
+        for number in reversed(known[max(0, count - _COUNTED) : count]):
+            if accept(ids[number]):
+                passed += 1
+                if passed > most:
+                    break
+        return passed
 
     def _accepted(
         self,
@@ -254,7 +277,9 @@ class LexicalIndex:
         found.sort()
         return found[:QUERY_TERMS]
 
-    def _read(self, wanted: list[tuple[int, str]]) -> tuple[list[float], set[int], list[tuple[float, _Postings, int]]]:
+    def _read(
+        self, wanted: list[tuple[int, str]], function_share: float
+    ) -> tuple[list[float], set[int], list[tuple[float, _Postings, int]]]:
         """Scores by document number within the budget, the documents that have one, and the parts of postings that
         were not read."""
         total = len(self._numbers)
@@ -266,7 +291,7 @@ class LexicalIndex:
         for documents_with, term in wanted:
             weight = log(1 + (total - documents_with + 0.5) / (documents_with + 0.5)) / _UNIT
             if term in function:
-                weight *= FUNCTION_SHARE
+                weight *= function_share
             known = self._postings[term]
             if isinstance(known, int):
                 number = known >> 16

@@ -10,6 +10,9 @@ _DAYS = tuple(re.compile(each.past.dated, re.ASCII) for each in every())
 STAMP = re.compile(rf"(?:{'|'.join(word for each in every() for word in each.past.turn)}) \d+(?: \| |$)")
 """The number of a turn, with which an episode's line of facts begins."""
 
+PLAYER = "> "
+"""What stands before the player's words in an episode."""
+
 
 def year_of(day: str) -> tuple[str, str]:
     """The year of a day that ``spoken_day`` gave, and the day without it; twice "" for any other text."""

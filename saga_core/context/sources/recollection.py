@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from attrs import evolve, field, frozen
 
@@ -14,15 +15,19 @@ from saga_core.context.scene import EPISODE_HITS, Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.language import content_words, language_of, match_text, mentions_folded, standing
 from saga_core.recall import (
+    FUNCTION_SHARE,
+    PLAYER,
     STAMP,
     Episodes,
     Fused,
+    Particular,
     Ranking,
     closeness,
     excerpt,
     fuse,
     lift,
     smooth,
+    telling,
     time_meant,
     turns_meant,
     weigh,
@@ -34,6 +39,8 @@ _NEIGHBOURING, _NEIGHBOURING_HITS = 128, 200
 """Candidates by words and by meaning where turns are short: many have room, and each lends to its neighbours."""
 _SMOOTHED, _FUSED = 128, 200
 """How many are told apart after that, by words alone and with both."""
+_OF_PAIRS = 1
+"""Turns to each side that lend to one where each is the player's words and a reply."""
 _OF_A_TIME = 96
 """Turns of a long time that are raised."""
 _ROOM = 500
@@ -42,8 +49,8 @@ _LOOKED_AT, _BRIEF = 12, 400
 _LOOKED_INTO = 16
 _WEIGHED = 24
 """Turns among which a word of the query is rare or common: those found best."""
-_WHOLE = 12
-"""Brief turns that are told whole, the best ones: what answers is seldom what resembles the question."""
+_COUNTED_FROM = 24
+"""Turns from which on it says something that few of them have a word."""
 _ASIDE = 3
 """How many turns are offered, of those above the average candidate, when the player's words do not look back."""
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
@@ -80,7 +87,8 @@ class Recollection:
         query = " ".join((request.player_words, *scene.other_names))
         if ranking.lexical:
             count = _NEIGHBOURING if ranking.reach else _CANDIDATES if scene.looks_back else _FEW
-            lexical = episodes.search(query, count, request.shown, ranking.reach, ranking.feedback)
+            function = ranking.function if brief else FUNCTION_SHARE
+            lexical = episodes.search(query, count, request.shown, ranking.reach, ranking.feedback, function)
         wanted = content_words(query)
         dense: dict[str, float] = {}
         near: dict[str, float] = {}
@@ -94,12 +102,15 @@ class Recollection:
         if not scene.looks_back:
             ranked = [(turn, entry) for turn, entry in ranked if entry.score >= 0]
         words = labels(request.language)
-        weights = weigh(wanted, [_said(episodes.text(turn)) for turn, _ in ranked[:_WEIGHED]])
+        # Most turns of a talk are told without being cut.
+        weights = cache(lambda: weigh(wanted, [_said(episodes.text(turn)) for turn, _ in ranked[:_WEIGHED]]))
+        particular = Particular(episodes.spread, episodes.last) if brief and episodes.last >= _COUNTED_FROM else None
         left = (self.most if scene.looks_back else self.room) * _SPARE * language_of(request.language).texts.sizes.token
         pieces: list[Piece] = []
         said, begun = set[str](), set[str]()
-        for place, (turn, entry) in enumerate(ranked):
-            piece = self._piece(turn, entry, episodes, weights, scene, words, whole=brief and place < _WHOLE)
+        for turn, entry in ranked:
+            told = _remembered(episodes.text(turn), weights, request.language, brief, particular)
+            piece = self._piece(turn, entry, told, scene, words)
             pieces.append(piece)
             if piece.text in said:  # "Thanks!": it will be told once
                 continue
@@ -115,22 +126,20 @@ class Recollection:
         self,
         turn: str,
         entry: Fused[int],
-        episodes: Episodes,
-        weights: Mapping[str, float],
+        told: tuple[str, str, bool],
         scene: Scene,
         words: Labels,
-        *,
-        whole: bool,
     ) -> Piece:
-        depth, language = entry.document, scene.request.language
-        facts, said, stamped = _remembered(episodes.text(turn), weights, language, whole)
+        depth = entry.document
+        facts, said, stamped = told
         # What somebody said in a talk is told by its date, or by what stands around it.
         when = f"{words.turn.format(depth=depth)} " if stamped or not said else ""
         bare = f"{when}{one_line(said)}" if said else ""
         text = f"{when}{one_line(f'{facts} — {said}' if facts and said else facts or said)}"
         year, day = year_of(facts) if said else ("", "")
         brief = one_line(f"{day} — {said}") if year else ""
-        away = _away(episodes.present(turn), scene)
+        episodes = scene.request.episodes
+        away = _away(episodes.present(turn) if episodes is not None else None, scene)
         if away:
             mark = words.not_there.format(names=", ".join(away))
             text, bare, brief = (f"{each} {mark}" if each else "" for each in (text, bare, brief))
@@ -194,14 +203,15 @@ def rank_episodes(
 
 def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
     """The ranking for turns as long as these: neighbours and feedback count where turns are brief, closeness where they
-    are long.
+    are long. In a chat each turn is two people's words, and its neighbours reach half as far.
 
     An embedder that sees no more than spelling has no say: words tell as much, and better. Closeness is for the one
     turn that is asked for.
     """
     dense = 0.0 if scene.spelling else ranking.dense
     if brief:
-        return evolve(ranking, close=0.0, dense=dense)
+        reach = min(ranking.reach, _OF_PAIRS) if _paired(scene) else ranking.reach
+        return evolve(ranking, reach=reach, close=0.0, dense=dense)
     return evolve(ranking, reach=0, feedback=0.0, close=ranking.close if scene.looks_back else 0.0, dense=dense)
 
 
@@ -267,6 +277,13 @@ def _brief(episodes: Episodes) -> bool:
     return sum(map(len, texts)) <= most and sum(len(text.encode()) for text in texts) <= most
 
 
+def _paired(scene: Scene) -> bool:
+    """Whether the latest turn has the player's words, as those of a chat do."""
+    episodes = scene.request.episodes
+    latest = episodes.at(episodes.last) if episodes is not None else None
+    return episodes is not None and latest is not None and _said(episodes.text(latest)).startswith(PLAYER)
+
+
 def _by_depth(scores: dict[str, float], episodes: Episodes) -> dict[int, float]:
     return {episodes.depth(turn): score for turn, score in scores.items()}
 
@@ -281,9 +298,15 @@ def _said(text: str) -> str:
     return text.partition("\n")[2]
 
 
-def _remembered(text: str, weights: Mapping[str, float], language: str, brief: bool) -> tuple[str, str, bool]:
-    """The facts of an episode's first line, its number left out; the part of what was said that is asked about, all of
-    it if it is ``brief``; and whether there was a number."""
+def _remembered(
+    text: str,
+    weights: Callable[[], Mapping[str, float]],
+    language: str,
+    brief: bool,
+    particular: Callable[[str], bool] | None,
+) -> tuple[str, str, bool]:
+    """The facts of an episode's first line, its number left out; what was said that is ``particular``, and the part of
+    that which is asked about, all of it if it is ``brief``; and whether there was a number."""
     facts, _, said = text.partition("\n")
     stamp = STAMP.match(facts)
     if stamp is not None:
@@ -291,5 +314,9 @@ def _remembered(text: str, weights: Mapping[str, float], language: str, brief: b
     sizes = language_of(language).texts.sizes
     whole = sizes.brief if brief else sizes.whole
     if not said:
-        return excerpt(facts, weights, sizes.whole), "", stamp is not None
-    return facts, excerpt(said, weights, whole if len(said) <= whole else sizes.excerpt), stamp is not None
+        return excerpt(facts, weights(), sizes.whole), "", stamp is not None
+    if particular is not None:
+        said = telling(said, particular, weights)
+    if len(said) <= whole:
+        return facts, said, stamp is not None
+    return facts, excerpt(said, weights(), sizes.excerpt), stamp is not None

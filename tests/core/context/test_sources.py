@@ -22,6 +22,7 @@ from saga_core.ids import entity_id
 from saga_core.model.entities import Entity, Happening, Kind, Placement, Relation, Stack
 from saga_core.model.world_state import WorldState
 from saga_core.recall.episodes import PathEpisodes
+from saga_core.recall.fusion import Ranking
 from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.lore_index import LoreIndex
 from saga_core.stores.graph import Edge
@@ -460,6 +461,30 @@ async def test_of_a_talk_without_days_no_turn_has_a_number() -> None:
     pieces = {piece.key: piece for piece in await gather(Recollection(), request)}
     assert pieces["turn:t2"].text == "Melanie: My kitten sleeps, 2." and not pieces["turn:t2"].within
     assert pieces["turn:t4"].text == "(turn 4) place: inn — The kitten plays."
+
+
+async def test_of_a_talk_what_everybody_says_anytime_is_left_out() -> None:
+    talk = "Turn {at}\n> How was your day? Same old, same old.\nWow! I love that, good for you! {more}"
+    past = ["", *(talk.format(at=at, more="Take care!") for at in range(1, 40))]
+    past[7] = talk.format(at=7, more="We fired the kiln. Take care!")
+    past[8] = "Turn 8\n> How was your day? The kiln cracked, at night.\nTake care!"
+    state = ko_state(depth=39, turn="t39")
+    request = ask("Kiln?", state=state, episodes=path_episodes(past), language="en")
+    pieces = {piece.key: piece.text for piece in await gather(Recollection(), request)}
+    assert pieces["turn:t7"] == "(turn 7) … We fired the kiln. …"
+    assert pieces["turn:t8"] == "(turn 8) > … The kiln cracked, at night. …"
+    assert pieces["turn:t6"] == "(turn 6) > How was your day? …"  # a neighbour
+    few = ask("Kiln?", state=ko_state(depth=9, turn="t9"), episodes=path_episodes(past[:10]), language="en")
+    whole = {piece.key: piece.text for piece in await gather(Recollection(), few)}
+    assert whole["turn:t8"] == "(turn 8) > How was your day? The kiln cracked, at night. Take care!"
+
+
+async def test_in_a_chat_the_neighbours_of_a_turn_stand_nearer_than_in_a_talk_turn_by_turn() -> None:
+    for text, near in (("\n> Kol{0}.\nPev{0}.", {3, 4, 5}), ("\nMia: kol{0}.", {2, 3, 4, 5, 6})):
+        past = ["", *(text.format(chr(96 + at)) for at in range(1, 25))]
+        request = ask("Where is kold?", state=ko_state(depth=24), episodes=path_episodes(past), language="en")
+        source = Recollection(ranking=Ranking(feedback=0.0))
+        assert {piece.order for piece in await gather(source, request)} == near
 
 
 async def test_what_was_said_again_and_again_takes_no_room_from_the_rest() -> None:

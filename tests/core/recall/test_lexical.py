@@ -182,3 +182,13 @@ def test_words_of_what_was_found_first_bring_what_shares_no_word_with_the_query(
     assert fed["apart"] < fed["later"] < fed["told"]
     assert fed["told"] > plain["told"]
     assert index.search("unheard", k=10, feedback=0.3, text=texts.__getitem__) == []
+
+
+def test_in_how_many_documents_a_term_stands() -> None:
+    index = LexicalIndex()
+    for number in range(20):
+        index.add(f"d{number}", "kiln" if number == 7 else "day" if number % 2 else "day dog")
+    assert [index.spread(term, 3) for term in ("cat", "kiln", "day")] == [0, 1, 19]
+    assert index.spread("dog", 3, lambda id_: id_ in {"d2", "d4"}) == 2
+    assert index.spread("dog", 3, lambda id_: True) == 4
+    assert index.spread("dog", 30, lambda id_: False) == 10
