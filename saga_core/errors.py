@@ -59,6 +59,10 @@ class Conflict(StoreError):
         super().__init__(message or f"precondition failed at key {key!r}")
 
 
+class LeaseLost(StoreError):
+    """Another server writes this session now, or has written it meanwhile. Nothing was written."""
+
+
 class NotSupported(StoreError):
     """An operation or a capability that this backend does not declare. Never an empty answer instead."""
 
@@ -92,3 +96,16 @@ class UpstreamError(SagaError):
 
 class GaveWay(SagaError):
     """A narration needed the upstream before the model said anything: ask again when that is over."""
+
+
+class OwnedElsewhere(SagaError):
+    """Another server, which is alive, writes this session: ask ``address``."""
+
+    def __init__(self, session: str, server: str, address: str) -> None:
+        self.session = session
+        self.server = server
+        self.address = address
+        super().__init__(
+            f"session {session} is played on the server {server}"
+            + (f"; ask it there: {address}" if address else "; ask again in a moment")
+        )

@@ -50,6 +50,7 @@ class Saga:
         entropy: Entropy | None = None,
         resume: bool = True,
         tolerant: bool = False,
+        address: str = "",
     ) -> Opening:
         """Open what ``config`` names: a ``Config``, a mapping, or the path of a YAML file.
 
@@ -60,7 +61,8 @@ class Saga:
         ``extractor``, right after the reply if ``extraction.automatic`` is ``local``. The caller closes all of them.
         Without ``resume``, pending work is left to the next engine, no session is collected and nothing damaged is set
         aside: use that to look without changing anything. ``tolerant``: a damaged journal does not raise; the engine
-        runs without it as far as possible, and the degraded modes say so.
+        runs without it as far as possible, and the degraded modes say so. ``address``: where other servers that share
+        the journal reach this one, unless ``server.address`` says it.
         """
         given = Given(
             extractor=extractor,
@@ -70,6 +72,7 @@ class Saga:
             entropy=entropy or SystemEntropy(),
             resume=resume,
             tolerant=tolerant,
+            address=address,
         )
         return Opening(config, given)
 
@@ -211,6 +214,7 @@ class Saga:
                 **parts.background.vectors.describe(),
             },
             "sessions": {"live": len(parts.live)},
+            **({} if parts.leases is None else {"servers": parts.leases.status()}),
             **parts.background.status(),
             "counters": dict(sorted(parts.counters.counts.items())),
             "degraded": dict(parts.counters.degraded),

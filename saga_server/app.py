@@ -32,6 +32,8 @@ from saga_server.http import (
     guarded,
     heard,
     only_header_text,
+    passed_on,
+    prepare_passing,
     share_with_origin,
     tell_request_id,
 )
@@ -46,7 +48,9 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
     """
     saga.counters.listeners.append(metrics.hear)
     server = current.config.server
-    app = web.Application(middlewares=[heard, errors_as_json, guarded], client_max_size=server.max_body_mb << 20)
+    app = web.Application(
+        middlewares=[heard, errors_as_json, guarded, passed_on], client_max_size=server.max_body_mb << 20
+    )
     app[SAGA] = saga
     app[LIMIT] = server.max_body_mb << 20
     app[SILENT] = set()
@@ -65,6 +69,7 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
         saga, current.narrators, metrics, keep_alive=server.keep_alive, patience=server.request_timeout
     )
     prepare(app)
+    prepare_passing(app)
     app.on_response_prepare.append(share_with_origin)
     app.on_response_prepare.append(tell_request_id)
     app.on_response_prepare.append(only_header_text)

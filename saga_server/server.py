@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import socket
 from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Self, TypeVar
@@ -97,6 +98,12 @@ class Server:
         shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
         return f"http://{shown}:{self.port}"
 
+    def _reached_at(self) -> str:
+        """Where other machines reach it, as far as it knows."""
+        if self.config.server.host in ("0.0.0.0", "::"):
+            return f"http://{socket.gethostname()}:{self.port}"
+        return self.url
+
     @property
     def open_requests(self) -> int:
         """Chat requests that are being answered or recorded."""
@@ -168,7 +175,12 @@ class Server:
         if self._automatic is not None:
             _log.info("%s is asked about replies without a state block (extraction.automatic)", self._automatic.name)
         self._saga = await Saga.open(
-            self.config, extractor=extractor, curator=curator, automatic=self._automatic, tolerant=True
+            self.config,
+            extractor=extractor,
+            curator=curator,
+            automatic=self._automatic,
+            tolerant=True,
+            address=self._reached_at(),
         )
         metrics = Metrics()
         watch = running_watch()

@@ -10,6 +10,7 @@ from saga_core.assembly.build_play import build_play, build_prompting
 from saga_core.assembly.curators import open_curators
 from saga_core.assembly.foundations import Foundations
 from saga_core.assembly.parts import Given, Parts
+from saga_core.assembly.sharing import connect, share
 from saga_core.capabilities import Capability
 from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Config, Settings
@@ -28,6 +29,7 @@ from saga_core.jobs import (
 )
 from saga_core.journal import Journal
 from saga_core.maintenance import Maintenance, Tools
+from saga_core.ownership import Leases
 from saga_core.play import Prompting
 from saga_core.storage import SelfHealingStore, Stores, make_private_once, notice_change, open_stores
 from saga_core.stores import GraphStore, VectorStore
@@ -44,11 +46,14 @@ async def assemble(config: Config, given: Given) -> Parts:
     async with AsyncExitStack() as stack:
         stores = await open_stores(config, counters, mend=given.resume, tolerant=given.tolerant)
         stack.push_async_callback(stores.aclose)
+        leases = share(config, given, stores, counters)
         journal, whole = await _open_journal(config, stores, counters, given)
         base = Foundations(Settings(config), given, stores, journal, counters)
-        parts = await _build(base)
+        parts = await _build(base, leases)
         stack.push_async_callback(parts.supervisor.aclose, 0.0)
         if given.resume and whole:
+            if leases is not None:
+                await leases.start()
             try:
                 await make_private_once(stores, config)
                 await _take_up(parts)
@@ -74,7 +79,7 @@ async def _open_journal(config: Config, stores: Stores, counters: Counters, give
     return journal, True
 
 
-async def _build(base: Foundations) -> Parts:
+async def _build(base: Foundations, leases: Leases | None) -> Parts:
     """Everything."""
     config, clock, counters = base.settings.config, base.given.clock, base.counters
     worlds, contexts = WorldLibrary(default_roots(config.base)), RecentContexts()
@@ -111,6 +116,10 @@ async def _build(base: Foundations) -> Parts:
     for job in (base.views, extraction, personas, reviews, forgetting, vectors, collection):
         base.supervisor.add(job)
     base.views.followers += [extraction, personas, reviews, vectors]
+    play = build_play(base, worlds, matcher, reader, prompting, turn_bills, contexts, extraction)
+    if leases is not None:
+        connect(leases, base, prompting)
+        play.pin, play.places.own = leases.pin, leases.own
     return Parts(
         settings=base.settings,
         stores=base.stores,
@@ -125,7 +134,8 @@ async def _build(base: Foundations) -> Parts:
         projector=base.projector,
         clock=clock,
         ids=base.ids,
-        play=build_play(base, worlds, matcher, reader, prompting, turn_bills, contexts, extraction),
+        leases=leases,
+        play=play,
         sessions=sessions,
         timelines=Timelines(
             sessions=sessions,

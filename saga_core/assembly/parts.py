@@ -15,6 +15,7 @@ from saga_core.ids import IdSource
 from saga_core.jobs import Background
 from saga_core.journal import Journal
 from saga_core.maintenance import Maintenance
+from saga_core.ownership import Leases
 from saga_core.play import Play, Prompting
 from saga_core.ports import ChatModel, Clock, Entropy
 from saga_core.sessions import LiveSessions
@@ -40,6 +41,8 @@ class Given:
     """Whether the work that waits is taken up, and what is damaged put aside."""
     tolerant: bool = False
     """Whether a damaged journal is gone without, as far as that is possible."""
+    address: str = ""
+    """Where other servers that share the journal reach this one."""
 
 
 @frozen(eq=False, kw_only=True)
@@ -59,6 +62,8 @@ class Parts:
     projector: Projector
     clock: Clock
     ids: IdSource
+    leases: Leases | None
+    """Which sessions this server writes, where several share the journal."""
     play: Play
     sessions: Sessions
     timelines: Timelines

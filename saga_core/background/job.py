@@ -117,6 +117,9 @@ class Job:
     async def resume(self) -> None:
         """Take up what the process before left."""
 
+    async def take_up(self, session: str) -> None:
+        """Take up what another server left in a session."""
+
     async def before_drain(self) -> None:
         """Draining is about to begin: ask for everything that should be done now."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from attrs import define, field, frozen
@@ -80,6 +80,9 @@ class Supervisor:
 
     counters: Counters
     locks: SessionLocks = field(factory=SessionLocks)
+    may_work: Callable[[str], Awaitable[bool]] | None = None
+    """Whether this server may work on a session now, where several share the journal. What it may not do is left to
+    the one that does."""
     _queues: dict[str, _Queue] = field(factory=dict)
     _changed: asyncio.Event = field(factory=asyncio.Event)
     _closed: bool = False
@@ -101,6 +104,11 @@ class Supervisor:
         """Let every job take up what the process before left."""
         for job in self.jobs:
             await job.resume()
+
+    async def take_up(self, session: str) -> None:
+        """Let every job take up what another server left in a session."""
+        for job in self.jobs:
+            await job.take_up(session)
 
     def ask(self, job: Job, session: str, *, first: bool | None = None, after: float = 0.0) -> None:
         """There is work of ``job`` in a session. ``first``: it goes before that of other sessions, or behind it.
@@ -269,6 +277,9 @@ class Supervisor:
         work.asked = False
         try:
             async with asyncio.timeout(job.patience) as limit:
+                if self.may_work is not None and work.session and not await self.may_work(work.session):
+                    job.forget(work.session)
+                    return False
                 step = await job.step(work.session)
         except Exception as error:  # noqa: BLE001 - whatever a step raises is told, and tried again
             late = isinstance(error, TimeoutError) and limit.expired()

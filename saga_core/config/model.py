@@ -67,6 +67,12 @@ class ServerConfig:
     """Seconds that an upstream may stay silent."""
     keep_alive: float = field(default=15.0, validator=Number(zero=True))
     """Seconds of silence after which a waiting stream gets a comment, so that nobody in between hangs up; 0: never."""
+    name: str | None = field(default=None, validator=Text("a name", optional=True))
+    """Tells servers that share a journal apart; the same after a restart. None: host name and port."""
+    address: str | None = field(default=None, validator=Url())
+    """Where these servers reach each other. None: host and port."""
+    lease_seconds: float = field(default=10.0, validator=Number())
+    """Seconds without a sign of life after which the sessions of a server are free for the others."""
     drain_timeout: float = field(default=20.0, validator=Number(zero=True))
     """Seconds that shutting down waits for background work; the rest is done at the next start."""
 

@@ -114,6 +114,13 @@ class ExtractionJob(Job):
         for session in found:
             self.kick(session)
 
+    async def take_up(self, session: str) -> None:
+        """Take up what the journal says is wanted in a session."""
+        found = {turn: wanted for _, turn, wanted in await self.journal.jobs(session) if wanted is not None}
+        if found:
+            self._backlog(session).wanted.update(found)
+            self.kick(session)
+
     async def wants(self, live: LiveSession, turns: Sequence[str]) -> Mapping[str, Wanted]:
         """What was wanted of ``turns`` before, and which of them nobody reported."""
         known = self._backlogs[live.session.id].wanted if live.session.id in self._backlogs else {}

@@ -71,6 +71,10 @@ class ViewsJob(Job):
         if waiting:
             log.info("resuming the work of %d turns in %d sessions", sum(map(len, waiting.values())), len(waiting))
 
+    async def take_up(self, session: str) -> None:
+        """Take up what the journal says is to be rendered in a session."""
+        self.submit(session, [turn for _, turn, wanted in await self._journal.jobs(session) if wanted is None])
+
     def queued(self, session: str) -> Collection[str]:
         """The session's turns whose views are queued or being rendered."""
         return self._turns.get(session, ())

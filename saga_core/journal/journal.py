@@ -371,13 +371,14 @@ class Journal:
         """Delete the stored states of a session; they are computed again when needed."""
         await self._delete([key async for key, _ in self._all(("state", session_id))])
 
-    async def jobs(self) -> list[tuple[str, str, Wanted | None]]:
+    async def jobs(self, session_id: str | None = None) -> list[tuple[str, str, Wanted | None]]:
         """(session id, turn id, what of it) of all work that is still to be done, oldest first within a session.
 
-        None: the turn's views, and whatever it needs after that.
+        None: the turn's views, and whatever it needs after that. With ``session_id`` that of one session alone.
         """
+        prefix = ("job",) if session_id is None else ("job", session_id)
         found: list[tuple[str, str, Wanted | None]] = []
-        async for key, raw in self._all(("job",)):
+        async for key, raw in self._all(prefix):
             try:
                 found.append((key[1], key[2], codec.decode(raw, Wanted) if raw else None))
             except StoreCorrupt as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from attrs import define, evolve, field, frozen
 
 from saga_core.background import SessionLocks
@@ -11,7 +13,7 @@ from saga_core.errors import NotFound
 from saga_core.ids import IdSource
 from saga_core.journal import Journal
 from saga_core.log_context import set_log_context
-from saga_core.model import Delta, TurnKind
+from saga_core.model import Delta, Session, TurnKind
 from saga_core.play.adoption import adopt
 from saga_core.play.asked import Asked
 from saga_core.play.open_calls import OpenCalls
@@ -54,6 +56,9 @@ class Places:
     counters: Counters
     open_calls: OpenCalls
     usual: UsualNotes = field(factory=UsualNotes)
+    own: Callable[[str], Awaitable[bool]] | None = None
+    """Makes this server the writer of a session, where several share the journal. Whether others wrote it meanwhile.
+    Raises ``OwnedElsewhere``."""
 
     async def find(self, asked: Asked) -> Place | None:
         """The place of a request; None for a side request that shows nothing of a known story.
@@ -64,9 +69,7 @@ class Places:
         only, timeline = None, ""
         if asked.session:
             only, timeline = await self.directory.named(asked.session, asked.owner, asked.world.get)
-        found = await locate(
-            self.matcher, asked.transcript, owner=asked.owner, only=only, world=lambda: asked.world.get().name
-        )
+        found = await self._locate(asked, only)
         found = self.usual.told(found)
         if asked.aside:
             found = evolve(found, kind=TurnKind.SIDE)
@@ -108,6 +111,17 @@ class Places:
         except NotFound:  # it was deleted since
             return match
         return evolve(match, session=session.id, parent=session.root) if session.owner == owner else match
+
+    async def _locate(self, asked: Asked, only: Session | None) -> Located:
+        """The place that the history proves, in a session that this server may write."""
+        while True:
+            found = await locate(
+                self.matcher, asked.transcript, owner=asked.owner, only=only, world=lambda: asked.world.get().name
+            )
+            named = only.id if only is not None else None
+            session = named if found.match.session is None else found.match.session
+            if self.own is None or session is None or found.outside or not await self.own(session):
+                return found  # else it was looked for in what is no longer so
 
     async def _session(self, found: Located, asked: Asked) -> LiveSession:
         """The session that was found, or a new one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -60,6 +60,8 @@ class Play:
     ids: IdSource
     clock: Clock
     counters: Counters
+    pin: Callable[[str, PendingTurn], None] | None = None
+    """Keeps a session with this server as long as a turn of it is under way, where several share the journal."""
 
     async def begin(
         self,
@@ -207,6 +209,8 @@ class Play:
             counted_by=prompting.counter.id,
         )
         self.contexts.keep(pending.id, context)
+        if self.pin is not None:
+            self.pin(live.session.id, pending)
         return pending
 
     async def _await_extraction(self, live: LiveSession, parent: str) -> tuple[str, ...]:

@@ -130,9 +130,12 @@ class PromptMemories:
         for turn, language in pages:
             held.fresh.pop((turn, language), None)
 
-    def forget(self) -> None:
-        """Keep none of them at hand."""
-        self._held.clear()
+    def forget(self, session: str | None = None) -> None:
+        """Keep none of them at hand, or not that of ``session``."""
+        if session is None:
+            self._held.clear()
+        else:
+            self._held.pop(session, None)
 
     async def _load(self, session: str) -> HeldMemory:
         memory, volatile = keys.prompt(session, "memory"), keys.prompt(session, "floating")

@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
+from typing import Protocol
 
 from attrs import define, field
 
@@ -21,6 +22,26 @@ _WORLDS = 16
 """Worlds from which on those without a session in memory are let go."""
 
 
+class Ownership(Protocol):
+    """Knows whether other servers wrote a session since it was read, where several share the journal."""
+
+    def holds(self, session: str) -> bool:
+        """Whether nobody else writes the session."""
+        ...
+
+    async def is_current(self, session: str) -> bool:
+        """Whether what is in memory of a session is as the journal has it."""
+        ...
+
+    async def loading(self, session: str) -> int:
+        """A session is about to be read: what ``is_loaded`` wants to hear afterwards."""
+        ...
+
+    def is_loaded(self, session: str, found: int) -> bool:
+        """Whether nobody wrote the session while it was read."""
+        ...
+
+
 @define(eq=False, repr=False)
 class LiveSessions:
     """The sessions in memory. Each is loaded once; beyond ``limit``, the least recently used is evicted."""
@@ -30,6 +51,8 @@ class LiveSessions:
     busy: Callable[[str], bool]
     checkpoint_every: int
     limit: int = 64
+    ownership: Ownership | None = None
+    """Set where several servers share the journal."""
     evicted: set[str] = field(factory=set)
     """Sessions that were let go from memory lately, for whoever keeps something in memory for them."""
     forgotten: int = 0
@@ -42,8 +65,12 @@ class LiveSessions:
     async def get(self, session_id: str) -> LiveSession:
         """The session, loaded if need be. ``NotFound``."""
         found = self._live.get(session_id)
+        if found is not None and self.ownership is not None and not await self.ownership.is_current(session_id):
+            self.forget(session_id)
+            found = None
         if found is not None:
-            self._live.move_to_end(session_id)
+            if session_id in self._live:  # else it was let go meanwhile
+                self._live.move_to_end(session_id)
             return found
         task = self._loading.get(session_id)
         if task is None:
@@ -58,7 +85,9 @@ class LiveSessions:
         return (await self.get(session_id)).tree
 
     def peek(self, session_id: str) -> LiveSession | None:
-        """The session if it is in memory."""
+        """The session if it is in memory, and nobody else writes it."""
+        if self.ownership is not None and not self.ownership.holds(session_id):
+            return None
         return self._live.get(session_id)
 
     def admit(self, live: LiveSession) -> None:
@@ -121,6 +150,19 @@ class LiveSessions:
         self.counters.degrade("journal.reviews", f"session {session_id}: a review is left out: {error}")
 
     async def _load(self, session_id: str) -> LiveSession:
+        if self.ownership is None:
+            live = await self._read(session_id)
+        else:
+            while True:
+                found = await self.ownership.loading(session_id)
+                live = await self._read(session_id)
+                if self.ownership.is_loaded(session_id, found):
+                    break
+        self.counters.add("sessions.loaded")
+        self.admit(live)
+        return live
+
+    async def _read(self, session_id: str) -> LiveSession:
         session = await self.journal.session(session_id)
         prepared = await self._world(session.digest)
         tree = await self.journal.tree(session_id)
@@ -130,6 +172,4 @@ class LiveSessions:
         await live.index_all()
         live.timelines = await self.journal.timelines(session_id)
         live.reviews = await self.journal.reviews(session_id, partial(self._unreadable, session_id))
-        self.counters.add("sessions.loaded")
-        self.admit(live)
         return live

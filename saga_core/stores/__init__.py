@@ -16,7 +16,7 @@ from saga_core.stores.graph import (
     Scalar,
     Value,
 )
-from saga_core.stores.lifecycle import MINIMUM, Compacting, Health, Limits, Store, StoreInfo, too_small
+from saga_core.stores.lifecycle import MINIMUM, Compacting, Health, Holding, Limits, Store, StoreInfo, too_small
 from saga_core.stores.md_cache import MdCache, Pages
 from saga_core.stores.state_kv import Batch, Key, StateKV
 from saga_core.stores.validate import (
@@ -66,6 +66,7 @@ __all__ = [
     "GraphStore",
     "Health",
     "Hit",
+    "Holding",
     "Key",
     "Limits",
     "MdCache",

@@ -107,3 +107,15 @@ class Compacting(Protocol):
     async def compact(self) -> None:
         """Write the files anew, so that no byte of what was deleted is left in them. What is stored stays as it is."""
         ...
+
+
+class Holding(Protocol):
+    """What declares both ``RESIDENT`` and ``SHARED``: it keeps in memory only the scopes that it is told to hold."""
+
+    def hold(self, scope: str) -> None:
+        """Nobody else writes to ``scope`` from now on: it may be kept in memory."""
+        ...
+
+    def release(self, scope: str) -> None:
+        """Others may write to ``scope`` again: it is read from the store."""
+        ...

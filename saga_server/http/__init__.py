@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from saga_server.http.header_text import only_header_text
     from saga_server.http.identity import Bearer
     from saga_server.http.openai_schema import read_json
+    from saga_server.http.passing import passed_on, prepare_passing
     from saga_server.http.request_names import read_name
     from saga_server.http.security import BEARER, guarded, share_with_origin
     from saga_server.http.startup_responder import StartupResponder
@@ -45,6 +46,8 @@ __all__ = [
     "heard",
     "listen",
     "only_header_text",
+    "passed_on",
+    "prepare_passing",
     "read_json",
     "read_name",
     "share_with_origin",
@@ -75,6 +78,8 @@ __getattr__ = lazy_face(
         "RequestError": "saga_server.http.errors:RequestError",
         "errors_as_json": "saga_server.http.errors:errors_as_json",
         "Exchanges": "saga_server.http.exchanges:Exchanges",
+        "passed_on": "saga_server.http.passing:passed_on",
+        "prepare_passing": "saga_server.http.passing:prepare_passing",
         "read_json": "saga_server.http.openai_schema:read_json",
         "read_name": "saga_server.http.request_names:read_name",
         "Bearer": "saga_server.http.identity:Bearer",

@@ -16,8 +16,10 @@ from saga_core.errors import (
     BadInput,
     Closed,
     Conflict,
+    LeaseLost,
     NotFound,
     NotSupported,
+    OwnedElsewhere,
     SagaError,
     StoreError,
     StoreLocked,
@@ -102,7 +104,9 @@ _ANSWERS: tuple[tuple[type[SagaError], tuple[int, str]], ...] = (
     (StoreUnavailable, (503, "unavailable_error")),
     (StoreLocked, (503, "unavailable_error")),
     (Closed, (503, "unavailable_error")),
+    (LeaseLost, (503, "unavailable_error")),
     (StoreError, (500, "store_error")),
+    (OwnedElsewhere, (503, "unavailable_error")),
     (SagaError, (500, "server_error")),
 )
 

@@ -10,7 +10,7 @@ from attrs import define, field, frozen
 from saga_core import Saga
 from saga_core.errors import StoreError
 from saga_core.journal import PROBE_KEY
-from saga_core.stores import Batch
+from saga_core.stores import Batch, Key
 from saga_server.process.current import Current
 
 SECONDS = 5.0
@@ -48,9 +48,15 @@ class Readiness:
 
     saga: Saga
     current: Current
+    _key: Key = field(init=False)
+    """What is written to prove the journal: its own for each server that shares it."""
     _proven: float = field(default=float("-inf"), init=False)
     """When the journal was last seen to take an entry, on the loop's clock."""
     _probing: asyncio.Task[str] | None = field(default=None, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        leases = self.saga.parts.leases
+        self._key = PROBE_KEY if leases is None else (*PROBE_KEY, leases.server)
 
     async def look(self) -> Ready:
         """How it is now."""
@@ -76,9 +82,9 @@ class Readiness:
     async def _probe(self) -> str:
         state = self.saga.stores.state
         try:
-            await state.commit(Batch({PROBE_KEY: _WRITTEN}))
-            found = (await state.get([PROBE_KEY])).get(PROBE_KEY)
-            await state.commit(Batch(deletes=frozenset({PROBE_KEY})))
+            await state.commit(Batch({self._key: _WRITTEN}))
+            found = (await state.get([self._key])).get(self._key)
+            await state.commit(Batch(deletes=frozenset({self._key})))
         except StoreError as error:
             return str(error)
         if found != _WRITTEN:

@@ -1,0 +1,92 @@
+"""Puts the journal behind the fence where several servers share it, and tells the parts who writes a session."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from typing import cast
+
+from saga_core.assembly.foundations import Foundations
+from saga_core.assembly.parts import Given
+from saga_core.capabilities import Capability
+from saga_core.config import Config
+from saga_core.counters import Counters
+from saga_core.errors import OwnedElsewhere
+from saga_core.ownership import Leases, OwnedState
+from saga_core.play import Prompting
+from saga_core.recall import episodes_scope
+from saga_core.storage import Stores
+from saga_core.stores import Holding, Store
+from saga_core.views import scope_of
+
+_BOTH = frozenset({Capability.RESIDENT, Capability.SHARED})
+
+
+def share(config: Config, given: Given, stores: Stores, counters: Counters) -> Leases | None:
+    """The leases of this server, and the journal's store behind them; None where nobody else can open the journal."""
+    if Capability.SHARED not in stores.state.info.capabilities:
+        return None
+    leases = Leases(
+        kv=stores.state,
+        name=config.server.name or f"{socket.gethostname()}:{config.server.port or os.getpid()}",
+        token=given.entropy.token(4).hex(),
+        address=config.server.address or given.address,
+        seconds=config.server.lease_seconds,
+        counters=counters,
+    )
+    stores.state = OwnedState(stores.state, leases)
+    stores.keep(leases)
+    return leases
+
+
+def connect(leases: Leases, base: Foundations, prompting: Prompting) -> None:
+    """Let the parts know of takings, losses and work that others left."""
+
+    def forget(session: str) -> None:
+        base.live.forget(session)
+        prompting.memories.forget(session)
+        base.silent.forget(session)
+
+    async def may_work(session: str) -> bool:
+        try:
+            await leases.own(session)
+        except OwnedElsewhere:
+            return False  # its owner does it, or whoever finds the owner gone
+        return True
+
+    def read_shares_again() -> None:
+        if base.shared.strategies:
+            base.live.forgotten += 1  # other servers' sessions may tell more by now
+
+    base.live.ownership = leases
+    base.supervisor.may_work = may_work
+    leases.is_busy = base.supervisor.busy
+    leases.on_stale.append(forget)
+    leases.on_inherited = base.supervisor.take_up
+    leases.on_beat = read_shares_again
+    slots = base.settings.config.session.live_timelines
+
+    def scopes(session: str) -> list[str]:
+        return [scope_of(session, slot) for slot in range(slots)]
+
+    for store, named in ((base.stores.graph, scopes), (base.stores.vector, lambda session: [episodes_scope(session)])):
+        _hold(leases, store, named)
+
+
+def _hold(leases: Leases, store: Store, scopes: Callable[[str], list[str]]) -> None:
+    """Keep the scopes of sessions that this server holds in memory, where the store has a layer for that."""
+    if not store.info.capabilities >= _BOTH:
+        return
+    layer = cast(Holding, store)
+
+    def owned(session: str) -> None:
+        for scope in scopes(session):
+            layer.hold(scope)
+
+    def free(session: str) -> None:
+        for scope in scopes(session):
+            layer.release(scope)
+
+    leases.on_owned.append(owned)
+    leases.on_free.append(free)

@@ -1,0 +1,385 @@
+"""Leases: a session has one writer at a time among the servers that share a journal.
+
+A session's lease is a row with its owner and an epoch. Whoever takes it puts its own name and the next epoch, if the
+row is still what it read. The row is also the fence: each commit of the session expects it unchanged, in its own
+transaction. So a server whose lease was taken cannot write, whatever it believes and however long it was asleep.
+
+A server lives as long as its beat grows. The others watch that by their own monotonic clocks: one whose beat has not
+grown for ``seconds`` counts as gone, and its sessions are free. No two clocks are ever compared.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+from weakref import WeakSet
+
+from attrs import define, field
+from cachetools import LRUCache
+
+from saga_core import codec
+from saga_core.counters import Counters
+from saga_core.errors import Conflict, OwnedElsewhere, SagaError, StoreError
+from saga_core.journal import keys
+from saga_core.ownership.records import Beat, Held, Lease, read_lease, read_order, write_order
+from saga_core.stores import Batch, Key, StateKV
+
+log = logging.getLogger("saga.leases")
+
+MODE = "leases.beat"
+"""The degraded mode while no sign of life can be given."""
+_TRIES = 20
+_KNOWN = 4_096
+_FORGOTTEN = 50
+"""Leases' lengths after which the row of a server that is gone is removed."""
+_PAGE = 1_000
+
+
+@define(eq=False)
+class _Seen:
+    """The last beat of another server, and since when it has been so."""
+
+    raw: bytes
+    since: float
+    address: str
+
+
+@define(eq=False, kw_only=True)
+class Leases:
+    """The leases of one server. ``start`` gives its first sign of life; ``aclose`` gives everything back."""
+
+    kv: StateKV
+    """The journal's store, without a fence."""
+    name: str
+    """The server's, the same after a restart: what an earlier process of this name held is free at once."""
+    token: str
+    """Tells this process from others of its name."""
+    address: str
+    seconds: float
+    counters: Counters
+    is_busy: Callable[[str], bool] = lambda _: False
+    """Whether a session must not be given back now."""
+    on_stale: list[Callable[[str], None]] = field(factory=list)
+    """Told of a session of which what is in memory may be old."""
+    on_owned: list[Callable[[str], None]] = field(factory=list)
+    on_free: list[Callable[[str], None]] = field(factory=list)
+    on_inherited: Callable[[str], Awaitable[None]] | None = None
+    """Takes up the work of a session that another server, or an earlier process, left."""
+    on_beat: Callable[[], None] | None = None
+    _held: dict[str, Held] = field(factory=dict)
+    _taking: dict[str, asyncio.Task[bool]] = field(factory=dict)
+    _known: LRUCache[str, int] = field(factory=lambda: LRUCache(_KNOWN))
+    """The order that what is in memory of a session had when it was read."""
+    _epochs: LRUCache[str, int] = field(factory=lambda: LRUCache(_KNOWN))
+    """The epoch in which this server held a session last."""
+    _pins: dict[str, WeakSet[Any]] = field(factory=dict)
+    _seen: dict[str, _Seen] = field(factory=dict)
+    _count: int = 0
+    _beating: asyncio.Task[None] | None = None
+    _inheriting: set[asyncio.Task[None]] = field(factory=set)
+    _closed: bool = False
+
+    @property
+    def server(self) -> str:
+        """The server's name with the token of its process."""
+        return f"{self.name}#{self.token}"
+
+    async def start(self) -> None:
+        """Give the first sign of life, and go on. Raises ``StoreError``."""
+        await self._beat()
+        self._beating = asyncio.create_task(self._go_on(), name="saga-leases")
+
+    # -- owning ------------------------------------------------------------------------------------------------
+
+    def held(self, session: str) -> Held | None:
+        """The lease of a session, if this server holds it."""
+        return self._held.get(session)
+
+    async def own(self, session: str) -> bool:
+        """Hold the lease of a session. Whether what was in memory of it is old, and was let go.
+
+        Raises ``OwnedElsewhere`` while a server that lives holds it, and ``StoreError``.
+        """
+        found = self._held.get(session)
+        if found is not None:
+            found.used = _now()
+            return False
+        task = self._taking.get(session)
+        if task is None:
+            task = asyncio.create_task(self._take(session))
+            self._taking[session] = task
+            task.add_done_callback(lambda done: self._took(session, done))
+        return await asyncio.shield(task)
+
+    def _took(self, session: str, task: asyncio.Task[bool]) -> None:
+        del self._taking[session]
+        if not task.cancelled():
+            task.exception()  # nobody may be left to hear it
+
+    async def _take(self, session: str) -> bool:
+        lease, order = keys.lease(session), keys.order(session)
+        for _ in range(_TRIES):
+            rows = await self.kv.get([lease, order])
+            raw = rows.get(lease)
+            before = read_lease(raw)
+            expected: dict[Key, bytes | None] = {lease: raw}
+            if before.owner and before.owner != self.server:
+                beat = (await self.kv.get([keys.beat(before.owner)])).get(keys.beat(before.owner))
+                if not self._is_gone(before.owner, beat):
+                    raise OwnedElsewhere(session, before.owner, self._seen[before.owner].address)
+                expected[keys.beat(before.owner)] = beat  # one that gives a sign of life after all keeps it
+            mine = Lease(self.server, before.epoch + 1)
+            fence = codec.encode(mine)
+            try:
+                await self.kv.commit(Batch({lease: fence}), expected=expected)
+            except Conflict:
+                continue
+            return self._taken(session, before, Held(fence, mine.epoch, read_order(rows.get(order)), _now()))
+        raise OwnedElsewhere(session, "another server", "")
+
+    def _taken(self, session: str, before: Lease, held: Held) -> bool:
+        self._held[session] = held
+        mine = self._epochs.get(session) == before.epoch
+        self._epochs[session] = held.epoch
+        self.counters.add("leases.taken")
+        stale = self._known.get(session, held.order) != held.order
+        if stale:
+            self._tell_stale(session)
+        for listener in self.on_owned:
+            listener(session)
+        if before.owner:
+            self.counters.add("leases.inherited")
+            log.info("session %s: taken over from %s", session, before.owner)
+        if not mine and before.epoch and self.on_inherited is not None:
+            task = asyncio.create_task(self._inherit(session))
+            self._inheriting.add(task)
+            task.add_done_callback(self._inheriting.discard)
+        return stale
+
+    async def _inherit(self, session: str) -> None:
+        assert self.on_inherited is not None
+        try:
+            await self.on_inherited(session)
+        except SagaError as error:  # its work stays noted, and is looked for again
+            self.counters.add("leases.inherit_failed")
+            log.warning("session %s: its work cannot be taken up now: %s", session, error)
+
+    def begun(self, session: str) -> tuple[Held, bytes]:
+        """The lease of a session that is about to be created: it is held once that is committed."""
+        fence = codec.encode(Lease(self.server, 1))
+        return Held(fence, 1, 0, _now()), fence
+
+    def created(self, session: str, held: Held) -> None:
+        """A session was created with its lease."""
+        self._held[session] = held
+        self._known[session] = held.order
+        self._epochs[session] = held.epoch
+        for listener in self.on_owned:
+            listener(session)
+
+    def ended(self, session: str) -> None:
+        """A session was deleted, and its lease with it."""
+        if self._held.pop(session, None) is not None:
+            self._freed(session)
+        self._known.pop(session, None)
+
+    def pin(self, session: str, turn: object) -> None:
+        """Keep the lease of a session as long as ``turn`` exists: a reply is under way."""
+        self._pins.setdefault(session, WeakSet()).add(turn)
+
+    def lost(self, session: str) -> None:
+        """Somebody else has the lease, or may have: what is in memory may be old."""
+        if self._held.pop(session, None) is not None:
+            self.counters.add("leases.lost")
+            self._freed(session)
+        self._tell_stale(session)
+
+    def _freed(self, session: str) -> None:
+        for listener in self.on_free:
+            listener(session)
+
+    def _tell_stale(self, session: str) -> None:
+        self._known.pop(session, None)
+        for listener in self.on_stale:
+            listener(session)
+
+    # -- what is in memory -------------------------------------------------------------------------------------
+
+    async def is_current(self, session: str) -> bool:
+        """Whether what is in memory of a session is as the journal has it. Costs nothing while the lease is held."""
+        if session in self._held:
+            return True
+        known = self._known.get(session)
+        return known is not None and known == await self._order(session)
+
+    async def loading(self, session: str) -> int:
+        """A session is about to be read from the journal: what ``is_loaded`` wants to hear afterwards."""
+        held = self._held.get(session)
+        found = held.order if held is not None else await self._order(session)
+        self._known[session] = found
+        return found
+
+    def is_loaded(self, session: str, found: int) -> bool:
+        """Whether nobody wrote a session while it was read, as far as this server knows."""
+        return self._known.get(session) == found
+
+    def holds(self, session: str) -> bool:
+        """Whether this server holds the lease of a session."""
+        return session in self._held
+
+    def written(self, session: str, held: Held, number: int) -> None:
+        """A commit of this server made the order of a session ``number``."""
+        held.order = number
+        if self._held.get(session) is held:
+            self._known[session] = number
+
+    async def _order(self, session: str) -> int:
+        key = keys.order(session)
+        return read_order((await self.kv.get([key])).get(key))
+
+    # -- life --------------------------------------------------------------------------------------------------
+
+    def is_gone(self, server: str) -> bool:
+        """Whether a server has given no sign of life for long enough, as far as was looked."""
+        seen = self._seen.get(server)
+        return seen is None or self._is_gone(server, seen.raw)
+
+    def _is_gone(self, server: str, beat: bytes | None) -> bool:
+        """``beat``: what was read of it just now."""
+        if beat is None or server.rpartition("#")[0] == self.name:
+            return True
+        seen = self._seen.get(server)
+        if seen is None or seen.raw != beat:
+            self._seen[server] = _Seen(beat, _now(), codec.decode(beat, Beat).address)
+            return False
+        return _now() - seen.since > self.seconds
+
+    async def _beat(self) -> None:
+        self._count += 1
+        mine = codec.encode(Beat(self._count, self.address))
+        await self.kv.commit(Batch({keys.beat(self.server): mine}))
+        rows = await self.kv.scan(keys.SERVERS, limit=_PAGE)
+        present = {key[-1]: raw for key, raw in rows if key[-1] != self.server}
+        for server in self._seen.keys() - present.keys():
+            del self._seen[server]
+        for server, raw in present.items():
+            if self._is_gone(server, raw):
+                await self._clear(server, raw)
+
+    async def _clear(self, server: str, raw: bytes) -> None:
+        """Remove the row of a server that has been gone for long; its sessions are free all the same."""
+        seen = self._seen.get(server)
+        if seen is not None and _now() - seen.since < _FORGOTTEN * self.seconds:
+            return
+        try:
+            await self.kv.commit(Batch(deletes=frozenset({keys.beat(server)})), expected={keys.beat(server): raw})
+        except Conflict:
+            return  # it lives, or another was first
+
+    async def _go_on(self) -> None:
+        while True:
+            await asyncio.sleep(self.seconds / 3)
+            try:
+                await self._beat()
+                await self._give_back(self._idle())
+                await self._look_for_work()
+            except (SagaError, OSError) as error:
+                self.counters.degrade(MODE, f"no sign of life can be given: {error}; other servers may take over")
+            except Exception:
+                log.exception("an unexpected error while leases were renewed")
+            else:
+                self.counters.recover(MODE)
+            if self.on_beat is not None:
+                self.on_beat()
+
+    def _idle(self) -> list[str]:
+        before = _now() - self.seconds
+        return [session for session, held in self._held.items() if held.used < before and self._is_free(session, held)]
+
+    def _is_free(self, session: str, held: Held) -> bool:
+        if held.busy or self.is_busy(session):
+            return False
+        pins = self._pins.get(session)
+        if pins is not None and not len(pins):
+            del self._pins[session]
+        return not pins
+
+    async def _give_back(self, sessions: list[str]) -> None:
+        """Leave sessions to whoever is asked next. What is in memory of them stays, and is right until then."""
+        for session in sessions:
+            held = self._held.pop(session, None)
+            if held is None:
+                continue
+            self._freed(session)
+            given = codec.encode(Lease("", held.epoch))
+            try:
+                await self.kv.commit(Batch({keys.lease(session): given}), expected={keys.lease(session): held.raw})
+            except Conflict:
+                self._tell_stale(session)
+            except StoreError:
+                self._held.setdefault(session, held)  # it may be given back or not; the next commit shows it
+                for listener in self.on_owned:
+                    listener(session)
+                raise
+
+    async def _look_for_work(self) -> None:
+        """Take over sessions that have work waiting and that nobody holds."""
+        if self.on_inherited is None:
+            return
+        after: Key | None = None
+        sessions: dict[str, None] = {}
+        while rows := await self.kv.scan(("job",), after=after, limit=_PAGE):
+            sessions.update((key[1], None) for key, _ in rows if key[1] not in self._held)
+            after = rows[-1][0]
+        for session in sessions:
+            try:
+                await self.own(session)
+            except OwnedElsewhere:
+                continue
+
+    def status(self) -> dict[str, Any]:
+        """This server, what it holds, and the others. JSON-able."""
+        now = _now()
+        return {
+            "server": self.server,
+            "address": self.address,
+            "lease_seconds": self.seconds,
+            "sessions": len(self._held),
+            "others": [
+                {
+                    "server": server,
+                    "address": seen.address,
+                    "alive": now - seen.since <= self.seconds,
+                    "quiet_seconds": round(now - seen.since, 1),
+                }
+                for server, seen in sorted(self._seen.items())
+            ],
+        }
+
+    async def aclose(self) -> None:
+        """Give everything back, as far as the store takes it. A second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        tasks = [*self._inheriting, *self._taking.values(), *([self._beating] if self._beating else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        try:
+            await self._give_back(list(self._held))
+            await self.kv.commit(Batch(deletes=frozenset({keys.beat(self.server)})))
+        except StoreError as error:
+            log.warning("the leases cannot be given back, and end by themselves: %s", error)
+
+
+def order_after(number: int) -> tuple[bytes | None, bytes]:
+    """What an order must be, and what it is after one more commit."""
+    after = write_order(number + 1)
+    assert after is not None
+    return write_order(number), after
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

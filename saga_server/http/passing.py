@@ -1,0 +1,165 @@
+"""A request for a session that another server writes: it is passed on to that server, and its answer streams through.
+
+Where the other server cannot be reached, or stops before it answers, the request waits until the session is free, and
+is played here. One that was passed on once is not passed on again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from aiohttp import web
+
+from saga_core import Saga
+from saga_core.errors import OwnedElsewhere
+from saga_server.http.app_keys import SAGA
+from saga_server.http.bodies import BODY
+from saga_server.http.errors import Handler
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse, ClientSession
+    from multidict import CIMultiDict
+
+_log = logging.getLogger("saga.server")
+T = TypeVar("T")
+
+PASSED = "X-SAGA-Passed-On"
+"""Which server passed a request on."""
+NOT_MINE = "X-SAGA-Not-Owner"
+"""Set on an answer that says only that the session is not written here."""
+_OF_ONE_CONNECTION = frozenset(
+    {"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding"}
+    | {"upgrade", "host", "content-length", "content-encoding", "expect"}
+)
+_LOOK_SECONDS = 0.2
+"""How often it is looked whether the other server still lives."""
+_MORE_SECONDS = 5.0
+"""What a request waits for a free session at most, beyond the length of a lease."""
+_CLIENT: Final = web.AppKey("passing", dict)
+"""Holds the connections to other servers, once there are any."""
+
+
+def prepare_passing(app: web.Application) -> None:
+    """Make room for the connections to other servers, which close with the application."""
+    app[_CLIENT] = {}
+    app.on_cleanup.append(_close)
+
+
+async def _close(app: web.Application) -> None:
+    for client in app[_CLIENT].values():
+        await client.close()
+
+
+@web.middleware
+async def passed_on(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Answers by the server that writes the session, where that is another one."""
+    saga = request.app[SAGA]
+    leases = saga.parts.leases
+    if leases is None:
+        return await handler(request)
+    deadline = asyncio.get_running_loop().time() + leases.seconds + _MORE_SECONDS
+    while True:
+        try:
+            await _own_named(request, saga)
+            return await handler(request)
+        except OwnedElsewhere as error:
+            if PASSED in request.headers:
+                told = {NOT_MINE: leases.server, "Retry-After": "1"}
+                return web.json_response({"error": {"message": str(error)}}, status=503, headers=told)
+            answer = await _ask(request, saga, error) if error.address else None
+            if answer is not None:
+                return answer
+            if asyncio.get_running_loop().time() > deadline:
+                raise
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
+async def _own_named(request: web.Request, saga: Saga) -> None:
+    """A request that changes a session by its id goes to its server as a whole, before anything of it is done."""
+    session = request.match_info.get("id") if request.path.startswith("/api/sessions/") else None
+    leases = saga.parts.leases
+    if session and leases is not None and request.method not in ("GET", "HEAD", "OPTIONS"):
+        await leases.own((await saga.sessions.summary(session)).session.id)
+
+
+async def _ask(request: web.Request, saga: Saga, error: OwnedElsewhere) -> web.StreamResponse | None:
+    """What the other server answers; None where it does not, or does not write the session any more."""
+    import aiohttp
+
+    leases = saga.parts.leases
+    assert leases is not None
+    headers = _kept(request.headers)
+    headers[PASSED] = leases.server
+    asking = _client(request.app).request(
+        request.method, error.address + request.path_qs, data=request.get(BODY, b""), headers=headers
+    )
+    try:
+        found = await _while_alive(saga, error.server, asking)
+    except (aiohttp.ClientError, TimeoutError, OSError) as failure:
+        saga.counters.add("leases.unreachable")
+        _log.warning("the server %s cannot be reached at %s: %s", error.server, error.address, failure)
+        return None
+    async with found:
+        if NOT_MINE in found.headers:
+            return None
+        saga.counters.add("leases.passed_on")
+        return await _through(request, saga, error.server, found)
+
+
+def _client(app: web.Application) -> ClientSession:
+    import aiohttp
+
+    held = app[_CLIENT]
+    if "client" not in held:
+        held["client"] = aiohttp.ClientSession(
+            timeout=aiohttp.ClientTimeout(total=None, connect=5.0), auto_decompress=False
+        )
+    client: ClientSession = held["client"]
+    return client
+
+
+def _kept(headers: Mapping[str, str]) -> CIMultiDict[str]:
+    """The headers that are for whoever answers, not for one connection."""
+    from multidict import CIMultiDict
+
+    found = CIMultiDict(headers)
+    for name in {*found}:
+        if name.lower() in _OF_ONE_CONNECTION:
+            found.popall(name, None)
+    return found
+
+
+async def _through(request: web.Request, saga: Saga, server: str, found: ClientResponse) -> web.StreamResponse:
+    response = web.StreamResponse(status=found.status, headers=_kept(found.headers))
+    await response.prepare(request)
+    try:
+        async for piece in _pieces(saga, server, found):
+            await response.write(piece)
+        await response.write_eof()
+    except OSError:
+        _log.warning("the server %s broke off an answer that was passed on", server)
+        if request.transport is not None:
+            request.transport.abort()  # what was sent is no whole answer, and must not look like one
+    return response
+
+
+async def _pieces(saga: Saga, server: str, found: ClientResponse) -> AsyncIterator[bytes]:
+    while piece := await _while_alive(saga, server, found.content.readany()):
+        yield piece
+
+
+async def _while_alive(saga: Saga, server: str, work: Awaitable[T]) -> T:
+    """What ``work`` gives. Raises ``ConnectionError`` when ``server`` is gone before."""
+    leases = saga.parts.leases
+    assert leases is not None
+    task = asyncio.ensure_future(work)
+    try:
+        while not (await asyncio.wait({task}, timeout=_LOOK_SECONDS))[0]:
+            if leases.is_gone(server):
+                raise ConnectionError(f"{server} gives no sign of life")
+        return task.result()
+    finally:
+        task.cancel()

@@ -1,0 +1,18 @@
+"""A monotonic clock that a test moves."""
+
+from __future__ import annotations
+
+import pytest
+
+from saga_core.ownership import leases as module
+
+
+class FakeTime:
+    """Seconds that pass only when told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1_000.0
+        monkeypatch.setattr(module, "_now", lambda: self.now)
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
