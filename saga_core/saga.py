@@ -214,7 +214,6 @@ class Saga:
                 **parts.background.vectors.describe(),
             },
             "sessions": {"live": len(parts.live)},
-            **({} if parts.leases is None else {"servers": parts.leases.status()}),
             **parts.background.status(),
             "counters": dict(sorted(parts.counters.counts.items())),
             "degraded": dict(parts.counters.degraded),
@@ -223,6 +222,7 @@ class Saga:
                 "sources": {name: list(needs) for name, needs in reader.sources.items()},
                 "late": dict(reader.misses),
             },
+            "servers": None if parts.leases is None else parts.leases.status(),
         }
 
     async def aclose(self, *, drain: float | None = None) -> DrainReport:

@@ -93,6 +93,8 @@ class Status:
     degraded: Mapping[str, str]
     worlds: Sequence[str]
     context: Plain
+    servers: Plain | None
+    """This server and the others, where several share the journal."""
 
 
 @frozen

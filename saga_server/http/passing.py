@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from aiohttp import web
 
 from saga_core import Saga
-from saga_core.errors import OwnedElsewhere
+from saga_core.errors import NotFound, OwnedElsewhere
 from saga_server.http.app_keys import SAGA
 from saga_server.http.bodies import BODY
 from saga_server.http.errors import Handler
@@ -79,10 +80,13 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
 
 async def _own_named(request: web.Request, saga: Saga) -> None:
     """A request that changes a session by its id goes to its server as a whole, before anything of it is done."""
-    session = request.match_info.get("id") if request.path.startswith("/api/sessions/") else None
     leases = saga.parts.leases
-    if session and leases is not None and request.method not in ("GET", "HEAD", "OPTIONS"):
-        await leases.own((await saga.sessions.summary(session)).session.id)
+    parts = request.path.split("/")
+    if leases is None or request.method in ("GET", "HEAD", "OPTIONS") or parts[1:3] != ["api", "sessions"]:
+        return
+    if len(parts) > 3 and parts[3]:
+        with suppress(NotFound):  # whoever answers says so
+            await leases.own((await saga.sessions.directory.find(parts[3])).id)
 
 
 async def _ask(request: web.Request, saga: Saga, error: OwnedElsewhere) -> web.StreamResponse | None:

@@ -1,0 +1,101 @@
+"""Players who are moved between servers at random, swipe, go back and branch, and ask again when an answer breaks off."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from aiohttp import ClientError, ClientSession, ClientTimeout
+from attrs import define, field
+
+from tests.postgres.cluster import Member
+
+_PATIENCE_SECONDS = 90.0
+
+
+@define(eq=False)
+class MovedPlayer:
+    """One chat, as its frontend keeps it."""
+
+    name: str
+    servers: Sequence[Member]
+    draw: random.Random
+    history: list[tuple[str, str]] = field(factory=list)
+    """Words and the reply to them."""
+    ended: set[str] = field(factory=set)
+    """Every reply that came to its end, as it was shown."""
+    asked: int = 0
+    """Requests that were made, those that broke off included."""
+    unrecorded: int = 0
+    session: str = ""
+    slowest: float = 0.0
+
+    async def round(self) -> None:
+        """Say something, swipe, or go back and say something else."""
+        choice = self.draw.random()
+        if choice < 0.2 and self.history:
+            words, _ = self.history.pop()
+        elif choice < 0.3 and len(self.history) > 2:
+            del self.history[-self.draw.randrange(1, 3) :]
+            words = f"{self.name} goes back and tries another way, number {self.asked}, over the river."
+        else:
+            words = f"{self.name} walks on for the {self.asked}th time and looks at the old walls."
+        await self.says(words)
+
+    async def says(self, words: str) -> None:
+        """Ask until a reply comes to its end."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        while True:
+            self.asked += 1
+            reply = await self._ask(self.draw.choice(self.servers), words)
+            if reply:
+                break
+            assert loop.time() - began < _PATIENCE_SECONDS, f"{self.name} waits in vain"
+            await asyncio.sleep(0.05)
+        self.slowest = max(self.slowest, loop.time() - began)
+        self.history.append((words, reply))
+        self.ended.add(reply)
+
+    def messages(self, words: str) -> list[dict[str, str]]:
+        found = [{"role": "system", "content": f"You narrate the tale of {self.name}."}]
+        for said, told in self.history:
+            found += [{"role": "user", "content": said}, {"role": "assistant", "content": told}]
+        return [*found, {"role": "user", "content": words}]
+
+    async def _ask(self, server: Member, words: str) -> str:
+        """The whole reply; empty when it broke off or was refused for now."""
+        stream = self.draw.random() < 0.5
+        body = {"model": "narrator-1", "messages": self.messages(words), "stream": stream}
+        try:
+            async with (
+                ClientSession(timeout=ClientTimeout(total=30)) as http,
+                http.post(f"{server.url}/v1/chat/completions", json=body) as answer,
+            ):
+                raw = await answer.read()
+                if answer.status >= 500:
+                    return ""
+                assert answer.status == 200, raw
+                if "not recorded" in answer.headers.get("X-SAGA-Notice", "") + raw.decode():
+                    self.unrecorded += 1
+                self.session = answer.headers.get("X-SAGA-Session", self.session) or self.session
+                return _streamed(raw) if stream else str(json.loads(raw)["choices"][0]["message"]["content"])
+        except (ClientError, OSError, TimeoutError):
+            return ""
+
+
+def _streamed(raw: bytes) -> str:
+    """The text of a stream that came to its end."""
+    events = [block.removeprefix("data: ") for block in raw.decode().split("\n\n") if block.startswith("data: ")]
+    if not events or events[-1] != "[DONE]":
+        return ""
+    told = ""
+    for event in events[:-1]:
+        found: dict[str, Any] = json.loads(event)
+        if "error" in found:
+            return ""
+        told += "".join(choice["delta"].get("content") or "" for choice in found.get("choices", ()))
+    return told

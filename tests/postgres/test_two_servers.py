@@ -1,0 +1,136 @@
+"""Two servers on one database, in one process: what a player sees who is moved between them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.client import BLOCK, CHAT, Client
+from tests.server.upstream import Upstream, says
+
+LEASE = 1.5
+
+
+@pytest.fixture
+async def upstream() -> AsyncIterator[Upstream]:
+    async with Upstream() as server:
+        yield server
+
+
+@pytest.fixture
+async def two(url: str, schema: str, upstream: Upstream, tmp_path: Path) -> AsyncIterator[tuple[Client, Client]]:
+    """Two servers, narrated by ``upstream``."""
+    async with AsyncExitStack() as stack:
+        found = [await stack.enter_async_context(served(url, schema, upstream, tmp_path, name)) for name in "ab"]
+        yield found[0], found[1]
+
+
+def served(url: str, schema: str, upstream: Upstream, folder: Path, name: str) -> Any:
+    place = {"options": {"schema": schema, "pool": 4}}
+    return Client.of(
+        {
+            "server": {"name": name, "lease_seconds": LEASE},
+            "storage": {
+                "profile": "scale",
+                "url": url,
+                "path": str(folder / name),
+                **dict.fromkeys(("state", "graph", "vector", "cache"), place),
+            },
+            "session": {"default_world": "ersia"},
+            "providers": {"openai": {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}},
+        },
+        {},
+    )
+
+
+class Player:
+    """A chat, and what the player was told."""
+
+    def __init__(self, name: str) -> None:
+        self.history: list[dict[str, Any]] = [{"role": "system", "content": f"You narrate the tale of {name}."}]
+        self.name = name
+        self.session = ""
+
+    def asks(self, words: str) -> dict[str, Any]:
+        said = [*self.history, {"role": "user", "content": words}]
+        return {"model": "narrator-1", "messages": said}
+
+    async def says(self, client: Client, words: str) -> Any:
+        reply = await client.post(CHAT, json=self.asks(words))
+        assert reply.status == 200, reply.raw
+        assert "X-SAGA-Notice" not in reply.headers, reply.headers
+        self.history += [{"role": "user", "content": words}, {"role": "assistant", "content": reply.text}]
+        assert self.session in ("", reply.session)
+        self.session = reply.session
+        return reply
+
+
+async def path_of(client: Client, session: str) -> list[str]:
+    """The ids of all turns of a session, the root left out."""
+    tree = (await client.get(f"/api/sessions/{session}/tree")).json
+    return [node["id"] for node in tree["nodes"] if node["parent"]]
+
+
+async def test_a_player_who_is_moved_between_servers_has_one_story(
+    two: tuple[Client, Client], upstream: Upstream
+) -> None:
+    player, draw = Player("Aria"), random.Random(7)
+    turns = []
+    for number in range(12):
+        upstream.then(
+            says(f"In chapter {number} the road bends towards the hills, and the rain stops at last.\n\n", BLOCK)
+        )
+        reply = await player.says(draw.choice(two), f"I walk on, for the {number}th time, and look about me.")
+        turns.append(reply.turn)
+    status = [(await each.get("/api/status")).json["servers"] for each in two]
+    assert sum(each["sessions"] for each in status) == 1, "one of them has the session"
+    assert {each["server"].partition("#")[0] for each in status} == {"a", "b"}
+    for each in two:
+        assert await path_of(each, player.session) == turns
+
+
+async def test_a_stream_is_passed_through_from_the_server_that_has_the_session(
+    two: tuple[Client, Client], upstream: Upstream
+) -> None:
+    a, b = two
+    player = Player("Aria")
+    await player.says(a, "I open the door of the inn and look for a seat.")
+    streamed = await b.post(CHAT, json={**player.asks("I sit down and call for ale."), "stream": True})
+    assert streamed.streamed() == "The rain stops."
+    assert streamed.session == player.session
+    assert streamed.events[-1] == "[DONE]"
+    assert (await a.get("/api/status")).json["counters"].get("leases.passed_on") is None
+    assert (await b.get("/api/status")).json["counters"]["leases.passed_on"] == 1
+
+
+async def test_a_session_that_rests_is_taken_by_whoever_is_asked(
+    two: tuple[Client, Client], upstream: Upstream
+) -> None:
+    a, b = two
+    player = Player("Aria")
+    await player.says(a, "I open the door of the inn and look for a seat.")
+    while (await a.get("/api/status")).json["servers"]["sessions"]:
+        await asyncio.sleep(0.05)
+    await player.says(b, "I sit down and call for ale.")
+    status = (await b.get("/api/status")).json
+    assert status["servers"]["sessions"] == 1
+    assert "leases.passed_on" not in status["counters"]
+    assert len(await path_of(a, player.session)) == 2, "the other server sees what was played there"
+
+
+async def test_what_is_changed_by_hand_at_one_server_is_told_at_the_other(
+    two: tuple[Client, Client], upstream: Upstream
+) -> None:
+    a, b = two
+    player = Player("Aria")
+    reply = await player.says(a, "I open the door of the inn and look for a seat.")
+    forked = await b.post(f"/api/sessions/{player.session}/fork", json={"turn": reply.turn, "name": "evening"})
+    assert forked.status in (200, 201), forked.raw
+    named = (await a.get(f"/api/sessions/{player.session}/timelines")).json
+    assert "evening" in str(named)
