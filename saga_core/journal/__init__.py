@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saga_core.journal import keys as keys
+from saga_core.journal.belonging import TOLD, session_of
 from saga_core.journal.journal import Entry, Journal, Wanted, make_root
 from saga_core.journal.keys import PROBE_KEY
 from saga_core.journal.ledger import Ledger
@@ -10,6 +11,7 @@ from saga_core.journal.removal import Removal, uproot
 
 __all__ = [
     "PROBE_KEY",
+    "TOLD",
     "Entry",
     "Journal",
     "Ledger",
@@ -17,5 +19,6 @@ __all__ = [
     "Wanted",
     "keys",
     "make_root",
+    "session_of",
     "uproot",
 ]

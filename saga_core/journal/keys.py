@@ -33,21 +33,6 @@ def fits(key: Key) -> bool:
     return least <= len(key) <= most
 
 
-_OF_A_SESSION = frozenset({"session", "turn", "node", "timeline", *BESIDE})
-_OF_A_SCOPE = frozenset({"view", "viewmark"})
-TOLD = frozenset({"session", "turn", "node", "timeline", "amend", "review"})
-"""What a session in memory is made of: a write of it makes what others have in memory old."""
-
-
-def session_of(key: Key) -> str | None:
-    """The session that a key belongs to; None for indexes, worlds and what belongs to all."""
-    if len(key) < 2:
-        return None
-    if key[0] in _OF_A_SESSION:
-        return key[1]
-    return key[1].rpartition(".")[0] or None if key[0] in _OF_A_SCOPE else None
-
-
 LEASES: Key = ("lease", "session")
 """What begins the keys of ``lease``."""
 SERVERS: Key = ("lease", "server")

@@ -8,7 +8,7 @@ from typing import cast
 
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Conflict, LeaseLost, OwnedElsewhere
-from saga_core.journal import keys
+from saga_core.journal import TOLD, keys, session_of
 from saga_core.ownership.leases import Leases, order_after
 from saga_core.ownership.records import Held
 from saga_core.stores import Batch, Compacting, Health, Key, StateKV, StoreInfo
@@ -40,7 +40,7 @@ class OwnedState:
 
     async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
         """See ``StateKV.commit``. Raises ``LeaseLost`` when another server has a session that is written."""
-        touched = sorted({session for key in (*batch.puts, *batch.deletes) if (session := keys.session_of(key))})
+        touched = sorted({session for key in (*batch.puts, *batch.deletes) if (session := session_of(key))})
         if not touched:
             await self.inner.commit(batch, expected=expected)
             return
@@ -53,9 +53,7 @@ class OwnedState:
                 held = await self._held(session, expected or {}, fence, puts, begun)
                 held.busy += 1
                 stack.callback(_rest, held)
-                if any(
-                    key[0] in keys.TOLD and keys.session_of(key) == session for key in (*batch.puts, *batch.deletes)
-                ):
+                if any(key[0] in TOLD and session_of(key) == session for key in (*batch.puts, *batch.deletes)):
                     await stack.enter_async_context(held.writing)
                     fence[keys.order(session)], puts[keys.order(session)] = order_after(held.order)
                     numbered[session] = held, held.order + 1

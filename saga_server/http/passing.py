@@ -137,13 +137,15 @@ def _kept(headers: Mapping[str, str]) -> CIMultiDict[str]:
 
 
 async def _through(request: web.Request, saga: Saga, server: str, found: ClientResponse) -> web.StreamResponse:
+    import aiohttp
+
     response = web.StreamResponse(status=found.status, headers=_kept(found.headers))
     await response.prepare(request)
     try:
         async for piece in _pieces(saga, server, found):
             await response.write(piece)
         await response.write_eof()
-    except OSError:
+    except (OSError, aiohttp.ClientError):
         _log.warning("the server %s broke off an answer that was passed on", server)
         if request.transport is not None:
             request.transport.abort()  # what was sent is no whole answer, and must not look like one

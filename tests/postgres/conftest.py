@@ -32,12 +32,17 @@ def schema(tmp_path: Path) -> str:
     return schema_of(tmp_path)
 
 
-@pytest.fixture
-def server() -> Iterator[RealServer]:
-    """A server of one's own, to be stopped and started."""
+@pytest.fixture(scope="session")
+def _own_server() -> Iterator[RealServer]:
     found = RealServer(options=("fsync=off",))  # the machine does not fail here, only processes do
     try:
-        found.start()
         yield found
     finally:
         found.remove()
+
+
+@pytest.fixture
+def server(_own_server: RealServer) -> RealServer:
+    """A server of one's own, to be stopped and started. It runs, and holds nothing of SAGA's."""
+    _own_server.clear()
+    return _own_server

@@ -1,4 +1,4 @@
-"""Players who are moved between servers at random, swipe, go back and branch, and ask again when an answer breaks off."""
+"""Players who are moved between servers, swipe, go back and branch, and ask again when an answer breaks off."""
 
 from __future__ import annotations
 

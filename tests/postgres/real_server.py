@@ -81,8 +81,8 @@ class RealServer:
         rules = "local all all trust\nhost all guarded 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"
         (self._data / "pg_hba.conf").write_text(rules)
 
-    def start(self, *more: str) -> None:
-        """Start it, with further settings, and wait until it answers."""
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
         settings = {
             "listen_addresses": "127.0.0.1",
             "port": str(self.port),
@@ -94,7 +94,7 @@ class RealServer:
         command = [str(self._bin / "postgres"), "-D", str(self._data)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
-        for option in (*self._options, *more):
+        for option in self._options:
             command += ["-c", option]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._run_as())
@@ -113,6 +113,18 @@ class RealServer:
                 if self._process.poll() is not None or time.monotonic() > deadline:
                     raise AssertionError(f"PostgreSQL does not start: {error}\n{self.log()}") from error
                 time.sleep(0.02)
+
+    def clear(self) -> None:
+        """Have it run, without SAGA's schema and the user ``guarded``."""
+        import psycopg
+
+        if self._process is None or self._process.poll() is not None:
+            self.start()
+        with psycopg.connect(self.url, autocommit=True) as line:
+            line.execute("DROP SCHEMA IF EXISTS saga CASCADE")
+            if line.execute("SELECT 1 FROM pg_roles WHERE rolname = 'guarded'").fetchone():
+                line.execute("DROP OWNED BY guarded CASCADE")
+                line.execute("DROP ROLE guarded")
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """Stop it: SIGINT ends all connections at once, SIGQUIT is like a crash."""

@@ -49,7 +49,11 @@ def numbered() -> Any:
         number = next(count)
         seen = random.Random(number).sample(_WORDS, 9)
         told = f"{number:05d} stands on the gate. You see {', '.join(seen[:5])} and hear of {', '.join(seen[5:])}.\n\n"
-        return await says(told[:20], told[20:], BLOCK)(request, received)
+        # Long enough that servers go while a reply is under way.
+        await asyncio.sleep(random.Random(number).uniform(0.0, 0.2))
+        gate = asyncio.Event()
+        asyncio.get_running_loop().call_later(random.Random(number).uniform(0.0, 0.5), gate.set)
+        return await says(told[:20], told[20:], BLOCK, gate=gate)(request, received)
 
     return step
 
@@ -63,10 +67,12 @@ class Trouble:
 
     async def go_on(self) -> None:
         while True:
-            await asyncio.sleep(self._draw.uniform(0.3, 1.5))
-            what = self._draw.choice(("kill", "kill", "sleep", "sleep", "cut", "restart"))
-            self.happened[what] += 1
-            await getattr(self, f"_{what}")(self._draw.choice(self._members))
+            troubles = ["kill", "kill", "sleep", "sleep", "sleep", "cut", "restart"]
+            self._draw.shuffle(troubles)
+            for what in troubles:
+                await asyncio.sleep(self._draw.uniform(0.2, 1.0))
+                self.happened[what] += 1
+                await getattr(self, f"_{what}")(self._draw.choice(self._members))
 
     async def _kill(self, member: Member) -> None:
         member.send(signal.SIGKILL)

@@ -186,5 +186,6 @@ async def test_an_encoding_that_loses_letters_is_refused(server: RealServer) -> 
 
     async with await psycopg.AsyncConnection.connect(server.url, autocommit=True) as other:
         await other.execute("CREATE DATABASE bytes ENCODING 'SQL_ASCII' TEMPLATE template0")
-    with pytest.raises(BadInput, match="encoding is SQL_ASCII; create one with createdb -E UTF8"):
-        await opened(server.address("bytes"))
+        with pytest.raises(BadInput, match="encoding is SQL_ASCII; create one with createdb -E UTF8"):
+            await opened(server.address("bytes"))
+        await other.execute("DROP DATABASE bytes")

@@ -114,9 +114,12 @@ async def test_a_session_that_rests_is_taken_by_whoever_is_asked(
 ) -> None:
     a, b = two
     player = Player("Aria")
+    given_back = asyncio.Event()
+    leases = a.server.saga.parts.leases
+    assert leases is not None
+    leases.on_free.append(lambda _: given_back.set())
     await player.says(a, "I open the door of the inn and look for a seat.")
-    while (await a.get("/api/status")).json["servers"]["sessions"]:
-        await asyncio.sleep(0.05)
+    await given_back.wait()
     await player.says(b, "I sit down and call for ale.")
     status = (await b.get("/api/status")).json
     assert status["servers"]["sessions"] == 1

@@ -32,6 +32,9 @@ LAYOUT: dict[str, tuple[Key, Key]] = {
     "view": (("s.0", "hp"), ("view", "s.0", "hp")),
     "view_mark": (("s.0",), ("viewmark", "s.0")),
     "pending_forget": (("letta", "s"), ("leaving", "letta", "s")),
+    "lease": (("s",), ("lease", "session", "s")),
+    "order": (("s",), ("lease", "order", "s")),
+    "beat": (("host:8765#1",), ("lease", "server", "host:8765#1")),
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 from saga_backends.memory.state import MemoryState
 from saga_core.counters import Counters
 from saga_core.errors import Conflict, LeaseLost, OwnedElsewhere, StoreUnavailable
-from saga_core.journal import keys
+from saga_core.journal import keys, session_of
 from saga_core.ownership import Leases, OwnedState
 from saga_core.stores import Batch, StateKV
 from tests.core.ownership.fake_time import FakeTime
@@ -130,7 +130,7 @@ async def test_one_that_beats_again_just_then_keeps_its_session(time: FakeTime) 
 
 
 async def test_two_that_take_at_once_do_not_both_have_it(time: FakeTime) -> None:
-    shared, (a, b, c) = await servers("a", "b", "c")
+    _, (a, b, c) = await servers("a", "b", "c")
     await created(a)
     await a.leases.aclose()
     await b.leases.own(S)
@@ -149,7 +149,7 @@ async def test_a_restarted_server_has_the_sessions_of_its_name_at_once(time: Fak
 
 
 async def test_what_was_given_back_is_right_in_memory_until_another_writes(time: FakeTime) -> None:
-    shared, (a, b) = await servers("a", "b")
+    _, (a, b) = await servers("a", "b")
     await created(a)
     await a.plays("t1")
     time.passes(SECONDS + 0.1)
@@ -258,7 +258,7 @@ async def test_work_that_was_left_is_taken_up_by_another(time: FakeTime) -> None
 
 
 async def test_the_status_names_the_others(time: FakeTime) -> None:
-    _, (a, b) = await servers("a", "b")
+    _, (a, _b) = await servers("a", "b")
     await a.beats()
     time.passes(3.0)
     assert a.leases.status()["others"] == [
@@ -267,8 +267,8 @@ async def test_the_status_names_the_others(time: FakeTime) -> None:
 
 
 def test_each_key_of_a_session_is_known_as_one() -> None:
-    assert {keys.session_of(key) for key in (keys.turn(S, "t"), keys.job(S, "t"), keys.prompt(S, "memory"))} == {S}
-    assert keys.session_of(keys.view(f"{S}.0", "turn")) == S
-    assert keys.session_of(keys.view_mark(f"{S}.0")) == S
+    assert {session_of(key) for key in (keys.turn(S, "t"), keys.job(S, "t"), keys.prompt(S, "memory"))} == {S}
+    assert session_of(keys.view(f"{S}.0", "turn")) == S
+    assert session_of(keys.view_mark(f"{S}.0")) == S
     for key in (keys.world("d"), keys.reply("o", "k", "t"), keys.label("o", "n"), keys.lease(S), keys.FORMAT_KEY):
-        assert keys.session_of(key) is None
+        assert session_of(key) is None
