@@ -27,9 +27,11 @@ def share(config: Config, given: Given, stores: Stores, counters: Counters) -> L
     """The leases of this server, and the journal's store behind them; None where nobody else can open the journal."""
     if Capability.SHARED not in stores.state.info.capabilities:
         return None
+    name = config.server.name or f"{socket.gethostname()}:{config.server.port or os.getpid()}"
     leases = Leases(
         kv=stores.state,
-        name=config.server.name or f"{socket.gethostname()}:{config.server.port or os.getpid()}",
+        # A command beside a server of the same configuration must not pass for its next process.
+        name=name if given.resume else f"{name} command {os.getpid()}",
         token=given.entropy.token(4).hex(),
         address=config.server.address or given.address,
         seconds=config.server.lease_seconds,
@@ -72,6 +74,9 @@ def connect(leases: Leases, base: Foundations, prompting: Prompting) -> None:
 
     for store, named in ((base.stores.graph, scopes), (base.stores.vector, lambda session: [episodes_scope(session)])):
         _hold(leases, store, named)
+    if base.stores.vector.info.capabilities >= _BOTH:
+        # Whoever fills a world's lore fills it with the same: what is whole stays as it is.
+        base.projector.on_lore.append(cast(Holding, base.stores.vector).hold)
 
 
 def _hold(leases: Leases, store: Store, scopes: Callable[[str], list[str]]) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from saga_core.maintenance.forget import Gone
     from saga_core.maintenance.forgotten import Older, brought_back, note_forgotten
     from saga_core.maintenance.maintenance import Maintenance
+    from saga_core.maintenance.move import move_journal
     from saga_core.maintenance.remains import make_whole
     from saga_core.maintenance.taking_in import TakeIn
     from saga_core.maintenance.tools import Tools
@@ -28,6 +29,7 @@ __all__ = [
     "add_to_index",
     "brought_back",
     "make_whole",
+    "move_journal",
     "note_forgotten",
     "read_file",
     "read_index",
@@ -45,6 +47,7 @@ __getattr__ = lazy_face(
         "note_forgotten": "saga_core.maintenance.forgotten:note_forgotten",
         "Maintenance": "saga_core.maintenance.maintenance:Maintenance",
         "make_whole": "saga_core.maintenance.remains:make_whole",
+        "move_journal": "saga_core.maintenance.move:move_journal",
         "TakeIn": "saga_core.maintenance.taking_in:TakeIn",
         "Tools": "saga_core.maintenance.tools:Tools",
         "read_file": "saga_core.maintenance.transfer:read_file",

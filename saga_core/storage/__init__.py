@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saga_core.storage.engine_fingerprint import notice_change
 from saga_core.storage.open_models import open_embedder
-from saga_core.storage.opening import PROFILES, Stores, backend_of, open_stores, path_of
+from saga_core.storage.opening import PROFILES, Stores, backend_of, open_journal_store, open_stores, path_of
 from saga_core.storage.private_files import make_private_once
 from saga_core.storage.self_healing import SelfHealingStore
 
@@ -16,6 +16,7 @@ __all__ = [
     "make_private_once",
     "notice_change",
     "open_embedder",
+    "open_journal_store",
     "open_stores",
     "path_of",
 ]

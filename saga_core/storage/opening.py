@@ -156,6 +156,12 @@ async def open_stores(config: Config, counters: Counters, *, mend: bool = True, 
     raise AssertionError("unreachable")  # the exit stack swallows nothing; for the type checker
 
 
+async def open_journal_store(config: Config, counters: Counters) -> StateKV:
+    """The store alone that ``config`` names for the journal. Raises ``StoreError`` and ``BadInput``."""
+    store: StateKV = await _open_store(config, "state", counters)
+    return store
+
+
 async def _open_state(config: Config, counters: Counters, tolerant: bool) -> StateKV:
     path = path_of(config, "state")
     try:

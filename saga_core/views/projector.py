@@ -8,7 +8,7 @@ turn, a swipe, a jump to another branch and a recovery are the same call: the di
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from attrs import define, field
 
@@ -55,6 +55,7 @@ class Projector(VectorViews):
     counters: Counters
     slots: int = 4
     foreground: Foreground = field(factory=Foreground)
+    on_lore: list[Callable[[str], None]] = field(factory=list)
     _ready_lore: set[str] = field(factory=set)
     _lore_left: dict[str, dict[str, LoreEntry]] = field(factory=dict)
     _whole: set[str] = field(factory=set)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from saga_core.counters import Counters
 from saga_core.errors import UpstreamError
@@ -36,6 +36,8 @@ class VectorViews:
     vectors: VectorStore
     embedder: Embedder | None
     counters: Counters
+    on_lore: list[Callable[[str], None]]
+    """Told of each scope of lore that is whole: its contents follow from its name."""
     _ready_lore: set[str]
     _lore_left: dict[str, dict[str, LoreEntry]]
     """Scope of lore to the entries that lack a vector, as far as that was looked for."""
@@ -77,6 +79,8 @@ class VectorViews:
             return False
         self._lore_left.pop(scope, None)
         self._ready_lore.add(scope)
+        for listener in self.on_lore:
+            listener(scope)
         return True
 
     def forget_lore(self) -> None:

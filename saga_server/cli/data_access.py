@@ -125,8 +125,9 @@ def _message(raw: bytes) -> str:
 
 def check_there(config: Config) -> None:
     """Who only looks makes no new data directory. Raises ``BadInput``."""
-    state = config.storage.state
-    if state.path is None and state.url is None and not config.data_dir.is_dir():
+    storage = config.storage
+    named = storage.state.path is not None or storage.state.url is not None or storage.url is not None
+    if not named and not config.data_dir.is_dir():
         raise BadInput(f"storage.path: there is nothing at {config.data_dir}; name the data directory with --data")
 
 

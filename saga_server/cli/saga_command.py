@@ -31,6 +31,7 @@ _FURTHER = {
     "forget": "saga_server.cli.transfer:forget",
     "import": "saga_server.cli.importing:import_command",
     "jobs": "saga_server.cli.verify:jobs",
+    "move": "saga_server.cli.move:move",
     "memories": "saga_server.cli.memories:memories",
     "rebuild": "saga_server.cli.rebuild:rebuild",
     "restore": "saga_server.cli.backup:restore",

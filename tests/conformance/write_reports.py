@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.conformance.harnesses import HARNESSES
+from tests.conformance.harnesses import HARNESSES, IN_POSTGRES
+from tests.postgres.shared_server import address
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "conformance"
 
@@ -16,6 +17,8 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs" / "conformance"
 def main(names: list[str]) -> int:
     """Each engine in a process of its own. The worst exit code is given."""
     FOLDER.mkdir(exist_ok=True)
+    if IN_POSTGRES.keys() & set(names or HARNESSES):
+        address()  # the processes of the engines inherit where it is
     worst = 0
     for name in names or list(HARNESSES):
         place = f"tests.conformance.harnesses:{name.upper().replace('-', '_')}"
