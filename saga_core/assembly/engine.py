@@ -16,7 +16,7 @@ from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Config, Settings
 from saga_core.context import RecentContexts
 from saga_core.counters import Counters
-from saga_core.errors import NewerSchema, StoreCorrupt, StoreError
+from saga_core.errors import LeaseLost, NewerSchema, StoreCorrupt, StoreError
 from saga_core.jobs import (
     Backfill,
     Background,
@@ -238,7 +238,10 @@ async def _take_up(parts: Parts) -> None:
     async def render_all() -> None:
         parts.projector.forget_lore()
         for session in await journal.sessions():
-            await journal.add_jobs(session.id, [session.head or session.root])
+            try:
+                await journal.add_jobs(session.id, [session.head or session.root])
+            except LeaseLost:
+                continue  # another server has it, and renders it
             parts.background.views.submit(session.id, [session.head or session.root])
 
     for store in healing:

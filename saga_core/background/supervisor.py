@@ -18,6 +18,7 @@ from attrs import define, field, frozen
 from saga_core.background.job import InSections, Job, Waiting
 from saga_core.background.locks import SessionLocks
 from saga_core.counters import Counters
+from saga_core.errors import LeaseLost
 from saga_core.log_context import set_log_context
 
 log = logging.getLogger("saga.background")
@@ -281,6 +282,12 @@ class Supervisor:
                     job.forget(work.session)
                     return False
                 step = await job.step(work.session)
+        except LeaseLost as error:
+            # Whoever has the session now finds its work noted in the journal.
+            self.counters.add(f"{job.counter}.left_to_others")
+            log.info("session %s: %s is left to another server: %s", work.session, job.kind, error)
+            job.forget(work.session)
+            return False
         except Exception as error:  # noqa: BLE001 - whatever a step raises is told, and tried again
             late = isinstance(error, TimeoutError) and limit.expired()
             self._failed(queue, work, error, f"a store did not answer within {job.patience:g} s" if late else "")

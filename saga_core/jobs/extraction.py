@@ -16,7 +16,7 @@ from attrs import define, evolve, field
 
 from saga_core.background import DONE, Foreground, Job, Retry, Step, Supervisor, Waiting
 from saga_core.counters import Counters
-from saga_core.errors import GaveWay, NotFound, StoreError, UpstreamError
+from saga_core.errors import GaveWay, LeaseLost, NotFound, StoreError, UpstreamError
 from saga_core.ids import IdSource
 from saga_core.jobs.background_bills import BackgroundBills
 from saga_core.jobs.reading_turns import read_turn, unreported
@@ -273,6 +273,8 @@ class ExtractionJob(Job):
         except GaveWay:
             self.counters.add("extraction.gave_way")
             return Step(more=True)
+        except LeaseLost:
+            raise  # another server has the session, and reads it
         except Exception as error:
             if await self._noted(backlog, turn, error):
                 raise

@@ -18,7 +18,7 @@ from attrs import define, evolve, field, frozen
 from saga_core.background import DONE, Foreground, Job, Step, Supervisor, Waiting
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters
-from saga_core.errors import NotFound
+from saga_core.errors import LeaseLost, NotFound
 from saga_core.ids import IdSource
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.remote_state import ForgettingJob
@@ -220,6 +220,8 @@ class ReviewsJob(Job):
             whole = await self._review(desk, live, curator, due)
         except NotFound:
             return False  # what was reviewed went; the next turn looks again
+        except LeaseLost:
+            raise  # another server reviews it
         except Exception as error:  # noqa: BLE001 - whatever a curator raises costs its review and nothing else
             self._failed(desk, live, curator, due, error, failure.tries)
             return False

@@ -29,7 +29,8 @@ class MovedPlayer:
     """Every reply that came to its end, as it was shown."""
     asked: int = 0
     """Requests that were made, those that broke off included."""
-    unrecorded: int = 0
+    unrecorded: set[str] = field(factory=set)
+    """Replies whose notice said that they are not recorded, or that the journal could not be read for them."""
     session: str = ""
     slowest: float = 0.0
 
@@ -79,10 +80,12 @@ class MovedPlayer:
                 if answer.status >= 500:
                     return ""
                 assert answer.status == 200, raw
-                if "not recorded" in answer.headers.get("X-SAGA-Notice", "") + raw.decode():
-                    self.unrecorded += 1
+                notice = answer.headers.get("X-SAGA-Notice", "") + raw.decode()
                 self.session = answer.headers.get("X-SAGA-Session", self.session) or self.session
-                return _streamed(raw) if stream else str(json.loads(raw)["choices"][0]["message"]["content"])
+                reply = _streamed(raw) if stream else str(json.loads(raw)["choices"][0]["message"]["content"])
+                if "not recorded" in notice or "journal.read" in notice:
+                    self.unrecorded.add(reply)
+                return reply
         except (ClientError, OSError, TimeoutError):
             return ""
 
