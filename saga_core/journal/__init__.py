@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from saga_core.journal import keys as keys
 from saga_core.journal.belonging import TOLD, session_of
-from saga_core.journal.journal import Entry, Journal, Wanted, make_root
+from saga_core.journal.journal import Journal
 from saga_core.journal.keys import PROBE_KEY
 from saga_core.journal.ledger import Ledger
+from saga_core.journal.records import Entry, Wanted, make_root
 from saga_core.journal.removal import Removal, uproot
 
 __all__ = [

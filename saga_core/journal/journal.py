@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from saga_core import codec
 from saga_core.counters import Counters
 from saga_core.errors import Conflict, NewerSchema, NotFound, StoreCorrupt, StoreError
 from saga_core.journal import keys
-from saga_core.journal.long_texts import recordable, recordable_episode
+from saga_core.journal.long_texts import recordable
+from saga_core.journal.records import Entry, Wanted, records_of, review_record, root_node, timeline_records
 from saga_core.model import (
     Delta,
     Node,
@@ -21,13 +22,10 @@ from saga_core.model import (
     Timeline,
     Tree,
     Turn,
-    TurnKind,
     WorldState,
-    node_of,
     read_nodes,
 )
 from saga_core.stores import Batch, Key, StateKV
-from saga_core.transcript import identity, identity_key, prefix_keys
 from saga_core.world import World
 
 _PAGE = 2_000
@@ -37,35 +35,6 @@ _LARGE = 64 * 1_024
 """Bytes of a world from which on it is read beside the loop: a world of 5,000 entries takes a fifth of a second."""
 _AT_ONCE = 256
 """Rows that are read between two chances for others to run."""
-
-
-@frozen
-class Entry:
-    """A turn to be journaled, with the facts that only its writer knows."""
-
-    turn: Turn
-    user_key: str
-    episode: str = ""
-    present: tuple[str, ...] | None = None
-    settled: bool = False
-    """Whether it needs no background work of its own."""
-    told: tuple[str, ...] = ()
-    """Entries of lore with times of their own that it was told."""
-
-
-@frozen
-class Wanted:
-    """What a turn still needs after its views are rendered: the value of its job from then on."""
-
-    extract: bool
-    """Nobody reported what changed in it: an extraction model is to be asked."""
-    tries: int = 0
-    reason: str = ""
-    """Why the last try came to nothing."""
-    failed: bool = False
-    """It is not tried again unless somebody asks."""
-    asked: bool = False
-    """Somebody asked, whether or not a history proves the turn."""
 
 
 @define
@@ -130,39 +99,14 @@ class Journal:
         """
         puts: dict[Key, bytes] = {}
         for entry in entries:
-            puts.update(self._records(session, entry))
+            puts.update(records_of(session, entry))
         updated = evolve(session, head=head or session.head)
         puts[keys.session(session.id)] = codec.encode(updated)
         if opening:
             puts[keys.opening(session.owner, opening, session.id)] = codec.dumps(entries[0].turn.id)
-        puts.update(_timelines(session.id, timelines))
+        puts.update(timeline_records(session.id, timelines))
         await self.kv.commit(Batch({**puts, **beside.puts}, beside.deletes))
         return updated
-
-    def _records(self, session: Session, entry: Entry) -> dict[Key, bytes]:
-        turn = entry.turn
-        node = node_of(
-            turn,
-            user_key=entry.user_key,
-            reply_key=identity_key(turn.reply) if turn.reply else "",
-            episode=recordable_episode(entry.episode),
-            present=entry.present,
-            told=entry.told,
-        )
-        found = codec.dumps(session.id)
-        puts: dict[Key, bytes] = {
-            keys.turn(session.id, turn.id): codec.encode(recordable(turn)),
-            keys.node(session.id, turn.id): codec.encode(node),
-        }
-        if turn.reply:
-            puts[keys.reply(session.owner, node.reply_key, turn.id)] = found
-            for prefix in prefix_keys(identity(turn.reply)):
-                puts[keys.beginning(session.owner, prefix, turn.id)] = found
-        if turn.user and turn.kind is not TurnKind.SIDE:
-            puts[keys.said(session.owner, entry.user_key, turn.id)] = found
-        if not entry.settled:
-            puts[keys.job(session.id, turn.id)] = b""
-        return puts
 
     async def amend(
         self,
@@ -180,7 +124,7 @@ class Journal:
         The checkpoints of the turns ``stale`` go in the same commit, and the turn's views are noted as work.
         """
         puts: dict[Key, bytes] = {
-            **_review(session_id, number, review),
+            **review_record(session_id, number, review),
             keys.amendment(session_id, node.id, number): codec.encode(delta),
             **{keys.amendment(session_id, node.id, other): codec.encode(each) for other, each in more},
             keys.node(session_id, node.id): codec.encode(node),
@@ -190,7 +134,7 @@ class Journal:
 
     async def put_review(self, session_id: str, number: str, review: Review) -> None:
         """Record a review that changed nothing."""
-        await self.kv.commit(Batch(_review(session_id, number, review)))
+        await self.kv.commit(Batch(review_record(session_id, number, review)))
 
     async def reviews(
         self, session_id: str, unreadable: Callable[[StoreCorrupt], None] | None = None
@@ -415,7 +359,7 @@ class Journal:
         """
         deletes = frozenset(keys.timeline(session_id, name) for name in gone)
         expected = {} if fresh is None else {keys.timeline(session_id, fresh): None}
-        await self.kv.commit(Batch(_timelines(session_id, put), deletes), expected=expected)
+        await self.kv.commit(Batch(timeline_records(session_id, put), deletes), expected=expected)
 
     async def _delete(self, doomed: Sequence[Key]) -> None:
         for start in range(0, len(doomed), _PAGE):
@@ -435,24 +379,6 @@ class Journal:
             if len(rows) < _PAGE:
                 return
             after = rows[-1][0]
-
-
-def _review(session_id: str, number: str, review: Review | None) -> dict[Key, bytes]:
-    return {} if review is None else {keys.review(session_id, review.turn, number): codec.encode(review)}
-
-
-def _timelines(session_id: str, timelines: Iterable[Timeline]) -> dict[Key, bytes]:
-    return {keys.timeline(session_id, each.name): codec.encode(each) for each in timelines}
-
-
-def root_node(root: Turn) -> Node:
-    """The slim form of a session's root."""
-    return node_of(root, user_key="", reply_key=identity_key(root.reply) if root.reply else "", episode="")
-
-
-def make_root(session_id: str, turn_id: str, at: float, greeting: str) -> Turn:
-    """The root of a session's tree: the greeting, before anything was played."""
-    return Turn(turn_id, session_id, None, 0, at, reply=greeting, kind=TurnKind.ROOT)
 
 
 def _number(raw: bytes) -> int:

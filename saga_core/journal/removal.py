@@ -13,7 +13,7 @@ from attrs import define, evolve
 from saga_core import codec
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
-from saga_core.journal.journal import root_node
+from saga_core.journal.records import root_node
 from saga_core.model import BLANK, Node, Session, Timeline, Tree, Turn
 from saga_core.prompt import Kept, only
 from saga_core.stores import Batch, Key, StateKV

@@ -17,8 +17,7 @@ from typing import Any
 from attrs import define, field
 
 from saga_core import Saga
-from saga_core.journal import keys
-from saga_core.journal.journal import Wanted
+from saga_core.journal import Wanted, keys
 from tests.core.frontend import Frontend
 
 FOLDER = Path(__file__).parent / "journals"

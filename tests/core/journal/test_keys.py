@@ -42,11 +42,12 @@ LAYOUT: dict[str, tuple[Key, Key]] = {
 def test_each_key_stays_as_it_is(name: str) -> None:
     arguments, key = LAYOUT[name]
     assert getattr(keys, name)(*arguments) == key
+    assert keys.fits(key)
 
 
 def test_no_key_is_left_out() -> None:
     made = {name for name, found in vars(keys).items() if inspect.isfunction(found) and not name.startswith("_")}
-    assert made == LAYOUT.keys()
+    assert made - {"fits"} == LAYOUT.keys()
 
 
 @pytest.mark.parametrize("name", ["label", "reply", "beginning", "said", "opening"])

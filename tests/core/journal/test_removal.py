@@ -41,8 +41,13 @@ async def test_a_pruned_turn_goes_with_all_that_stands_beside_it() -> None:
     root, kept = await shelf.story("가자", KO[0])
     before = await rows(shelf)
     gone = await shelf.tell(root, "멈추자", KO[1])
-    beside = {(name, "s1", gone, "1"): b"x" for name in keys.BESIDE}
-    others = {(name, "s1", kept, "1"): b"x" for name in keys.BESIDE}
+    of_turn, of_part = {"job", "state", "terms", "known"}, {"amend", "review", "bill", "prompt"}
+    assert of_turn | of_part == set(keys.BESIDE)
+    of = {
+        turn: [*((name, "s1", turn) for name in of_turn), *((name, "s1", turn, "1") for name in of_part)]
+        for turn in (gone, kept)
+    }
+    beside, others = (dict.fromkeys(of[turn], b"x") for turn in (gone, kept))
     await shelf.journal.kv.commit(Batch({**beside, **others}))
     shelf.sessions["s1"] = evolve(shelf.sessions["s1"], head=kept)
     await shelf.journal.put_session(shelf.sessions["s1"])

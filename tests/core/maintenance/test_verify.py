@@ -12,8 +12,7 @@ from attrs import evolve
 from saga_core import Saga, codec
 from saga_core.errors import NotFound, StoreUnavailable
 from saga_core.jobs.background import STUCK
-from saga_core.journal import keys
-from saga_core.journal.journal import Wanted
+from saga_core.journal import Wanted, keys
 from saga_core.maintenance.verify import Verdict
 from saga_core.model.turn import Session, Turn
 from saga_core.model.world_state import WorldState
