@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from threading import Lock
+
 from attrs import frozen
+from cachetools import LRUCache
 
 from saga_core.state_block.fences import FenceFilter, RawBlock
 from saga_core.state_block.report_lines import may_hold_report
 from saga_core.state_block.reports import ReportFilter
+from saga_core.state_block.syntax import may_open
+
+_LONG = 4_096
+"""Characters from which on what a text hides is remembered: a request asks for it ten times, at up to 3 µs each."""
+_REMEMBERED = 16 << 20
+"""Characters of such texts, as they were and as they are shown."""
 
 
 @frozen
@@ -15,6 +25,15 @@ class Hidden:
 
     visible: str
     blocks: tuple[RawBlock, ...]
+
+    @property
+    def size(self) -> int:
+        """Characters that are kept with it, about."""
+        return _LONG + 2 * len(self.visible) + 2 * sum(len(block.body) for block in self.blocks)
+
+
+_HIDDEN: LRUCache[tuple[str, bool], Hidden] = LRUCache(_REMEMBERED, getsizeof=lambda hidden: hidden.size)
+_LOCK = Lock()
 
 
 class BlockFilter:
@@ -62,6 +81,20 @@ def hide(text: str, *, loose: bool = True) -> Hidden:
 
     ``loose`` false leaves reports without a fence of their own where they are.
     """
+    if len(text) < _LONG:
+        return _hide(text, loose)
+    with _LOCK:
+        known = _HIDDEN.get((text, loose))
+    if known is None:
+        known = _hide(text, loose)
+        with _LOCK, suppress(ValueError):  # it alone is more than is remembered
+            _HIDDEN[text, loose] = known
+    return known
+
+
+def _hide(text: str, loose: bool) -> Hidden:
+    if not may_open(text) and not (loose and may_hold_report(text)):
+        return Hidden(text, ())
     fences = FenceFilter()
     visible = fences.feed(text) + fences.finish()
     if not loose or not may_hold_report(visible):

@@ -59,6 +59,16 @@ THINK_REACH = len("</thinking>") - 1
 """How many characters of a tag can already have been read when its ``>`` arrives."""
 
 
+_MAY_OPEN = re.compile(
+    f"[{FENCE_CHARS}]{{{MIN_FENCE}}}[{BLANKS}]*+[{''.join(sorted({word[0] for word in _WORDS}))}]", re.IGNORECASE
+)
+
+
+def may_open(text: str) -> bool:
+    """Whether a fence in ``text`` may open a block, told quickly: one with the first letter of the word behind it."""
+    return _MAY_OPEN.search(text) is not None
+
+
 def begins_word(text: str) -> bool:
     """Whether ``text`` is the beginning of the word that makes a fence an opener."""
     return text.lower() in _BEGINNINGS

@@ -6,8 +6,11 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
+from contextlib import suppress
+from threading import Lock
 
 from attrs import define, field
+from cachetools import LRUCache
 
 from saga_core.language import nfc
 from saga_core.state_block import hide
@@ -15,6 +18,10 @@ from saga_core.transcript import voices
 
 _IGNORED = ("*", "_", '"', "“", "”", "„", "«", "»")
 _SPEAKER = re.compile(r"\s*[^\W\d_][^\n:：.!?\"“*。]{0,39}[:：]\s+")
+_LONG = 4_096
+"""Characters from which on an identity is remembered: a request asks for it ten times, and one sign may become 18."""
+_KNOWN: LRUCache[str, str] = LRUCache(24 << 20, getsizeof=lambda known: len(known) + _LONG)
+_LOCK = Lock()
 LADDER = (192, 48, 12)
 """Lengths of the beginnings by which a grown or cut reply is found, longest first."""
 
@@ -29,6 +36,18 @@ def identity(text: str) -> str:
     """What counts of a text when it is compared: NFKC, without white space, emphasis, quotation marks, wrappers of a
     speaker's words and ``Name:`` in front.
     """
+    if len(text) < _LONG:
+        return _identity(text)
+    with _LOCK:
+        known = _KNOWN.get(text)
+    if known is None:
+        known = _identity(text)
+        with _LOCK, suppress(ValueError):  # it alone is more than is remembered
+            _KNOWN[text] = known
+    return known
+
+
+def _identity(text: str) -> str:
     text = voices.unwrap(text)
     speaker = _SPEAKER.match(text)
     if speaker and speaker.end() < len(text):

@@ -1,0 +1,58 @@
+"""A long text is looked through once for a request, not as often as something asks what it shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from saga_core import Saga
+from saga_core.state_block import filter as filters
+from saga_core.state_block import hide
+from saga_core.transcript import identities, identity
+from tests.core.frontend import memory_config
+
+
+@pytest.mark.parametrize("unit", ["```state\n", "<state>\n", "\ufdfa", "```\n"])
+@pytest.mark.parametrize("role", ["assistant", "user"])
+async def test_by_a_whole_turn(unit: str, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: Counter[Any] = Counter()
+
+    def counted(module: Any, name: str) -> None:
+        inner = getattr(module, name)
+
+        def call(text: str, *more: Any) -> Any:
+            if len(text) > 20_000:
+                looked[name, len(text), more] += 1
+            return inner(text, *more)
+
+        monkeypatch.setattr(module, name, call)
+
+    counted(filters, "_hide")
+    counted(identities, "_identity")
+    text = f"The road goes on, {role}. " + unit * (40_000 // len(unit))
+    said = [("user", "I go."), (role, text), ("user", "On.")]
+    history = [{"role": each, "content": content} for each, content in said]
+    async with Saga.open(memory_config()) as saga:
+        turn = await saga.begin(history)
+        turn.replies[0].feed("The lamps are lit.")
+        await turn.commit()
+        assert turn.session.id
+    assert looked and max(looked.values()) == 1, looked
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~", "``` ", "```\t\u3000"])
+@pytest.mark.parametrize("word", ["state", "STATE", "State:", "상태", "状態", "状态", "static", "x", ""])
+def test_what_is_told_quickly_is_what_the_filter_tells(fence: str, word: str) -> None:
+    text = f"It rains.\n\n{fence}{word}\nlocation: Mill\n```\n\nOn."
+    shown = filters.FenceFilter()
+    assert hide(text, loose=False).visible == shown.feed(text) + shown.finish()
+    assert hide(text, loose=False).blocks == shown.raw_blocks
+
+
+def test_what_is_remembered_is_no_other_texts() -> None:
+    long = "The road goes on. " * 400
+    for end in ("```state\nhp: 3\n```", "```state\nhp: 4\n```"):
+        assert hide(long + end).blocks[0].body.strip() == end[9:14].strip()
+        assert identity(long + end).endswith(end[-12:].replace("\n", "").replace(" ", ""))
