@@ -79,7 +79,10 @@ class Health:
 
 
 class Store(Protocol):
-    """The life of a store. A backend's ``open`` function gives one that is ready to use."""
+    """The life of a store. A backend's ``open`` function gives one that is ready to use.
+
+    What a call was given belongs to its caller again as soon as it has begun, and what it gave does too.
+    """
 
     @property
     def info(self) -> StoreInfo:
