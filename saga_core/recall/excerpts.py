@@ -9,6 +9,7 @@ from functools import lru_cache
 from math import log
 
 from saga_core.language import caseless, match_text, simplified, telling_nothing
+from saga_core.recall.particular import telling_terms
 from saga_core.recall.passages import PLAYER
 
 _END = re.compile(r"[.!?。…！？\n](?:(?<=\n)\n*|(?<=[。！？])[\"'”’」』)]*\s*|(?<!\n)[\"'”’」』)]*\s+)")
@@ -43,18 +44,18 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int) -> str:
     return f"{head}{chosen}{tail}"
 
 
-def telling(text: str, particular: Callable[[str], bool], weights: Callable[[], Mapping[str, float]]) -> str:
+def telling(text: str, particular: Callable[[Sequence[str]], bool], weights: Callable[[], Mapping[str, float]]) -> str:
     """``text`` on one line, without the sentences that are not ``particular``; if none is, the one worth most.
 
-    ``particular`` is asked for each sentence in lower case, ``weights`` (as for ``excerpt``) if none is particular.
+    ``particular`` is asked for the ``telling_terms`` of each sentence, ``weights`` (as for ``excerpt``) if none is.
     What is left out is marked with "…". What says whose words a line has stays as long as some of them do.
     """
-    text, folded, starts, stops = _laid_out(text)
-    kept = [particular(folded[start:stop]) for start, stop in zip(starts, stops, strict=True)]
-    if all(kept):
+    text, starts, stops, sentences = _sentences_of_talk(text)
+    kept = [particular(sentence) for sentence in sentences]
+    if False not in kept:
         return text.replace("\n", " ")
-    if not any(kept):
-        worth = _worth(folded, starts, weights())
+    if True not in kept:
+        worth = _worth(_folded(text), starts, weights())
         kept[worth.index(max(worth))] = True
     parts: list[str] = []
     left_out, mark = False, ""
@@ -117,6 +118,16 @@ def _laid_out(text: str) -> tuple[str, str, list[int], list[int]]:
     """
     text = "\n".join(line for part in text.split("\n") if (line := _spaced(part)))
     return text, _folded(text), *_sentences(text)
+
+
+@lru_cache(maxsize=512)
+def _sentences_of_talk(text: str) -> tuple[str, list[int], list[int], list[tuple[str, ...]]]:
+    """``text`` with single spaces, where its sentences begin and end, and what may be particular of each.
+
+    A long talk is told of a hundred turns at a time, most of them those of the question before.
+    """
+    text, folded, starts, stops = _laid_out.__wrapped__(text)
+    return text, starts, stops, [telling_terms(folded[at:end]) for at, end in zip(starts, stops, strict=True)]
 
 
 def _spaced(line: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from saga_core.language import terms
 
@@ -13,8 +13,15 @@ _ENOUGH = 3
 """Seldom terms that tell as much as a rare one."""
 
 
+def telling_terms(sentence: str) -> tuple[str, ...]:
+    """The terms of a sentence by which it may be particular, each once, those of its longest words first: they are rare
+    most often, so that few are looked up. A single syllable or letter is a part of too much else."""
+    words = sorted(dict.fromkeys(sentence.split()), key=len, reverse=True)
+    return tuple(dict.fromkeys(term for term in terms(" ".join(words)) if len(term) > 1 or term.isdigit()))
+
+
 class Particular:
-    """Whether a sentence tells what is told seldom. Made for one read: what it knows of a word, it keeps."""
+    """Whether a sentence tells what is told seldom. Made for one read: what it knows of a term, it keeps."""
 
     def __init__(self, spread: Callable[[str, int], int], turns: int) -> None:
         """``spread`` says in how many of the ``turns`` a term stands, or any larger number than the one that it is
@@ -22,33 +29,20 @@ class Particular:
         self._spread = spread
         self._rare = max(1, int(turns**_RARE))
         self._seldom = max(1, int(turns**_SELDOM))
-        self._known: dict[str, tuple[str, ...] | None] = {}
+        self._known: dict[str, int] = {}
 
-    def __call__(self, sentence: str) -> bool:
-        """``sentence`` in lower case."""
-        known = self._known
-        seldom: set[str] = set()
-        # Long words are rare most often, so that few are looked up.
-        for word in sorted(set(sentence.split()), key=len, reverse=True):
-            if word not in known:
-                known[word] = self._seldom_in(word)
-            found = known[word]
-            if found is None:
-                return True
-            seldom.update(found)
-            if len(seldom) >= _ENOUGH:
-                return True
+    def __call__(self, sentence: Sequence[str]) -> bool:
+        """``sentence``: its ``telling_terms``."""
+        known, rare, seldom = self._known, self._rare, self._seldom
+        found = 0
+        for term in sentence:
+            count = known.get(term)
+            if count is None:
+                count = known[term] = self._spread(term, seldom)
+            if count <= seldom:
+                if count <= rare:
+                    return True
+                found += 1
+                if found == _ENOUGH:
+                    return True
         return False
-
-    def _seldom_in(self, word: str) -> tuple[str, ...] | None:
-        """The word's terms that are told seldom; None when one is rare."""
-        found: list[str] = []
-        for term in terms(word):
-            if len(term) == 1 and not term.isdigit():  # a syllable or a letter: part of too much else
-                continue
-            count = self._spread(term, self._seldom)
-            if count <= self._rare:
-                return None
-            if count <= self._seldom:
-                found.append(term)
-        return tuple(found)

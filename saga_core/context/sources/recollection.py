@@ -135,8 +135,8 @@ class Recollection:
         # What somebody said in a talk is told by its date, or by what stands around it.
         when = f"{words.turn.format(depth=depth)} " if stamped or not said else ""
         bare = f"{when}{one_line(said)}" if said else ""
-        text = f"{when}{one_line(f'{facts} — {said}' if facts and said else facts or said)}"
-        year, day = year_of(facts) if said else ("", "")
+        text = f"{when}{one_line(f'{facts} — {said}' if said else facts)}" if facts or not bare else bare
+        year, day = year_of(facts) if facts and said else ("", "")
         brief = one_line(f"{day} — {said}") if year else ""
         episodes = scene.request.episodes
         away = _away(episodes.present(turn) if episodes is not None else None, scene)
@@ -303,7 +303,7 @@ def _remembered(
     weights: Callable[[], Mapping[str, float]],
     language: str,
     brief: bool,
-    particular: Callable[[str], bool] | None,
+    particular: Particular | None,
 ) -> tuple[str, str, bool]:
     """The facts of an episode's first line, its number left out; what was said that is ``particular``, and the part of
     that which is asked about, all of it if it is ``brief``; and whether there was a number."""

@@ -98,7 +98,7 @@ def test_what_everybody_says_is_left_out_and_marked() -> None:
     text = "> Hi! I bought a kiln. Great, isn't it?\nWow! Where is it? It stands in the shed. Bye!"
     assert told(text, "kiln", "shed") == "> … I bought a kiln. … It stands in the shed. …"
     assert told(text, "shed") == "… It stands in the shed. …"
-    assert told(text, "!", "?", ".") == text.replace("\n", " ")
+    assert telling(text, lambda found: True, dict) == text.replace("\n", " ")
 
 
 def test_of_words_that_stay_it_is_told_whose_they_are() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from saga_core.recall.particular import Particular
+from collections.abc import Callable
+
+from saga_core.recall.particular import Particular, telling_terms
 
 
-def of(turns: int, **counts: int) -> Particular:
+def of(turns: int, **counts: int) -> Callable[[str], bool]:
     """Among so many turns, words that stand in so many of them; any other word stands in all."""
-    return Particular(lambda term, most: counts.get(term, turns), turns)
+    particular = Particular(lambda term, most: counts.get(term, turns), turns)
+    return lambda sentence: particular(telling_terms(sentence))
 
 
 def test_a_rare_word_or_three_seldom_ones_tell_something_particular() -> None:
@@ -24,6 +27,7 @@ def test_syllables_and_letters_tell_nothing() -> None:
     particular = of(100, 가=1, q=1, 가마=1)
     assert not particular("q") and not particular("가")
     assert particular("가마")
+    assert telling_terms("q 7 qq") == ("qq", "7")
 
 
 def test_of_two_turns_each_is_particular() -> None:
@@ -39,5 +43,5 @@ def test_a_word_is_looked_up_once() -> None:
         return 90
 
     particular = Particular(spread, 100)
-    assert not particular("day after day") and not particular("a day")
+    assert not particular(telling_terms("day after day")) and not particular(telling_terms("a day"))
     assert asked.count("day") == 1
