@@ -128,23 +128,23 @@ async def test_what_ollama_knows_it_is_asked() -> None:
         assert (await saga.get("/api/ps")).json == {"models": []}, "a server that has none"
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "words"),
-    [
-        ("/api/chat", {"messages": [{"role": "owner", "content": "x"}]}, "messages[0].role"),
-        ("/api/chat", {"messages": [{"role": "user", "content": []}]}, "messages[0].content"),
-        ("/api/chat", {"messages": [{"role": "user", "images": "x"}]}, "messages[0].images"),
-        ("/api/generate", {"prompt": "x", "suffix": "y"}, "suffix"),
-        ("/api/generate", {"prompt": "x", "template": "{{ .Prompt }}"}, "raw: true"),
-        ("/api/generate", {"raw": True, "prompt": 7}, "prompt"),
-        ("/api/generate", [], "object"),
-    ],
-)
-async def test_bad_requests_are_told_in_the_shape_of_the_api(path: str, body: Any, words: str) -> None:
+BAD: list[tuple[Any, ...]] = [
+    ("/api/chat", {"messages": [{"role": "owner", "content": "x"}]}, "messages[0].role"),
+    ("/api/chat", {"messages": [{"role": "user", "content": []}]}, "messages[0].content"),
+    ("/api/chat", {"messages": [{"role": "user", "images": "x"}]}, "messages[0].images"),
+    ("/api/generate", {"prompt": "x", "suffix": "y"}, "suffix"),
+    ("/api/generate", {"prompt": "x", "template": "{{ .Prompt }}"}, "raw: true"),
+    ("/api/generate", {"raw": True, "prompt": 7}, "prompt"),
+    ("/api/generate", [], "object"),
+]
+
+
+async def test_bad_requests_are_told_in_the_shape_of_the_api() -> None:
     async with Client.of({}, {}) as saga:
-        answer = await saga.post(path, json=body)
-        assert (answer.status, list(answer.json)) == (400, ["error"])
-        assert words in answer.json["error"]
+        for path, body, words in BAD:
+            answer = await saga.post(path, json=body)
+            assert (answer.status, list(answer.json)) == (400, ["error"])
+            assert words in answer.json["error"]
 
 
 async def test_failures_are_told() -> None:
