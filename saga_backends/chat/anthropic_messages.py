@@ -13,6 +13,7 @@ from typing import Any
 
 from attrs import define, field
 
+from saga_backends.chat.anthropic_reply import SIGNED
 from saga_backends.chat.prefill import OPENING, nudge
 from saga_core.messages import Block, CacheLifetime, PromptPlan
 from saga_core.ports import AdjustedPart
@@ -143,8 +144,21 @@ def _blocks(block: Block, with_lead: Mapping[str, Any] | None, own: bool, found:
         begun = made[0]["text"].lstrip().startswith(f"{name}:")
         made[0]["text"] = made[0]["text"] if begun else f"{name}: {made[0]['text']}"
     if block.role == "assistant":
-        made += _uses(block.extra.get("tool_calls"))
+        uses = _uses(block.extra.get("tool_calls"))
+        made = [*(_thoughts(block.extra.get("reasoning_details")) if uses else ()), *made, *uses]
     return made
+
+
+def _thoughts(details: Any) -> Iterable[dict[str, Any]]:
+    """What was thought before tools were called, as it is signed."""
+    for detail in details if isinstance(details, list) else ():
+        if not isinstance(detail, Mapping) or detail.get("format") != SIGNED:
+            continue
+        if detail.get("type") == "reasoning.text" and detail.get("signature"):
+            text = str(detail.get("text") or "")
+            yield {"type": "thinking", "thinking": text, "signature": str(detail["signature"])}
+        elif detail.get("type") == "reasoning.encrypted":
+            yield {"type": "redacted_thinking", "data": str(detail.get("data"))}
 
 
 def _part(part: Mapping[str, Any], role: str, found: Arranged) -> dict[str, Any] | None:

@@ -24,13 +24,17 @@ _REASONS = {
     "refusal": "content_filter",
 }
 
+SIGNED = "anthropic-claude-v1"
+"""How ``reasoning_details`` name the form of Anthropic's signatures, here as at OpenRouter."""
+
 
 @define
 class MessageReader:
     """Turns the events of one message into parts of choice ``index``, and knows whether the message was complete.
 
-    Thinking is passed on as ``reasoning_content``; its signatures are not. ``repeats`` removes the beginning of the
-    reply if the model repeats it.
+    Thinking is passed on as ``reasoning_content``, and at the end of each block as ``reasoning_details`` with its
+    signature: without those the API does not go on thinking behind the call of a tool. ``repeats`` removes the
+    beginning of the reply if the model repeats it.
     """
 
     blame: Blame
@@ -40,6 +44,8 @@ class MessageReader:
     _usage: Usage | None = field(default=None, init=False)
     _calls: int = field(default=0, init=False)
     _finished: bool = field(default=False, init=False)
+    _thinking: str = field(default="", init=False)
+    _signature: str = field(default="", init=False)
 
     def event(self, data: str) -> Iterator[ChatPart]:
         """The parts in the data of one event. Raises ``UpstreamError`` for an error event or what is no event."""
@@ -49,6 +55,8 @@ class MessageReader:
             yield from self._delta(event.get("delta"))
         elif kind == "content_block_start":
             yield from self._block(event.get("content_block"), whole=False)
+        elif kind == "content_block_stop":
+            yield from self._signed()
         elif kind == "message_start":
             message = event.get("message")
             if isinstance(message, Mapping) and self._bill(message.get("usage")):
@@ -72,6 +80,7 @@ class MessageReader:
         self._bill(message.get("usage"))
         for block in content:
             yield from self._block(block, whole=True)
+            yield from self._signed()
         yield from self._end_of(message)
         self.done = True
 
@@ -100,7 +109,18 @@ class MessageReader:
 
     def _thought(self, text: Any) -> Iterator[ChatPart]:
         if isinstance(text, str) and text:
+            self._thinking += text
             yield ExtraPart({"reasoning_content": text}, self.index)
+
+    def _signed(self) -> Iterator[ChatPart]:
+        """What was thought in a block, with the signature by which its provider knows it again."""
+        thought, signature = self._thinking, self._signature
+        self._thinking = self._signature = ""
+        if signature:
+            yield self._detail({"type": "reasoning.text", "text": thought, "signature": signature})
+
+    def _detail(self, detail: Mapping[str, Any]) -> ExtraPart:
+        return ExtraPart({"reasoning_details": [{**detail, "format": SIGNED}]}, self.index)
 
     def _delta(self, delta: Any) -> Iterator[ChatPart]:
         if not isinstance(delta, Mapping):
@@ -110,6 +130,8 @@ class MessageReader:
             yield from self._text(delta.get("text"))
         elif kind == "thinking_delta":
             yield from self._thought(delta.get("thinking"))
+        elif kind == "signature_delta" and isinstance(delta.get("signature"), str):
+            self._signature += delta["signature"]
         elif kind == "input_json_delta" and isinstance(delta.get("partial_json"), str) and delta["partial_json"]:
             yield self._call({"function": {"arguments": delta["partial_json"]}})
 
@@ -121,6 +143,9 @@ class MessageReader:
             yield from self._text(block.get("text"))
         elif kind == "thinking":
             yield from self._thought(block.get("thinking"))
+            self._signature = block["signature"] if isinstance(block.get("signature"), str) else ""
+        elif kind == "redacted_thinking" and isinstance(block.get("data"), str):
+            yield self._detail({"type": "reasoning.encrypted", "data": block["data"]})
         elif kind == "tool_use":
             self._calls += 1
             arguments = json.dumps(block.get("input") or {}, ensure_ascii=False) if whole else ""

@@ -86,8 +86,9 @@ async def test_thoughts_and_tools_pass(case: str, stream: bool) -> None:
                     found.append(await events.get_final_message())
             else:
                 found.append(await sdk.messages.create(**asked))
-        assert [block.type for block in found[0].content] == ["thinking", "text"]
-        assert found[0].content[0].thinking == "Hm, a gate."  # type: ignore[union-attr]
+        *thoughts, spoken = found[0].content
+        assert (spoken.type, {thought.type for thought in thoughts}) == ("text", {"thinking"})
+        assert "".join(thought.thinking for thought in thoughts) == "Hm, a gate."  # type: ignore[union-attr]
         text, used = found[1].content
         assert (text.text.strip(), used.name, used.input) == ("Let me see.", "roll", {"sides": 20})  # type: ignore[union-attr]
         assert found[1].stop_reason == "tool_use"
@@ -99,6 +100,36 @@ async def test_thoughts_and_tools_pass(case: str, stream: bool) -> None:
         await sdk.messages.create(model=model, max_tokens=300, messages=result, tools=tools)
         assert upstream.refusals == []
         assert "17" in json.dumps(upstream.requests[-1].body["messages"])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_signed_thoughts_before_a_call_come_back_as_they_were(stream: bool) -> None:
+    """Without them Anthropic refuses to go on thinking behind the result."""
+    async with staged("anthropic") as (sdk, _, upstream, model):
+        tools: Any = [{"name": "roll", "input_schema": {"type": "object", "properties": {}}}]
+
+        async def thinks_and_calls(wire: Any) -> Any:
+            await wire.think("A die, then.")
+            await wire.call("roll", "{}")
+            return await wire.end("tool")
+
+        upstream.then(thinks_and_calls)
+        asked: dict[str, Any] = {"model": model, "max_tokens": 3_000, "tools": tools}
+        if stream:
+            async with sdk.messages.stream(messages=said("I roll the dice."), **asked) as events:
+                called = await events.get_final_message()
+        else:
+            called = await sdk.messages.create(messages=said("I roll the dice."), **asked)
+        kept = [block.model_dump(exclude_none=True) for block in called.content]
+        thought = {"type": "thinking", "thinking": "A die, then.", "signature": "c2ln"}
+        assert kept[0] == thought
+        assert [block["type"] for block in kept] == ["thinking", "tool_use"]
+        result = {"type": "tool_result", "tool_use_id": kept[1]["id"], "content": "17"}
+        answered: Any = [{"role": "assistant", "content": kept}, {"role": "user", "content": [result]}]
+        await sdk.messages.create(messages=[*said("I roll the dice."), *answered], **asked)
+        assert upstream.refusals == []
+        sent = upstream.requests[-1].body["messages"]
+        assert sent[-2]["content"][0] == thought
 
 
 async def test_pictures_pass() -> None:

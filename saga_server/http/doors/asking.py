@@ -102,7 +102,7 @@ def wants_a_form(params: Mapping[str, Any]) -> bool:
 
 async def answer(request: web.Request, call: Call) -> web.StreamResponse:
     """Play ``call``, or follow the exchange that plays one for an equal request, and answer as it is shaped."""
-    what = (request[PLACE].path, request[BODY])
+    what = (f"{request[PLACE].path}?{request.query_string}", request[BODY])
     exchange = request.app[EXCHANGES].join((call.owner, call.session, call.world, call.player, *what), call)
     try:
         return await (_stream if call.stream else _whole)(request, exchange)

@@ -76,8 +76,12 @@ def _message(message: Any, where: str) -> Iterator[dict[str, Any]]:
             yield {"role": "tool", "tool_call_id": str(block.get("tool_use_id", "")), "content": text}
     content = _content([block for block in blocks if block["type"] != "tool_result"], f"{where}.content")
     calls = [_call(block) for block in blocks if block["type"] == "tool_use"]
-    if content or calls:
-        yield {"role": role, "content": content or None, **({"tool_calls": calls} if calls else {})}
+    if calls:
+        thoughts = [_thought(block) for block in blocks if block["type"] in ("thinking", "redacted_thinking")]
+        thought = {"reasoning_details": thoughts} if thoughts else {}
+        yield {"role": role, "content": content or None, "tool_calls": calls, **thought}
+    elif content:
+        yield {"role": role, "content": content}
 
 
 def _blocks(content: Any, where: str) -> list[Mapping[str, Any]]:
@@ -118,6 +122,14 @@ def _address(source: Any, where: str) -> str:
     if kind == "url" and isinstance(source.get("url"), str):
         return str(source["url"])
     raise RequestError(f"{where}.source: give one of the type base64 or url", param=f"{where}.source")
+
+
+def _thought(block: Mapping[str, Any]) -> dict[str, Any]:
+    """What was thought before tools were called: Anthropic goes on from there, if it is signed."""
+    if block["type"] == "redacted_thinking":
+        return {"type": "reasoning.encrypted", "data": block.get("data"), "format": "anthropic-claude-v1"}
+    told = {"text": block.get("thinking"), "signature": block.get("signature")}
+    return {"type": "reasoning.text", **told, "format": "anthropic-claude-v1"}
 
 
 def _call(block: Mapping[str, Any]) -> dict[str, Any]:

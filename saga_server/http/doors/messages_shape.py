@@ -14,6 +14,7 @@ from saga_server.http.doors.failures import anthropic_failure
 from saga_server.http.openai_schema import Choice, to_json
 from saga_server.http.shapes import Shape
 
+_SIGNED = "anthropic-claude-v1"
 _REASONS = {"length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
 
 
@@ -59,9 +60,18 @@ class MessagesShape(Shape):
         if isinstance(thought, str) and thought:
             found += self._open("thinking", {"type": "thinking", "thinking": "", "signature": ""})
             found += self._delta({"type": "thinking_delta", "thinking": thought})
+        for block in _signed(fields):
+            found += self._sign(block)
         for call in _calls(fields):
             found += self._call(call)
         return found
+
+    def _sign(self, block: Mapping[str, Any]) -> bytes:
+        """The signature of the thoughts that were told, or thoughts that are told in no words."""
+        if block["type"] != "thinking":
+            return self._open("redacted_thinking", block) + self._close()
+        opened = self._open("thinking", {"type": "thinking", "thinking": "", "signature": ""})
+        return opened + self._delta({"type": "signature_delta", "signature": block["signature"]}) + self._close()
 
     def _call(self, call: Mapping[str, Any]) -> bytes:
         function = call.get("function") or {}
@@ -121,13 +131,27 @@ class MessagesShape(Shape):
         choice = choices[0]
         thought = choice.extra.get("reasoning_content") or choice.extra.get("reasoning")
         content: list[dict[str, Any]] = []
-        if thought:
+        content += _signed(choice.extra)
+        if thought and not any(block["type"] == "thinking" for block in content):
             content.append({"type": "thinking", "thinking": thought, "signature": ""})
         if choice.text:
             content.append({"type": "text", "text": choice.text})
         content += [_use(call) for call in _calls(choice.extra)]
         counts = {"input_tokens": 0, "output_tokens": 0} if usage is None else _counts(usage)
         return to_json(self._message(content, _REASONS.get(choice.finish, "end_turn"), counts)).encode()
+
+
+def _signed(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Anthropic's thoughts in a reply's ``reasoning_details``, as the blocks that they came in."""
+    details, found = fields.get("reasoning_details"), list[dict[str, Any]]()
+    for detail in details if isinstance(details, list) else ():
+        if not isinstance(detail, Mapping) or detail.get("format") != _SIGNED:
+            continue
+        if detail.get("signature"):
+            found.append({"type": "thinking", "thinking": detail.get("text", ""), "signature": detail["signature"]})
+        elif detail.get("data"):
+            found.append({"type": "redacted_thinking", "data": detail["data"]})
+    return found
 
 
 def _calls(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
