@@ -115,10 +115,7 @@ WHERE: Final = (
 )
 """The doors in words, for who comes to a path that is none."""
 
-_MODEL: Final = re.compile(
-    r"(?:/(?P<version>v1beta|v1alpha|v1))?/(?P<model>(?:models|tunedModels)/.+?)"
-    r"(?::(?P<verb>[A-Za-z]*Content[A-Za-z]*|countTokens))?"
-)
+_MODEL: Final = re.compile(r"(?:/(?P<version>v1beta|v1alpha|v1))?/(?P<model>(?:models|tunedModels)/.+)")
 _ACTS: Final = {
     "generateContent": "gemini:generate",
     "streamGenerateContent": "gemini:generate",
@@ -133,9 +130,11 @@ def _of_a_model(path: str) -> tuple[Door, dict[str, str]] | None:
     found = _MODEL.fullmatch(path)
     if found is None:
         return None
-    named = {"model": unquote(found["model"]).removeprefix("models/")}
-    if found["verb"]:
-        return Door({"POST": _ACTS.get(found["verb"], "gemini:refuse")}, "google"), {**named, "verb": found["verb"]}
+    name, colon, verb = found["model"].rpartition(":")
+    acts = bool(colon) and verb.isalpha() and ("Content" in verb or verb in _ACTS)  # else it is part of the name
+    named = {"model": unquote(name if acts else found["model"]).removeprefix("models/")}
+    if acts:
+        return Door({"POST": _ACTS.get(verb, "gemini:refuse")}, "google"), {**named, "verb": verb}
     return _ONE if found["version"] in ("v1", None) else _ONE_OF_GOOGLE, named
 
 

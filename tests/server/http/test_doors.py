@@ -80,3 +80,21 @@ async def test_what_is_no_door_is_not_open_to_who_may_only_chat(serve: Serve) ->
 async def test_the_heads_of_a_door_are_told(offline: Client) -> None:
     async with offline.request("HEAD", "/v1/models") as response:
         assert (response.status, await response.read()) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    ("path", "model", "verb"),
+    [
+        ("/v1/models/qwen3:14b", "qwen3:14b", None),
+        ("/v1/models/llama3:latest/", "llama3:latest", None),
+        ("/models/up/narrator-1", "up/narrator-1", None),
+        ("/v1beta/models/gemini-2.5-flash:streamGenerateContent", "gemini-2.5-flash", "streamGenerateContent"),
+        ("/v1/models/qwen3:14b:generateContent", "qwen3:14b", "generateContent"),
+        ("/s/x/v1beta/tunedModels/mine:countTokens", "tunedModels/mine", "countTokens"),
+        ("/v1beta/models/a%2Fb:generateContent", "a/b", "generateContent"),
+    ],
+)
+def test_a_path_names_its_model(path: str, model: str, verb: str | None) -> None:
+    place = find(path)
+    assert place is not None
+    assert (place.named["model"], place.named.get("verb")) == (model, verb)
