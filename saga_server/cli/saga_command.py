@@ -112,7 +112,7 @@ def _import_libraries() -> None:
 )
 def doctor(file: Path | None, data: Path | None, narrator: str | None, lang: str | None) -> None:
     """Check the configuration, the stores, the worlds and the provider, and say what to mend."""
-    from saga_server.cli.doctor import examine, examine_narrator
+    from saga_server.doctor import examine, examine_narrator
     from saga_server.process import log_errors_only
 
     if lang is not None and narrator is None:

@@ -15,9 +15,20 @@ from attrs import define
 from saga_core.errors import BadInput, SagaError
 from saga_core.language import known
 from saga_server.cli.settings import DEFAULT_FILE, SURROUNDINGS, fail
-from saga_server.cli.setup_choices import FRONTENDS, OFFLINE, OTHER, PROVIDERS, ProviderChoice
-from saga_server.cli.setup_file import Answers, keep_key, set_aside, settings_text, write_private
-from saga_server.cli.setup_wording import WORDINGS, Wording
+from saga_server.setup import (
+    FRONTENDS,
+    OFFLINE,
+    OTHER,
+    PROVIDERS,
+    WORDINGS,
+    Answers,
+    ProviderChoice,
+    Wording,
+    keep_key,
+    set_aside,
+    settings_text,
+    write_private,
+)
 from saga_server.spoken import spoken
 from saga_server.terminal import say
 
@@ -244,7 +255,7 @@ def _write(answers: Answers, file: Path, words: Wording) -> Config:
 
 
 def _examine(config: Config, words: Wording) -> bool:
-    from saga_server.cli.doctor import examine
+    from saga_server.doctor import examine
     from saga_server.process import log_errors_only
 
     say("")

@@ -58,7 +58,7 @@ LATER = (
     "saga_core.strategies.learner saga_server.admin.backups saga_server.bench saga_server.cli.backup "
     "saga_server.cli.data_access saga_server.cli.explain saga_server.cli.memories saga_server.cli.rebuild "
     "saga_server.cli.sessions saga_server.cli.transfer saga_server.cli.verify saga_server.cli.conformance "
-    "saga_server.admin.maintenance saga_server.demo saga_server.admin.endpoints saga_server.cli.doctor "
+    "saga_server.admin.maintenance saga_server.demo saga_server.admin.endpoints saga_server.doctor "
     "saga_server.admin.answers saga_server.admin.openapi "
     "saga_server.cli.top"
 ).split()

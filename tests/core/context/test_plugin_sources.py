@@ -14,7 +14,7 @@ from saga_core.context import Piece, Section
 from saga_core.context.plugin_sources import MOST, Guest, open_plugin_source
 from saga_core.context.reader import ContextReader, own_sources
 from saga_core.errors import BadInput, ConfigError, StoreUnavailable
-from saga_server.cli.doctor import examine
+from saga_server.doctor import examine
 from tests.core.context.reading_stage import WordCounter, ask
 
 ROOT = Path(__file__).resolve().parents[3]

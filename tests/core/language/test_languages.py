@@ -24,7 +24,7 @@ ASIDE = (
     "saga_server/bench/",
     "saga_server/demo/",
     "saga_server/rehearsal/scripts.py",  # stories
-    "saga_server/cli/doctor_recall.py",  # two sentences for the embedder
+    "saga_server/doctor/recall.py",  # two sentences for the embedder
 )
 """What is written in a language by its nature: stories, and measurements on them."""
 

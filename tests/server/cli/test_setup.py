@@ -15,10 +15,10 @@ from click.testing import CliRunner, Result
 from saga_core.config import Config, load_config
 from saga_core.errors import BadInput
 from saga_server.cli.saga_command import main
-from saga_server.cli.setup_choices import FRONTENDS, PROVIDERS
-from saga_server.cli.setup_file import Answers, keep_key, settings_text
-from saga_server.cli.setup_wording import WORDINGS
 from saga_server.providers import Narrators
+from saga_server.setup.choices import FRONTENDS, PROVIDERS
+from saga_server.setup.settings_file import Answers, keep_key, settings_text
+from saga_server.setup.wording import WORDINGS
 
 KEY = "sk-geheim-geheim-1"
 

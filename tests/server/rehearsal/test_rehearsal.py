@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from saga_core.config import Config, load_config
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.state_block import BlockFields, BlockStatus, ItemAmount, ItemTransfer, StatusChange, render_block
-from saga_server.cli.doctor import examine_narrator
 from saga_server.cli.saga_command import main
+from saga_server.doctor import examine_narrator
 from saga_server.rehearsal import SCRIPTS, judge, rehearse
 from saga_server.rehearsal.script import Script, Truth
 from tests.server.upstream import Received, Step, Upstream, fails, says

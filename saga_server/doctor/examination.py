@@ -16,9 +16,9 @@ from saga_core.registry import OpenOptions
 from saga_core.sessions import SILENT_FROM, SILENT_MODE, silence_at
 from saga_core.stores import Curator, Health, StoreInfo
 from saga_core.world import WorldLibrary, default_roots
-from saga_server.cli.doctor_recall import examine_recall, recall_of
-from saga_server.cli.installed import installed
 from saga_server.counted import counted
+from saga_server.doctor.installed import installed
+from saga_server.doctor.recall import examine_recall, recall_of
 from saga_server.process import address_of, ask, check_listening
 from saga_server.providers import AutomaticExtraction, Narrators
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from saga_server.cli import installed
-from saga_server.cli.installed import Installed
+from saga_server.doctor import installed
+from saga_server.doctor.installed import Installed
 
 
 def test_engines_come_with_their_versions() -> None:
@@ -46,7 +46,7 @@ def test_a_backend_that_cannot_be_imported_is_listed(monkeypatch: pytest.MonkeyP
 
 def test_no_engine_is_imported() -> None:
     program = (
-        "import sys\nfrom saga_server.cli.installed import installed\n"
+        "import sys\nfrom saga_server.doctor.installed import installed\n"
         "print(len(installed('graph')), len(installed('vector')))\n"
         "print([name for name in ('kuzu', 'ladybug', 'chromadb', 'lancedb', 'networkx') if name in sys.modules])\n"
     )

@@ -14,8 +14,8 @@ from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import StoreUnavailable
 from saga_core.ports import Mode
-from saga_server.cli import doctor_recall
-from saga_server.cli.doctor_recall import examine_recall, recall_of
+from saga_server.doctor import recall as doctor_recall
+from saga_server.doctor.recall import examine_recall, recall_of
 
 
 async def told(**recall: Any) -> tuple[bool, list[tuple[bool, str]]]:

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from saga_core.errors import BadInput
 from saga_core.replacing import replace_file
-from saga_server.cli.setup_choices import OFFLINE, FrontendChoice, ProviderChoice
+from saga_server.setup.choices import OFFLINE, FrontendChoice, ProviderChoice
 
 
 @frozen(kw_only=True)

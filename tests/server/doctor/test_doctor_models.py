@@ -9,7 +9,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.config import load_config
-from saga_server.cli.doctor import examine
+from saga_server.doctor import examine
 from saga_server.process.running_server import publish_address
 from tests.core.frontend import Frontend
 from tests.core.sessions.test_silence import reported, silent
