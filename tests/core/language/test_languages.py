@@ -25,6 +25,8 @@ ASIDE = (
     "saga_server/demo/",
     "saga_server/rehearsal/scripts.py",  # stories
     "saga_server/doctor/recall.py",  # two sentences for the embedder
+    "saga_server/setup/wording.py",  # what `saga setup` says
+    "saga_server/spoken.py",  # what systems call languages
 )
 """What is written in a language by its nature: stories, and measurements on them."""
 
