@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from saga_server.spoken import spoken
+from saga_server.terminal import say
 
 
 @click.command()
@@ -33,7 +34,20 @@ from saga_server.spoken import spoken
     type=click.Path(file_okay=False, path_type=Path),
     help="Keep the data in this folder, new or empty; otherwise it is removed at the end.",
 )
-def demo(profile: str, graph: str | None, vector: str | None, lang: str | None, plain: bool, keep: Path | None) -> None:
+@click.option(
+    "--pictures",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Instead, save a picture of each page of the played adventure in this folder. Needs Chromium.",
+)
+def demo(
+    profile: str,
+    graph: str | None,
+    vector: str | None,
+    lang: str | None,
+    plain: bool,
+    keep: Path | None,
+    pictures: Path | None,
+) -> None:
     """Play an adventure and show what SAGA remembers.
 
     Starts the real server with the built-in offline narrator and plays it as a chat frontend would, with a swipe, a
@@ -41,6 +55,9 @@ def demo(profile: str, graph: str | None, vector: str | None, lang: str | None, 
     to, and the stores are those that were asked for; every difference is named.
     """
     lang = lang or spoken(("en", "ko"))
+    if pictures is not None:
+        _take_pictures(pictures, lang)
+        return
     stores = {kind: name for kind, name in (("graph", graph), ("vector", vector)) if name is not None}
     if keep is None:
         with tempfile.TemporaryDirectory(prefix="saga-demo-", ignore_cleanup_errors=True) as folder:
@@ -51,6 +68,20 @@ def demo(profile: str, graph: str | None, vector: str | None, lang: str | None, 
         keep.mkdir(parents=True, exist_ok=True)
         succeeded = _run(keep.resolve(), profile, stores, lang, plain, kept=True)
     raise SystemExit(0 if succeeded else 1)
+
+
+def _take_pictures(folder: Path, lang: str) -> None:
+    from saga_core.errors import SagaError
+    from saga_server.demo import adventure_en, adventure_ko
+    from saga_server.demo.pictures import take_pictures
+
+    folder.mkdir(parents=True, exist_ok=True)
+    adventure = {"ko": adventure_ko.ADVENTURE, "en": adventure_en.ADVENTURE}[lang]
+    try:
+        for path in asyncio.run(take_pictures(adventure, folder)):
+            say(str(path))
+    except SagaError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def _run(folder: Path, profile: str, stores: Mapping[str, str], lang: str, plain: bool, *, kept: bool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -56,3 +57,14 @@ def test_the_hash_in_the_addresses_is_that_of_all_files(tmp_path: Path) -> None:
     two = Files.read(tmp_path)
     assert one.version != two.version
     assert "../a.js" not in two and "a.js" in two
+
+
+def test_the_document_says_what_is_sent() -> None:
+    """And every page is in it."""
+    page = (ROOT.parents[2] / "docs" / "pages.md").read_text(encoding="utf-8")
+    listed = re.findall(r'^    id: "(\w+)"', (ROOT / "pages" / "list.js").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(listed) == 10 and all(f"`{name}`" in page for name in listed)
+    code = [path for path in ROOT.rglob("*") if path.is_file() and path.suffix in (".js", ".css", ".html", ".svg")]
+    sent = sum(len(gzip.compress(path.read_bytes(), 9)) for path in code) / 1_000
+    said = re.search(r"sent for all pages, with the library of the graph \| (\d+) KB", page)
+    assert said is not None and abs(int(said[1]) - sent) < 15

@@ -6,6 +6,7 @@ import { useLive } from "../lib/live.js";
 import { brief, Text } from "../lib/text.js";
 import { Failed, Part, Read, TurnLink, useRun } from "../parts/common.js";
 import { Correct, Undo } from "../parts/correcting.js";
+import { inShort } from "../parts/events.js";
 import words from "../words/memories.js";
 
 const MOST = 40; // Rows of a list before one asks for more.
@@ -15,6 +16,7 @@ export function Page({ session }) {
   const [query, ask] = useState("");
   const memories = useRead(path`api/sessions/${session}/memories`, { query });
   const changes = useRead(path`api/sessions/${session}/changes`);
+  const entities = useRead(path`api/sessions/${session}/entities`);
   const curation = useRead(path`api/sessions/${session}/curation`);
   const [said, say] = useState("");
   const reload = () => Promise.all([memories.reload(), changes.reload(), curation.reload()]);
@@ -26,7 +28,7 @@ export function Page({ session }) {
   return html`<div role="status" aria-live="polite">${said && html`<p class="notice good" data-item="said">${said}</p>`}</div>
     <${Read} from=${memories}>${memories.data && html`<${Learned} session=${session} found=${memories.data} query=${query} ask=${ask} changed=${changed} />`}<//>
     <div class="columns">
-      <${Read} from=${changes}>${changes.data && html`<${Changes} session=${session} rows=${changes.data.changes} changed=${changed} />`}<//>
+      <${Read} from=${changes}>${changes.data && html`<${Changes} session=${session} rows=${changes.data.changes} entities=${entities.data?.entities ?? []} changed=${changed} />`}<//>
       <${Read} from=${curation}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} changed=${changed} />
         <${Story} rows=${curation.data.story} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} />`}<//>
     </div>`;
@@ -74,24 +76,19 @@ function Memory({ session, here, record, changed }) {
     ${editing && html`<${Correct} key=${editing} session=${session} ...${forms[editing]} done=${done} />`}</li>`;
 }
 
-function Changes({ session, rows, changed }) {
+function Changes({ session, rows, entities, changed }) {
   const t = useWords(words);
   const [most, show] = useState(MOST);
   const latest = [...rows].reverse();
   return html`<${Part} name="changes" title=${t("changes")}>
     ${rows.length === 0 && html`<p class="none">${t("noChanges")}</p>`}
     <ul class="lines">${latest.slice(0, most).map((each) => html`<li key=${each.id} class="line" data-item="change" data-name=${each.id} data-undone=${Boolean(each.undone)}>
-      <span class="says">${each.undone ? html`<del><${Text} value=${each.summary || events(each)} most=${160} /></del> <span class="tag">${t("undone")}</span>` : html`<${Text} value=${each.summary || events(each)} most=${160} />`}
+      <span class="says">${each.undone ? html`<del><${Text} value=${each.summary || inShort(each.events, entities)} most=${160} /></del> <span class="tag">${t("undone")}</span>` : html`<${Text} value=${each.summary || inShort(each.events, entities)} most=${160} />`}
         <small>${each.by === "edit" || each.by === "curation" ? t(`by_${each.by}`) : each.by}</small></span>
       <span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} />
-        <${Undo} session=${session} change=${each.undone ?? each.id} word=${each.undone ? t("redo") : null} about=${brief(each.summary || events(each))} done=${changed} /></span></li>`)}</ul>
+        <${Undo} session=${session} change=${each.undone ?? each.id} word=${each.undone ? t("redo") : null} about=${brief(each.summary || inShort(each.events, entities))} done=${changed} /></span></li>`)}</ul>
     ${latest.length > most && html`<button type="button" data-action="more" onClick=${() => show(most + MOST)}>${t("more")}</button>`}
   <//>`;
-}
-
-/** Events in short, where nobody wrote a summary. */
-function events(change) {
-  return change.events.map(({ t: kind, record, ...rest }) => `${kind.replaceAll("_", " ")}: ${[record?.text, ...Object.values(rest)].filter((each) => typeof each === "string" || typeof each === "number").join(", ")}`).join("; ");
 }
 
 function Findings({ session, rows, changed }) {

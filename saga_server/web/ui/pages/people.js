@@ -4,9 +4,10 @@ import { path, useRead } from "../lib/api.js";
 import { useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
 import { go, keep, to } from "../lib/router.js";
-import { brief, harmless, Text } from "../lib/text.js";
+import { brief, Text } from "../lib/text.js";
 import { Part, Read, TurnLink } from "../parts/common.js";
 import { Correct } from "../parts/correcting.js";
+import { inShort } from "../parts/events.js";
 import { Graph } from "../parts/graph.js";
 import words from "../words/people.js";
 
@@ -129,7 +130,7 @@ function One({ session, id, turn, all, changed }) {
     ${found.knowledge.length > 0 && html`<h3>${t("knowledge")}</h3><ul>${found.knowledge.map((each, at) => html`<li key=${at}><${Text} value=${each.text} /></li>`)}</ul>`}
     <h3>${t("history")}</h3>
     ${found.history.length === 0 && html`<p class="none">${t("noHistory")}</p>`}
-    <ul class="lines">${found.history.map((each) => html`<li key=${each.turn_id} class="line"><span class="says"><${Text} value=${told(each.events, found, all)} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`)}</ul>
+    <ul class="lines">${found.history.map((each) => html`<li key=${each.turn_id} class="line"><span class="says"><${Text} value=${inShort(each.events, [...all, found])} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`)}</ul>
   <//>`}<//>`;
 }
 
@@ -146,17 +147,6 @@ function Facts({ facts }) {
   const rows = Object.entries(facts).filter(([name]) => name !== "status_since");
   return rows.length > 0 && html`<h3>${t("facts")}</h3><dl class="rows">${rows.map(([name, value]) => html`<div key=${name}><dt>${brief(name, 40)}</dt>
     <dd><${Text} value=${Array.isArray(value) ? value.join(", ") : value} /></dd></div>`)}</dl>`;
-}
-
-/** Events in short: what happened and its words, with names for ids. */
-function told(events, found, all) {
-  const names = new Map(all.map((each) => [each.id, each.name]));
-  names.set(found.id, found.name);
-  const word = (value) => (typeof value === "string" ? names.get(value) ?? value : Array.isArray(value) ? value.map(word).join(", ") : String(value));
-  return events.map(({ t: kind, ...rest }) => {
-    const parts = Object.entries(rest).filter(([name, value]) => value !== null && name !== "event" && name !== "id" && typeof value !== "object").map(([, value]) => word(value));
-    return `${kind.replaceAll("_", " ")}: ${harmless(parts.join(", "))}`;
-  }).join(" · ");
 }
 
 function corrections(t, found, all) {
