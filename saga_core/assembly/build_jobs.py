@@ -9,6 +9,8 @@ from attrs import field, frozen
 
 from saga_core.assembly.curators import Reviewers
 from saga_core.assembly.foundations import Foundations
+from saga_core.capabilities import Capability
+from saga_core.config import Config
 from saga_core.context import ContextReader, ContextSource, default_reader, open_plugin_source, own_sources
 from saga_core.jobs import BackgroundBills, ExtractionJob, ForgettingJob, Pace, ReviewsJob
 from saga_core.stores import Curator
@@ -78,9 +80,19 @@ def build_reviews(
         stand_ins=reviewers.stand_ins,
         remote=forgetting,
         paces=learning.paces,
+        asking=_asking(config, reviewers),
         shared=base.shared,
         count=base.stores.counter.count,
     )
+
+
+def _asking(config: Config, reviewers: Reviewers) -> frozenset[str]:
+    """The names of those whose proposals wait for a person: the rules' never do."""
+    found = {name for name, strategy in config.memory_strategies.items() if strategy.review == "ask"}
+    if config.curator.review == "ask":
+        models = (*reviewers.curators, *reviewers.stand_ins.values())
+        found |= {each.info.name for each in models if Capability.RESIDENT not in each.info.capabilities}
+    return frozenset(found)
 
 
 async def build_reader(base: Foundations, more: Sequence[ContextSource]) -> ContextReader:

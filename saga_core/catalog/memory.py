@@ -166,6 +166,7 @@ class Memory:
         for node in live.tree.path(live.head):
             later = live.amendments.get(node.id, ())
             gone = undoings(later)
+            held = {delta.id for delta in later if delta.undoes and delta.source is Source.CURATION}
             proposed = {
                 change: (review.curator, proposal.summary)
                 for review in live.reviews.get(node.id, ())
@@ -182,6 +183,7 @@ class Memory:
                         "turn_id": node.id,
                         "by": by,
                         "undone": gone.get(delta.id),
+                        "waiting": gone.get(delta.id) in held,
                         "summary": summary,
                         "events": to_plain(Delta(delta.events)).get("events", []),
                     }
@@ -281,6 +283,30 @@ class Memory:
                 if by is not None:
                     raise BadInput(f"change: {change!r} is undone already; undo {by!r} to have it again")
                 return await self._amend(live, turn, Delta((), Source.EDIT, undoes=change)), turn
+        raise NotFound(f"session {session.id} has no change {change!r}")
+
+    async def decide(self, session_id: str, change: str, *, accept: bool) -> str:
+        """Accept or refuse a change that waits for a person (``review: ask``); the id of the turn.
+
+        Accepted, it counts from now on, as if it had never waited. Refused, it stays undone, and can be brought back
+        as what anybody undid. Raises ``NotFound``, and ``BadInput`` for what does not wait.
+        """
+        session = await self.directory.find(session_id)
+        async with self.supervisor.exclusive(session.id, journal=True):
+            live = await self.live.get(session.id)
+            for turn, later in live.amendments.items():
+                if not any(delta.id == change for delta in later):
+                    continue
+                hold = undoings(later).get(change)
+                if not any(delta.id == hold and delta.source is Source.CURATION for delta in later):
+                    raise BadInput(f"change: {change!r} does not wait; GET …/changes says which do")
+                first, second = self.ids.new("a"), self.ids.new("a")
+                lifted = Delta((), Source.EDIT, id=first, undoes=hold or "")
+                refused = [] if accept else [(second, Delta((), Source.EDIT, id=second, undoes=change))]
+                await amend(live, turn, lifted, first, *refused)
+                self.directory.render(live.session.id, [turn])
+                self.counters.add("proposals.accepted" if accept else "proposals.refused")
+                return turn
         raise NotFound(f"session {session.id} has no change {change!r}")
 
     async def _amend(self, live: LiveSession, turn: str, delta: Delta) -> str:

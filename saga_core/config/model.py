@@ -36,6 +36,7 @@ Thinking = Literal["model", "off"]
 Strategy = Literal["md_prefix", "none"]
 GraphMode = Literal["on-disk", "memory"]
 Automatic = Literal["local", "always", "never"]
+Review = Literal["auto", "ask"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["text", "json"]
 
@@ -173,6 +174,8 @@ class CuratorConfig:
     compress_story_after_turns: int = field(default=50, validator=Whole(1))
     backend: str | None = field(default=None, validator=Text("a curator's name", optional=True))
     """Who reviews besides the rules, which always do. None: ``blocks`` when ``models.curator`` is set, else nobody."""
+    review: Review = field(default="auto", validator=Choice(get_args(Review)))
+    """Whether what a model proposes counts at once, or waits until a person accepts it."""
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
 
 
@@ -200,6 +203,8 @@ class StrategyConfig:
     """Records of one namespace; beyond them those go that were learned longest ago."""
     expires_days: float = field(default=0.0, validator=Number(zero=True))
     """Days after which a record is told no more; 0: never."""
+    review: Review = field(default="auto", validator=Choice(get_args(Review)))
+    """Whether what is learned counts at once, or waits until a person accepts it."""
     options: Mapping[str, Any] = field(factory=dict, repr=False, validator=Options())
 
 

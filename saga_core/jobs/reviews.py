@@ -26,7 +26,7 @@ from saga_core.jobs.review_pace import Pace, long_enough
 from saga_core.jobs.views import ViewsJob
 from saga_core.journal import Wanted
 from saga_core.log_context import set_log_context
-from saga_core.model import Delta, Review, Source
+from saga_core.model import Delta, Review, Source, deltas
 from saga_core.ports import Clock
 from saga_core.sessions import LiveSession, LiveSessions, SharedMemories, amend
 from saga_core.stores import CurationView, Curator
@@ -97,6 +97,9 @@ class ReviewsJob(Job):
     """What curators keep of sessions outside the process."""
     paces: Mapping[str, Pace] = field(factory=dict)
     """Name of a curator -> how often it reviews, where that is not every ``interval`` turns."""
+    asking: frozenset[str] = frozenset()
+    """Names of curators whose proposals wait until a person accepts them. Such a change is undone in the commit that
+    makes it, by ``curation``: accepting it undoes that."""
     shared: SharedMemories
     count: Callable[[str], int] = len
     """Tokens of a text."""
@@ -344,6 +347,8 @@ class ReviewsJob(Job):
         )
         if changes:
             (first, delta), *more = changes
+            if curator.info.name in self.asking:
+                more += self._held(changes)
             await amend(live, due.turn, delta, first, *more, review=review)
             self.views.submit(live.session.id, [due.turn])
         else:
@@ -356,3 +361,10 @@ class ReviewsJob(Job):
         found = [each for each in verdicts if each.accepted and each.proposal.kind == "contradiction"]
         if found:
             log.info("session %s: the %s curator found %d contradictions", live.session.id, review.curator, len(found))
+
+    def _held(self, changes: Sequence[tuple[str, Delta]]) -> list[tuple[str, Delta]]:
+        """What undoes changes until a person accepts them. A curator's notes to itself wait for nobody."""
+        held = [each for each in changes if not all(isinstance(event, deltas.BlockWritten) for event in each[1].events)]
+        self.counters.add("curation.waiting", len(held))
+        ids = [(self.ids.new("a"), change) for change, _ in held]
+        return [(number, Delta((), Source.CURATION, id=number, undoes=change)) for number, change in ids]

@@ -154,6 +154,10 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "Undo a change", tags=_MEMORY, if_match=_CHANGES,
     ),
     Endpoint(
+        "POST", f"{_ONE}/changes/{{change}}", memory_handlers.decide_change, parameters.Decision,
+        memory_answers.Decided, "Accept or refuse a change that waits", tags=_MEMORY, if_match=_CHANGES,
+    ),
+    Endpoint(
         "GET", f"{_ONE}/context", memory_handlers.show_context, parameters.ToldAt, memory_answers.Context,
         "What stood in a turn's context, and why", tags=_MEMORY,
     ),

@@ -181,6 +181,16 @@ class Changed:
 
 
 @frozen
+class Decided:
+    """The change that waited, and what was decided."""
+
+    session: str
+    change: str
+    verdict: str
+    turn_id: str
+
+
+@frozen
 class Undone:
     """The change that was undone, and the one that did it."""
 

@@ -7,7 +7,7 @@ import asyncio
 from aiohttp import web
 from attrs import asdict
 
-from saga_core.errors import NotSupported
+from saga_core.errors import BadInput, NotSupported
 from saga_core.stores import Pages
 from saga_core.world import WorldFiles, edited, world_files
 from saga_server.admin import memory_answers, parameters
@@ -131,6 +131,15 @@ async def undo_change(request: web.Request, asked: parameters.OfChange) -> memor
     session = await request.app[SAGA].sessions.get(asked.session)
     undoing, turn = await to_its_end(request, request.app[SAGA].memory.undo(session.id, asked.change))
     return memory_answers.Undone(session.id, asked.change, undoing, turn)
+
+
+async def decide_change(request: web.Request, asked: parameters.Decision) -> memory_answers.Decided:
+    """Accept or refuse what waits for a person."""
+    session = await request.app[SAGA].sessions.get(asked.session)
+    if asked.verdict not in ("accept", "refuse"):
+        raise BadInput(f"verdict: {asked.verdict[:40]!r} is none; give accept or refuse")
+    deciding = request.app[SAGA].memory.decide(session.id, asked.change, accept=asked.verdict == "accept")
+    return memory_answers.Decided(session.id, asked.change, asked.verdict, await to_its_end(request, deciding))
 
 
 # -- worlds ----------------------------------------------------------------------------------------------------

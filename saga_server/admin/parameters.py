@@ -176,6 +176,13 @@ class OfChange(OfSession):
 
 
 @frozen
+class Decision(OfChange):
+    """A change that waits, and whether to ``accept`` or to ``refuse`` it."""
+
+    verdict: str = in_body(remedy="give accept or refuse")
+
+
+@frozen
 class Prune(OfSession):
     """The turn that goes, with everything below it."""
 

@@ -135,6 +135,38 @@ async def test_what_was_accepted_is_undone_and_the_undoing_too(
     assert not any(each["undone"] for each in (await reviewing.get(path)).json["changes"])
 
 
+@pytest.mark.parametrize("verdict", ["accept", "refuse"])
+async def test_what_waits_counts_when_a_person_accepts_it_and_not_before(
+    upstream: Upstream, small: Upstream, serve: Serve, verdict: str
+) -> None:
+    async with serve(**settings(upstream, small, review="ask")) as client:
+        small.then(
+            calls(
+                ("memory_replace", {"block": "narrative_summary", "text": "메모."}),
+                ("learn_lore", {"entry": "골목", "text": "끝이 없다.", "turns": [2]}),
+                ("finish", {}),
+            )
+        )
+        session, said = await play(client, upstream, INTERVAL)
+        found = await curation(client, session)
+        assert (found["lore"], found["blocks"]["narrative_summary"]["text"]) == ({}, "메모.")
+        path = f"/api/sessions/{session}/changes"
+        listed = await client.get(path)
+        (waiting,) = [each for each in listed.json["changes"] if each["waiting"]]
+        assert waiting["summary"] == "골목: 끝이 없다."
+        await play(client, upstream, 1, INTERVAL, said)  # the story goes on meanwhile
+        assert (await client.post(f"{path}/{waiting['id']}", json={"verdict": "perhaps"})).status == 400
+        tag = (await client.get(path)).headers["ETag"]
+        decided = await client.post(f"{path}/{waiting['id']}", json={"verdict": verdict}, headers={"If-Match": tag})
+        assert (decided.status, decided.json["turn_id"]) == (200, waiting["turn_id"])
+        expected = {"골목": "끝이 없다."} if verdict == "accept" else {}
+        assert (await curation(client, session))["lore"] == expected
+        (after,) = [each for each in (await client.get(path)).json["changes"] if each["id"] == waiting["id"]]
+        assert (after["waiting"], bool(after["undone"])) == (False, verdict == "refuse")
+        assert (await client.post(f"{path}/{waiting['id']}", json={"verdict": verdict})).status == 400
+        assert (await client.post(f"{path}/nothing", json={"verdict": verdict})).status == 404
+
+
 async def test_no_model_is_asked_before_the_reply_nor_for_what_is_swiped_away(
     reviewing: Client, upstream: Upstream, small: Upstream
 ) -> None:

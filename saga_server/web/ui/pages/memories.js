@@ -27,8 +27,9 @@ export function Page({ session }) {
   };
   return html`<div role="status" aria-live="polite">${said && html`<p class="notice good" data-item="said">${said}</p>`}</div>
     <${Read} from=${memories}>${memories.data && html`<${Learned} session=${session} found=${memories.data} query=${query} ask=${ask} changed=${changed} />`}<//>
+    <${Waiting} session=${session} rows=${(changes.data?.changes ?? []).filter((each) => each.waiting)} entities=${entities.data?.entities ?? []} changed=${changed} />
     <div class="columns">
-      <${Read} from=${changes}>${changes.data && html`<${Changes} session=${session} rows=${changes.data.changes} entities=${entities.data?.entities ?? []} changed=${changed} />`}<//>
+      <${Read} from=${changes}>${changes.data && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} entities=${entities.data?.entities ?? []} changed=${changed} />`}<//>
       <${Read} from=${curation}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} changed=${changed} />
         <${Story} rows=${curation.data.story} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} />`}<//>
     </div>`;
@@ -74,6 +75,34 @@ function Memory({ session, here, record, changed }) {
       ${own && record.turns.length > 0 && html` · ${t("proof")}: ${record.turns.slice(0, 8).map((each) => html` <${TurnLink} key=${each.turn_id} turn=${each.turn} id=${each.turn_id} />`)}`}
       ${!own && ` · ${t("elsewhere")}`}</p>
     ${editing && html`<${Correct} key=${editing} session=${session} ...${forms[editing]} done=${done} />`}</li>`;
+}
+
+/** Proposals that wait, always by the same rule: nothing of them counts until a person says so. */
+function Waiting({ session, rows, entities, changed }) {
+  const t = useWords(words);
+  const [run, running, error] = useRun();
+  const [editing, edit] = useState(null);
+  const decide = (change, verdict) => run(async () => {
+    const { tag } = await read(path`api/sessions/${session}/changes`);
+    await write("POST", path`api/sessions/${session}/changes/${change}`, { verdict }, { condition: tag });
+    changed();
+  });
+  // Edited, it is the person's own: what was proposed is refused, and what the person wrote is remembered instead.
+  const learned = (each) => each.events.find((event) => event.record)?.record;
+  const save = (each) => async (made) => {
+    edit(null);
+    if (made) await decide(each.id, "refuse");
+  };
+  return rows.length > 0 && html`<${Part} name="waiting" title=${t("waiting")} aside=${html`<span class="tag warn">${rows.length}</span>`}>
+    <p class="hint">${t("waitingHelp")}</p><${Failed} error=${error} />
+    <ul class="lines">${rows.slice(0, MOST).map((each) => html`<li key=${each.id} data-item="proposal" data-name=${each.id}>
+      <div class="line"><span class="says"><${Text} value=${each.summary || inShort(each.events, entities)} /><small>${each.by}</small></span><span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} /></span></div>
+      <div class="actions"><button type="button" class="main" data-action="accept" disabled=${running} onClick=${() => decide(each.id, "accept")}>${t("accept")}</button>
+        ${learned(each) && html`<button type="button" data-action="edit" aria-expanded=${editing === each.id} onClick=${() => edit(editing === each.id ? null : each.id)}>${t("edit")}</button>`}
+        <button type="button" data-action="refuse" disabled=${running} onClick=${() => decide(each.id, "refuse")}>${t("refuse")}</button></div>
+      ${editing === each.id && html`<${Correct} session=${session} turn=${each.turn_id} done=${save(each)} fields=${[{ name: "text", label: t("text"), kind: "long", value: learned(each).text }]}
+        make=${({ text }) => ({ kind: "remember", text, namespace: learned(each).namespace })} />`}</li>`)}</ul>
+  <//>`;
 }
 
 function Changes({ session, rows, entities, changed }) {

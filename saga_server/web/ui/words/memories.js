@@ -1,5 +1,6 @@
 export default {
   en: {
+    waiting: "Waiting for you", waitingHelp: "None of this counts until you accept it. The story goes on meanwhile.", accept: "Accept", refuse: "Refuse",
     learned: "What was learned", off: "Learning from play costs calls, and is off unless memory_strategies says otherwise. What you add yourself needs one, too.", none: "Nothing yet.", told: "told now", untold: "not told now", strategy: "from {name}", byHand: "by hand",
     proof: "Proved by", elsewhere: "learned in another session", edit: "Edit", remove: "Remove", add: "Add a memory", text: "Text", namespace: "Where it belongs", search: "Search", look: "Search",
     changes: "What was changed besides the story", noChanges: "Nobody changed anything.", undone: "undone", undo: "Undo", redo: "Undo the undoing", by_edit: "a person", by_curation: "the curator",
@@ -8,6 +9,7 @@ export default {
     lore: "What play added to the lore", saved: "Changed.", version: "version {n}", expires: "until {date}", learns: "Nothing was learned yet.", more: "Older ones",
   },
   ko: {
+    waiting: "결정을 기다리는 제안", waitingHelp: "수락하기 전에는 아무것도 적용되지 않습니다. 그동안에도 이야기는 계속됩니다.", accept: "수락", refuse: "거부",
     learned: "배운 것", off: "플레이에서 배우는 데는 모델 호출이 들므로 memory_strategies를 설정해야 켜집니다. 직접 추가하려 해도 전략이 하나 필요합니다.", none: "아직 없습니다.", told: "지금 전달됨", untold: "지금은 전달되지 않음", strategy: "{name}에서", byHand: "직접 추가",
     proof: "근거", elsewhere: "다른 세션에서 배움", edit: "수정", remove: "삭제", add: "기억 추가", text: "내용", namespace: "속한 곳", search: "검색", look: "검색",
     changes: "이야기 밖에서 바뀐 것", noChanges: "바꾼 것이 없습니다.", undone: "되돌림", undo: "되돌리기", redo: "되돌리기 취소", by_edit: "사람", by_curation: "큐레이터",
@@ -16,6 +18,7 @@ export default {
     lore: "플레이가 로어에 더한 것", saved: "변경했습니다.", version: "버전 {n}", expires: "{date}까지", learns: "아직 배운 것이 없습니다.", more: "더 오래된 것",
   },
   ja: {
+    waiting: "決定待ちの提案", waitingHelp: "承認するまで何も有効になりません。その間も物語は続きます。", accept: "承認", refuse: "却下",
     learned: "学んだこと", off: "プレイから学ぶには呼び出しの費用がかかるため、memory_strategies で有効にします。手で加える場合も必要です。", none: "まだありません。", told: "今伝えている", untold: "今は伝えていない", strategy: "{name} から", byHand: "手で追加",
     proof: "根拠", elsewhere: "別のセッションで学習", edit: "編集", remove: "削除", add: "記憶を追加", text: "内容", namespace: "属する場所", search: "検索", look: "検索",
     changes: "物語の外で変えられたこと", noChanges: "誰も変更していません。", undone: "取り消し済み", undo: "元に戻す", redo: "取り消しを戻す", by_edit: "人", by_curation: "キュレーター",
@@ -24,6 +27,7 @@ export default {
     lore: "プレイが設定に加えたこと", saved: "変更しました。", version: "版 {n}", expires: "{date} まで", learns: "まだ何も学んでいません。", more: "さらに古いもの",
   },
   zh: {
+    waiting: "等待你决定的提议", waitingHelp: "在你接受之前都不生效。故事照常继续。", accept: "接受", refuse: "拒绝",
     learned: "学到的内容", off: "从游玩中学习需要调用模型，须在 memory_strategies 中启用。手动添加也需要启用一个。", none: "还没有。", told: "现在会告知", untold: "现在不告知", strategy: "来自 {name}", byHand: "手动添加",
     proof: "依据", elsewhere: "在另一会话中学到", edit: "编辑", remove: "删除", add: "添加记忆", text: "内容", namespace: "所属", search: "搜索", look: "搜索",
     changes: "故事之外的更改", noChanges: "没有任何更改。", undone: "已撤销", undo: "撤销", redo: "取消撤销", by_edit: "人", by_curation: "策展者",
