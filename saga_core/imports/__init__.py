@@ -20,6 +20,7 @@ from saga_core.imports.records import (
 )
 from saga_core.imports.stories import ROOT, Story, StoryLine, StoryTurn, plan_stories
 from saga_core.imports.worlds import LoreMode, WorldPlan, world_of
+from saga_core.imports.written import Line, card_of, chat_of, lorebook_of
 
 __all__ = [
     "KINDS",
@@ -28,6 +29,7 @@ __all__ = [
     "Chat",
     "Found",
     "Group",
+    "Line",
     "LoreMode",
     "Lorebook",
     "Loss",
@@ -40,6 +42,9 @@ __all__ = [
     "StoryLine",
     "StoryTurn",
     "WorldPlan",
+    "card_of",
+    "chat_of",
+    "lorebook_of",
     "plan_stories",
     "read_file",
     "read_files",

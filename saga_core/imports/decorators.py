@@ -102,7 +102,8 @@ def _changes(name: str, value: str, rule: LoreRule, losses: Losses, where: str) 
         if not value.isdecimal() or len(value) > 9:
             losses.add(f"@@{name}", "dropped", "its value is no whole number", where)
             return {}
-        return {own: min(int(value), 100) if own == "probability" else int(value)}
+        placed = {"position": "at_depth"} if own == "depth" else {}
+        return {own: min(int(value), 100) if own == "probability" else int(value), **placed}
     if name == "role" and value in ("system", "user", "assistant"):
         return {"role": value}
     if name == "position" and value in _POSITIONS:

@@ -83,6 +83,15 @@ class Maintenance:
 
         return await import_session(self.tools, file)
 
+    async def give_chat(self, session_id: str, head: str | None = None) -> bytes:
+        """A path of a session as a chat of SillyTavern: to ``head``, a turn or a timeline, or to the active head.
+
+        Raises ``NotFound`` and ``StoreError``.
+        """
+        from saga_core.maintenance.giving_out import give_chat
+
+        return await give_chat(self.tools, session_id, head)
+
     async def take_in(self, files: Sequence[tuple[str, bytes]], how: TakeIn) -> TakenIn:
         """Take in files of other tools, or sessions that SAGA exported, each with its name.
 

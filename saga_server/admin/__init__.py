@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from saga_server.admin.events import EVENTS, Events, close_events
     from saga_server.admin.importing import imported, usual_owner
     from saga_server.admin.lazy_routes import admin_routes
-    from saga_server.admin.maintenance import exported, forgotten
+    from saga_server.admin.maintenance import exported, exported_world, forgotten
     from saga_server.admin.reply import to_plain
     from saga_server.admin.running_work import prepare, unfinished
     from saga_server.admin.session_handlers import listed_sessions
@@ -25,6 +25,7 @@ __all__ = [
     "close_events",
     "comparison",
     "exported",
+    "exported_world",
     "forgotten",
     "imported",
     "listed_sessions",
@@ -46,6 +47,7 @@ __getattr__ = lazy_face(
         "Events": "saga_server.admin.events:Events",
         "close_events": "saga_server.admin.events:close_events",
         "exported": "saga_server.admin.maintenance:exported",
+        "exported_world": "saga_server.admin.maintenance:exported_world",
         "forgotten": "saga_server.admin.maintenance:forgotten",
         "imported": "saga_server.admin.importing:imported",
         "usual_owner": "saga_server.admin.importing:usual_owner",

@@ -21,7 +21,7 @@ from saga_server.admin import (
 )
 from saga_server.admin import timeline_handlers as timelines
 from saga_server.admin.endpoint import Endpoint, NoParams
-from saga_server.admin.parameters import JSON_LINES
+from saga_server.admin.parameters import ANY_BYTES, JSON_LINES
 
 _ONE: Final = "/api/sessions/{id}"
 _HEALTH: Final = ("health",)
@@ -246,8 +246,12 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "Copy the journal into one file", tags=_DATA, status=201,
     ),
     Endpoint(
-        "GET", f"{_ONE}/export", maintenance.export_one, parameters.OfSession, web.StreamResponse,
+        "GET", f"{_ONE}/export", maintenance.export_one, parameters.Export, web.StreamResponse,
         "A session as one file", tags=_DATA, media=JSON_LINES,
+    ),
+    Endpoint(
+        "GET", f"{_WORLD}/export", maintenance.export_world, parameters.ExportWorld, web.StreamResponse,
+        "A world as a card or a lorebook", tags=_DATA, media=ANY_BYTES,
     ),
     Endpoint(
         "POST", "/api/import", importing.import_files, parameters.Import, importing.Imported,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from saga_core import Saga
-from saga_core.errors import BadInput, SagaError
+from saga_core.errors import BadInput, NotFound, SagaError
+from saga_core.world import UnknownWorld
 from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.running_work import to_its_end
@@ -80,15 +81,39 @@ def _kept(path: str, made: float, size: int, sessions: int, turns: int) -> answe
 # -- one session -----------------------------------------------------------------------------------------------
 
 
-async def export_one(request: web.Request, asked: parameters.OfSession) -> web.StreamResponse:
-    """The session as JSON lines."""
-    raw = await to_its_end(request, exported(request.app[SAGA], asked.session))
+async def export_one(request: web.Request, asked: parameters.Export) -> web.StreamResponse:
+    """The session as JSON lines: all of it, or a path of it as a chat of SillyTavern."""
+    raw = await to_its_end(request, exported(request.app[SAGA], asked.session, asked.format, asked.head))
     return web.Response(body=raw, content_type=parameters.JSON_LINES, charset="utf-8")
 
 
-async def exported(saga: Saga, session: str) -> bytes:
-    """A session's file."""
+async def exported(saga: Saga, session: str, form: str = "saga", head: str | None = None) -> bytes:
+    """A session's file. Raises ``BadInput`` for a ``head`` where the whole session is written."""
+    if form == "sillytavern":
+        return await saga.maintenance.give_chat(session, head)
+    if head is not None:
+        raise BadInput("head: a session's own file has all of its paths; give format=sillytavern for one of them")
     return b"".join([line async for line in saga.maintenance.export_session(session)])
+
+
+async def export_world(request: web.Request, asked: parameters.ExportWorld) -> web.StreamResponse:
+    """A world as a card or a lorebook."""
+    raw = await asyncio.to_thread(exported_world, request.app[SAGA], asked.world, asked.format)
+    return web.Response(body=raw, content_type=parameters.ANY_BYTES)
+
+
+def exported_world(saga: Saga, world: str, form: str) -> bytes:
+    """A world's file, as other tools read it. Raises ``NotFound`` and ``WorldError``."""
+    import json
+
+    from saga_core.imports import card_of, lorebook_of
+
+    try:
+        found = saga.worlds.get(world)
+    except UnknownWorld as error:
+        raise NotFound(str(error)) from None
+    plain = card_of(found) if form == "card" else lorebook_of(found)
+    return json.dumps(plain, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
 async def forget(request: web.Request, asked: parameters.Forget) -> answers.Forgotten:

@@ -260,6 +260,20 @@ class Backfill(OfPath):
 
 
 @frozen
+class Export(OfPath):
+    """How a session is written; the path is that of a chat's file."""
+
+    format: Literal["saga", "sillytavern"] = in_query("saga", example="saga")
+
+
+@frozen
+class ExportWorld(OfWorld):
+    """A world, and how it is written."""
+
+    format: Literal["card", "lorebook"] = in_query("card", example="card")
+
+
+@frozen
 class Import:
     """Files: as the parts of a form, or one as the body itself."""
 

@@ -22,19 +22,36 @@ if TYPE_CHECKING:
 @click.command("export")
 @click.argument("session")
 @click.argument("target", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(["saga", "sillytavern", "card", "lorebook"]),
+    default="saga",
+    show_default=True,
+    help="The whole session; a path of it as a chat of SillyTavern; or the world of the name SESSION, for other tools.",
+)
+@click.option("--head", help="Of a chat: the path to this turn, or to the end of this timeline.")
 @settings
-def export_command(file: Path | None, data: Path | None, session: str, target: Path) -> None:
+def export_command(
+    file: Path | None, data: Path | None, session: str, target: Path, form: str, head: str | None
+) -> None:
     """Write a session into one readable file: the whole tree, with its world. FILE may be -.
 
     SESSION is an id or a name. What can be made from it is not in it.
     """
-    from saga_server.admin import exported
+    from saga_server.admin import exported, exported_world
 
     if str(target) != "-" and target.exists():
         fail(BadInput(f"{target}: is there already; give a name that is free"))
-    raw = reached(
-        file, data, lambda saga: exported(saga, session), Asking("GET", f"/api/sessions/{segment(session)}/export")
-    )
+
+    async def give(saga: Saga) -> bytes:
+        if form in ("card", "lorebook"):
+            return exported_world(saga, session, form)
+        return await exported(saga, session, form, head)
+
+    kind = "worlds" if form in ("card", "lorebook") else "sessions"
+    asking = Asking("GET", f"/api/{kind}/{segment(session)}/export", {"format": form, "head": head})
+    raw = reached(file, data, give, asking)
     if str(target) == "-":
         sys.stdout.buffer.write(raw)
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -144,14 +143,3 @@ async def test_without_a_model_it_says_what_to_do() -> None:
     async with taken(2, None) as (saga, session):
         with pytest.raises(NotSupported, match=r"models\.extraction"):
             await saga.background.backfill.estimate(session)
-
-
-@pytest.mark.deep
-async def test_500_turns_are_imported_within_seconds(tmp_path: Path) -> None:
-    import time
-
-    raw = chat_of(500)
-    async with Saga.open({"storage": {"path": str(tmp_path / "data")}}) as saga:
-        began = time.process_time()
-        await saga.maintenance.take_in([("one.jsonl", raw)], TakeIn())
-        assert time.process_time() - began < 5

@@ -262,3 +262,21 @@ async def test_the_card_that_the_frontend_sends_is_not_told_by_saga(client: Clie
     messages[0]["content"] = "Write Tamsin's next reply in a fictional chat between Tamsin and Alex."
     await client.chat(messages)
     assert "keeps the salt gate" in sent_to_model(upstream)
+
+
+async def test_out_again(client: Client) -> None:
+    raw = samples.st_chat(turns=4)
+    found = await take(client, {"one.jsonl": raw, "card.json": samples.plain(samples.card_v2())})
+    session = found["sessions"][0]
+    written = await client.get(f"/api/sessions/{session}/export", params={"format": "sillytavern"})
+    assert written.status == 200
+    again = await take(client, {"written.jsonl": written.raw})
+    assert (again["things"][0]["state"], again["sessions"]) == ("known", [session])
+    refused = await client.get(f"/api/sessions/{session}/export", params={"head": "x"})
+    assert refused.status == 400
+    for form, kind in (("card", "card"), ("lorebook", "lorebook_v3")):
+        written = await client.get("/api/worlds/Ysolde/export", params={"format": form})
+        assert written.status == 200
+        (thing,) = (await take(client, {"x": written.raw}, dry_run="1"))["things"]
+        assert thing["kind"] == kind
+    assert (await client.get("/api/worlds/nobody/export")).status == 404

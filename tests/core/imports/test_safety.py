@@ -1,0 +1,151 @@
+"""Files that mean harm, or are too large: a clear word each, and nothing half imported."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import struct
+import tracemalloc
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+
+from saga_core import Saga
+from saga_core.errors import BadInput, StoreError
+from saga_core.imports import Card, Lorebook, read_file
+from saga_core.imports.archives import plain_name
+from saga_core.maintenance import TakeIn
+from tests.core.imports import samples
+
+
+def refused(raw: bytes) -> str:
+    reading = read_file("x", raw)
+    assert not reading.found
+    return " ".join(each.why for each in reading.refused)
+
+
+def test_a_zip_bomb_is_not_unpacked() -> None:
+    bomb = samples.zipped({"card.json": b"0" * (64 << 20)})
+    assert len(bomb) < 1 << 20
+    tracemalloc.start()
+    assert "times its size" in refused(bomb)
+    assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    tracemalloc.stop()
+
+
+def test_an_archive_that_lies_about_its_sizes() -> None:
+    raw = samples.zipped({"card.json": b"0" * 100_000})
+    at = raw.rindex(b"PK\x01\x02")
+    lying = raw[: at + 24] + struct.pack("<I", 10) + raw[at + 28 :]
+    assert refused(lying)
+
+
+def test_many_files_and_archives_in_archives() -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for number in range(20_001):
+            archive.writestr(f"{number}", b"")
+    assert "at most 20,000" in refused(out.getvalue())
+    inner = samples.zipped({"a.zip": samples.zipped({"card.json": samples.plain(samples.card_v2())})})
+    nested = samples.zipped({"outer.zip": inner})
+    assert "an archive in an archive" in refused(nested)
+
+
+def test_a_png_bomb_is_not_unpacked() -> None:
+    packed = zlib.compress(b"A" * (130 << 20), 1)
+    chunk = b"chara\0\0" + packed
+    body = struct.pack(">I", len(chunk)) + b"zTXt" + chunk + struct.pack(">I", zlib.crc32(b"zTXt" + chunk))
+    assert "larger than" in refused(b"\x89PNG\r\n\x1a\n" + body)
+
+
+def test_a_picture_of_100_000_by_100_000_is_read_for_its_text_alone() -> None:
+    raw = bytearray(samples.card_png(samples.card_v2()))
+    raw[16:24] = struct.pack(">II", 100_000, 100_000)
+    assert read_file("x", bytes(raw)).found[0].title == "Ysolde"
+
+
+@pytest.mark.parametrize("path", ["../../evil", "/etc/passwd", "C:\\x\\y", "a/../b", "con", "NUL.png", "...", "a\0b"])
+def test_no_path_of_an_archive_becomes_a_path(path: str) -> None:
+    name = plain_name(path)
+    assert name and not set(name) & set('/\\:\0<>"|?*') and name not in (".", "..")
+    assert name.lower().partition(".")[0] not in ("con", "nul")
+
+
+def entries(count: int) -> bytes:
+    entry = {"keys": ["k"], "content": "c", "extensions": {}, "enabled": True, "insertion_order": 1}
+    return samples.plain({"entries": [entry] * count})
+
+
+def test_more_entries_than_50_000_are_not_taken() -> None:
+    assert "50,001 entries; at most 50,000" in refused(entries(50_001))
+
+
+@pytest.mark.deep
+async def test_50_000_entries_become_a_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    book = read_file("x", entries(50_000)).found[0].record
+    assert isinstance(book, Lorebook) and len(book.items) == 50_000
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        await saga.maintenance.take_in([("big.json", entries(50_000))], TakeIn())
+        assert len(saga.worlds.get("big").lore) == 50_000
+
+
+def test_a_page_in_a_card_is_a_text() -> None:
+    page = "<script>alert(1)</script><b>{{char}}</b>"
+    card = read_file("x", samples.plain(samples.card_v2(description=page))).found[0].record
+    assert isinstance(card, Card) and card.description == page
+
+
+def test_halves_of_letters_and_control_signs_go() -> None:
+    raw = b'{"spec": "chara_card_v2", "data": {"name": "A\\ud83d", "description": "x\\u0000y\\ud83d\\ude00"}}'
+    card = read_file("x", raw).found[0].record
+    assert isinstance(card, Card)
+    assert card.description == "xy\U0001f600" and card.name.encode()
+
+
+def test_a_megabyte_of_deep_json_in_a_chunk() -> None:
+    deep = base64.b64encode(b"[" * 1_000_000)
+    assert "nested deeper" in refused(samples.png({"chara": deep}))
+
+
+async def test_when_a_world_cannot_be_written_nothing_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "worlds").write_text("a file where a folder should be")
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        files = [("c.json", samples.plain(samples.card_v2())), ("one.jsonl", samples.st_chat())]
+        with pytest.raises((StoreError, BadInput, OSError)):
+            await saga.maintenance.take_in(files, TakeIn())
+        assert await saga.sessions.list() == []
+
+
+async def test_a_commit_that_fails_leaves_no_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        kv, commits = saga.stores.state, 0
+        real = type(kv).commit
+
+        async def failing(self: object, *given: object, **named: object) -> None:
+            nonlocal commits
+            commits += 1
+            if commits > 1:
+                raise StoreError("the disk is full")
+            await real(self, *given, **named)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(type(kv), "commit", failing)
+        with pytest.raises(StoreError):
+            await saga.maintenance.take_in([("one.jsonl", samples.st_chat(turns=200))], TakeIn())
+        monkeypatch.setattr(type(kv), "commit", real)
+        assert await saga.sessions.list() == []
+        found = await saga.maintenance.take_in([("one.jsonl", samples.st_chat(turns=200))], TakeIn())
+        assert found.things[0].state == "new"
+
+
+@pytest.mark.deep
+def test_a_chat_of_200_megabytes() -> None:
+    row = json.dumps(samples.message("Ysolde", "word " * 2_000)).encode()
+    raw = b"\n".join([samples.plain(samples.HEADER)] + [row] * (200_000_000 // len(row)))
+    reading = read_file("big.jsonl", raw)
+    assert len(reading.found) == 1
+    assert "at most" in refused(raw + b"\n" + b"x" * (80 << 20))
