@@ -49,7 +49,7 @@ def export_command(
             return exported_world(saga, session, form)
         return await exported(saga, session, form, head)
 
-    kind = "worlds" if form in ("card", "lorebook") else "sessions"
+    kind = "library" if form in ("card", "lorebook") else "sessions"
     asking = Asking("GET", f"/api/{kind}/{segment(session)}/export", {"format": form, "head": head})
     raw = reached(file, data, give, asking)
     if str(target) == "-":

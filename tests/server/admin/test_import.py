@@ -275,8 +275,8 @@ async def test_out_again(client: Client) -> None:
     refused = await client.get(f"/api/sessions/{session}/export", params={"head": "x"})
     assert refused.status == 400
     for form, kind in (("card", "card"), ("lorebook", "lorebook_v3")):
-        written = await client.get("/api/worlds/Ysolde/export", params={"format": form})
+        written = await client.get("/api/library/Ysolde/export", params={"format": form})
         assert written.status == 200
         (thing,) = (await take(client, {"x": written.raw}, dry_run="1"))["things"]
         assert thing["kind"] == kind
-    assert (await client.get("/api/worlds/nobody/export")).status == 404
+    assert (await client.get("/api/library/nobody/export")).status == 404
