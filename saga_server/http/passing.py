@@ -62,6 +62,7 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
     if leases is None:
         return await handler(request)
     deadline = asyncio.get_running_loop().time() + leases.seconds + _MORE_SECONDS
+    unreachable: set[str] = set()
     while True:
         try:
             await _own_named(request, saga)
@@ -70,7 +71,7 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
             if PASSED in request.headers:
                 told = {NOT_MINE: leases.server, "Retry-After": "1"}
                 return web.json_response({"error": {"message": str(error)}}, status=503, headers=told)
-            answer = await _ask(request, saga, error) if error.address else None
+            answer = await _ask(request, saga, error, unreachable) if error.address else None
             if answer is not None:
                 return answer
             if asyncio.get_running_loop().time() > deadline:
@@ -89,7 +90,9 @@ async def _own_named(request: web.Request, saga: Saga) -> None:
             await leases.own((await saga.sessions.directory.find(parts[3])).id)
 
 
-async def _ask(request: web.Request, saga: Saga, error: OwnedElsewhere) -> web.StreamResponse | None:
+async def _ask(
+    request: web.Request, saga: Saga, error: OwnedElsewhere, unreachable: set[str]
+) -> web.StreamResponse | None:
     """What the other server answers; None where it does not, or does not write the session any more."""
     import aiohttp
 
@@ -104,7 +107,9 @@ async def _ask(request: web.Request, saga: Saga, error: OwnedElsewhere) -> web.S
         found = await _while_alive(saga, error.server, asking)
     except (aiohttp.ClientError, TimeoutError, OSError) as failure:
         saga.counters.add("leases.unreachable")
-        _log.warning("the server %s cannot be reached at %s: %s", error.server, error.address, failure)
+        if error.server not in unreachable:
+            unreachable.add(error.server)
+            _log.warning("the server %s cannot be reached at %s: %s", error.server, error.address, failure)
         return None
     async with found:
         if NOT_MINE in found.headers:
