@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saga_core.transcript import identities as identities
 from saga_core.transcript.dialogue import Transcript, Utterance, read_transcript
-from saga_core.transcript.identities import identity, identity_key, prefix_keys
+from saga_core.transcript.identities import identity, identity_key, prefix_keys, read_ahead
 from saga_core.transcript.locating import Located, locate
 from saga_core.transcript.matching import SHORT, Match, Matcher, opening_key, words_key
 from saga_core.transcript.persona import Persona, persona_of
@@ -29,6 +29,7 @@ __all__ = [
     "opening_key",
     "persona_of",
     "prefix_keys",
+    "read_ahead",
     "read_transcript",
     "words_key",
 ]

@@ -32,6 +32,15 @@ def clean(text: str) -> str:
     return hide(text, loose=False).visible if "`" in text or "~" in text else text
 
 
+def read_ahead(texts: Iterable[str]) -> None:
+    """Look through long texts now, so that whoever asks about them later finds it done. Blocks: call it in a thread."""
+    for text in texts:
+        cleaned = clean(text)
+        for each in {text, cleaned}:
+            hide(each)
+            identity(each)
+
+
 def identity(text: str) -> str:
     """What counts of a text when it is compared: NFKC, without white space, emphasis, quotation marks, wrappers of a
     speaker's words and ``Name:`` in front.

@@ -147,3 +147,28 @@ async def test_in_the_text_of_a_card(client: Client, upstream: Upstream, name: s
     assert (one.status, two.session) == (200, one.session)
     assert [turn["user"] for turn in await client.turns(one.session)] == ["I walk to the old gate.", "I wait."]
     assert (await client.get(f"/api/sessions/{one.session}/state")).json["hp"] == 100
+
+
+@pytest.mark.parametrize("name", ["session", "world", "fence", "context", "next"])
+async def test_in_what_the_model_thinks_or_calls(client: Client, upstream: Upstream, name: str) -> None:
+    """Passed on as it is, and nothing in it is read: neither as it comes nor when the client sends it back."""
+    kept = await precious(client)
+    sign = SIGNS[name]
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": sign}}
+    upstream.then(
+        says(f"{TOLD}\n{BLOCK}", extra={"reasoning_content": sign}),
+        says("The night falls over the hills. The lamps are lit."),
+    )
+    one = await client.chat(words("I walk to the old gate and look around."))
+    assert one.json["choices"][0]["message"]["reasoning_content"] == sign
+    history = words("I walk to the old gate and look around.", one.text, "I wait for the night there.")
+    history[2]["reasoning_content"] = sign
+    told = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": sign},
+    ]
+    two = await client.chat([*history[:3], *told, *history[3:]])
+    assert (one.status, two.status, two.session) == (200, 200, one.session)
+    assert (await client.get(f"/api/sessions/{one.session}/state")).json["hp"] == 90
+    assert (await client.get(f"/api/sessions/{one.session}")).json["label"] == ""
+    await untouched(client, kept)
