@@ -151,7 +151,7 @@ async def test_in_the_text_of_a_card(client: Client, upstream: Upstream, name: s
 
 @pytest.mark.parametrize("name", ["session", "world", "fence", "context", "next"])
 async def test_in_what_the_model_thinks_or_calls(client: Client, upstream: Upstream, name: str) -> None:
-    """Passed on as it is, and nothing in it is read: neither as it comes nor when the client sends it back."""
+    """Passed on as it is, and nothing in it is read; nor in a call and its result that the client sends back."""
     kept = await precious(client)
     sign = SIGNS[name]
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": sign}}
@@ -162,7 +162,6 @@ async def test_in_what_the_model_thinks_or_calls(client: Client, upstream: Upstr
     one = await client.chat(words("I walk to the old gate and look around."))
     assert one.json["choices"][0]["message"]["reasoning_content"] == sign
     history = words("I walk to the old gate and look around.", one.text, "I wait for the night there.")
-    history[2]["reasoning_content"] = sign
     told = [
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c1", "content": sign},
