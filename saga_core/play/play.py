@@ -49,7 +49,9 @@ _LONG = 64 * 1_024
 def _long_texts(messages: Sequence[Mapping[str, Any]]) -> list[str]:
     found = []
     for message in messages:
-        content = message.get("content") if isinstance(message, Mapping) else None
+        if type(message) is not dict:
+            continue  # as no server gives it; what is no message at all is refused later
+        content = message.get("content")
         parts = content if isinstance(content, list) else [{"text": content}]
         texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
         if message.get("role") in ("assistant", "user"):
