@@ -26,7 +26,10 @@ TWINS = {
 SLOW = {"graph-ladybug", "vector-chroma", "vector-lancedb"}
 """Which take a quarter of a minute of the processor each: left to them too."""
 PROFILE = os.environ.get("SAGA_CONFORMANCE", "quick")
-LONG = ("crashes.", "elsewhere.", "confusable.", "questions.", "filters.", "sizes", "moments.")
+LONG = (
+    *("crashes.", "elsewhere.", "confusable.", "questions.", "filters.", "sizes", "moments.", "under_way."),
+    *("limits.", "durability."),
+)
 """Checks that open a store in many processes, or that ask much: for these engines they take a minute."""
 
 
