@@ -63,7 +63,7 @@ async def cancelled_openings(case: Case) -> None:
         opened: Any = await asyncio.gather(opening, return_exceptions=True)
         if not isinstance(opened[0], BaseException):
             await opened[0].aclose()
-        store = await case.open(folder.name)
+        store = await case.open(f"opened-{turns}")
         for made in samples(case.harness.kind)[:2]:
             same(await answer(store, made), None, f"{made} after an opening was cancelled")
         await store.aclose()
