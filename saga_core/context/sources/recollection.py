@@ -49,6 +49,7 @@ _LOOKED_AT, _BRIEF = 12, 400
 _LOOKED_INTO = 16
 _WEIGHED = 24
 """Turns among which a word of the query is rare or common: those found best."""
+_NOTHING = 1e-9
 _COUNTED_FROM = 24
 """Turns from which on it says something that few of them have a word."""
 _ASIDE = 3
@@ -181,16 +182,22 @@ def rank_episodes(
     then = turns_meant(meant, episodes, names, request.now) if meant is not None else range(0)
     last, reach, decay = episodes.last, ranking.reach, ranking.decay
     kept = _FUSED if dense else _SMOOTHED
-    near = _best(smooth(_by_depth(lexical, episodes), last, decay=decay, reach=reach), kept)
+    own = _by_depth(lexical, episodes)
+    near = _best(smooth(own, last, decay=decay, reach=reach), kept)
+    steps = [("words", own), ("neighbours", near)]
     if names and ranking.lift != 1:
         near = lift(near, _Named(names, episodes), factor=ranking.lift)
+        steps.append(("names", near))
     if ranking.close:
         near = _gathered(near, episodes, wanted, request.language, ranking.close)
+        steps.append(("closeness", near))
     far = _best(smooth(_by_depth(dense, episodes), last, decay=decay, reach=reach), kept)
     if meant is not None and meant.latest:
         near, far = _lately(near, last, ranking.timed), _lately(far, last, ranking.timed)
     if then:
         near, far = _then(near, then, ranking.timed), _then(far, then, ranking.timed) if far else far
+    if meant is not None:
+        steps.append(("time", near))
 
     def is_new(depth: int) -> bool:
         turn = episodes.at(depth)
@@ -198,7 +205,18 @@ def rank_episodes(
 
     weights = {"lexical": ranking.lexical, "dense": ranking.dense}
     fused = fuse({"lexical": near, "dense": far}, weights=weights, most=most, accept=is_new)
-    return [(turn, entry) for entry in fused if (turn := episodes.at(entry.document)) is not None]
+    return [(turn, _signed(entry, steps)) for entry in fused if (turn := episodes.at(entry.document)) is not None]
+
+
+def _signed(entry: Fused[int], steps: Sequence[tuple[str, Mapping[int, float]]]) -> Fused[int]:
+    """``entry`` with what each of ``steps``, one after the other, added to its score by words, those that did."""
+    parts, depth, before = dict(entry.parts), entry.document, 0.0
+    for name, scores in steps:
+        after = scores.get(depth, 0.0)
+        if after - before > _NOTHING:
+            parts[name] = after - before
+        before = after
+    return Fused(depth, entry.score, parts)
 
 
 def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:

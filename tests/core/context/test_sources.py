@@ -479,6 +479,24 @@ async def test_of_a_talk_what_everybody_says_anytime_is_left_out() -> None:
     assert whole["turn:t8"] == "(turn 8) > How was your day? The kiln cracked, at night. Take care!"
 
 
+async def test_each_line_says_which_signals_brought_it() -> None:
+    past = [
+        "",
+        "8 May 2023\nMelanie: Did you find a name for the kitten, Caroline?",
+        "8 May 2023\nCaroline: Biscuit!",
+        *(f"9 May 2023\nMelanie: The weather again, {at}." for at in range(3, 12)),
+    ]
+    state = changed(ko_state(depth=11, turn="t11"), who("Caroline"), who("Melanie"))
+    words = "What did Caroline name the kitten in the beginning?"
+    request = ask(words, state=state, episodes=path_episodes(past), language="en")
+    why = {piece.key: piece.why for piece in await gather(Recollection(), request)}
+    signals = {"words", "neighbours", "names", "closeness", "time"}
+    assert why["turn:t2"].keys() & signals == {"words", "neighbours", "names", "time"}
+    assert why["turn:t1"].keys() & signals == {"words", "neighbours", "time"}
+    for parts in why.values():
+        assert sum(value for name, value in parts.items() if name in signals) == pytest.approx(parts["lexical"])
+
+
 async def test_in_a_chat_the_neighbours_of_a_turn_stand_nearer_than_in_a_talk_turn_by_turn() -> None:
     for text, near in (("\n> Kol{0}.\nPev{0}.", {3, 4, 5}), ("\nMia: kol{0}.", {2, 3, 4, 5, 6})):
         past = ["", *(text.format(chr(96 + at)) for at in range(1, 25))]
