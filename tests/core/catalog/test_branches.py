@@ -1,0 +1,63 @@
+"""A tree in runs: rows without a branch are one, swipes end none, and ten thousand turns are a few rows."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from saga_core.catalog.branches import runs_of
+from saga_core.model import Node, Timeline, Tree, TurnKind
+
+TURNS = 10_000
+
+
+class Journal:
+    """Gives every turn the same words, and counts how many it was asked for."""
+
+    asked = 0
+
+    async def turns(self, session: str, ids: list[str]) -> list[Any]:
+        self.asked += len(ids)
+        return [SimpleNamespace(id=turn, user="I go on.", reply="The tide turns.") for turn in ids]
+
+
+def grown(*, swiped_every: int, branched_every: int) -> tuple[Any, str]:
+    """A long path with swipes and branches of two turns beside it; its head."""
+    tree, last = Tree("s"), "t0"
+    tree.add(Node(last, None, 0, 0.0, TurnKind.ROOT))
+    for at in range(1, TURNS):
+        turn = f"t{at:06}"
+        tree.add(Node(turn, last, at, float(at), TurnKind.NARRATION))
+        if at % swiped_every == 0:
+            tree.add(Node(f"s{at:06}", last, at, float(at), TurnKind.NARRATION))
+        if at % branched_every == 0:
+            tree.add(Node(f"b{at:06}", last, at, float(at), TurnKind.NARRATION))
+            tree.add(Node(f"c{at:06}", f"b{at:06}", at + 1, float(at), TurnKind.NARRATION))
+        last = turn
+    return SimpleNamespace(tree=tree, timelines={}, head=last, session=SimpleNamespace(id="s")), last
+
+
+async def test_a_long_story_is_a_few_runs_that_hold_every_turn() -> None:
+    live, head = grown(swiped_every=7, branched_every=1_000)
+    journal: Any = Journal()
+    found = await runs_of(live, journal)
+    runs = found["runs"]
+    assert len(runs) == 1 + 2 * 9 and journal.asked <= 2 * len(runs)
+    assert sum(run["turns"] + run["swipes"] for run in runs) == found["turns"] == len(live.tree)
+    assert [run["id"] for run in runs if run["head"]] == [runs[[run["last_id"] for run in runs].index(head)]["id"]]
+    known = {run["id"] for run in runs}
+    assert all(run["parent"] in known for run in runs[1:]) and runs[0]["parent"] is None
+    seen: set[str] = set()
+    for run in runs:  # a parent before its children
+        assert run["parent"] is None or run["parent"] in seen
+        seen.add(run["id"])
+
+
+async def test_a_swipe_that_has_a_name_or_is_the_head_is_a_run_of_its_own() -> None:
+    live, _ = grown(swiped_every=5_000, branched_every=TURNS)
+    journal: Any = Journal()
+    assert len((await runs_of(live, journal))["runs"]) == 1
+    live.timelines = {"kept": Timeline("kept", "s005000", "s005000", 0.0)}
+    runs = (await runs_of(live, journal))["runs"]
+    assert [(run["id"], run["names"]) for run in runs if run["names"]] == [("s005000", ["kept"])]
+    assert len(runs) == 3
