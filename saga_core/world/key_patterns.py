@@ -57,6 +57,11 @@ def pattern_search(key: str) -> KeySearch | None:
         return lambda text: found.search(text) is not None
     if _REPEATS.search(key[1:end]) or key[1:end].count("?") > _CHOICES:
         return None
+    return _without_engine(source)
+
+
+def _without_engine(source: str) -> KeySearch | None:
+    """Python's own engine, for a pattern that repeats nothing."""
     try:
         plain = re.compile(source, re.ASCII)
     except (re.error, RecursionError, OverflowError):

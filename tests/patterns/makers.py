@@ -21,7 +21,7 @@ from saga_core.state_block import read_reply, records, values
 from saga_core.text_prompt import read_prompt
 from saga_core.text_prompt.templates import TEMPLATES
 from saga_core.transcript import persona, request_kind, voices
-from saga_core.world import pattern_search
+from saga_core.world import key_patterns
 
 _NAMES = ["Mara", "Old Tom", "마라", "수아", "真理", "玛拉"]
 
@@ -58,7 +58,7 @@ def call_all() -> None:
         request_kind._any(name, re.I | re.S)
         request_kind._any(name)
     persona._own(every())
-    pattern_search("/gr[ae]y (cat|dog)?/i")
+    key_patterns._without_engine("(?i)gr[ae]y (cat|dog)?")
     voices._notes(every())
     for template in TEMPLATES:
         assert template.pattern and template.openers
