@@ -216,6 +216,11 @@ class Database:
                         raise store_error(self.where, error) from error
                     again = False
             raise AssertionError("unreachable")
+        except Exception:
+            if task is not None and task.cancelling() > cancelled:
+                # Whatever the driver stumbled over then: nobody waits for it. The pool looks after the connection.
+                raise asyncio.CancelledError from None
+            raise
         finally:
             self._busy -= 1
             if not self._busy:
