@@ -124,7 +124,7 @@ async def _phase(http: ClientSession, name: str, players: int, seconds: float, b
             try:
                 async with http.post(which.path, data=payload, headers={**which.headers, **_key(which.key)}) as answer:
                     await answer.read()
-            except ClientError:
+            except (ClientError, ConnectionError):
                 await asyncio.sleep(0.01)  # a refusal ends the connection, maybe before all is sent
             sent += 1
 
