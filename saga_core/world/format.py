@@ -20,6 +20,7 @@ field, is written with a backslash before it.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from attrs import frozen
 
@@ -147,6 +148,7 @@ def fold_key(key: str) -> str:
     return fold_name(key).translate(_SEPARATORS)
 
 
+@lru_cache(maxsize=16)
 def by_key(specs: tuple[FieldSpec, ...]) -> dict[str, FieldSpec]:
     """The specs under each of their folded keys."""
     return {fold_key(key): spec for spec in specs for tag in known() for key in spec.keys(tag)}
