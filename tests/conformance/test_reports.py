@@ -11,8 +11,9 @@ from conformance.matrix import matrix_page
 from conformance.report import Report, Status, from_json, to_json
 from conformance.runner import applicable
 from conformance.spec import clauses
-from tests.conformance.harnesses import HARNESSES
+from tests.conformance.harnesses import HARNESSES, UNREPORTED
 
+REPORTED = [name for name in HARNESSES if name not in UNREPORTED]
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "conformance"
 AGAIN = "make it anew: python -m tests.conformance.write_reports"
 
@@ -27,10 +28,10 @@ def test_the_page_is_made_from_the_reports() -> None:
 
 
 def test_every_engine_has_a_report_and_no_report_is_left_over() -> None:
-    assert {file.stem for file in FOLDER.glob("*.json")} == set(HARNESSES), AGAIN
+    assert {file.stem for file in FOLDER.glob("*.json")} == set(REPORTED), AGAIN
 
 
-@pytest.mark.parametrize("name", HARNESSES)
+@pytest.mark.parametrize("name", REPORTED)
 def test_a_report_is_of_this_suite_and_says_conformant(name: str) -> None:
     found, harness = report(name), HARNESSES[name]
     assert found.verdict is Verdict.CONFORMANT
@@ -49,7 +50,7 @@ def test_a_report_is_of_this_suite_and_says_conformant(name: str) -> None:
         assert outcome.status is wanted, outcome.check
 
 
-@pytest.mark.parametrize("name", HARNESSES)
+@pytest.mark.parametrize("name", REPORTED)
 def test_a_report_is_read_as_it_was_written(name: str) -> None:
     text = (FOLDER / f"{name}.json").read_text(encoding="utf-8")
     assert to_json(from_json(text)) == text
