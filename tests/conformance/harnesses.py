@@ -133,7 +133,7 @@ IN_POSTGRES = {
 }
 """Those that need a server."""
 
-UNREPORTED = {"vector-pgvector", "graph-resident-postgres", "vector-resident-pgvector"}
+UNREPORTED = {"graph-resident-postgres", "vector-resident-pgvector"}
 """Those whose report is yet to be made. ``tests.conformance.test_postgres`` runs their checks."""
 
 HARNESSES = {**IN_THIS_PROCESS, **IN_THEIR_OWN, **IN_POSTGRES}
