@@ -158,7 +158,7 @@ async def test_every_record_that_is_no_record(kind: str, raw: bytes) -> None:
         ("node", "at", "nan"),
         ("timeline", "created", "nan"),
         ("timeline", "fork", "\ud800"),
-        ("session", "id", GOOD),
+        pytest.param("session", "id", GOOD, id="session-id-of another"),
         ("session", "digest", ""),
     ],
 )

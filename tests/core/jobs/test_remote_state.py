@@ -14,7 +14,7 @@ from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import BadInput
 from saga_core.ports import ChatPart, ChatRequest, FinishPart, TextPart
-from saga_server.doctor import _curator
+from saga_server.doctor.examination import _curator
 from tests.backends.letta import VERSION, Agent, LettaFake, Said, calls, text
 from tests.core.frontend import MEMORY, Frontend
 from tests.core.jobs.test_reviews import INTERVAL, walked
