@@ -16,11 +16,18 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+
+
+def _letters(*ranges: tuple[int, int]) -> re.Pattern[str]:
+    return re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges) + "]")
+
+
+# What a text in each encoding is known by, as code points: syllables, kana, ideographs, accents and curled quotes.
 _LOCAL = (
-    ("cp949", re.compile("[가-힣]")),
-    ("cp932", re.compile("[ぁ-ヿ]")),
-    ("gb18030", re.compile("[\u4e00-\u9fff]")),
-    ("cp1252", re.compile("[À-ÿ’“”]")),
+    ("cp949", _letters((0xAC00, 0xD7A3))),
+    ("cp932", _letters((0x3041, 0x30FF))),
+    ("gb18030", _letters((0x4E00, 0x9FFF))),
+    ("cp1252", _letters((0x00C0, 0x00FF), (0x2019, 0x2019), (0x201C, 0x201D))),
 )
 _HIGH, _LONE = re.compile(b"[\x80-\xff]"), re.compile(b"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
 _SAMPLE = 200_000

@@ -10,10 +10,9 @@ if TYPE_CHECKING:
     from saga_server.admin.backups import back_up, restore, state_file
     from saga_server.admin.events import EVENTS, Events, close_events
     from saga_server.admin.importing import imported, usual_owner
-    from saga_server.admin.lazy_routes import admin_routes
     from saga_server.admin.maintenance import exported, exported_world, forgotten
+    from saga_server.admin.mounting import admin_routes, prepare, unfinished
     from saga_server.admin.reply import to_plain
-    from saga_server.admin.running_work import prepare, unfinished
     from saga_server.admin.session_handlers import listed_sessions
     from saga_server.admin.timeline_handlers import comparison
 
@@ -52,9 +51,9 @@ __getattr__ = lazy_face(
         "imported": "saga_server.admin.importing:imported",
         "usual_owner": "saga_server.admin.importing:usual_owner",
         "to_plain": "saga_server.admin.reply:to_plain",
-        "admin_routes": "saga_server.admin.lazy_routes:admin_routes",
-        "prepare": "saga_server.admin.running_work:prepare",
-        "unfinished": "saga_server.admin.running_work:unfinished",
+        "admin_routes": "saga_server.admin.mounting:admin_routes",
+        "prepare": "saga_server.admin.mounting:prepare",
+        "unfinished": "saga_server.admin.mounting:unfinished",
         "listed_sessions": "saga_server.admin.session_handlers:listed_sessions",
         "comparison": "saga_server.admin.timeline_handlers:comparison",
     }

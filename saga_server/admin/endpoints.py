@@ -18,6 +18,7 @@ from saga_server.admin import (
     parameters,
     server_handlers,
     session_handlers,
+    timeline_answers,
 )
 from saga_server.admin import timeline_handlers as timelines
 from saga_server.admin.endpoint import Endpoint, NoParams
@@ -106,23 +107,23 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "One turn: what was said, changed and paid", tags=_SESSIONS,
     ),
     Endpoint(
-        "GET", f"{_ONE}/timelines", timelines.list_timelines, parameters.OfSession, answers.Timelines,
+        "GET", f"{_ONE}/timelines", timelines.list_timelines, parameters.OfSession, timeline_answers.Timelines,
         "Named timelines, and the ends of other paths", tags=_TIMELINES,
     ),
     Endpoint(
-        "POST", f"{_ONE}/fork", timelines.fork, parameters.Fork, answers.Timeline,
+        "POST", f"{_ONE}/fork", timelines.fork, parameters.Fork, timeline_answers.Timeline,
         "Name a timeline", tags=_TIMELINES, status=201, if_match=_HEADS,
     ),
     Endpoint(
-        "POST", f"{_ONE}/timelines/{{name}}", timelines.rename, parameters.Rename, answers.Timeline,
+        "POST", f"{_ONE}/timelines/{{name}}", timelines.rename, parameters.Rename, timeline_answers.Timeline,
         "Rename a timeline", tags=_TIMELINES, if_match=_HEADS,
     ),
     Endpoint(
-        "DELETE", f"{_ONE}/timelines/{{name}}", timelines.forget, parameters.OfTimeline, answers.ForgottenName,
+        "DELETE", f"{_ONE}/timelines/{{name}}", timelines.forget, parameters.OfTimeline, timeline_answers.ForgottenName,
         "Forget a timeline's name", tags=_TIMELINES, if_match=_HEADS,
     ),
     Endpoint(
-        "GET", f"{_ONE}/compare", timelines.compare, parameters.Compare, answers.Comparison,
+        "GET", f"{_ONE}/compare", timelines.compare, parameters.Compare, timeline_answers.Comparison,
         "Where two turns parted, and what differs", tags=_TIMELINES,
     ),
     Endpoint(
@@ -178,7 +179,7 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "Render the pages anew", tags=_MEMORY,
     ),
     Endpoint(
-        "POST", f"{_ONE}/prune", timelines.prune, parameters.Prune, answers.Pruned,
+        "POST", f"{_ONE}/prune", timelines.prune, parameters.Prune, timeline_answers.Pruned,
         "Remove a turn with everything below it", tags=_TIMELINES, if_match=_HEADS,
     ),
     Endpoint(

@@ -14,7 +14,7 @@ from saga_core import Saga
 from saga_core.errors import BadInput
 from saga_server.admin import parameters
 from saga_server.admin.endpoint import LEFT_OUT_WHEN_NONE
-from saga_server.admin.running_work import to_its_end
+from saga_server.admin.mounting import to_its_end
 from saga_server.http import BEARER, SAGA, Bearer
 
 if TYPE_CHECKING:

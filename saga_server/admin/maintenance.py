@@ -14,7 +14,7 @@ from saga_core.errors import BadInput, NotFound, SagaError
 from saga_core.world import UnknownWorld
 from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
-from saga_server.admin.running_work import to_its_end
+from saga_server.admin.mounting import to_its_end
 from saga_server.http import SAGA
 
 if TYPE_CHECKING:

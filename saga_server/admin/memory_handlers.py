@@ -12,7 +12,7 @@ from saga_core.stores import Pages
 from saga_core.world import WorldFiles, edited, world_files
 from saga_server.admin import memory_answers, parameters
 from saga_server.admin.endpoint import NoParams
-from saga_server.admin.running_work import to_its_end
+from saga_server.admin.mounting import to_its_end
 from saga_server.http import CURRENT, SAGA
 
 

@@ -17,7 +17,7 @@ from saga_core.errors import ConfigError, SagaError, StoreError, StoreUnavailabl
 from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.events import EVENTS, Listening
-from saga_server.admin.running_work import STARTED, to_its_end
+from saga_server.admin.mounting import STARTED, to_its_end
 from saga_server.counted import counted
 from saga_server.http import CURRENT, EXCHANGES, LOG_TAIL, METRICS, READINESS, RELOADING, SAGA, RequestError
 from saga_server.process import running_watch

@@ -15,7 +15,7 @@ from saga_core.codec import to_plain
 from saga_core.errors import NotFound
 from saga_core.model import Session, Turn
 from saga_server.admin import answers, parameters
-from saga_server.admin.running_work import to_its_end
+from saga_server.admin.mounting import to_its_end
 from saga_server.http import BEARER, SAGA, read_name
 
 

@@ -6,14 +6,14 @@ from aiohttp import web
 
 from saga_core.catalog import Comparison, Side
 from saga_core.model import Session, Timeline
-from saga_server.admin import answers, parameters
-from saga_server.admin.running_work import to_its_end
+from saga_server.admin import answers, parameters, timeline_answers
+from saga_server.admin.mounting import to_its_end
 from saga_server.http import SAGA
 
 
-async def list_timelines(request: web.Request, asked: parameters.OfSession) -> answers.Timelines:
+async def list_timelines(request: web.Request, asked: parameters.OfSession) -> timeline_answers.Timelines:
     """Named timelines, and the ends of other paths."""
-    return answers.Timelines(await request.app[SAGA].timelines.list(asked.session))
+    return timeline_answers.Timelines(await request.app[SAGA].timelines.list(asked.session))
 
 
 async def show_runs(request: web.Request, asked: parameters.OfSession) -> answers.Runs:
@@ -26,7 +26,7 @@ async def show_turn(request: web.Request, asked: parameters.OneTurn) -> answers.
     return answers.WholeTurn(**await request.app[SAGA].timelines.turn(asked.session, asked.turn))
 
 
-async def fork(request: web.Request, asked: parameters.Fork) -> answers.Timeline:
+async def fork(request: web.Request, asked: parameters.Fork) -> timeline_answers.Timeline:
     """Without a turn, at the turn recorded last."""
     saga = request.app[SAGA]
     session = await saga.sessions.get(asked.session)
@@ -34,7 +34,7 @@ async def fork(request: web.Request, asked: parameters.Fork) -> answers.Timeline
     return _timeline(session, made)
 
 
-async def rename(request: web.Request, asked: parameters.Rename) -> answers.Timeline:
+async def rename(request: web.Request, asked: parameters.Rename) -> timeline_answers.Timeline:
     """A timeline's name, for another."""
     saga = request.app[SAGA]
     session = await saga.sessions.get(asked.session)
@@ -42,34 +42,34 @@ async def rename(request: web.Request, asked: parameters.Rename) -> answers.Time
     return _timeline(session, renamed)
 
 
-async def forget(request: web.Request, asked: parameters.OfTimeline) -> answers.ForgottenName:
+async def forget(request: web.Request, asked: parameters.OfTimeline) -> timeline_answers.ForgottenName:
     """Its turns stay."""
     await to_its_end(request, request.app[SAGA].timelines.forget(asked.session, asked.name))
-    return answers.ForgottenName(asked.name)
+    return timeline_answers.ForgottenName(asked.name)
 
 
-async def compare(request: web.Request, asked: parameters.Compare) -> answers.Comparison:
+async def compare(request: web.Request, asked: parameters.Compare) -> timeline_answers.Comparison:
     """Turns by id, or timelines by name."""
     timelines = request.app[SAGA].timelines
     return comparison(await timelines.compare(asked.session, asked.one, asked.other, language=asked.language))
 
 
-async def prune(request: web.Request, asked: parameters.Prune) -> answers.Pruned:
+async def prune(request: web.Request, asked: parameters.Prune) -> timeline_answers.Pruned:
     """The turn goes, and everything below it."""
     pruned = await to_its_end(request, request.app[SAGA].timelines.prune(asked.session, asked.turn))
-    return answers.Pruned(pruned.turns, pruned.forgotten, pruned.shortened)
+    return timeline_answers.Pruned(pruned.turns, pruned.forgotten, pruned.shortened)
 
 
-def _timeline(session: Session, timeline: Timeline) -> answers.Timeline:
+def _timeline(session: Session, timeline: Timeline) -> timeline_answers.Timeline:
     enter = f"{session.label or session.id}@{timeline.name}"
-    return answers.Timeline(timeline.name, timeline.fork, timeline.head, timeline.created, enter)
+    return timeline_answers.Timeline(timeline.name, timeline.fork, timeline.head, timeline.created, enter)
 
 
-def comparison(found: Comparison) -> answers.Comparison:
+def comparison(found: Comparison) -> timeline_answers.Comparison:
     """A comparison as an answer."""
-    return answers.Comparison(
+    return timeline_answers.Comparison(
         session=found.session,
-        ancestor=answers.Ancestor(found.depth, found.ancestor),
+        ancestor=timeline_answers.Ancestor(found.depth, found.ancestor),
         one=_side(found.one),
         other=_side(found.other),
         differences=[
@@ -81,5 +81,5 @@ def comparison(found: Comparison) -> answers.Comparison:
     )
 
 
-def _side(side: Side) -> answers.ComparedSide:
-    return answers.ComparedSide(side.name, side.depth, side.turn, side.since)
+def _side(side: Side) -> timeline_answers.ComparedSide:
+    return timeline_answers.ComparedSide(side.name, side.depth, side.turn, side.since)

@@ -133,8 +133,8 @@ async def test_a_cancelled_write_is_written(tmp_path: Path) -> None:
 async def test_a_failing_statement_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "v.db"
     await fill(path)
-    alter(path, "CREATE TRIGGER refuse BEFORE INSERT ON items WHEN new.id = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END")
     store = await opened(path)
+    alter(path, "CREATE TRIGGER refuse BEFORE INSERT ON items WHEN new.id = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END")
     with pytest.raises(StoreError, match="no"):
         await store.upsert("s", [VectorItem("i0", (0.0, 1.0)), VectorItem("bad", (0.0, 1.0))])
     assert [item.text for item in await store.scan("s")] == ["text 0", "text 1", "text 2"]

@@ -112,7 +112,9 @@ async def test_turns_change_the_graph_and_keep_it_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["memory", "postgrse", ""])
 def test_unknown_engines_are_refused(name: str) -> None:
-    with pytest.raises(BadInput, match="give some of: chroma, kuzu, ladybug, lancedb, networkx, sqlite"):
+    with pytest.raises(
+        BadInput, match="give some of: chroma, kuzu, ladybug, lancedb, networkx, pgvector, postgres, sqlite"
+    ):
         check_engines([name])
 
 
