@@ -38,6 +38,7 @@ def test_every_engine_that_is_no_mere_memory_is_measured() -> None:
     assert used - {("memory", "memory"), ("postgres", "pgvector")} <= set(TOGETHER)
 
 
+@pytest.mark.deep
 def test_each_is_measured_bare_and_with_the_layer(result: dict[str, Any]) -> None:
     assert [(row["engine"], bool(row["layer_mb"])) for row in result["stores"]] == [
         ("networkx", False), ("ladybug", False), ("ladybug", True), ("sqlite", False), ("sqlite", True),
@@ -52,6 +53,7 @@ def test_each_is_measured_bare_and_with_the_layer(result: dict[str, Any]) -> Non
             assert bare["disk"] > 10_000
 
 
+@pytest.mark.deep
 def test_whole_turns_are_those_of_the_engines(result: dict[str, Any]) -> None:
     found = {(row["graph"], row["vector"]): row for row in result["turns"]}
     assert set(found) == {("networkx", "sqlite"), ("ladybug", "sqlite")}

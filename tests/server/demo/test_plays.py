@@ -32,7 +32,7 @@ ENDS = {
         ("ko", (), "graph networkx"),
         ("en", (), "vector sqlite"),
         ("ko", ("--profile", "full"), "graph ladybug 0.* vector chroma 1."),
-        ("en", ("--profile", "full-lance"), "graph ladybug 0.* vector lancedb 0."),
+        pytest.param("en", ("--profile", "full-lance"), "graph ladybug 0.* vector lancedb 0.", marks=pytest.mark.deep),
         pytest.param(
             "en", ("--profile", "full", "--graph", "kuzu"), "graph kuzu 0.* vector chroma 1.", marks=pytest.mark.deep
         ),
