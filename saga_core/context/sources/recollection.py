@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from functools import cache
 
 from attrs import evolve, field, frozen
@@ -151,7 +151,7 @@ class Recollection:
             Section.EARLIER,
             text,
             score,
-            why={"fused": entry.score, **entry.parts},
+            why={"fused": entry.score, **dict(entry.parts.items())},
             order=depth,
             under=facts if bare else "",
             bare=bare or text,
@@ -205,18 +205,43 @@ def rank_episodes(
 
     weights = {"lexical": ranking.lexical, "dense": ranking.dense}
     fused = fuse({"lexical": near, "dense": far}, weights=weights, most=most, accept=is_new)
-    return [(turn, _signed(entry, steps)) for entry in fused if (turn := episodes.at(entry.document)) is not None]
+    return [
+        (turn, Fused(entry.document, entry.score, _Signals(entry, steps)))
+        for entry in fused
+        if (turn := episodes.at(entry.document)) is not None
+    ]
 
 
-def _signed(entry: Fused[int], steps: Sequence[tuple[str, Mapping[int, float]]]) -> Fused[int]:
-    """``entry`` with what each of ``steps``, one after the other, added to its score by words, those that did."""
-    parts, depth, before = dict(entry.parts), entry.document, 0.0
-    for name, scores in steps:
-        after = scores.get(depth, 0.0)
-        if after - before > _NOTHING:
-            parts[name] = after - before
-        before = after
-    return Fused(depth, entry.score, parts)
+class _Signals(Mapping[str, float]):
+    """The parts of ``entry``, and what each of ``steps``, one after the other, added to its score by words, those that
+    did. Found out when somebody looks: of ninety candidates some fifteen are told."""
+
+    __slots__ = ("_entry", "_steps")
+
+    def __init__(self, entry: Fused[int], steps: Sequence[tuple[str, Mapping[int, float]]]) -> None:
+        self._entry, self._steps = entry, steps
+
+    def _parts(self) -> dict[str, float]:
+        parts, depth, before = dict(self._entry.parts), self._entry.document, 0.0
+        for name, scores in self._steps:
+            after = scores.get(depth, 0.0)
+            if after - before > _NOTHING:
+                parts[name] = after - before
+            before = after
+        return parts
+
+    def __getitem__(self, name: str) -> float:
+        return self._parts()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts())
+
+    def __len__(self) -> int:
+        return len(self._parts())
+
+    def items(self) -> ItemsView[str, float]:
+        """All of them at once."""
+        return self._parts().items()
 
 
 def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
