@@ -25,18 +25,20 @@ def dumps(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _constant(name: str) -> Any:
+def no_constant(name: str) -> Any:
+    """Refuses NaN and the infinities, which JSON proper does not know. For ``parse_constant``."""
     raise ValueError(f"{name} is no JSON number")
 
 
-def _finite(text: str) -> float:
+def finite(text: str) -> float:
+    """A number that is not too large for a float. For ``parse_float``."""
     value = float(text)
     if not math.isfinite(value):
         raise ValueError(f"{text[:20]} is too large a number")
     return value
 
 
-_READER = json.JSONDecoder(parse_constant=_constant, parse_float=_finite)
+_READER = json.JSONDecoder(parse_constant=no_constant, parse_float=finite)
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, OverflowError)
 """What reading a value that anybody may have written can raise."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from types import ModuleType
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
@@ -16,7 +15,7 @@ from saga_backends.chat.calls import Calls
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.merging import merged
 from saga_backends.chat.prefill import Unrepeated
-from saga_backends.chat.sdk_calls import NO_KEY, SdkCalls, open_sdk
+from saga_backends.chat.sdk_calls import open_calls
 from saga_backends.http_client import open_http
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import ChatPart, ChatRequest
@@ -45,28 +44,11 @@ async def _open(options: OpenOptions) -> AnthropicChat:
         raise BadInput(f"options.thinking: {given['thinking']!r} given; give one of {', '.join(get_args(Thinking))}")
     address = (given["base_url"] or ADDRESS).rstrip("/").removesuffix("/v1")
     client = await open_http(address, given["timeout"], {"anthropic-version": VERSION})
-    settings = {
-        "client": client,
-        "name": given["name"],
-        "timeout": given["timeout"],
-        "max_retries": given["max_retries"],
-        "retry_seconds": given["retry_seconds"],
-        "api_key": given["api_key"],
-    }
     official = given["sdk"]
     if official is None:
         official = urlsplit(address).hostname == urlsplit(ADDRESS).hostname
-    if not official:
-        return AnthropicChat(Calls(**settings), given["thinking"], given["facts"])
-
-    def made(sdk: ModuleType) -> Any:
-        key = given["api_key"] or NO_KEY
-        return sdk.AsyncAnthropic(
-            base_url=address, api_key=key, timeout=client.timeout, max_retries=0, http_client=client
-        )
-
-    sdk, above = await open_sdk("anthropic", made)
-    calls = SdkCalls(sdk=sdk, official=above, **settings)
+    key = given["api_key"]
+    calls = await open_calls("anthropic", "AsyncAnthropic", client, given, api_key=key, official=official)
     return AnthropicChat(calls, given["thinking"], given["facts"])
 
 

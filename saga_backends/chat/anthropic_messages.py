@@ -114,12 +114,18 @@ def _pair_tools(merged: list[_Entry]) -> None:
         for place, block in enumerate(entry.blocks):
             kept = {name: block[name] for name in ("cache_control",) if name in block}
             if block["type"] == "tool_result" and block["tool_use_id"] not in called:
-                entry.blocks[place] = {"type": "text", "text": block["content"] or "(no result)", **kept}
+                entry.blocks[place : place + 1] = _unasked(block["content"], kept)
             elif block["type"] == "tool_use" and block["id"] not in answered:
                 said = f"({block['name']}: {json.dumps(block['input'], ensure_ascii=False)})"
                 entry.blocks[place] = {"type": "text", "text": said, **kept}
         entry.blocks.sort(key=lambda block: block["type"] != "tool_result" if entry.role == "user" else False)
         called = {block["id"] for block in entry.blocks if block["type"] == "tool_use"}
+
+
+def _unasked(content: Any, kept: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The result of a call that is no part of the history any more, as the user's own."""
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content or "(no result)"}]
+    return [*parts[:-1], {**parts[-1], **kept}]
 
 
 def _mark(blocks: list[dict[str, Any]], ttl: CacheLifetime | None) -> None:
@@ -130,7 +136,7 @@ def _mark(blocks: list[dict[str, Any]], ttl: CacheLifetime | None) -> None:
 def _blocks(block: Block, with_lead: Mapping[str, Any] | None, own: bool, found: Arranged) -> list[dict[str, Any]]:
     content = with_lead["content"] if with_lead is not None else block.content
     if block.role == "tool":
-        return [_result(block, content)]
+        return [_result(block, content, found)]
     parts: Iterable[Mapping[str, Any]] = [{"type": "text", "text": content}] if isinstance(content, str) else content
     made = []
     for part in parts:
@@ -184,10 +190,14 @@ def _source(url: Any) -> dict[str, Any] | None:
     return {"type": "base64", "media_type": match[1], "data": "".join(match[2].split())} if match else None
 
 
-def _result(block: Block, content: Any) -> dict[str, Any]:
-    texts = [content] if isinstance(content, str) else [part.get("text") for part in content]
-    text = "\n".join(each for each in texts if isinstance(each, str))
-    return {"type": "tool_result", "tool_use_id": str(block.extra.get("tool_call_id", "")), "content": text}
+def _result(block: Block, content: Any, found: Arranged) -> dict[str, Any]:
+    """What a tool gave: a text, or texts and pictures in their order."""
+    given: Any = content
+    if not isinstance(content, str):
+        parts = [made for part in content if (made := _part(part, block.role, found)) is not None]
+        texts = [part["text"] for part in parts if part["type"] == "text"]
+        given = "\n".join(texts) if len(texts) == len(parts) else parts
+    return {"type": "tool_result", "tool_use_id": str(block.extra.get("tool_call_id", "")), "content": given}
 
 
 def _uses(calls: Any) -> list[dict[str, Any]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,7 +15,7 @@ from saga_backends.chat.json_text import read_text
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.openai_reply import ReplyReader
 from saga_backends.chat.openai_request import openai_body
-from saga_backends.chat.sdk_calls import NO_KEY, SdkCalls, open_sdk
+from saga_backends.chat.sdk_calls import open_calls
 from saga_backends.chat.text_completion import TextReader, server_root, text_body, text_path
 from saga_backends.http_client import open_http
 from saga_core.errors import BadInput, UpstreamError
@@ -60,28 +59,10 @@ async def _open(options: OpenOptions) -> OpenAIChat:
             raise BadInput(f"options.api_key: none is given, and OPENAI_API_KEY is not set; {remedy}")
         headers = {header: os.environ[name] for name, header in _ACCOUNT.items() if os.environ.get(name)}
     client = await open_http(base_url, given["timeout"], headers)
-    settings = {
-        "client": client,
-        "name": given["name"],
-        "timeout": given["timeout"],
-        "max_retries": given["max_retries"],
-        "retry_seconds": given["retry_seconds"],
-        "api_key": api_key,
-    }
     official = given["sdk"]
     if official is None:
         official = dialect_at(base_url) == "openai"
-    if not official:
-        return OpenAIChat(Calls(**settings), given["dialect"] or dialect_at(base_url), given["facts"])
-
-    def made(sdk: ModuleType) -> Any:
-        key = api_key or NO_KEY
-        return sdk.AsyncOpenAI(
-            base_url=base_url, api_key=key, timeout=client.timeout, max_retries=0, http_client=client
-        )
-
-    sdk, above = await open_sdk("openai", made)
-    calls = SdkCalls(sdk=sdk, official=above, **settings)
+    calls = await open_calls("openai", "AsyncOpenAI", client, given, api_key=api_key, official=official)
     return OpenAIChat(calls, given["dialect"] or dialect_at(base_url), given["facts"])
 
 

@@ -26,6 +26,9 @@ def openai_body(
     """The body of a request, and what was changed so that it is taken."""
     params, adjusted = fitting(request.params, rules, takes(dialect))
     messages = list(_messages(request.plan, dialect, rules, facts))
+    tools = [message for message in messages if message["role"] == "tool"] if dialect in STRICT else []
+    if sum(map(_without_pictures, tools)):
+        adjusted.append(AdjustedPart("content", "a picture that a tool gave is left out: the API takes texts of tools"))
     if not rules.system_turns:
         messages = in_turns(messages)
     if messages and messages[-1].get("role") == "assistant" and not rules.prefill:
@@ -57,6 +60,16 @@ def _messages(plan: PromptPlan, dialect: str, rules: ParameterRules, facts: Mode
         if ttl is not None and not block.lead:
             message["content"] = _with_mark(message["content"], facts.mark, ttl)
         yield message
+
+
+def _without_pictures(message: dict[str, Any]) -> bool:
+    """Leave the texts alone in what a tool gave. Whether there was anything else."""
+    parts = _parts(message)
+    texts = [part for part in parts if part.get("type") == "text"]
+    if len(texts) == len(parts):
+        return False
+    message["content"] = texts or "(a picture)"
+    return True
 
 
 def in_turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
@@ -77,11 +77,35 @@ def _unread(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-async def open_sdk(module: str, make: Callable[[ModuleType], Any]) -> tuple[ModuleType, Any]:
-    """An SDK, and the client that ``make`` makes of it; beside the loop, for an SDK takes up to a second to import."""
+async def open_calls(
+    sdk: str, make: str, client: httpx2.AsyncClient, given: Mapping[str, Any], *, api_key: str | None, official: bool
+) -> Calls:
+    """The calls of a backend with the options ``given``, over ``client``.
+
+    If ``official``, they go through the client ``make`` of the module ``sdk``. It takes up to a second to import, and
+    is imported beside the loop.
+    """
+    settings = {
+        "client": client,
+        "name": given["name"],
+        "timeout": given["timeout"],
+        "max_retries": given["max_retries"],
+        "retry_seconds": given["retry_seconds"],
+        "api_key": api_key,
+    }
+    if not official:
+        return Calls(**settings)
 
     def opened() -> tuple[ModuleType, Any]:
-        sdk = importlib.import_module(module)
-        return sdk, make(sdk)
+        module = importlib.import_module(sdk)
+        above = getattr(module, make)(
+            base_url=str(client.base_url),
+            api_key=api_key or NO_KEY,
+            timeout=client.timeout,
+            max_retries=0,
+            http_client=client,
+        )
+        return module, above
 
-    return await asyncio.to_thread(opened)
+    module, above = await asyncio.to_thread(opened)
+    return SdkCalls(sdk=module, official=above, **settings)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import unicodedata
 from array import array
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -28,7 +27,7 @@ from zlib import crc32
 from attrs import field, frozen, validators
 
 from saga_core.errors import BadInput
-from saga_core.language import particle_stems
+from saga_core.language import normalized, particle_stems
 from saga_core.ports import Mode
 from saga_core.registry import Backend, OpenOptions
 
@@ -99,7 +98,7 @@ def _features(word: str) -> tuple[_Feature, ...]:
 
 
 def _embed(text: str, dimension: int) -> array[float]:
-    text = unicodedata.normalize("NFKC", text).casefold()
+    text = normalized("NFKC", text).casefold()
     # A text of punctuation or emoji only is not nothing: its marks are taken as words.
     words = _WORD.findall(text) or text.split()
     weights: dict[int, float] = {}

@@ -21,7 +21,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import AsyncConnectionPool
 
 from saga_backends.postgres.errors import AGAIN, is_lost, store_error, translated
-from saga_backends.postgres.migrations import Part, check_schema, migrate
+from saga_backends.postgres.migrations import IDENTITY, Part, check_schema, identity_of, migrate
 from saga_core.errors import BadInput, Closed, StoreError
 from saga_core.registry import OpenOptions
 from saga_core.stores import Health
@@ -101,6 +101,7 @@ class Database:
         self.place = place
         self.where = f"postgres {place.shown}"
         self.version = ""
+        self.identity = ""
         self._kind = kind
         self._shared: _Shared | None = None
         self._leaving: asyncio.Future[None] | None = None
@@ -125,7 +126,9 @@ class Database:
                 ) as connection:
                     await self._look(connection)
                     wanted = part if isinstance(part, Part) else await part(connection)
-                    await migrate(connection, self.schema, wanted, self.where)
+                    for each in (wanted, IDENTITY):
+                        await migrate(connection, self.schema, each, self.where)
+                    self.identity = await identity_of(connection, self.schema)
         except OSError as error:
             raise StoreError(f"{self.where}: {error}") from error
         self._shared = await self._join()

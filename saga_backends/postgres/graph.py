@@ -138,6 +138,7 @@ class PostgresGraph:
             version=database.version,
             capabilities=frozenset({Capability.DURABLE, Capability.SHARED, Capability.NATIVE_EXPAND}),
             location=database.place.shown,
+            identity=database.identity,
         )
 
     @property

@@ -41,6 +41,25 @@ class Part:
         return len(self.migrations)
 
 
+IDENTITY = Part(
+    "identity",
+    (
+        Migration(
+            "CREATE TABLE {schema}.identity (id uuid PRIMARY KEY);"
+            "INSERT INTO {schema}.identity SELECT gen_random_uuid();"
+        ),
+    ),
+)
+"""A name of the data that stays when the database is reached by another address, and goes with a dump."""
+
+
+async def identity_of(connection: AsyncConnection, schema: str) -> str:
+    """The name of the schema's data, once ``IDENTITY`` is there."""
+    found = await connection.execute(f"SELECT id::text FROM {schema}.identity".encode())
+    row = await found.fetchone()
+    return str(row[0]) if row is not None else ""
+
+
 def check_schema(name: str) -> str:
     """``name``, when it needs no quotes."""
     if not _NAME.fullmatch(name) or name.startswith("pg_"):

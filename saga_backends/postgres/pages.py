@@ -45,6 +45,7 @@ class PostgresPages:
             version=database.version,
             capabilities=frozenset({Capability.DURABLE, Capability.SHARED}),
             location=database.place.shown,
+            identity=database.identity,
         )
 
     @property

@@ -90,6 +90,7 @@ class PostgresState:
             version=database.version,
             capabilities=frozenset({Capability.DURABLE, Capability.SHARED}),
             location=database.place.shown,
+            identity=database.identity,
         )
 
     @property

@@ -88,6 +88,7 @@ class PostgresVectors:
             version=f"{database.version} with pgvector {version}",
             capabilities=frozenset({Capability.DURABLE, Capability.SHARED}),
             location=database.place.shown,
+            identity=database.identity,
         )
 
     @property

@@ -134,7 +134,7 @@ class ResidentGraph:
 
     async def watermark(self, scope: str) -> str | None:
         """See ``GraphStore.watermark``. Asked of ``inner`` unless the scope is loaded: it alone is not worth a load."""
-        image = self.cache.find(scope)
+        image = self.cache.find(scope) or await self.cache.known(scope)
         return image.watermark if image is not None else await self.inner.watermark(scope)
 
     async def scopes(self) -> list[str]:

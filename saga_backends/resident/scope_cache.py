@@ -41,7 +41,8 @@ class ScopeCache(Generic[D]):
     nobody else writes to one until it is released.
 
     One scope's writes and loads follow each other, and run to their end in tasks of their own, so that a caller who
-    is cancelled leaves no half-known scope. Reads of an image need no turn: they never wait.
+    is cancelled leaves no half-known scope. Reads of an image need no turn: they never wait, but for a write that its
+    caller left. Otherwise two reads, one behind the other, would see the scope without it and with it.
     """
 
     def __init__(
@@ -67,6 +68,8 @@ class ScopeCache(Generic[D]):
         self._running: set[asyncio.Task[Any]] = set()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._disowned: set[str] = set()
+        self._left: dict[str, asyncio.Task[Any]] = {}
+        """By scope, the last of the writes that run on though their callers were cancelled."""
         self._closed = False
         self.used_bytes = 0
         """Estimated bytes of all images."""
@@ -106,11 +109,18 @@ class ScopeCache(Generic[D]):
     def find(self, scope: str) -> D | None:
         """The image, if it is there now; the fast path of every read."""
         found = self._images.get(scope) if type(scope) is str else None  # what is no name is refused further on
-        if found is None:
+        if found is None or scope in self._left:
             return None
         self._images.move_to_end(scope)
         self.hits += 1
         return found[0]
+
+    async def known(self, scope: str) -> D | None:
+        """The image, if it is there when the writes have ended whose callers were cancelled."""
+        left = self._left.get(scope) if type(scope) is str else None
+        if left is not None:
+            await asyncio.wait({left})  # writes follow each other: the last of them
+        return self.find(scope)
 
     async def fetch(self, scope: str) -> D | None:
         """The image, loaded if need be; None when the scope is bypassed. Concurrent callers share one load.
@@ -118,7 +128,7 @@ class ScopeCache(Generic[D]):
         Raises what the load raises, and the next call tries again; ``Closed`` after ``close``.
         """
         self.ensure_open()
-        found = self.find(scope)
+        found = await self.known(scope)
         if found is not None:
             return found
         if scope not in self._too_large and (not self._shared or scope in self._held):
@@ -138,7 +148,18 @@ class ScopeCache(Generic[D]):
         the result (False), and when ``store`` fails otherwise than by a refusal.
         """
         self.ensure_open()
-        return await asyncio.shield(self._start(self._write_in_turn(scope, store, mirror)))
+        task = self._start(self._write_in_turn(scope, store, mirror))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if not task.done():
+                self._left[scope] = task
+                task.add_done_callback(lambda ended: self._settled(scope, ended))
+            raise
+
+    def _settled(self, scope: str, task: asyncio.Task[Any]) -> None:
+        if self._left.get(scope) is task:
+            del self._left[scope]
 
     def hold(self, scope: str) -> None:
         """Nobody else writes to ``scope`` of a shared store from now on."""

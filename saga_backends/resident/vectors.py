@@ -116,7 +116,7 @@ class ResidentVectors:
 
     async def describe(self, scope: str) -> ScopeSpec | None:
         """See ``VectorStore.describe``. Asked of ``inner`` unless the scope is loaded: not worth a load."""
-        image = self.cache.find(scope)
+        image = self.cache.find(scope) or await self.cache.known(scope)
         return image.spec if image is not None else await self.inner.describe(scope)
 
     async def upsert(self, scope: str, items: Sequence[VectorItem]) -> None:
@@ -196,7 +196,7 @@ class ResidentVectors:
 
     async def count(self, scope: str, *, where: Filter | None = None) -> int:
         """See ``VectorStore.count``. Asked of ``inner`` unless the scope is loaded: not worth a load."""
-        image = self.cache.find(scope)
+        image = self.cache.find(scope) or await self.cache.known(scope)
         if image is None:
             return await self.inner.count(scope, where=where)
         check_where(where, self._limits)

@@ -21,21 +21,19 @@ from the story can open or close a block or begin a line: its line breaks become
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, Section, Slot
-
-_FENCE = re.compile(r"\[(?=/?SAGA)", re.IGNORECASE)
+from saga_core.language import without_marks
 
 
 def one_line(text: str) -> str:
     """Text of the story as it may stand in the block."""
     # No white space is printable but the space: most texts are one line already.
     line = text.strip(" ") if text.isprintable() and "  " not in text else " ".join(text.split())
-    return _FENCE.sub("(", line) if "[" in line else line
+    return without_marks(line) if "[" in line else line
 
 
 @lru_cache(maxsize=4_096)

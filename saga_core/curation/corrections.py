@@ -157,7 +157,15 @@ def _relation(desk: _Desk) -> tuple[Event, ...]:
     return (deltas.RelationChanged(one.id, other.id, desk.text("type"), amount),)
 
 
+_OWN = {"hp": "a correction of the kind hp", "max_hp": "a correction of the kind hp"}
+_OWN |= dict.fromkeys(("is_player", "status_since"), "another attribute: SAGA counts with this one itself")
+"""Attributes that are no texts, and what to give instead."""
+
+
 def _attribute(desk: _Desk) -> tuple[Event, ...]:
+    name = desk.text("attribute")
+    if name in _OWN:
+        raise BadInput(f"attribute: {name!r} is no text; give {_OWN[name]}")
     return (deltas.AttributeSet(desk.entity("who").id, desk.text("attribute"), desk.text("value") or None),)
 
 

@@ -9,10 +9,13 @@ from saga_core.lazy_face import lazy_face
 if TYPE_CHECKING:
     from saga_core.extraction.extractor import Extractor
     from saga_core.extraction.player import nameless, owners_never_met, player_by_hands, second_person
+    from saga_core.extraction.window import Told, fits
     from saga_core.extraction.writer import mention_event, read_delta
 
 __all__ = [
     "Extractor",
+    "Told",
+    "fits",
     "mention_event",
     "nameless",
     "owners_never_met",
@@ -25,6 +28,8 @@ __all__ = [
 __getattr__ = lazy_face(
     {
         "Extractor": "saga_core.extraction.extractor:Extractor",
+        "Told": "saga_core.extraction.window:Told",
+        "fits": "saga_core.extraction.window:fits",
         "mention_event": "saga_core.extraction.writer:mention_event",
         "read_delta": "saga_core.extraction.writer:read_delta",
         "nameless": "saga_core.extraction.player:nameless",

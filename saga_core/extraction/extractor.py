@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from attrs import define, field
 
 from saga_core.errors import QUOTES
 from saga_core.extraction.answer_schema import answer_schema
 from saga_core.extraction.question import ask, ask_again
+from saga_core.extraction.window import Told, ask_window, read_window, told, window_schema
 from saga_core.language import every
 from saga_core.messages import PromptPlan
 from saga_core.model import WorldState
@@ -33,6 +35,8 @@ ONCE_TIMEOUT = 180.0
 """Seconds for a call that is not repeated: a large model on a machine of one's own takes long."""
 MAX_TOKENS = 1_200
 """Tokens of an answer, at most."""
+MAX_WINDOW_TOKENS = 4_000
+"""Tokens of an answer about a window, at most."""
 _SHOWN = 120
 _NOTHING = frozenset(word for each in every() for word in each.block.unchanged.split())
 """What a model says instead of an empty block, squashed."""
@@ -66,8 +70,18 @@ class Extractor:
     once: bool = False
     """Whether a turn is asked about once and no more, whatever the answer is like."""
     call: ModelCall = field(init=False)
+    window_call: ModelCall = field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        self.window_call = ModelCall(
+            self.chat,
+            self.model,
+            "extraction",
+            self.report,
+            ONCE_TIMEOUT,
+            MAX_WINDOW_TOKENS,
+            refuses="the turns",
+        )
         self.call = ModelCall(
             self.chat,
             self.model,
@@ -110,10 +124,37 @@ class Extractor:
             )
         return reading
 
+    async def extract_window(
+        self,
+        turns: Sequence[Told],
+        state: WorldState,
+        language: str,
+        *,
+        names: tuple[str, ...] = (),
+        before_call: BeforeCall = _at_once,
+        paid: Paid = _unpaid,
+    ) -> dict[int, StateReading]:
+        """What turns that follow one another changed, by their numbers from 1; ``state`` was before the first.
+
+        One call. Turns that its answer does not report readably are not there: they are to be asked about alone.
+        Raises as ``extract`` does.
+        """
+        plan = ask_window(turns, state, language, self.counter.count, names=names)
+        answer = await self.window_call.ask(plan, before_call=before_call, paid=paid, schema=("turns", window_schema()))
+        return read_window(answer.text[:LONGEST], len(turns))
+
+    def told(self, turn_user: str, turn_reply: str, language: str) -> Told:
+        """A turn as a window quotes it. Asks nobody."""
+        return told(turn_user, turn_reply, language, self.counter.count)
+
     def size(self, turn_user: str, turn_reply: str, state: WorldState, language: str) -> int:
-        """Tokens of the question about a turn. Asks nobody."""
+        """Tokens of the question about one turn. Asks nobody."""
         plan = ask(turn_user, turn_reply, state, language, self.counter.count)
         return self.counter.count(plan.text())
+
+    def window_size(self, turns: Sequence[Told], state: WorldState, language: str) -> int:
+        """Tokens of the question about a window. Asks nobody."""
+        return self.counter.count(ask_window(turns, state, language, self.counter.count).text())
 
     async def _ask(self, plan: PromptPlan, before_call: BeforeCall, paid: Paid) -> str:
         answer = await self.call.ask(plan, before_call=before_call, paid=paid, schema=("changes", answer_schema()))

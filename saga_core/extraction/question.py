@@ -13,7 +13,8 @@ from saga_core.state_block import instruction
 LIMIT = 1_500
 """Tokens of the whole question, at most."""
 
-_QUOTE = "| "
+QUOTE = "| "
+"""Stands before each line of a story."""
 _FRAME = 24
 """Tokens kept back for what a provider puts around messages."""
 _STATE = 300
@@ -22,7 +23,8 @@ _NAMES = 40
 _REASON = 60
 
 
-def _language(language: str) -> ExtractionWords:
+def words_of(language: str) -> ExtractionWords:
+    """The words of a question in a language."""
     return language_of(language).questions.extraction
 
 
@@ -36,21 +38,21 @@ def ask(
     middle.
     """
     user, reply = without_injected(user), without_injected(reply)
-    words = _language(language)
+    words = words_of(language)
     system = f"{words.system}\n\n{form(language)}"
     left = LIMIT - _FRAME - _again_tokens(words, count) - count(system)
-    lines = [words.before, *(_QUOTE + line for line in _brief(state, f"{user}\n{reply}", names, words, count))]
-    said = _quoted(user, _WORDS, count)
+    lines = [words.before, *(QUOTE + line for line in brief(state, f"{user}\n{reply}", names, language, count))]
+    said = quoted(user, _WORDS, count)
     if said:
         lines += ["", words.words, said]
     lines += ["", words.reply]
-    lines.append(_quoted(reply, left - count("\n".join(lines)), count))
+    lines.append(quoted(reply, left - count("\n".join(lines)), count))
     return question(system, "\n".join(lines))
 
 
 def ask_again(plan: PromptPlan, reason: str, language: str) -> PromptPlan:
     """The same question, told that the last answer could not be used and why; still within the limit."""
-    words = _language(language)
+    words = words_of(language)
     text = " ".join(reason.split())[:_REASON]
     return asked_again(plan, words.again.format(reason=text))
 
@@ -65,20 +67,21 @@ def form(language: str) -> str:
     return told[told.index("```") :]
 
 
-def _quoted(text: str, limit: int, count: Count) -> str:
+def quoted(text: str, limit: int, count: Count) -> str:
     """``text`` in at most ``limit`` tokens, each line behind a mark: none can pass for a line of the question."""
     room = limit
     while True:
         lines = cut_middle(text, room, count).splitlines()
-        shown = "\n".join(_QUOTE + line for line in lines if line.strip())
+        shown = "\n".join(QUOTE + line for line in lines if line.strip())
         over = count(shown) - limit
         if over <= 0 or not shown:
             return shown
         room -= over  # the marks cost tokens too
 
 
-def _brief(state: WorldState, told: str, names: tuple[str, ...], words: ExtractionWords, count: Count) -> list[str]:
+def brief(state: WorldState, told: str, names: tuple[str, ...], language: str, count: Count) -> list[str]:
     """How things stood: who and where, what the player carries, who is there, and the names that ``told`` may use."""
+    words = words_of(language)
     player = state.entities.get(state.player)
     facts = []
     if player is not None:

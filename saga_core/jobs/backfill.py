@@ -1,23 +1,24 @@
 """Backfill: reads what happened in turns of a path that nobody reported, some at a time, and says before what it costs.
 
-Each step reads the next turns of the path, the oldest first, and records them as the extraction job does. Whoever stops
-asking for steps stops; asking again goes on where it stopped, for what was read is in the journal.
+Each step reads the next turns of the path, the oldest first, several in a call, and records them as the extraction job
+does. Whoever stops asking for steps stops; asking again goes on where it stopped, for what was read is in the journal.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from attrs import define, frozen
+from attrs import define, evolve, frozen
 
 from saga_core.background import Supervisor
-from saga_core.billing import Bill, price
+from saga_core.billing import price
 from saga_core.config import Settings
 from saga_core.errors import NotSupported
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.reading_turns import unreported
+from saga_core.jobs.windows import AHEAD, Window, windows_of
 from saga_core.journal import Ledger
-from saga_core.language import detect
 from saga_core.model import Node
 from saga_core.ports import Usage
 from saga_core.sessions import LiveSession, SessionDirectory, turn_named
@@ -25,15 +26,27 @@ from saga_core.upstream import facts_of
 
 MOST = 64
 """Turns of one step, at most."""
-_SAMPLE = 32
-"""Turns whose questions are measured for an estimate."""
-_ANSWER, _GROWTH = 70, 40
-"""Tokens of an answer, and by which a question grows as more is known, until bills tell better."""
-_SECONDS = 3.0
-"""Seconds of a call, until then."""
+_SAMPLE, _SAMPLES = 512, 8
+"""Turns at the beginning whose questions are measured for an estimate; stretches that are measured behind them."""
+_ANSWER, _ANSWER_ALONE, _GROWTH = 45, 70, 40
+"""Tokens of an answer for each turn of a window, and about a turn alone, until bills tell better: as long as blocks of
+made-up plays are with a note. And by which a question grows as more is known."""
+_LATENCY, _SPEED = 2.0, 60.0
+"""Seconds that a call takes beside its answer, and tokens of an answer in a second."""
 _ENOUGH = 8
-"""Bills from which on they tell better."""
+"""Turns that were read from which on the bills tell better."""
 _STEP_SECONDS = 600.0
+
+
+@frozen(kw_only=True)
+class _Tokens:
+    """What calls take, or took."""
+
+    calls: int = 0
+    turns: int = 0
+    input: float = 0.0
+    output: float = 0.0
+    dollars: float | None = 0.0
 
 
 @frozen(kw_only=True)
@@ -49,6 +62,8 @@ class BackfillState:
     """Of those, turns whose reading failed for good; ``saga jobs`` says why. They are read when somebody retries."""
     read: int = 0
     """Turns that this step read."""
+    calls: int
+    """Calls that the rest takes: turns are read several in a call."""
     input_tokens: int
     output_tokens: int
     dollars: float | None
@@ -74,11 +89,13 @@ class Backfill:
         live = await self._load(session_id)
         return await self._state(live, turn_named(live, head) if head else live.head, 0)
 
-    async def step(self, session_id: str, turns: int = 16, head: str | None = None) -> BackfillState:
-        """Read the next ``turns`` of a path (at most 64), and say what is left. Raises as ``estimate`` does."""
+    async def step(self, session_id: str, turns: int = 24, head: str | None = None) -> BackfillState:
+        """Read the next turns of a path, at most ``turns`` (and 64), in whole windows as far as one has room in that;
+        and say what is left. Raises as ``estimate`` does.
+        """
         live = await self._load(session_id)
         end = turn_named(live, head) if head else live.head
-        chosen = [node.id for node in self._unread(live, end)][: min(turns, MOST)]
+        chosen = await self._whole_windows(live, self._unread(live, end), min(turns, MOST))
         if chosen:
             await self.extraction.again(live.session.id, chosen)
             await self.supervisor.drain(_STEP_SECONDS, self.extraction)
@@ -92,6 +109,18 @@ class Backfill:
                 "no extraction model: set models.extraction and a provider for it, and run this while the server runs"
             )
         return await self.directory.load(session_id)
+
+    async def _windows(self, live: LiveSession, nodes: Sequence[Node]) -> list[Window]:
+        assert self.extraction.extractor is not None
+        return await windows_of(live, nodes, self.extraction.extractor, alone=not self.extraction.in_windows)
+
+    async def _whole_windows(self, live: LiveSession, unread: Sequence[Node], most: int) -> list[str]:
+        chosen: list[str] = []
+        for window in await self._windows(live, unread[: most + AHEAD]):
+            if chosen and len(chosen) + len(window.turns) > most:
+                break
+            chosen += window.turns
+        return chosen[:most]
 
     def _unread(self, live: LiveSession, end: str) -> list[Node]:
         failed = self._failed(live)
@@ -109,13 +138,19 @@ class Backfill:
         extractor = self.extraction.extractor
         assert extractor is not None
         unread = self._unread(live, end)
-        bills = [bill for bill in await self.ledger.bills(live.session.id) if bill.purpose == "extraction"]
-        entered, told, seconds = await self._each(live, unread, bills)
+        rest = await self._rest(live, unread)
         facts = facts_of(extractor.model, extractor.chat.name, self.settings.config.models.facts)
-        cost = price(Usage(round(entered), round(told)), facts)
-        known = [bill.dollars for bill in bills if bill.dollars is not None]
-        if len(known) >= _ENOUGH:
-            cost = sum(known) / len(known)
+        dollars = price(Usage(round(rest.input), round(rest.output)), facts)
+        paid = await self._paid(live)
+        if paid.turns >= _ENOUGH:
+            # How long the answers are, and what of a question a provider's cache saves, the bills say.
+            rest = evolve(rest, output=paid.output / paid.turns * len(unread))
+            dollars = price(Usage(round(rest.input), round(rest.output)), facts)
+            known = price(Usage(round(paid.input), round(paid.output)), facts)
+            if dollars is not None and known and paid.dollars is not None:
+                dollars *= paid.dollars / known
+            elif paid.dollars is not None:
+                dollars = paid.dollars / paid.turns * len(unread)
         left = len(unread)
         path = {node.id for node in live.tree.path(end)}
         return BackfillState(
@@ -125,26 +160,53 @@ class Backfill:
             left=left,
             failed=len(self._failed(live) & path),
             read=read,
-            input_tokens=round(entered * left),
-            output_tokens=round(told * left),
-            dollars=None if cost is None else cost * left,
-            seconds=seconds * left,
-            spent=sum(known) if known or not bills else None,
+            calls=rest.calls,
+            input_tokens=round(rest.input),
+            output_tokens=round(rest.output),
+            dollars=dollars,
+            seconds=rest.calls * _LATENCY + rest.output / _SPEED,
+            spent=paid.dollars,
         )
 
-    async def _each(
-        self, live: LiveSession, unread: Sequence[Node], bills: Sequence[Bill]
-    ) -> tuple[float, float, float]:
-        """Tokens in and out, and seconds, of one turn: by the bills of this session, or by what would be asked."""
-        if len(bills) >= _ENOUGH:
-            return sum(bill.input for bill in bills) / len(bills), sum(b.output for b in bills) / len(bills), _SECONDS
+    async def _rest(self, live: LiveSession, unread: Sequence[Node]) -> _Tokens:
+        """What reading turns would take: the questions as they would be asked now, and what each grows by."""
         extractor = self.extraction.extractor
         assert extractor is not None
-        chosen = unread[:: max(1, len(unread) // _SAMPLE)][:_SAMPLE]
-        sizes = []
-        for node in chosen:
-            turn = await live.turn(node.id)
-            state = await live.state(turn.parent or live.tree.root)
-            language = detect(f"{turn.user}\n{turn.reply}", live.world.language)
-            sizes.append(extractor.size(turn.user, turn.reply, state, language))
-        return (sum(sizes) / len(sizes) + _GROWTH if sizes else 0.0), _ANSWER, _SECONDS
+        sample = unread[:_SAMPLE]
+        windows = await self._windows(live, sample)
+        # Of a long path the middle and the end are looked at as well: turns grow longer as a chat goes on.
+        for start in range(_SAMPLE, len(unread), max(_SAMPLE, len(unread) // _SAMPLES)):
+            sample = unread[start : start + _SAMPLE // _SAMPLES]
+            windows += await self._windows(live, sample)
+        seen = sum(len(window.turns) for window in windows)
+        if not seen:
+            return _Tokens()
+        entered = 0
+        for window in windows:
+            parent = live.tree.get(window.turns[0]).parent or live.tree.root
+            state = await live.state(parent)
+            if len(window.turns) == 1:
+                turn = await live.turn(window.turns[0])
+                entered += extractor.size(turn.user, turn.reply, state, window.language)
+            else:
+                entered += extractor.window_size(window.told, state, window.language)
+            entered += _GROWTH
+        scale = len(unread) / seen
+        return _Tokens(
+            calls=math.ceil(len(windows) * scale),
+            turns=len(unread),
+            input=entered * scale,
+            output=(_ANSWER if self.extraction.in_windows else _ANSWER_ALONE) * len(unread),
+        )
+
+    async def _paid(self, live: LiveSession) -> _Tokens:
+        """What reading this session has taken so far; dollars are None where a price is not known."""
+        bills = [bill for bill in await self.ledger.bills(live.session.id) if bill.purpose == "extraction"]
+        prices = [bill.dollars for bill in bills if bill.dollars is not None]
+        return _Tokens(
+            calls=len(bills),
+            turns=sum(live.extracted(turn) for turn in live.amendments),
+            input=sum(bill.input for bill in bills),
+            output=sum(bill.output for bill in bills),
+            dollars=sum(prices) if len(prices) == len(bills) else None,
+        )

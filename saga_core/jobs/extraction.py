@@ -19,12 +19,14 @@ from saga_core.counters import Counters
 from saga_core.errors import GaveWay, LeaseLost, NotFound, StoreError, UpstreamError
 from saga_core.ids import IdSource
 from saga_core.jobs.background_bills import BackgroundBills
-from saga_core.jobs.reading_turns import read_turn, unreported
+from saga_core.jobs.backlog import Backlog
+from saga_core.jobs.reading_turns import read_turn, resolved, scene_of, unreported
 from saga_core.jobs.views import ViewsJob
+from saga_core.jobs.windows import window_at
 from saga_core.journal import Journal, Wanted
 from saga_core.log_context import set_log_context
 from saga_core.model import Delta, Node, Status, TurnKind
-from saga_core.model_calls import ModelCallFailed
+from saga_core.model_calls import BeforeCall, ModelCallFailed, Paid
 from saga_core.ports import UsagePart
 from saga_core.sessions import LiveSession, LiveSessions, amend
 
@@ -40,40 +42,13 @@ AT_ONCE = 2
 NEAR = 1
 """A request waits for what is being read up to so many turns above the one that it continues."""
 _REASON = 300
+_USELESS = 2
+WINDOWS = "extraction.windows"
+"""The degraded mode in which each turn of a backfill is one call, for the model cannot read several."""
+_TOO_MUCH = (400, 413, 422)
+"""Statuses by which a provider refuses a question that is too long for its model."""
 CUT = "block.cut"
 """The degraded mode in which what stood behind the cut in a state block is lost."""
-
-
-@define(eq=False)
-class _Backlog:
-    """The turns of one session that are to be read."""
-
-    session: str
-    wanted: dict[str, Wanted] = field(factory=dict)
-    proved: set[str] = field(factory=set)
-    """Turns that count though none continues them: a request's history showed them, or somebody asked."""
-    read: dict[str, Delta] = field(factory=dict)
-    """Answers that could not be recorded yet."""
-    turn: str = ""
-    """The turn that is being read."""
-    over: asyncio.Event | None = None
-    """While the model is asked: set when it was, and its answer counts."""
-    done: int = 0
-
-    def forget(self, turn: str) -> None:
-        """Want nothing of a turn any more."""
-        self.wanted.pop(turn, None)
-        self.read.pop(turn, None)
-        self.proved.discard(turn)
-
-    def is_due(self, live: LiveSession, turn: str, *, at_head: bool) -> bool:
-        """Whether a turn is to be read now: it has not failed for good, and it counts, as ``at_head`` the head does."""
-        each = self.wanted[turn]
-        if each.failed or turn not in live.tree:
-            return False
-        if each.asked or turn in self.proved or live.tree.get(turn).kind is TurnKind.ADOPTED:
-            return True
-        return bool(live.tree.children.get(turn)) or (at_head and turn == live.head)
 
 
 @define(eq=False, kw_only=True, slots=False)
@@ -99,8 +74,10 @@ class ExtractionJob(Job):
     ids: IdSource
     counters: Counters
     bills: BackgroundBills
-    _backlogs: dict[str, _Backlog] = field(factory=dict)
+    _backlogs: dict[str, Backlog] = field(factory=dict)
     _looking: asyncio.Lock = field(factory=asyncio.Lock)
+    _useless: int = 0
+    """Windows in a row of which no turn could be read."""
 
     # -- what is wanted ----------------------------------------------------------------------------------------
 
@@ -156,7 +133,7 @@ class ExtractionJob(Job):
         backlog = self._backlog(session)
         backlog.wanted.update(wanted)
         for turn in turns:
-            backlog.read.pop(turn, None)
+            backlog.hear_again(turn)
         self.kick(session)
         self.scheduler.retry_now(self, session)
 
@@ -172,8 +149,8 @@ class ExtractionJob(Job):
         if backlog is not None and self.extractor is not None and backlog.wanted:
             self.wake(session)
 
-    def _backlog(self, session: str) -> _Backlog:
-        return self._backlogs.setdefault(session, _Backlog(session))
+    def _backlog(self, session: str) -> Backlog:
+        return self._backlogs.setdefault(session, Backlog(session))
 
     # -- what others ask ---------------------------------------------------------------------------------------
 
@@ -254,6 +231,11 @@ class ExtractionJob(Job):
                 if self.extractor is not None and live is not None and backlog.is_due(live, turn, at_head=self.at_head):
                     yield Waiting(backlog.session, turn, self.kind, each.reason or "queued")
 
+    @property
+    def in_windows(self) -> bool:
+        """Whether the model can be asked about several turns in one call."""
+        return self._useless < _USELESS
+
     # -- reading -----------------------------------------------------------------------------------------------
 
     async def step(self, session: str) -> Step:
@@ -266,6 +248,8 @@ class ExtractionJob(Job):
         backlog.turn = turn
         try:
             if turn not in backlog.read:
+                if turn not in backlog.heard:
+                    await self._hear(backlog, self.extractor, turn)
                 backlog.read[turn] = await self._read(backlog, self.extractor, turn)
             await self._record(backlog, turn)
         except NotFound:
@@ -287,7 +271,7 @@ class ExtractionJob(Job):
             self._end_call(backlog)
         return Step(True, 1)
 
-    async def _look(self, backlog: _Backlog) -> LiveSession | None:
+    async def _look(self, backlog: Backlog) -> LiveSession | None:
         """The session, and its wanted turns without those that are gone. None when it is gone itself."""
         try:
             async with self._looking:
@@ -301,18 +285,59 @@ class ExtractionJob(Job):
             await self.journal.change_jobs(backlog.session, gone, {})
         return live
 
-    async def _next(self, backlog: _Backlog) -> str:
+    async def _next(self, backlog: Backlog) -> str:
         """The turn to read next, "" for none: on the path of the active head first, the newest first."""
         live = await self._look(backlog)
         if live is None:
             return ""
-        due = [live.tree.get(turn) for turn in backlog.wanted if backlog.is_due(live, turn, at_head=self.at_head)]
         best = max(
-            due, key=lambda node: (live.tree.is_ancestor(node.id, live.head), _turn_of(node), node.id), default=None
+            backlog.due(live, at_head=self.at_head),
+            key=lambda node: (live.tree.is_ancestor(node.id, live.head), _turn_of(node, backlog), node.id),
+            default=None,
         )
         return best.id if best is not None else ""
 
-    async def _read(self, backlog: _Backlog, extractor: Extractor, turn: str) -> Delta:
+    async def _hear(self, backlog: Backlog, extractor: Extractor, turn: str) -> None:
+        """Ask about a turn and those below it that are due as well, in one call, if it is read in windows."""
+        live = await self.live.get(backlog.session)
+        due = {node.id for node in backlog.due(live, at_head=self.at_head) if backlog.in_window(node)}
+        if turn not in due or not self.in_windows:
+            return
+        window = await window_at(live, turn, due, extractor)
+        if len(window.turns) == 1:
+            return
+        scene = await scene_of(live, turn)
+        before_call, paid = self._around(backlog, extractor, turn)
+        self.counters.add("extraction.windows")
+        try:
+            found = await extractor.extract_window(
+                window.told, scene.before, window.language, names=scene.names, before_call=before_call, paid=paid
+            )
+        except (ModelCallFailed, UpstreamError) as error:
+            refused = error.answered if isinstance(error, ModelCallFailed) else error.status in _TOO_MUCH
+            if not refused:
+                raise
+            log.warning("session %s: turns are read one by one from here: %s", backlog.session, error)
+            found = {}
+        for number, each in enumerate(window.turns, 1):
+            if number in found:
+                backlog.heard[each] = found[number]
+            else:
+                backlog.alone.add(each)
+        self.counters.add("extraction.repairs", len(window.turns) - len(found))
+        self._useless = 0 if found else self._useless + 1
+        if self._useless >= _USELESS:
+            self.counters.degrade(WINDOWS, f"{extractor.model} does not answer about several turns: each is one call")
+
+    async def _read(self, backlog: Backlog, extractor: Extractor, turn: str) -> Delta:
+        live = await self.live.get(backlog.session)
+        if turn in backlog.heard:
+            return resolved(live, await scene_of(live, turn), backlog.heard[turn])
+        return await read_turn(live, turn, extractor, *self._around(backlog, extractor, turn))
+
+    def _around(self, backlog: Backlog, extractor: Extractor, turn: str) -> tuple[BeforeCall, Paid]:
+        """What is done right before a call about a turn, and when it is billed."""
+
         async def give_way() -> None:
             upstream = extractor.chat.name
             if not self.foreground.is_free(upstream):
@@ -323,15 +348,15 @@ class ExtractionJob(Job):
         async def paid(part: UsagePart) -> None:
             await self.bills.enter("extraction", backlog.session, turn, part, extractor.model)
 
-        return await read_turn(await self.live.get(backlog.session), turn, extractor, give_way, paid)
+        return give_way, paid
 
-    def _end_call(self, backlog: _Backlog) -> None:
+    def _end_call(self, backlog: Backlog) -> None:
         """The model is not being asked any more: nobody needs to wait for it."""
         over, backlog.over = backlog.over, None
         if over is not None:
             over.set()
 
-    async def _record(self, backlog: _Backlog, turn: str) -> None:
+    async def _record(self, backlog: Backlog, turn: str) -> None:
         async with self.supervisor.exclusive(backlog.session, journal=True):
             live = await self.live.get(backlog.session)
             await amend(live, turn, backlog.read[turn], self.ids.new("a"))
@@ -341,7 +366,7 @@ class ExtractionJob(Job):
         self.counters.add("extraction.done")
         self.counters.emit("extracted", session=live.session.id, turn=turn)
 
-    async def _noted(self, backlog: _Backlog, turn: str, error: Exception) -> bool:
+    async def _noted(self, backlog: Backlog, turn: str, error: Exception) -> bool:
         """Note a failure with its turn; whether the model could not be reached, so that the session's work rests."""
         old = backlog.wanted.get(turn)
         if old is None:
@@ -388,7 +413,7 @@ def _is_news(node: Node) -> bool:
     return unreported(node) and node.kind is not TurnKind.IMPORTED
 
 
-def _turn_of(node: Node) -> int:
-    """Its place in the queue, the highest first: the newest first, but of a chat's file the oldest, for nobody waits
-    and each is read on what the ones before it changed."""
-    return -node.depth if node.kind is TurnKind.IMPORTED else node.depth
+def _turn_of(node: Node, backlog: Backlog) -> int:
+    """Its place in the queue, the highest first: the newest first, but of a chat's file, and of a history that somebody
+    has read, the oldest, for nobody waits and each is read on what the ones before it changed."""
+    return -node.depth if node.kind is TurnKind.IMPORTED or backlog.oldest_first(node) else node.depth

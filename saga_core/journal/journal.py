@@ -247,7 +247,10 @@ class Journal:
             found.update(await self.kv.get(wanted[start : start + _PAGE]))
         missing = [key[-1] for key in wanted if key not in found]
         if missing:
-            raise StoreCorrupt(f"session {session_id}: the journal lost the turns {', '.join(missing[:3])}")
+            raise StoreCorrupt(
+                f"session {session_id}: the journal lost the turns {', '.join(missing[:3])}; restore a backup with "
+                "`saga restore FILE --force`"
+            )
         turns = [codec.decode(found[key], Turn) for key in wanted]
         for turn, turn_id in zip(turns, ids, strict=True):
             if turn.id != turn_id:

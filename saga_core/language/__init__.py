@@ -10,7 +10,7 @@ from saga_core.language.ja.kana import folded as folded_kana
 from saga_core.language.ko.particles import has_final, is_hangul, josa, particle_stems
 from saga_core.language.language import Language
 from saga_core.language.mentioning import mentions, mentions_folded, particles, standing
-from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc
+from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc, normalized, without_marks
 from saga_core.language.persona import NAME_PATTERN
 from saga_core.language.registry import DEFAULT, UNSAID, every, known, language_of, primary
 from saga_core.language.tokens import content_words, function_terms, languages_in, match_text, telling_nothing, terms
@@ -61,6 +61,7 @@ __all__ = [
     "mentions",
     "mentions_folded",
     "nfc",
+    "normalized",
     "particle_stems",
     "particles",
     "primary",
@@ -68,6 +69,7 @@ __all__ = [
     "standing",
     "telling_nothing",
     "terms",
+    "without_marks",
 ]
 
 # Records are for those that look into one: a start does without most of them.

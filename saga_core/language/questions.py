@@ -9,9 +9,16 @@ from attrs import frozen
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ExtractionWords:
-    """The question to an extraction model. ``again``: with ``{reason}``."""
+    """The question to an extraction model. ``again``: with ``{reason}``.
+
+    ``system`` is said of one turn, ``window`` of several in one question. There ``turn`` stands before the number of
+    each, and ``number`` in the form where the answer has it.
+    """
 
     system: str
+    window: str
+    turn: str
+    number: str
     before: str
     player: str
     place: str

@@ -6,7 +6,6 @@ history) are out of reach.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -16,7 +15,7 @@ from saga_core import codec
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, NotFound
 from saga_core.journal import keys
-from saga_core.language import nfc
+from saga_core.language import nfc, normalized
 from saga_core.maintenance.audit import entries_of
 from saga_core.maintenance.tools import Tools
 from saga_core.model import BLANK, Delta, Forgotten, Node, Session, Source, Turn
@@ -168,7 +167,7 @@ async def leave_no_trace(tools: Tools) -> None:
 
 def _holds(value: Any, name: str) -> bool:
     if isinstance(value, str):
-        return name.casefold() in unicodedata.normalize("NFC", value).casefold()
+        return name.casefold() in normalized("NFC", value).casefold()
     if isinstance(value, list):
         return any(_holds(each, name) for each in value)
     if isinstance(value, dict):
@@ -178,7 +177,7 @@ def _holds(value: Any, name: str) -> bool:
 
 def _without(value: Any, name: str) -> Any:
     if isinstance(value, str):
-        return _cut(unicodedata.normalize("NFC", value), name) if _holds(value, name) else value
+        return _cut(normalized("NFC", value), name) if _holds(value, name) else value
     if isinstance(value, list):
         return [_without(each, name) for each in value]
     if isinstance(value, dict):

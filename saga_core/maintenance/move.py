@@ -13,7 +13,7 @@ from saga_core.stores import Batch, Key, StateKV
 _PAGE = 500
 _MOST_BYTES = 8 * 1_024 * 1_024
 """Bytes of values in one commit, about."""
-_STAYS = (("lease",), ("meta", "shown-by"), ("meta", "probe"))
+_STAYS = (("lease",), ("meta", "shown-by"), ("meta", "shown-in"), ("meta", "probe"))
 """What belongs to servers and engines, not to stories."""
 
 

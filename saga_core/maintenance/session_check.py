@@ -7,7 +7,6 @@ rest (how far ancestors are found) is computed. The whole is folded once, as pla
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -37,7 +36,7 @@ _DEEPEST = 60
 def read_line(number: int, line: bytes) -> dict[str, Any]:
     """The JSON object that a line is. Raises ``BadInput`` for anything else, and for what JSON proper does not know."""
     try:
-        plain = json.loads(line, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
+        plain = json.loads(line, parse_constant=codec.no_constant, parse_float=codec.finite, parse_int=_whole)
     except ValueError as error:
         raise BadInput(f"line {number}: is no JSON ({error})") from None
     except RecursionError:
@@ -56,17 +55,6 @@ def _children(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(f"{text[:20]} is too large a number")
-    return value
 
 
 def _whole(text: str) -> int:

@@ -89,6 +89,7 @@ async def take_in(tools: Tools, files: Sequence[tuple[str, bytes]], how: TakeIn)
     and ``StoreError``.
     """
     worlds = tools.worlds
+    await worlds.read_changes()
     if how.world is not None:
         worlds.get(how.world)
     reading = await asyncio.to_thread(read_files, files)
@@ -191,6 +192,8 @@ class _Work:
                 note = {"source": source, "file": found.file, "kind": found.kind}
                 files = {each.name: each.data for each in plan.assets}
                 await asyncio.to_thread(write_world, root, world, files, note)
+                # Read here: the first request that names a large world would hold up all others with it.
+                await asyncio.to_thread(self.worlds.get, name)
                 self.tools.counters.add("worlds.imported")
             self.made[name] = world
             for called in plan.world.match:
@@ -228,6 +231,7 @@ class _Work:
         by_file: dict[str, list[Found]] = {}
         for each in found:
             by_file.setdefault(each.file, []).append(each)
+        await self.worlds.read_changes()
         for story in stories:
             await self._write_story(story, by_file)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 
@@ -15,6 +14,7 @@ from saga_core.language import (
     folded_kana,
     has_katakana,
     is_hangul,
+    normalized,
     particle_stems,
     simplified,
 )
@@ -240,10 +240,15 @@ def known_as(name: str) -> tuple[str, ...]:
 
 
 def _opposite(one: list[str], other: list[str]) -> bool:
-    def is_one_of(words: list[str], kind: frozenset[str]) -> bool:
-        return any({word.strip("."), _plain_title(word)} & kind for word in words)
+    (woman, man), (other_woman, other_man) = _told_of(tuple(one)), _told_of(tuple(other))
+    return (woman and other_man) or (man and other_woman)
 
-    return (is_one_of(one, _WOMEN) and is_one_of(other, _MEN)) or (is_one_of(one, _MEN) and is_one_of(other, _WOMEN))
+
+@lru_cache(maxsize=8_192)
+def _told_of(words: tuple[str, ...]) -> tuple[bool, bool]:
+    """Whether a name says that its bearer is a woman, and whether a man. Each known name is asked again and again."""
+    told = {each for word in words for each in (word.strip("."), _plain_title(word))}
+    return bool(told & _WOMEN), bool(told & _MEN)
 
 
 def _epithet(words: list[str]) -> list[str]:
@@ -284,5 +289,12 @@ def mistyped(one: str, other: str) -> bool:
     return OSA.distance(left, right, score_cutoff=1) == 1
 
 
+def spelling(folded: str) -> tuple[int, str]:
+    """What two folded names have in common of which one may be the other ``mistyped``."""
+    letters = _letters(folded)
+    return len(letters), letters[:1]
+
+
+@lru_cache(maxsize=16_384)
 def _letters(text: str) -> str:
-    return unicodedata.normalize("NFD", text)
+    return normalized("NFD", text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
+from itertools import islice
 
 from attrs import define, field
 
@@ -23,18 +24,22 @@ from saga_core.naming.forms import (
     mistyped,
     remarked,
     same_name,
+    spelling,
     traces,
     uncommon,
     words_of,
 )
 from saga_core.naming.things import may_be, words_of_thing
-from saga_core.naming.titled import bears, is_bare_title, may_be_called
+from saga_core.naming.titled import bears, is_bare_title, may_be_called, may_call
 from saga_core.stores import Value
 
 PLAYER_WORDS = frozenset(fold(word) for each in every() for word in each.names.player)
 
 _LISTED = re.compile(r"[,，、]")
 _FUZZY = (Kind.CHARACTER, Kind.LOCATION)
+_COMMON, _NEAR = 64, 128
+"""Characters who may share a word of their names before it tells nobody apart, and characters whose names are compared
+with one. Without these bounds a reply that names hundreds of people costs time for each of them and each known one."""
 
 _fold = lru_cache(maxsize=16_384)(fold)
 
@@ -83,6 +88,8 @@ class Names:
     _traced: dict[str, set[tuple[str, tuple[str, ...]]]] = field(factory=dict)
     """What a character's name may be found by -> the characters, with the words of that name."""
 
+    _spelled: dict[Kind, dict[tuple[int, str], list[str]]] = field(factory=dict)
+    """Of each kind, what its entities are found by, as far as was looked, by number of letters and the first."""
     _is_traced: bool = False
     _fresh: dict[str, Entity] = field(factory=dict)
     """Entities that were introduced here."""
@@ -172,9 +179,8 @@ class Names:
         """The one character who may be called so where titles hang on names, or who bears the title."""
         if not caseless(name):
             return None
-        fits = [
-            each.id for each in self._every(Kind.CHARACTER) if any(may_be_called(name, known) for known in each.names)
-        ]
+        everybody = self._every(Kind.CHARACTER) if may_call(name) else ()
+        fits = [each.id for each in everybody if any(may_be_called(name, known) for known in each.names)]
         if not fits and is_bare_title(name):
             fits = [each.id for each in self._every(Kind.CHARACTER) if any(bears(known, name) for known in each.names)]
         return self._one_of(sorted(fits), name) if fits else None
@@ -184,15 +190,17 @@ class Names:
         if indefinite(name):
             return None
         plain = next((form for form in forms(name) if form != name), name)
+        told = [form for form in {name, plain} if self.evidence.has(form)]
         beside = {
             each.id
-            for each in self._every(Kind.CHARACTER)
-            if any(
+            for each in (self._every(Kind.CHARACTER) if told else ())
+            for known in each.names
+            if self.evidence.has(known)
+            and any(
                 (each.id != self.state.player and self.evidence.is_beside(form, known))
                 or self.evidence.is_nickname(form, known)
                 or self.evidence.is_nickname(known, form)
-                for form in {name, plain}
-                for known in each.names
+                for form in told
             )
         }
         if len(beside) == 1:
@@ -247,7 +255,11 @@ class Names:
 
     def _mistyped(self, kind: Kind, name: str) -> str | None:
         folded = _fold(bare(clean_name(name)))
-        near = {ids[0] for known, ids in self._index.get(kind, {}).items() if mistyped(folded, known)}
+        index, spelled = self._index.get(kind, {}), self._spelled.setdefault(kind, {})
+        count = sum(map(len, spelled.values()))
+        for known in islice(index, count, None):
+            spelled.setdefault(spelling(known), []).append(known)
+        near = {index[known][0] for known in spelled.get(spelling(folded), ()) if mistyped(folded, known)}
         return near.pop() if len(near) == 1 else None
 
     def is_player(self, name: str) -> bool:
@@ -277,7 +289,10 @@ class Names:
             if is_title(form):
                 continue
             words = words_of(form)
-            near = {each for trace in traces(words) for each in self._traced.get(trace, ())}
+            bearers = [self._traced.get(trace, set()) for trace in traces(words)]
+            near = {each for found in bearers if len(found) <= _COMMON for each in found}
+            if len(near) > _NEAR:
+                continue
             fits = {id_ for id_, known in near if same_name(words, list(known)) and not self._is_other(id_, words)}
             if fits:
                 return self._one_of(sorted(fits), form)

@@ -56,6 +56,12 @@ def _without(plain: str, least: int) -> Core:
     return Core(left, left != plain)
 
 
+def may_call(name: str) -> bool:
+    """Whether ``may_be_called`` may be true of ``name`` and anybody."""
+    one = core(name)
+    return bool(one.text) and (one.titled or not _is_korean(one.text))
+
+
 def may_be_called(name: str, known: str) -> bool:
     """Whether ``name`` may be ``known`` with other titles, or a part of that name: its family or its given name."""
     one, other = core(name), core(known)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 from weakref import WeakSet
 
@@ -77,6 +77,8 @@ class Leases:
     _pins: dict[str, WeakSet[Any]] = field(factory=dict)
     _seen: dict[str, _Seen] = field(factory=dict)
     _count: int = 0
+    _beaten: float = float("-inf")
+    """Since when the latest sign of life may have been seen by others."""
     _beating: asyncio.Task[None] | None = None
     _inheriting: set[asyncio.Task[None]] = field(factory=set)
     _closed: bool = False
@@ -103,7 +105,7 @@ class Leases:
         Raises ``OwnedElsewhere`` while a server that lives holds it, and ``StoreError``.
         """
         found = self._held.get(session)
-        if found is not None:
+        if found is not None and (self._is_sure() or await self._still_holds(session)):
             found.used = _now()
             return False
         task = self._taking.get(session)
@@ -209,7 +211,7 @@ class Leases:
 
     async def is_current(self, session: str) -> bool:
         """Whether what is in memory of a session is as the journal has it. Costs nothing while the lease is held."""
-        if session in self._held:
+        if session in self._held and (self._is_sure() or await self._still_holds(session)):
             return True
         known = self._known.get(session)
         return known is not None and known == await self._order(session)
@@ -226,14 +228,33 @@ class Leases:
         return self._known.get(session) == found
 
     def holds(self, session: str) -> bool:
-        """Whether this server holds the lease of a session."""
-        return session in self._held
+        """Whether this server holds the lease of a session, and nobody can have taken it."""
+        return session in self._held and self._is_sure()
 
     def written(self, session: str, held: Held, number: int) -> None:
         """A commit of this server made the order of a session ``number``."""
         held.order = number
         if self._held.get(session) is held:
             self._known[session] = number
+
+    def _is_sure(self) -> bool:
+        """Whether nobody can have taken a lease of this server: its latest sign of life is too young for that."""
+        return _now() - self._beaten <= self.seconds
+
+    async def _still_holds(self, session: str) -> bool:
+        """Whether a lease is still what this server put there, after it gave no sign of life for long."""
+        await self._look_again([session])
+        return session in self._held
+
+    async def _look_again(self, sessions: Sequence[str]) -> None:
+        """Read leases, and let those go that somebody else took. Raises ``StoreError``."""
+        for start in range(0, len(sessions), _PAGE):
+            known = {keys.lease(each): self._held[each] for each in sessions[start : start + _PAGE]}
+            rows = await self.kv.get(list(known))
+            for key, held in known.items():
+                if rows.get(key) != held.raw and self._held.get(key[-1]) is held:
+                    log.info("session %s: was taken over by another server meanwhile", key[-1])
+                    self.lost(key[-1])
 
     async def _order(self, session: str) -> int:
         key = keys.order(session)
@@ -259,7 +280,11 @@ class Leases:
     async def _beat(self) -> None:
         self._count += 1
         mine = codec.encode(Beat(self._count, self.address))
+        began = _now()
         await self.kv.commit(Batch({keys.beat(self.server): mine}))
+        if not self._is_sure():  # what was taken was taken before this commit
+            await self._look_again(list(self._held))
+        self._beaten = began
         rows = await self.kv.scan(keys.SERVERS, limit=_PAGE)
         present = {key[-1]: raw for key, raw in rows if key[-1] != self.server}
         for server in self._seen.keys() - present.keys():

@@ -23,15 +23,20 @@ class WorldChoice:
     default: str | None
     _world: World | None = field(default=None, init=False)
 
-    def get(self) -> World:
+    async def get(self) -> World:
         """The explicit world, or the one that the system prompt names, or the default. Raises as ``choose`` does.
 
         An empty world speaks the language of the chat.
         """
         if self._world is None:
+            await self.worlds.read_changes()
             found = self.worlds.choose(self.explicit, self.transcript.system_text, self.default)
             self._world = evolve(found, language=self._language(found)) if found == EMPTY_WORLD else found
         return self._world
+
+    async def name(self) -> str:
+        """The world's name. Raises as ``get`` does."""
+        return (await self.get()).name
 
     def _language(self, world: World) -> str:
         said = "\n".join(utterance.text for utterance in self.transcript.utterances[-_HEARD:])

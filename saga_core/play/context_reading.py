@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable
+from functools import lru_cache
 from typing import TypeVar
 
 from attrs import define, evolve
@@ -64,7 +65,7 @@ class ContextReading:
             player_words=transcript.player_words,
             recent=tuple(utterance.text for utterance in transcript.utterances[-2:]),
             pinned=pinned,
-            in_front=frozenset(line.removeprefix("- ") for line in pages.splitlines()),
+            in_front=_lines_of(pages),
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, state.turn),
             shown=shown,
@@ -105,3 +106,9 @@ class ContextReading:
             self.counters.add("graph.read.failed")
             log.warning("the graph store does not answer, the graph is made from the state: %s", error)
             return None
+
+
+@lru_cache(maxsize=64)
+def _lines_of(pages: str) -> frozenset[str]:
+    """The lines of pages, without the dashes of lists. The same pages stand in front for many turns."""
+    return frozenset(line.removeprefix("- ") for line in pages.splitlines())

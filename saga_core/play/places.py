@@ -79,7 +79,7 @@ class Places:
         transcript, match = found.transcript, found.match
         if asked.world.explicit is not None and only is None and match.session is not None:
             known = await self.journal.session(match.session)
-            if known.world != asked.world.get().name:
+            if known.world != (await asked.world.get()).name:
                 match = Match(None, unknown=transcript.past[len(transcript.greeting) :])
         if match.session is None and transcript.calls:
             match = await self._called(match, transcript, asked.owner)
@@ -115,9 +115,7 @@ class Places:
     async def _locate(self, asked: Asked, only: Session | None) -> Located:
         """The place that the history proves, in a session that this server may write."""
         while True:
-            found = await locate(
-                self.matcher, asked.transcript, owner=asked.owner, only=only, world=lambda: asked.world.get().name
-            )
+            found = await locate(self.matcher, asked.transcript, owner=asked.owner, only=only, world=asked.world.name)
             named = only.id if only is not None else None
             session = named if found.match.session is None else found.match.session
             if self.own is None or session is None or found.outside or not await self.own(session):
@@ -133,7 +131,7 @@ class Places:
             live.touched = self.clock.now()
             return live
         greeting = "\n\n".join(utterance.text for utterance in found.transcript.greeting)
-        return await self.directory.begin(asked.world.get(), owner=asked.owner, greeting=greeting)
+        return await self.directory.begin(await asked.world.get(), owner=asked.owner, greeting=greeting)
 
     async def _entered(self, match: Match, timeline: str, transcript: Transcript) -> Match:
         """``match``, for a request that names a timeline: at its head, unless the history proves another place.

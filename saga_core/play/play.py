@@ -52,6 +52,8 @@ def _long_texts(messages: Sequence[Mapping[str, Any]]) -> list[str]:
         if type(message) is not dict:
             continue  # as no server gives it; what is no message at all is refused later
         content = message.get("content")
+        if type(content) is str and len(content) < _LONG:
+            continue
         parts = content if isinstance(content, list) else [{"text": content}]
         texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
         if message.get("role") in ("assistant", "user"):
@@ -106,7 +108,7 @@ class Play:
             transcript = evolve(transcript, speaker=speaker)
         choice = WorldChoice(self.worlds, world, transcript, self.settings.config.session.default_world)
         if world is not None:
-            choice.get()  # an unknown name is an error also where the session has a world of its own
+            await choice.get()  # an unknown name is an error also where the session has a world of its own
         asked = Asked(
             transcript=transcript,
             session=session,

@@ -33,6 +33,8 @@ class VisibleText:
         """What of ``text``, and of what was held back, may be shown."""
         if self.ended:
             return ""
+        if not self.stops:
+            return self._within_limit(text)
         text, self._held = self._held + text, ""
         found = [(at + len(stop), at) for stop in self.stops if (at := text.find(stop)) >= 0]
         if found:

@@ -42,9 +42,14 @@ def _patterns(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], ...]:
     )
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
+def _telling(text: str) -> tuple[tuple[str, _Says], ...]:
+    """The sentences that tell of debts and deaths. Asked of the same texts again and again: a page shows those of many
+    turns."""
+    return tuple((each, says) for each in _SENTENCE.findall(text) if (says := _says(each)))
+
+
 def _says(sentence: str) -> _Says:
-    """Of the same sentences it is asked again and again: a page shows those of many turns."""
     left, settled, partly, owed, died = _patterns(languages_in(sentence))
     if left.search(sentence) is not None:
         return _Says.SETTLES | _Says.LEAVES
@@ -64,14 +69,14 @@ def without_settled(texts: Sequence[str], state: WorldState) -> list[str]:
     else, or a debt that names nobody else, belongs to the other where only one debt stands open. Part of a debt paid
     settles nothing, unless it is told what is still owed: then that is the debt.
     """
-    sentences = [
-        (at, each, says) for at, text in enumerate(texts) for each in _SENTENCE.findall(text) if (says := _says(each))
-    ]
+    sentences = [(at, each, says) for at, text in enumerate(texts) for each, says in _telling(text)]
+    if not sentences:
+        return list(texts)
     settling = any(_Says.SETTLES in says for _, _, says in sentences)
     living = frozenset(each.id for each in state.of_kind(Kind.CHARACTER) if each.get("status") == ALIVE)
     debts: list[tuple[int, str, frozenset[str]]] = []
     gone: set[tuple[int, str]] = set()
-    people = _people(state) if sentences else ()
+    people = _people(state)
     for at, sentence, says in sentences:
         if says is _Says.DIES:
             named = _named(sentence, people) if living else frozenset[str]()

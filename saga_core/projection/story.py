@@ -59,7 +59,8 @@ def _past_and_lately(state: WorldState, recent: int) -> tuple[list[str], list[st
     noted = [depth for depth, _ in state.notes[-recent:]]
     begins = noted[0] if noted else state.story[-1].last + 1 if state.story else 0
     past = [part for part in state.story if part.first < begins]
-    lately = [text for depth, text in latest if not any(part.first <= depth <= part.last for part in past)]
+    spans = [(part.first, part.last) for part in past]
+    lately = [text for depth, text in latest if not any(first <= depth <= last for first, last in spans)]
     texts = _told_once(without_settled([*(part.text for part in past), *lately], state))
     return [text for text in texts[: len(past)] if text], [text for text in texts[len(past) :] if text]
 
@@ -67,9 +68,12 @@ def _past_and_lately(state: WorldState, recent: int) -> tuple[list[str], list[st
 def _told_once(texts: Sequence[str]) -> list[str]:
     """A remark that stands in an earlier text is empty."""
     told: list[str] = []
+    before: list[str] = []
     for text in texts:
         folded = fold_name(text)
-        told.append("" if len(folded) >= _REMARK and any(folded in fold_name(each) for each in told) else text)
+        again = len(folded) >= _REMARK and any(folded in each for each in before)
+        told.append("" if again else text)
+        before.append("" if again else folded)
     return told
 
 

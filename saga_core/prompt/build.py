@@ -7,6 +7,7 @@ front of its text. A system message within the history stays where the client pu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any
 
 from attrs import evolve
@@ -25,14 +26,8 @@ def client_blocks(messages: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
     lead = next((i for i, message in enumerate(messages) if message.get("role") not in SYSTEM_ROLES), len(messages))
     words = max((i for i, message in enumerate(messages) if message.get("role") == "user"), default=len(messages))
 
-    def origin(index: int) -> Origin:
-        if index < lead:
-            return Origin.CLIENT
-        if index < words:
-            return Origin.HISTORY
-        return Origin.WORDS if index == words else Origin.TAIL
-
-    return tuple(_block(message, origin(index)) for index, message in enumerate(messages))
+    before = chain(repeat(Origin.CLIENT, lead), repeat(Origin.HISTORY, words - lead))
+    return tuple(map(_block, messages, chain(before, (Origin.WORDS,), repeat(Origin.TAIL))))
 
 
 def build_plan(
@@ -68,8 +63,10 @@ def _led(block: Block, context: str) -> Block:
 
 
 def _block(message: Mapping[str, Any], origin: Origin) -> Block:
-    extra = {key: value for key, value in message.items() if key not in ("role", "content")}
     content, role = message.get("content"), str(message["role"])
+    if len(message) == 2 and type(content) is str:  # as nearly all of a history are
+        return Block(role, _clean(content) if role == "assistant" else content, origin, {})
+    extra = {key: value for key, value in message.items() if key not in ("role", "content")}
     if isinstance(extra.get("frame"), Frame):  # of JSON nothing can be one: a client's own field stays what it is
         frame = extra.pop("frame")
         return Block(role, _clean(str(content)) if role == "assistant" else str(content), origin, extra, frame=frame)
@@ -87,4 +84,4 @@ def _block(message: Mapping[str, Any], origin: Origin) -> Block:
 
 def _clean(text: str) -> str:
     """An earlier reply without the state block that a client may have kept: old state must not be read as new."""
-    return hide(text).visible if any(mark in text for mark in "`~_<") else text
+    return hide(text).visible if "`" in text or "~" in text or "_" in text or "<" in text else text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from saga_core.model import Tree
@@ -36,6 +37,16 @@ class Episodes(Protocol):
 
     def spread(self, term: str, most: int) -> int:
         """In how many turns of the path ``term`` stands; when they are more than ``most``, some number above it."""
+        ...
+
+    def common(self, most: int) -> AbstractSet[str]:
+        """Terms among which are all that stand in more than ``most`` turns of the path, and only these unless there
+        are paths ``aside``."""
+        ...
+
+    @property
+    def aside(self) -> bool:
+        """Whether there are other paths beside this one."""
         ...
 
     def on_path(self, turn: str) -> bool:
@@ -113,8 +124,16 @@ class PathEpisodes:
     def spread(self, term: str, most: int) -> int:
         """By the index, which is asked for each turn only where there are other paths: a turn that was told five ways
         has its words five times."""
-        aside = len(self._index) > len(self._path)
-        return self._index.spread(term, most, self.on_path if aside else None)
+        return self._index.spread(term, most, self.on_path if self.aside else None)
+
+    def common(self, most: int) -> AbstractSet[str]:
+        """Those of the index."""
+        return self._index.common(most)
+
+    @property
+    def aside(self) -> bool:
+        """Whether more turns are indexed than the path has."""
+        return len(self._index) > len(self._path)
 
     def on_path(self, turn: str) -> bool:
         """Whether ``turn`` has an episode and stands above the head, or is it."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from math import log
 
@@ -35,7 +36,7 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int) -> str:
     if len(text) <= limit:
         return text.replace("\n", " ")
     room = limit - 2 * (len(_GAP) + 1)
-    first, last = _best_run(_lent(_worth(folded, starts, weights)), starts, stops, room)
+    first, last = _best_run(_lent(_worth(folded, starts, weights), len(starts)), starts, stops, room)
     chosen = text[starts[first] : stops[last]].replace("\n", " ")
     if len(chosen) > room:
         return f"{_GAP} {_cut(chosen, weights, room)} {_GAP}"
@@ -44,28 +45,31 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int) -> str:
     return f"{head}{chosen}{tail}"
 
 
-def telling(text: str, particular: Callable[[Sequence[str]], bool], weights: Callable[[], Mapping[str, float]]) -> str:
+def telling(
+    text: str, particular: Callable[[AbstractSet[str]], bool], weights: Callable[[], Mapping[str, float]]
+) -> str:
     """``text`` on one line, without the sentences that are not ``particular``; if none is, the one worth most.
 
     ``particular`` is asked for the ``telling_terms`` of each sentence, ``weights`` (as for ``excerpt``) if none is.
     What is left out is marked with "…". What says whose words a line has stays as long as some of them do.
     """
-    text, starts, stops, sentences = _sentences_of_talk(text)
-    kept = [particular(sentence) for sentence in sentences]
+    line, sentences, whose, worded = _sentences_of_talk(text)
+    kept = [particular(words) for words in worded]
     if False not in kept:
-        return text.replace("\n", " ")
+        return line
     if True not in kept:
-        worth = _worth(_folded(text), starts, weights())
-        kept[worth.index(max(worth))] = True
+        _, folded, starts, _ = _laid_out.__wrapped__(text)
+        worth = _worth(folded, starts, weights())
+        kept[min(worth, key=lambda at: (-worth[at], at), default=0)] = True
     parts: list[str] = []
     left_out, mark = False, ""
-    for chosen, start, stop in zip(kept, starts, stops, strict=True):
-        if not start or text[start - 1] == "\n":
-            found = _WHOSE.match(text, start)
-            mark = found.group().strip() if found is not None and not chosen else ""
+    for chosen, sentence, begins in zip(kept, sentences, whose, strict=True):
+        if begins is not None:
+            mark = begins
         if chosen:
-            parts += [part for part in (mark, _GAP) if part] if left_out else []
-            parts.append(text[start:stop])
+            if left_out:
+                parts += (mark, _GAP) if mark and begins is None else (_GAP,)
+            parts.append(sentence)
             mark = ""
         left_out = not chosen
     return " ".join((*parts, _GAP) if left_out else parts)
@@ -80,33 +84,30 @@ def weigh(words: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
     return {word: log(1 + len(folded) / max(1, [word in each for each in folded].count(True))) for word in telling}
 
 
-def _lent(worth: Sequence[float]) -> list[float]:
-    """The worth of each sentence with what its neighbours lend to it."""
-    last = len(worth) - 1
-    lent = list(worth)
-    for at, own in enumerate(worth):
-        if not own:  # most have nothing to lend
-            continue
-        if at:
-            lent[at - 1] += _BEFORE * own
-        if at < last:
-            lent[at + 1] += _BEHIND * own
-        if at + 1 < last:
-            lent[at + 2] += _FARTHER * own
+def _lent(worth: Mapping[int, float], count: int) -> dict[int, float]:
+    """The worth of each of ``count`` sentences with what its neighbours lend to it; of most it is nothing."""
+    lent: dict[int, float] = {}
+    for at, own in worth.items():
+        for other, part in ((at - 1, _BEFORE), (at, 1.0), (at + 1, _BEHIND), (at + 2, _FARTHER)):
+            if 0 <= other < count:
+                lent[other] = lent.get(other, 0.0) + part * own
     return lent
 
 
-def _best_run(worth: Sequence[float], starts: Sequence[int], stops: Sequence[int], room: int) -> tuple[int, int]:
-    """The first and the last of the sentences, one after the other, that are worth most together in so much room."""
-    best, found = -1.0, (0, 0)
+def _best_run(worth: Mapping[int, float], starts: Sequence[int], stops: Sequence[int], room: int) -> tuple[int, int]:
+    """The first and the last of the sentences, one after the other, that are worth most together in so much room. It
+    ends with one that is worth something, so that only these are looked at."""
+    best, found = 0.0, (0, 0)
+    valued = sorted(worth)
     first, total = 0, 0.0
-    for last, part in enumerate(worth):
-        total += part
-        while first < last and stops[last] - starts[first] > room:
-            total -= worth[first]
+    for last in valued:
+        total += worth[last]
+        least = stops[last] - room
+        while valued[first] < last and starts[valued[first]] < least:
+            total -= worth[valued[first]]
             first += 1
         if total > best + _SAME:
-            best, found = total, (first, last)
+            best, found = total, (min(last, bisect_left(starts, least)), last)
     return found
 
 
@@ -120,14 +121,22 @@ def _laid_out(text: str) -> tuple[str, str, list[int], list[int]]:
     return text, _folded(text), *_sentences(text)
 
 
-@lru_cache(maxsize=512)
-def _sentences_of_talk(text: str) -> tuple[str, list[int], list[int], list[tuple[str, ...]]]:
-    """``text`` with single spaces, where its sentences begin and end, and what may be particular of each.
+@lru_cache(maxsize=1_024)
+def _sentences_of_talk(text: str) -> tuple[str, list[str], list[str | None], list[frozenset[str]]]:
+    """``text`` on one line, its sentences, for each that begins a line what says whose words it has ("" if nothing
+    does), and what may be particular of each.
 
     A long talk is told of a hundred turns at a time, most of them those of the question before.
     """
     text, folded, starts, stops = _laid_out.__wrapped__(text)
-    return text, starts, stops, [telling_terms(folded[at:end]) for at, end in zip(starts, stops, strict=True)]
+    sentences, whose, worded = [], list[str | None](), []
+    for start, stop in zip(starts, stops, strict=True):
+        sentences.append(text[start:stop])
+        worded.append(telling_terms(folded[start:stop]))
+        begins = not start or text[start - 1] == "\n"
+        found = _WHOSE.match(text, start) if begins else None
+        whose.append(found.group().strip() if found is not None else "" if begins else None)
+    return text.replace("\n", " "), sentences, whose, worded
 
 
 def _spaced(line: str) -> str:
@@ -156,10 +165,11 @@ def _folded(text: str) -> str:
     return simplified("".join(lower if len(lower := char.casefold()) == 1 else char for char in text))
 
 
-def _worth(folded: str, starts: Sequence[int], weights: Mapping[str, float]) -> list[float]:
-    """The worth of the words that stand in each of the sentences that begin at ``starts``, once more for each time. No
-    word reaches from one into the next: there is white space between them."""
-    worth = [0.0] * len(starts)
+def _worth(folded: str, starts: Sequence[int], weights: Mapping[str, float]) -> dict[int, float]:
+    """The worth of the words that stand in the sentences that begin at ``starts``, by the number of the sentence, where
+    there are any. A word counts once in a sentence, and none reaches from one into the next: there is white space
+    between them."""
+    worth: dict[int, float] = {}
     last = len(starts) - 1
     for word, weight in weights.items():
         spaced = not caseless(word[0])
@@ -169,7 +179,7 @@ def _worth(folded: str, starts: Sequence[int], weights: Mapping[str, float]) -> 
                 at = folded.find(word, at + 1)
                 continue
             sentence = bisect_right(starts, at) - 1
-            worth[sentence] += weight
+            worth[sentence] = worth.get(sentence, 0.0) + weight
             at = folded.find(word, starts[sentence + 1]) if sentence < last else -1
     return worth
 

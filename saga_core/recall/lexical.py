@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from math import log
 from typing import TypeAlias
 
@@ -32,7 +33,9 @@ _REFINED_TERMS = 4
 FUNCTION_SHARE = 0.3
 """What is left of the weight of a function word in a query, by default: it says how something is asked, and little of
 what."""
-_FED_DOCUMENTS, _FED_TERMS = 3, 6
+_FED_DOCUMENTS, _FED_TERMS, _FED_FROM = 3, 6, 16
+_COMMON = 4
+"""Numbers of documents for which the terms that stand in more are kept."""
 _COUNTED = 64
 """Documents of a term that are looked at one by one to tell how many stand on a path."""
 _K1 = 1.2
@@ -60,6 +63,8 @@ class LexicalIndex:
         # Of documents that came in segments, a term's postings are brought together when it is first asked for.
         self._segments: list[tuple[int, Segment]] = []
         self._gathered: set[str] = set()
+        # By a number of documents, the terms that stand in more: kept up by ``add``, found anew after anything else.
+        self._common: dict[int, set[str]] = {}
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -101,9 +106,12 @@ class LexicalIndex:
         self._numbers[doc_id] = number
         self._ids.append(doc_id)
         self._hashes.append(mark)
+        for most, common in self._common.items():
+            common.update([term for term in counted if term not in common and self.spread(term, most) > most])
 
     def take(self, segment: Segment, texts: Sequence[str]) -> None:
         """Add the documents of a segment, none of which is here, at once. ``texts``: what it was made of."""
+        self._common.clear()
         self._segments.append((len(self._ids), segment))
         self._numbers.update(zip(segment.ids, range(len(self._ids), len(self._ids) + len(texts)), strict=True))
         self._ids.extend(segment.ids)
@@ -151,6 +159,7 @@ class LexicalIndex:
         number = self._numbers.get(doc_id)
         if number is None:
             return
+        self._common.clear()
         if text is not None and hash(text) == self._hashes[number]:
             vocabulary: Iterable[str] = dict.fromkeys(terms(text))
         else:
@@ -198,7 +207,9 @@ class LexicalIndex:
         wanted = self._query(query)
         scores, seen, unread = self._read(wanted, function)
         if feedback and text is not None:
-            best = self._accepted(scores, seen, unread, _FED_DOCUMENTS, accept)
+            best = self._accepted(
+                scores, seen, unread, _FED_DOCUMENTS, accept, _REFINED_DOCUMENTS if unread else _FED_FROM
+            )
             rarest = self._rarest([text(id_) for id_, _ in best], {term for _, term in wanted})
             fed, fed_seen, _ = self._read(rarest, function)
             for which in fed_seen:
@@ -234,6 +245,31 @@ class LexicalIndex:
                     break
         return passed
 
+    def common(self, most: int) -> AbstractSet[str]:
+        """The terms that stand in more than ``most`` documents. It grows with them: for reading at once."""
+        found = self._common.get(most)
+        if found is None:
+            if len(self._common) == _COMMON:
+                del self._common[next(iter(self._common))]
+            found = self._common[most] = self._more_than(most)
+        return found
+
+    def _more_than(self, most: int) -> set[str]:
+        counts: Counter[str] = Counter()
+        for _, segment in self._segments:
+            starts = segment.starts
+            for at, term in enumerate(segment.terms):
+                counts[term] += starts[at + 1] - starts[at]
+        gathered = self._gathered
+        found = {term for term, count in counts.items() if count > most and term not in gathered}
+        for term, known in self._postings.items():
+            count = 1 if isinstance(known, int) else len(known) >> 1
+            if term not in gathered:
+                count += counts[term]
+            if count > most:
+                found.add(term)
+        return found
+
     def _accepted(
         self,
         scores: list[float],
@@ -241,10 +277,11 @@ class LexicalIndex:
         unread: list[tuple[float, _Postings, int]],
         k: int,
         accept: Callable[[str], bool] | None,
+        first_asked: int = _FIRST_ASKED,
     ) -> list[tuple[str, float]]:
         asked = 0
         found: list[tuple[str, float]] = []
-        for count in (_FIRST_ASKED, ACCEPTS):
+        for count in (first_asked, ACCEPTS):
             ranked = self._rank(scores, seen, unread, count)
             for id_, score in ranked[asked:ACCEPTS]:
                 asked += 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from typing import Protocol
 
 from saga_core.language import terms
 
@@ -13,26 +15,48 @@ _ENOUGH = 3
 """Seldom terms that tell as much as a rare one."""
 
 
-def telling_terms(sentence: str) -> tuple[str, ...]:
-    """The terms of a sentence by which it may be particular, each once, those of its longest words first: they are rare
-    most often, so that few are looked up. A single syllable or letter is a part of too much else."""
-    words = sorted(dict.fromkeys(sentence.split()), key=len, reverse=True)
-    return tuple(dict.fromkeys(term for term in terms(" ".join(words)) if len(term) > 1 or term.isdigit()))
+def telling_terms(sentence: str) -> frozenset[str]:
+    """The terms of a sentence by which it may be particular. A single syllable or letter is a part of too much else."""
+    return frozenset([term for term in terms(sentence) if len(term) > 1 or term.isdigit()])
+
+
+class Counted(Protocol):
+    """Turns whose terms are counted."""
+
+    @property
+    def aside(self) -> bool:
+        """Whether ``common`` has more than it should: terms of other turns as well."""
+        ...
+
+    def common(self, most: int) -> AbstractSet[str]:
+        """All terms that stand in more than ``most`` turns."""
+        ...
+
+    def spread(self, term: str, most: int) -> int:
+        """In how many turns ``term`` stands; when they are more than ``most``, some number above it."""
+        ...
 
 
 class Particular:
     """Whether a sentence tells what is told seldom. Made for one read: what it knows of a term, it keeps."""
 
-    def __init__(self, spread: Callable[[str, int], int], turns: int) -> None:
-        """``spread`` says in how many of the ``turns`` a term stands, or any larger number than the one that it is
-        given."""
-        self._spread = spread
+    def __init__(self, counted: Counted, turns: int) -> None:
+        """``turns``: how many are ``counted``."""
+        self._spread = counted.spread
         self._rare = max(1, int(turns**_RARE))
         self._seldom = max(1, int(turns**_SELDOM))
+        self._not_rare, self._not_seldom = counted.common(self._rare), counted.common(self._seldom)
+        self._certain = not counted.aside
         self._known: dict[str, int] = {}
 
-    def __call__(self, sentence: Sequence[str]) -> bool:
+    def __call__(self, sentence: AbstractSet[str]) -> bool:
         """``sentence``: its ``telling_terms``."""
+        if not sentence <= self._not_rare or len(sentence - self._not_seldom) >= _ENOUGH:
+            return True
+        return not self._certain and self._counted(sentence)
+
+    def _counted(self, sentence: Iterable[str]) -> bool:
+        """The same, where each term must be counted."""
         known, rare, seldom = self._known, self._rare, self._seldom
         found = 0
         for term in sentence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from attrs import define
 
@@ -44,7 +44,7 @@ class SessionDirectory:
         self.render(session_id, [root.id])
         return await self.live.get(session_id)
 
-    async def named(self, name: str, owner: str, world: Callable[[], World]) -> tuple[Session, str]:
+    async def named(self, name: str, owner: str, world: Callable[[], Awaitable[World]]) -> tuple[Session, str]:
         """The session of ``owner`` with that label or id; begun in what ``world`` gives if there is none.
 
         Behind the last ``@`` may stand one of its named timelines, which comes back as the second value. Raises
@@ -65,7 +65,7 @@ class SessionDirectory:
                 )
             return above, timeline
         try:
-            return (await self.begin(world(), owner=owner, label=name)).session, ""
+            return (await self.begin(await world(), owner=owner, label=name)).session, ""
         except Conflict:
             # Another request with the same name came first.
             return await self.named(name, owner, world)

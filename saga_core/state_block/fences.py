@@ -92,6 +92,8 @@ class FenceFilter:
         Raises RuntimeError after ``finish``.
         """
         self._refuse_if_finished()
+        if self._flows and syntax.HALTS.search(text) is None:
+            return self._flow(text)
         pos = 0
         while pos < len(text):
             if self._mode is _Mode.FLOW:
@@ -103,6 +105,25 @@ class FenceFilter:
             else:
                 pos = self._read_word(text, pos)
         return self._take_out()
+
+    @property
+    def _flows(self) -> bool:
+        """Whether what comes is text of a line of which some was shown, unless it says otherwise."""
+        return self._mode is _Mode.FLOW and not (self._line_start or self._in_block or self._joining)
+
+    def _flow(self, text: str) -> str:
+        """Let the middle of a line of prose through, as nearly every piece of a stream is; blanks at its end wait."""
+        core = text.rstrip(syntax.BLANKS)
+        blanks = text[len(core) :]
+        if core:
+            if self._gap:
+                core = "".join((*self._gap, core))
+                self._gap.clear()
+            self._shown = True
+            self._watch(core)
+        if blanks:
+            self._gap.append(blanks)
+        return core
 
     def finish(self) -> str:
         """The visible text that was held back, now that the reply has ended.

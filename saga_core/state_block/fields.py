@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from enum import Enum
 from functools import lru_cache
 
 from attrs import frozen
 
-from saga_core.language import every
+from saga_core.language import every, normalized
 from saga_core.state_block.form import SLOTS
 from saga_core.state_block.placeholders import Placeholders
 from saga_core.state_block.spelling import squash
@@ -203,7 +202,7 @@ def _spellings(key: str) -> tuple[str, ...]:
 @lru_cache(maxsize=1_024)
 def _short_spellings(key: str) -> tuple[str, ...]:
     """A model writes the same keys in every block."""
-    head, _, tail = unicodedata.normalize("NFKC", key).partition("(")
+    head, _, tail = normalized("NFKC", key).partition("(")
     return tuple(squash(part) for part in (key, head, tail))
 
 

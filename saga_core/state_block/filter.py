@@ -6,7 +6,7 @@ from contextlib import suppress
 from threading import Lock
 
 from attrs import frozen
-from cachetools import LRUCache
+from cachetools import TTLCache
 
 from saga_core.state_block.fences import FenceFilter, RawBlock
 from saga_core.state_block.report_lines import may_hold_report
@@ -32,7 +32,9 @@ class Hidden:
         return _LONG + 2 * len(self.visible) + 2 * sum(len(block.body) for block in self.blocks)
 
 
-_HIDDEN: LRUCache[tuple[str, bool], Hidden] = LRUCache(_REMEMBERED, getsizeof=lambda hidden: hidden.size)
+_SECONDS = 60.0
+"""How long: a request is over by then, and long texts are not kept in memory for nobody."""
+_HIDDEN: TTLCache[tuple[str, bool], Hidden] = TTLCache(_REMEMBERED, _SECONDS, getsizeof=lambda hidden: hidden.size)
 _LOCK = Lock()
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from attrs import frozen
 
-from saga_core.language import every
+from saga_core.language import every, normalized
 from saga_core.state_block.spelling import squash
 
 _LONGEST = 60
@@ -43,7 +42,7 @@ class Placeholders:
             text, bracketed = next(part for part in found.groups() if part is not None), True
         if self._is_word(text, bracketed=bracketed):
             return True
-        found = _NUMBERED.fullmatch(unicodedata.normalize("NFKC", text).strip()) if self.numbered else None
+        found = _NUMBERED.fullmatch(normalized("NFKC", text).strip()) if self.numbered else None
         stem = next((part for part in found.groups() if part is not None), "") if found else ""
         return bool(stem) and self._is_word(stem, bracketed=bracketed)
 

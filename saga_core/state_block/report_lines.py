@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from enum import Enum
 
-from saga_core.language import every
+from saga_core.language import every, normalized
 from saga_core.state_block.fields import FIELDS, field_of, is_header
 from saga_core.state_block.spelling import squash
 from saga_core.state_block.syntax import BLANKS
@@ -42,7 +42,7 @@ _TELLING = re.compile("|".join(name for name in sorted(_CANONICAL) if "_" in nam
 
 def _decomposed(text: str) -> str:
     """``text`` so that a beginning of it gives a beginning of the result, whatever its Unicode form."""
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text.casefold())))
+    return "".join(filter(str.isalnum, normalized("NFKD", text.casefold())))
 
 
 def _beginnings(words: Iterable[str]) -> frozenset[str]:
@@ -104,6 +104,8 @@ def _sort_of_key(word: str, tail: str, *, ended: bool) -> Sort:
         return Sort.BEGUN_PAIR if found is Sort.NO and len(word) <= _LONGEST_PAIR else found
     undress = _UNDRESS.match(tail)
     behind = tail[undress.end() :] if undress else tail
+    if behind and behind[0] not in _ASSIGNS:  # prose, as nearly every line of a reply is
+        return Sort.NO
     head, field, own = is_header(word), field_of(word) is not None, word.strip().casefold() in _CANONICAL
     if not behind:
         if ended:
@@ -111,8 +113,6 @@ def _sort_of_key(word: str, tail: str, *, ended: bool) -> Sort:
         if head or own or field:
             return Sort.BEGUN if head else Sort.BEGUN_FIELD if own else Sort.BEGUN_KEY
         return Sort.BEGUN_PAIR if len(word) <= _LONGEST_PAIR else Sort.NO
-    if behind[0] not in _ASSIGNS:
-        return Sort.NO
     if head:
         value = behind[1:].strip(f"{_SPACE}*_`\"'")
         if not value:

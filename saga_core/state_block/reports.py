@@ -36,8 +36,8 @@ LONGEST = 20_000
 _GLANCE = 256
 """Characters of a line that are looked at first."""
 _PLAIN = re.compile(r"[^<>\n]+")
-_WAITS = re.compile(rf"[<>\n]|[{re.escape(WHITE)}]\Z")
-"""What may begin a tag or a line, or be white space that goes with what is hidden."""
+_HALTS = re.compile(r"[<>\n]")
+"""What may begin a tag, or ends the line."""
 _NOTHING_ENDS = "|".join(each.block.nothing_ends for each in every() if each.block.nothing_ends)
 _WHOLE_END = re.compile(r"[\s\]})\"'”.。!?]\Z" + rf"|\b(?:{_NOTHING_ENDS})\Z", re.I)
 
@@ -89,15 +89,25 @@ class ReportFilter:
 
     def feed(self, text: str) -> str:
         """The visible text that may be sent now that ``text`` has arrived."""
-        if self._mode is _Mode.PASS and not self._joining and text and not _WAITS.search(text):
-            # The middle of a line of prose, as nearly every piece of a stream is.
-            text = "".join((*self._gap, text))
-            self._gap.clear()
-            self._shown, self._behind_thought = True, False
-            self._tail = (self._tail + text)[-syntax.THINK_REACH :]
-            return text
+        if self._mode is _Mode.PASS and not self._joining and _HALTS.search(text) is None:
+            return self._flow(text)
         self._read(text)
         return self._take_out()
+
+    def _flow(self, text: str) -> str:
+        """Let the middle of a line of prose through, as nearly every piece of a stream is, but for white space at its
+        end, which goes with what may be hidden behind it."""
+        core = text.rstrip(WHITE)
+        white = text[len(core) :]
+        if core:
+            if self._gap:
+                core = "".join((*self._gap, core))
+                self._gap.clear()
+            self._shown, self._behind_thought = True, False
+            self._tail = (self._tail + core)[-syntax.THINK_REACH :]
+        if white:
+            self._gap.append(white)
+        return core
 
     def finish(self) -> str:
         """The visible text that was held back, now that the reply has ended."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
+from saga_core.language import normalized
 
 
 def squash(text: str) -> str:
     """``text`` as keys and words are compared: NFKC, case folded, letters and digits only."""
-    return "".join(char for char in unicodedata.normalize("NFKC", text).casefold() if char.isalnum())
+    return "".join(filter(str.isalnum, normalized("NFKC", text).casefold()))

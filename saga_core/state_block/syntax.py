@@ -50,6 +50,8 @@ BLANK_SPAN = re.compile(rf"[{BLANKS}]+")
 SPACE_SPAN = re.compile(rf"[{BLANKS}{NEWLINES}]+")
 # Words, and the white space between them; a word that begins with a quote mark may be part of a gap.
 TEXT_SPAN = re.compile(rf"[^{_SPECIAL}]+(?:[{BLANKS}{NEWLINES}]+[^{_SPECIAL}{QUOTE_MARK}][^{_SPECIAL}]*)*")
+HALTS = re.compile(f"[{FENCE_CHARS}{NEWLINES}]")
+"""What in a line of text may begin a block, or ends the line."""
 BODY_SPAN = re.compile(rf"[^{FENCE_CHARS}]+")
 RUN_SPAN = {char: re.compile(f"{char}+") for char in FENCE_CHARS}
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import cache
 
-from saga_core.language import caseless, clean_name, every
+from saga_core.language import caseless, clean_name, every, normalized
 from saga_core.state_block.fields import HitPoints
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq, unquote
 from saga_core.state_block.placeholders import NONE, Placeholders
@@ -215,7 +214,7 @@ def read_level(node: Node) -> HitPoints | None:
     node = sole(node)
     if not isinstance(node, Scalar) or len(node.text) > _MAX_WRITTEN:
         return None
-    text = split_remark(strip_emphasis(unicodedata.normalize("NFKC", node.text).casefold().strip()))[0]
+    text = split_remark(strip_emphasis(normalized("NFKC", node.text).casefold().strip()))[0]
     if found := _LEVEL.fullmatch(text):
         now, top = int(found["now"]), int(found["top"])
         return HitPoints(_bounded(now), _bounded(top)) if top > 0 and now <= top else None
@@ -235,7 +234,7 @@ def read_change(node: Node, *, level: bool = False) -> int | None:
         return None
     if not isinstance(node, Scalar) or len(node.text) > _MAX_WRITTEN:
         raise Unreadable(f"{shown(node)}, where a number belongs")
-    text = unicodedata.normalize("NFKC", node.text).translate(_MINUSES).casefold().strip()
+    text = normalized("NFKC", node.text).translate(_MINUSES).casefold().strip()
     text = strip_emphasis(text)
     if is_nothing(Scalar(text)):
         return None
@@ -355,7 +354,7 @@ def read_quantity(node: Node) -> int | None:
     if isinstance(node, Scalar) and len(node.text) <= _MAX_WRITTEN:
         if is_nothing(node):
             return None
-        text = unicodedata.normalize("NFKC", node.text).strip()
+        text = normalized("NFKC", node.text).strip()
         if match := _quantities().fullmatch(text):
             return _quantity(match["n"] or match["native"])
     raise Unreadable(f"{shown(node)} is no quantity")

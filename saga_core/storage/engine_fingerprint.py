@@ -26,13 +26,17 @@ def _key(kind: str) -> Key:
     return ("meta", "shown-by", kind)
 
 
+def _identity_key(kind: str) -> Key:
+    return ("meta", "shown-in", kind)
+
+
 async def notice_change(stores: Stores, counters: Counters, data: Path, *, act: bool) -> None:
     """Say which of the graph and the vector store is another than the last time, in words that name the remedy.
 
     With ``act`` what such a store holds from earlier is dropped, and the change is recorded. ``data``: the data
     directory, which may be moved as a whole. Raises ``StoreError``.
     """
-    records = await stores.state.get([_key(kind) for kind in KINDS])
+    records = await stores.state.get([key(kind) for kind in KINDS for key in (_key, _identity_key)])
     puts: dict[Key, bytes] = {}
     for kind in KINDS:
         store = stores.all()[kind]
@@ -41,7 +45,13 @@ async def notice_change(stores: Stores, counters: Counters, data: Path, *, act: 
         before: Any = codec.loads(raw) if raw is not None else None
         if before is not None and not isinstance(before, dict):
             raise StoreCorrupt(f"the journal's note of the {kind} store cannot be read")
-        if before == now:
+        identity, known = store.info.identity.encode(), records.get(_identity_key(kind))
+        if identity and identity != known:
+            puts[_identity_key(kind)] = identity
+        if before == now and known in (None, identity):
+            continue
+        # Servers that share a store may each have another address for it, which may change as well.
+        if identity and before is not None and before.get("engine") == now["engine"] and known in (None, identity):
             continue
         puts[_key(kind)] = codec.dumps(now)
         if before is None:

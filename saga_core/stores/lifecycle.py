@@ -66,6 +66,8 @@ class StoreInfo:
     limits: Limits = Limits()
     location: str = ""
     """Where the data lies, for people; empty when only in memory."""
+    identity: str = ""
+    """Tells this data from all other, however it is reached, where that is more than ``location`` tells."""
 
 
 @frozen

@@ -203,8 +203,10 @@ def _calls_tools(message: Mapping[str, Any]) -> bool:
 
 def _is_system(message: Mapping[str, Any]) -> bool:
     """Whether a message is the frontend's text, also where the user's role stands in for the system's."""
-    role, content = message.get("role"), message.get("content")
-    return role in _SYSTEM or (role == "user" and flatten(content or "").startswith(voices.SYSTEM_MARK))
+    role = message.get("role")
+    if role != "user":
+        return role in _SYSTEM
+    return flatten(message.get("content") or "").startswith(voices.SYSTEM_MARK)
 
 
 def _unwrapped(said: Utterance) -> list[Utterance]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
 from threading import Lock
 
 from attrs import define, field
-from cachetools import LRUCache
+from cachetools import TTLCache
 
-from saga_core.language import nfc
+from saga_core.language import nfc, normalized
 from saga_core.state_block import hide
 from saga_core.transcript import voices
 
@@ -20,7 +19,9 @@ _IGNORED = ("*", "_", '"', "“", "”", "„", "«", "»")
 _SPEAKER = re.compile(r"\s*[^\W\d_][^\n:：.!?\"“*。]{0,39}[:：]\s+")
 _LONG = 4_096
 """Characters from which on an identity is remembered: a request asks for it ten times, and one sign may become 18."""
-_KNOWN: LRUCache[str, str] = LRUCache(24 << 20, getsizeof=lambda known: len(known) + _LONG)
+_SECONDS = 60.0
+"""How long: a request is over by then."""
+_KNOWN: TTLCache[str, str] = TTLCache(24 << 20, _SECONDS, getsizeof=lambda known: len(known) + _LONG)
 _LOCK = Lock()
 LADDER = (192, 48, 12)
 """Lengths of the beginnings by which a grown or cut reply is found, longest first."""
@@ -62,7 +63,7 @@ def _identity(text: str) -> str:
     if speaker and speaker.end() < len(text):
         text = text[speaker.end() :]
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
+        text = normalized("NFKC", text)
     text = "".join(text.split())
     for mark in _IGNORED:
         text = text.replace(mark, "")

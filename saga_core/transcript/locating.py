@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from attrs import frozen
 
@@ -31,7 +31,7 @@ class Located:
 
 
 async def locate(
-    matcher: Matcher, transcript: Transcript, *, owner: str, only: Session | None, world: Callable[[], str]
+    matcher: Matcher, transcript: Transcript, *, owner: str, only: Session | None, world: Callable[[], Awaitable[str]]
 ) -> Located:
     """Find the place of ``transcript`` among the turns of ``owner``, or of the session ``only``."""
     transcript = await matcher.cast(transcript, owner)

@@ -93,7 +93,7 @@ class Matcher:
         *,
         owner: str,
         only: Session | None = None,
-        world: Callable[[], str] | None = None,
+        world: Callable[[], Awaitable[str]] | None = None,
     ) -> Match:
         """Where ``transcript`` stands among the turns of ``owner``, or of the session ``only``.
 
@@ -105,7 +105,7 @@ class Matcher:
         async def accepts(session_id: str) -> bool:
             if only is not None:
                 return session_id == only.id
-            return world is None or (await self.known.session(session_id)).world == world()
+            return world is None or (await self.known.session(session_id)).world == await world()
 
         witness = PlayerTextMatcher(self.known, self.tree, accepts)
         said: Evidence | None = None
@@ -197,12 +197,11 @@ class Matcher:
             if turn_id in tree:
                 self.examined += 1
                 found.append(_Candidate(tree, tree.get(turn_id), position, how))
-        if len(text) < _PROVES or any(each.how != "reply" for each in found):
-            known = [each for each in found if each.how == "reply" and not await self._was_stopped(each)]
-            found = (
-                await self._under(found, past, position, owner, only, level) if len(found) != 1 or not known else found
-            )
-            found = found or known
+        if found and (len(text) < _PROVES or any(each.how != "reply" for each in found)):
+            alone = len(found) == 1 and await self._is_whole(found[0])
+            if not alone:  # the path is in memory; who was stopped, the journal tells, a turn at a time
+                below = await self._under(found, past, position, owner, only, level)
+                found = below or [each for each in found if await self._is_whole(each)]
         if len(found) == 1 and len(text) >= SHORT:
             return found[0]  # trusted whatever stands above it, and nothing to compare it with
         verified = (_verify(candidate, past) for candidate in found)
@@ -233,10 +232,14 @@ class Matcher:
             return [each for each in found if _is_below(each, above)]
         return found
 
-    async def _was_stopped(self, candidate: _Candidate) -> bool:
-        """Whether the reply of a candidate was stopped, or may have been: its text is the beginning of many others."""
+    async def _is_whole(self, candidate: _Candidate) -> bool:
+        """Whether a candidate was found by its whole reply, and nobody stopped that: a stopped reply's text is the
+        beginning of many others.
+        """
+        if candidate.how != "reply":
+            return False
         (turn,) = await self.known.turns(candidate.tree.session, [candidate.node.id])
-        return turn.finish == "aborted" or (turn.kind in _FOREIGN and len(turn.reply) < _STOPPED)
+        return turn.finish != "aborted" and not (turn.kind in _FOREIGN and len(turn.reply) < _STOPPED)
 
     async def _matched(self, found: _Candidate, past: Sequence[Utterance]) -> Match:
         tree, node, position = found.tree, found.node, found.position

@@ -9,15 +9,12 @@ from pathlib import Path
 
 from attrs import field, frozen
 
-from saga_core.errors import BadInput, NotSupported
+from saga_core.errors import BadInput, NotSupported, StoreError
 from saga_core.language import nfc
 from saga_core.world.errors import WorldError, WorldProblem
-from saga_core.world.format import FILES
-from saga_core.world.library import WorldLibrary
+from saga_core.world.format import FILES, LONGEST
+from saga_core.world.library import WorldLibrary, read_world_file
 from saga_core.world.parse import parse_world
-
-LONGEST = 2_000_000
-"""Characters of one file at most."""
 
 
 @frozen
@@ -39,10 +36,11 @@ def world_files(library: WorldLibrary, name: str) -> WorldFiles:
     texts: dict[str, str] = {}
     unreadable: list[WorldProblem] = []
     for file in library.files(folder):
-        try:
-            texts[file] = (folder / file).read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            unreadable.append(WorldProblem(file, 1, "the text is not UTF-8", "save the file as UTF-8"))
+        found = read_world_file(folder, file, folder.name)
+        if isinstance(found, WorldProblem):
+            unreadable.append(WorldProblem(_bare(found.file), found.line, found.message, found.remedy))
+        else:
+            texts[file] = found[1]
     return _checked(nfc(folder.name), texts, _writable(folder), tuple(unreadable))
 
 
@@ -50,8 +48,8 @@ def edited(library: WorldLibrary, name: str, file: str, text: str, *, dry_run: b
     """The files with one of them as ``text``; written, unless only tried or with problems.
 
     Whoever reads the world meanwhile finds the old file or the new one. Sessions that have begun keep the world that
-    they began with. Raises ``UnknownWorld``, ``BadInput``, ``NotSupported`` for a world that came with SAGA, and
-    ``WorldError`` if the world could not be read with the new text.
+    they began with. Raises ``UnknownWorld``, ``BadInput``, ``NotSupported`` for a world that came with SAGA,
+    ``WorldError`` if the world could not be read with the new text, and ``StoreError`` where it cannot be written.
     """
     if file not in FILES:
         raise BadInput(f"file: {file[:80]!r} is no file of a world; give one of {', '.join(FILES)}")
@@ -68,11 +66,16 @@ def edited(library: WorldLibrary, name: str, file: str, text: str, *, dry_run: b
         )
     if found.problems:
         raise WorldError(found.problems)
-    _write(library.folder(name) / file, text)
+    try:
+        _write(library.folder(name) / file, text)
+    except OSError as error:
+        raise StoreError(f"{name}/{file}: cannot be written ({error.strerror}); the file is as it was") from error
     return world_files(library, name)
 
 
 def _checked(name: str, texts: Mapping[str, str], writable: bool, unreadable: tuple[WorldProblem, ...]) -> WorldFiles:
+    if not texts:
+        return WorldFiles(name, texts, writable, unreadable)
     try:
         _, warnings = parse_world(dict(texts), name, name)
     except WorldError as error:

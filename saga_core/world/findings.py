@@ -8,6 +8,11 @@ from attrs import define, field
 
 from saga_core.world.errors import WorldError, WorldProblem
 
+_MOST = 100
+"""Problems, and warnings, that are told; of the rest their number."""
+_LONG = 600
+"""Characters of a message."""
+
 
 @define
 class Findings:
@@ -16,14 +21,32 @@ class Findings:
     where: str
     problems: list[WorldProblem] = field(factory=list)
     warnings: list[str] = field(factory=list)
+    _more_problems: int = field(default=0, init=False)
+    _more_warnings: int = field(default=0, init=False)
 
     def problem(self, file: str, line: int, message: str, remedy: str) -> None:
         """Record a fault; reading goes on, so that all faults are reported at once."""
-        self.problems.append(WorldProblem(self.path(file), line, message, remedy))
+        if len(self.problems) < _MOST:
+            self.problems.append(WorldProblem(self.path(file), line, _short(message), remedy))
+        else:
+            self._more_problems += 1
 
     def warn(self, file: str, line: int, message: str) -> None:
         """Record what may be a slip, but can be lived with."""
-        self.warnings.append(f"{self.path(file)}:{line}: {message}")
+        if len(self.warnings) < _MOST:
+            self.warnings.append(f"{self.path(file)}:{line}: {_short(message)}")
+        else:
+            self._more_warnings += 1
+
+    def all_warnings(self) -> tuple[str, ...]:
+        """The warnings, and how many more there are."""
+        more = (f"{self.where}: {self._more_warnings:,} more warnings",) if self._more_warnings else ()
+        return (*self.warnings, *more)
+
+    @property
+    def warned_enough(self) -> bool:
+        """Whether no further warning would be listed."""
+        return len(self.warnings) >= _MOST
 
     def path(self, file: str) -> str:
         """The file as it is shown to a human."""
@@ -32,7 +55,17 @@ class Findings:
     def raise_problems(self) -> None:
         """Raise ``WorldError`` with all problems by file and line, if there are any."""
         if self.problems:
-            raise WorldError(sorted(self.problems, key=lambda problem: (problem.file, problem.line)))
+            found = sorted(self.problems, key=lambda problem: (problem.file, problem.line))
+            if self._more_problems:
+                last = found[-1]
+                message = f"{self._more_problems:,} more problems are not listed"
+                found.append(WorldProblem(last.file, last.line, message, "mend those above first"))
+            raise WorldError(found)
+
+
+def _short(message: str) -> str:
+    """A message that quotes what may be as long as a file."""
+    return message if len(message) <= _LONG else f"{message[: _LONG // 2]}…{message[-_LONG // 4 :]}"
 
 
 def meant(word: str, known: tuple[str, ...]) -> str | None:

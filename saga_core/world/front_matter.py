@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 import yaml
 from attrs import frozen
 
+from saga_core.world.format import LONGEST_FRONT
+
 FENCE = "---"
 
 _BARE = re.compile(r"[^\W\d_](?:[\w -]*\w)?")
@@ -21,6 +23,12 @@ _UNREAD = "a value is neither a text nor a list of texts"
 _FIRST_LINE = 2
 """Of the file: the fence is line 1, and YAML counts from 0."""
 _QUOTE = "put the value into double quotes"
+_DEEPEST = 16
+"""Lists and mappings in each other that are looked through, to tell of all faults. No field takes even two."""
+
+
+class _TooDeep(Exception):
+    """Deeper than anything that is meant: nothing behind it is read, for YAML takes the longer the deeper it is."""
 
 
 @frozen
@@ -59,14 +67,20 @@ def read_front_matter(text: str) -> FrontMatter:
     if end is None:
         fault = FrontFault(1, "the front matter has no end", f'close it with a line "{FENCE}"')
         return FrontMatter((), "", (fault,))
+    matter = "\n".join(lines[1:end])
+    if len(matter) > LONGEST_FRONT:
+        message = f"the front matter has {len(matter):,} characters; at most {LONGEST_FRONT:,} are read"
+        return FrontMatter((), "", (FrontFault(1, message, "move text below it"),))
     fields: list[FrontField] = []
     faults: list[FrontFault] = []
-    for found in _read("\n".join(lines[1:end])):
+    keys: set[str] = set()
+    for found in _read(matter):
         if isinstance(found, FrontFault):
             faults.append(found)
-        elif any(found.key == other.key for other in fields):
+        elif found.key in keys:
             faults.append(FrontFault(found.line, f'key "{found.key}" stands twice', "keep one of them"))
         else:
+            keys.add(found.key)
             fields.append(found)
     return FrontMatter(tuple(fields), "\n".join(lines[end + 1 :]), tuple(faults))
 
@@ -100,6 +114,8 @@ def _read(text: str) -> Iterator[FrontField | FrontFault]:
         line = min(mark.line, text.count("\n")) + _FIRST_LINE if mark else _FIRST_LINE
         words = ", ".join(part for part in (error.context, error.problem) if part)
         yield FrontFault(line, f"this is no YAML: {words}", _QUOTE)
+    except _TooDeep as error:
+        yield FrontFault(int(error.args[0]), _UNREAD, _ONE_VALUE)
 
 
 def _fields(events: Iterator[yaml.Event]) -> Iterator[FrontField | FrontFault]:
@@ -137,6 +153,8 @@ def _value(event: yaml.Event, events: Iterator[yaml.Event]) -> str | tuple[str, 
         depth += isinstance(inner, yaml.CollectionStartEvent) - isinstance(inner, yaml.CollectionEndEvent)
         if not depth:
             break
+        if depth > _DEEPEST:
+            raise _TooDeep(_line(inner))
         if isinstance(inner, yaml.ScalarEvent) and not inner.anchor and not inner.tag:
             items.append(str(inner.value))
         else:

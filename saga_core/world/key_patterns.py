@@ -12,6 +12,8 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
+from attrs import define
+
 from saga_core.world.lore_rule import is_pattern
 
 READ = 16_000
@@ -21,8 +23,8 @@ _LONGEST = 1_000
 _MEMORY = 1 << 20
 """Bytes that RE2 may take for one pattern."""
 _REPEATS = re.compile(r"[*+{]|\(\?|\\[1-9]")
-_CHOICES = 3
-"""Optional parts of a pattern without RE2: each may double the time."""
+_STEPS = 2_000
+"""Steps that a pattern without RE2 may take from one place of a text."""
 
 KeySearch = Callable[[str], bool]
 
@@ -55,9 +57,68 @@ def pattern_search(key: str) -> KeySearch | None:
         except engine.error:
             return None
         return lambda text: found.search(text) is not None
-    if _REPEATS.search(key[1:end]) or key[1:end].count("?") > _CHOICES:
+    if _REPEATS.search(key[1:end]) or _steps(key[1:end]) > _STEPS:
         return None
     return _without_engine(source)
+
+
+@define
+class _Part:
+    """What stands in one pair of brackets: in how many ways it may fit, and what trying all of them takes."""
+
+    ways: int = 0
+    steps: int = 0
+    branch_ways: int = 1
+    branch_steps: int = 0
+
+    def follow(self, ways: int, steps: int) -> None:
+        """Something stands next in the branch: it is tried behind each way to come there."""
+        self.branch_steps += self.branch_ways * steps
+        self.branch_ways *= ways
+
+    def end_branch(self) -> None:
+        """An alternative is over."""
+        self.ways, self.steps = self.ways + self.branch_ways, self.steps + self.branch_steps
+        self.branch_ways, self.branch_steps = 1, 0
+
+
+def _steps(source: str) -> int:
+    """How many characters a backtracking engine compares from one place, at worst, for what repeats nothing.
+
+    Alternatives behind each other multiply: ``(a|aa)(a|aa)…`` doubles with each of them.
+    """
+    parts = [_Part()]
+    at = 0
+    while at < len(source):
+        sign = source[at]
+        if sign == "[":
+            at = _set_end(source, at)
+        at += 2 if sign == "\\" else 1
+        if sign == "(":
+            parts.append(_Part())
+        elif sign == ")" and len(parts) > 1:
+            inner = parts.pop()
+            inner.end_branch()
+            parts[-1].follow(inner.ways, inner.steps)
+        elif sign == "|":
+            parts[-1].end_branch()
+        else:
+            parts[-1].follow(2 if sign == "?" else 1, 1)
+    while len(parts) > 1:  # brackets that are not closed: no pattern, as the engine will say
+        inner = parts.pop()
+        inner.end_branch()
+        parts[-1].follow(inner.ways, inner.steps)
+    parts[0].end_branch()
+    return parts[0].steps
+
+
+def _set_end(source: str, at: int) -> int:
+    """Where the set of characters ends that begins there: at its bracket, or at the end of the pattern."""
+    at += 2 if source.startswith("[^", at) else 1
+    first = at
+    while at < len(source) and (source[at] != "]" or at == first):
+        at += 2 if source[at] == "\\" else 1
+    return at
 
 
 def _without_engine(source: str) -> KeySearch | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import Iterable, Iterator
@@ -12,13 +13,15 @@ from attrs import define, field, frozen
 from saga_core.errors import BadInput
 from saga_core.language import fold_name, mentions, nfc
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
-from saga_core.world.format import FILES
+from saga_core.world.format import FILES, LONGEST
 from saga_core.world.model import EMPTY_WORLD, World
 from saga_core.world.parse import parse_world
 
 _log = logging.getLogger(__name__)
 
 _Stamp = tuple[tuple[str, int, int, int], ...]
+_LARGEST = 4 * LONGEST
+"""Bytes of a file: more than so many characters can have."""
 
 
 def default_roots(base: Path) -> list[Path]:
@@ -77,6 +80,14 @@ class WorldLibrary:
         reading = self._find(name)
         _world(reading)
         return reading.warnings
+
+    async def read_changes(self) -> None:
+        """Read beside the event loop what was not read yet or has changed: a large world takes seconds.
+
+        Raises as ``names`` does.
+        """
+        if any(not self._known(folder) for folder in self._folders().values()):
+            await asyncio.to_thread(self.read_all)
 
     def read_all(self) -> None:
         """Read every world now, so that nobody waits for it later. It may be called in another thread."""
@@ -165,6 +176,11 @@ class WorldLibrary:
         self._readings[folder] = reading
         return reading
 
+    def _known(self, folder: Path) -> bool:
+        """Whether the folder was read as it is now."""
+        known = self._readings.get(folder)
+        return known is not None and known.stamp == _stamp(folder)
+
 
 def _world(reading: _Reading) -> World:
     if isinstance(reading.outcome, WorldError):
@@ -176,14 +192,19 @@ def _stamp(folder: Path) -> _Stamp:
     """What tells one state of a folder's files from another; empty when it holds none of them.
 
     A link that leads out of the folder is no file of the world: who wrote a world may not choose what of this machine
-    is told to a model. The folder itself may be a link.
+    is told to a model. The folder itself may be a link. A file that may not be looked at counts: reading it tells why.
     """
     stamp: list[tuple[str, int, int, int]] = []
     for file in FILES:
         path = folder / file
-        if path.is_file() and not _leads_out(path):
-            status = path.stat()
-            stamp.append((file, status.st_mtime_ns, status.st_size, status.st_ino))
+        try:
+            if path.is_file() and not _leads_out(path):
+                status = path.stat()
+                stamp.append((file, status.st_mtime_ns, status.st_size, status.st_ino))
+        except PermissionError:
+            stamp.append((file, 0, 0, 0))
+        except FileNotFoundError:
+            continue  # it went while it was looked at
     return tuple(stamp)
 
 
@@ -197,15 +218,11 @@ def _load(folder: Path, stamp: _Stamp, known: _Reading | None) -> _Reading:
     texts: dict[str, str] = {}
     problems: list[WorldProblem] = []
     for file, *_ in stamp:
-        try:
-            content[file] = (folder / file).read_bytes()
-            texts[file] = content[file].decode("utf-8")
-        except OSError as error:
-            message = f"the file cannot be read ({error.strerror})"
-            problems.append(WorldProblem(f"{shown}/{file}", 1, message, "check that it is there and readable"))
-        except UnicodeDecodeError as error:
-            line = content[file].count(b"\n", 0, error.start) + 1
-            problems.append(WorldProblem(f"{shown}/{file}", line, "the text is not UTF-8", "save the file as UTF-8"))
+        found = read_world_file(folder, file, shown)
+        if isinstance(found, WorldProblem):
+            problems.append(found)
+        else:
+            content[file], texts[file] = found
     if known is not None and known.content == content and not problems:
         return _Reading(stamp, content, known.outcome, known.warnings)
     try:
@@ -219,6 +236,23 @@ def _load(folder: Path, stamp: _Stamp, known: _Reading | None) -> _Reading:
     for warning in warnings:
         _log.warning("%s", warning)
     return _Reading(stamp, content, world, warnings)
+
+
+def read_world_file(folder: Path, file: str, shown: str) -> tuple[bytes, str] | WorldProblem:
+    """What a file of a world holds, as bytes and as text; or why that cannot be told. ``shown``: the folder's name."""
+    raw = b""
+    try:
+        if (folder / file).stat().st_size <= _LARGEST:
+            raw = (folder / file).read_bytes()
+            return raw, raw.decode("utf-8")
+    except OSError as error:
+        message = f"the file cannot be read ({error.strerror})"
+        return WorldProblem(f"{shown}/{file}", 1, message, "check that it is there and readable")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        return WorldProblem(f"{shown}/{file}", line, "the text is not UTF-8", "save the file as UTF-8")
+    message = f"the file has more than {_LARGEST:,} bytes"
+    return WorldProblem(f"{shown}/{file}", 1, message, f"shorten it to {LONGEST:,} characters")
 
 
 def _misnamed(folder: Path, stamp: _Stamp) -> tuple[str, ...]:

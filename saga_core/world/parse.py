@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from attrs import define
 
 from saga_core.errors import BadInput
-from saga_core.language import detect, fold_name, language_of_files, nfc
+from saga_core.language import clean_name, detect, fold_name, language_of_files, nfc
 from saga_core.language import known as languages
 from saga_core.world.findings import Findings, meant
 from saga_core.world.format import (
@@ -18,8 +18,10 @@ from saga_core.world.format import (
     FILES,
     FLAG_WORDS,
     FRONT_FIELDS,
+    LONGEST,
     LORE_FIELDS,
     LOREBOOK_FILE,
+    MOST_NAMES,
     RULE_FIELDS,
     TYPE_WORDS,
     WORLD_FILE,
@@ -75,8 +77,15 @@ def parse_world(files: Mapping[str, str], name: str, where: str | None = None) -
     unknown = [key for key in files if key not in FILES]
     if unknown or not files:
         raise BadInput(f"{where}: files are {sorted(files)}; a world has {', '.join(FILES)}")
-    texts = {file: _clean(files.get(file, "")) for file in FILES}
     findings = Findings(where)
+    if not clean_name(name):
+        findings.problem(WORLD_FILE, 1, "the name of the world's folder is blank", "rename the folder")
+    for file, text in files.items():
+        if len(text) > LONGEST:
+            message = f"the file has {len(text):,} characters; at most {LONGEST:,} are read"
+            findings.problem(file, 1, message, "shorten it, or divide the world")
+    findings.raise_problems()
+    texts = {file: _clean(files.get(file, "")) for file in FILES}
     lines: Lines = {}
     front = _front(texts[WORLD_FILE], "".join(texts.values()), name, findings)
     characters = _sheets(texts[CHARACTERS_FILE], findings, lines)
@@ -84,7 +93,7 @@ def parse_world(files: Mapping[str, str], name: str, where: str | None = None) -
     findings.raise_problems()
     world = World(name=name, characters=tuple(characters), lore=tuple(lore), **front)
     check_references(world, lines, findings)
-    return world, tuple(findings.warnings)
+    return world, findings.all_warnings()
 
 
 def _clean(text: str) -> str:
@@ -127,7 +136,7 @@ def _front(text: str, all_text: str, name: str, findings: Findings) -> dict[str,
 
 def _sheets(text: str, findings: Findings, lines: Lines) -> list[CharacterSheet]:
     keys = by_key(CHARACTER_FIELDS)
-    sections = read_sections(text, CHARACTERS_FILE, keys, findings)
+    sections = _bounded(CHARACTERS_FILE, read_sections(text, CHARACTERS_FILE, keys, findings), findings)
     sheets: list[CharacterSheet] = []
     player: Section | None = None
     for section in sections:
@@ -148,7 +157,7 @@ def _sheets(text: str, findings: Findings, lines: Lines) -> list[CharacterSheet]
 
 def _entries(text: str, findings: Findings, lines: Lines) -> list[LoreEntry]:
     keys = by_key((*LORE_FIELDS, *RULE_FIELDS))
-    sections = read_sections(text, LOREBOOK_FILE, keys, findings)
+    sections = _bounded(LOREBOOK_FILE, read_sections(text, LOREBOOK_FILE, keys, findings), findings)
     entries: list[LoreEntry] = []
     for section in sections:
         reader = _Fields(LOREBOOK_FILE, section, findings)
@@ -168,6 +177,18 @@ def _entries(text: str, findings: Findings, lines: Lines) -> list[LoreEntry]:
         entries.append(LoreEntry(name=section.name, text=section.body, rule=rule, **fields))
     _unique(LOREBOOK_FILE, sections, entries, findings)
     return entries
+
+
+def _bounded(file: str, sections: list[Section], findings: Findings) -> list[Section]:
+    """The sections, or none where their lists name more than a world may hold."""
+    names = 0
+    for section in sections:
+        names += sum(line.value.count(",") + 1 for line in section.fields)
+        if names > MOST_NAMES:
+            message = f"the lists up to here name more than {MOST_NAMES:,} things; no more are read"
+            findings.problem(file, section.line, message, "shorten the lists, or divide the world")
+            return []
+    return sections
 
 
 def _unique(
@@ -210,7 +231,7 @@ class _Fields:
                 self._problem(line, f"stands twice, first on line {first}", "keep one of them")
             elif spec is None:
                 extra.append((line.key, line.value))
-                near = meant(fold_key(line.key), known)
+                near = None if self.findings.warned_enough else meant(fold_key(line.key), known)
                 if near is not None:
                     message = f'field "{line.key}" is not known; was "{keys[near].key(self._language(line))}" meant?'
                     self.findings.warn(self.file, line.line, message)

@@ -9,7 +9,7 @@ from attrs import define, field, frozen
 
 from saga_core.language import clean_name
 from saga_core.world.findings import Findings
-from saga_core.world.format import fold_key, unescape_body
+from saga_core.world.format import MOST_SECTIONS, fold_key, unescape_body
 
 _HEADING = re.compile(r"##(?!#)[ \t]*(.*)$")
 _GROUP = re.compile(r"#(?:[ \t]+.*)?$")
@@ -79,6 +79,10 @@ def read_sections(text: str, file: str, known: Container[str], findings: Finding
                 findings.warn(file, number, 'text under a "#" heading is not read; inside an entry use "###"')
     if stray is not None and not opened and not findings.problems:
         findings.problem(file, stray, "no heading in the file", 'start each entry with "## name"')
+    if len(opened) > MOST_SECTIONS:
+        message = f"{len(opened):,} entries; at most {MOST_SECTIONS:,} are read"
+        findings.problem(file, opened[MOST_SECTIONS].line, message, "divide them among several worlds")
+        return []
     return [_close(section, file, known, findings) for section in opened]
 
 
@@ -94,7 +98,6 @@ def _close(section: _Open, file: str, known: Container[str], findings: Findings)
         item = _NESTED.match(row) if nested is not None else None
         if item is not None and nested is not None:
             nested.append(item.group(1).strip())
-            fields[-1].value = ", ".join(nested)
             loose = False
             continue
         line = _field(number, row)
@@ -105,9 +108,13 @@ def _close(section: _Open, file: str, known: Container[str], findings: Findings)
                 findings.warn(file, number, f'"{shown}" has no dash and is read as text; write "- {shown}"')
             rest = at
             break
+        if nested:
+            fields[-1].value = ", ".join(nested)
         fields.append(line)
         nested = None if line.value else []
         loose = blank = False
+    if nested:
+        fields[-1].value = ", ".join(nested)
     body = "\n".join(row for _, row in section.rows[rest:]).strip()
     return Section(section.name, section.line, tuple(fields), unescape_body(body))
 

@@ -14,6 +14,8 @@ from saga_core.world.render import render_world
 
 NOTE = "IMPORTED.json"
 _ASSETS = "assets"
+_LARGEST = 16 << 20
+"""Bytes of a note: more than SAGA writes."""
 
 
 def imported_from(roots: Iterable[Path], source: str) -> str | None:
@@ -25,8 +27,10 @@ def imported_from(roots: Iterable[Path], source: str) -> str | None:
             note = folder / NOTE
             if not folder.name.startswith(".") and note.is_file():
                 try:
+                    if note.stat().st_size > _LARGEST:
+                        continue
                     plain = json.loads(note.read_text(encoding="utf-8"))
-                except (OSError, ValueError):
+                except (OSError, ValueError, RecursionError):
                     continue  # somebody changed it: then nobody knows where the world came from
                 if isinstance(plain, dict) and plain.get("source") == source:
                     return nfc(folder.name)

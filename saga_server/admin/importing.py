@@ -83,8 +83,8 @@ class Imported:
 class Backfilled:
     """How far a path is read: ``read`` in this step, ``left``; tokens, dollars and seconds are what the rest takes.
 
-    ``dollars`` and ``spent``, what reading the session has cost so far, are null where no price is known. ``failed``
-    turns are read when somebody retries them.
+    ``calls``: turns are read several in a call. ``dollars`` and ``spent``, what reading the session has cost so far,
+    are null where no price is known. ``failed`` turns are read when somebody retries them.
     """
 
     session: str
@@ -93,6 +93,7 @@ class Backfilled:
     left: int
     failed: int
     read: int
+    calls: int
     input_tokens: int
     output_tokens: int
     dollars: float | None

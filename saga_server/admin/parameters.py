@@ -256,7 +256,7 @@ class OfPath(OfSession):
 class Backfill(OfPath):
     """How many turns are read."""
 
-    turns: int = in_query(16, example="16", least=1, most=64)
+    turns: int = in_query(24, example="24", least=1, most=64)
 
 
 @frozen

@@ -6,14 +6,11 @@ import json
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from saga_server.bench.pages_command import pages
 from saga_server.bench.recall.embedder_choice import embedder_config
-
-if TYPE_CHECKING:
-    pass
 
 _LEAST = 30
 """Turns of the shortest play: a branch goes 20 turns back."""
@@ -28,6 +25,9 @@ _HUNDREDS = 200
 @click.group()
 def bench() -> None:
     """Measure what SAGA costs on this machine."""
+
+
+bench.add_command(pages)
 
 
 def _lengths(_context: click.Context, _parameter: click.Parameter, value: str) -> list[int]:

@@ -19,7 +19,7 @@ from saga_server.terminal import say
 @click.argument("session")
 @click.option("--head", help="Read another path: to this turn, or to the end of this timeline.")
 @click.option("--budget", type=float, metavar="DOLLARS", help="Stop before more than this is spent.")
-@click.option("--step", "turns", type=click.IntRange(1, 64), default=16, show_default=True, help="Turns at a time.")
+@click.option("--step", "turns", type=click.IntRange(1, 64), default=24, show_default=True, help="Turns at a time.")
 @click.option("--estimate", is_flag=True, help="Say what it would cost, and read nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @settings
@@ -37,7 +37,7 @@ def backfill(
 
     SESSION is an id or a name. Only its active path is read, or the one that --head names: a reply that was swiped away
     costs nothing. It may be stopped at any time (Ctrl-C) and goes on where it stopped. The server has to be running:
-    it knows the models.
+    it knows the models. Several turns are read in a call.
     """
     path = f"/api/sessions/{segment(session)}/backfill"
 
@@ -80,4 +80,5 @@ def backfill(
 
 def _cost(state: dict[str, Any]) -> str:
     dollars = "price not known" if state["dollars"] is None else f"about {state['dollars']:.4f} dollars"
-    return f"{dollars}, {state['input_tokens']:,} tokens in, {state['seconds'] / 60:.0f} minutes"
+    calls, minutes = counted(state["calls"], "call"), state["seconds"] / 60
+    return f"{dollars}, {calls}, {state['input_tokens']:,} tokens in, {minutes:.0f} minutes"

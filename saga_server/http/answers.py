@@ -139,7 +139,9 @@ class StreamedAnswer(Answer):
         """The held-back rest, the record, then the end."""
         self._begin(0)
         self._send_rest()
-        await self.outlet.commit(self.begun)
+        notice = await self.outlet.commit(self.begun)
+        if notice:
+            self.outlet.send(self.shape.notice(notice))
         for index in sorted(self._begun_choices):
             self.outlet.send(self.shape.finish(index, self.begun.replies[index].ended_by))
         if self.wants_usage and self.outlet.usage is not None:

@@ -32,19 +32,16 @@ def _separators(body: bytes) -> int:
 
 def check_nodes(value: Any) -> None:
     """Count levels and values of a request's JSON. Raises ``RequestError``."""
-    level, nodes = [value], 1
+    level, nodes = [value] if type(value) in (dict, list) else [], 1
     for _ in range(MAX_DEPTH + 1):
-        level = [
-            child
-            for each in level
-            if isinstance(each, dict | list)
-            for child in (each.values() if isinstance(each, dict) else each)
-        ]
-        nodes += len(level)
+        held = [each.values() if type(each) is dict else each for each in level]
+        found = sum(map(len, held))
+        nodes += found
         if nodes > MAX_NODES:
             raise RequestError(f"the body holds more than {MAX_NODES:,} values", param="body", status=413)
-        if not level:
+        if not found:
             return
+        level = [child for each in held for child in each if type(child) is dict or type(child) is list]
     raise RequestError(f"the body is nested too deeply: more than {MAX_DEPTH} levels", param="body")
 
 

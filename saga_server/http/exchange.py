@@ -373,5 +373,10 @@ def _slices(part: ChatPart) -> Iterator[ChatPart]:
 
 
 def _report_late(recording: asyncio.Task[Any]) -> None:
-    if not recording.cancelled():
-        _log.warning("a recording that took long is over", exc_info=recording.exception())
+    if recording.cancelled():
+        return
+    error = recording.exception()
+    if isinstance(error, SagaError):
+        _log.warning("a recording that took long failed: %s", error)
+    else:
+        _log.warning("a recording that took long is over", exc_info=error)

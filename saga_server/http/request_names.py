@@ -131,6 +131,8 @@ def take_marks(messages: list[Any], counted: Collection[str] = _COUNTED["all"]) 
     cleaned: list[Any] | None = None
     ignored: dict[str, str] = {}
     for index, message in enumerate(messages):
+        if type(message) is dict and type(content := message.get("content")) is str and "[[" not in content:
+            continue  # nearly all of a long history
         into = found if isinstance(message, Mapping) and message.get("role") in counted else ignored
         content = message.get("content") if isinstance(message, Mapping) else None
         if isinstance(content, str):

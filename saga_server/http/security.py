@@ -176,6 +176,9 @@ def _may(origin: str, request: web.Request, server: ServerConfig, admin: bool) -
     authority = origin.partition("://")[2]
     if not admin and ("*" in server.origins or is_loopback(_host_of(authority))):
         return True
+    if request.headers.get("Sec-Fetch-Site") == "same-origin":
+        # The browser says that page and address are of one origin, where a proxy in front shows another name as Host.
+        return is_loopback(_host_of(authority)) or bool(server.api_keys)
     if not authority or authority != request.host.lower():
         return False
     return _is_ours(request.host, server) or bool(server.api_keys)  # whose key a page of another site does not have

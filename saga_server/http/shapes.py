@@ -11,6 +11,7 @@ from typing import Any
 from attrs import define, field
 
 from saga_core.ports import Usage
+from saga_server.http.header_text import header_text
 from saga_server.http.openai_schema import (
     ALIVE,
     DONE,
@@ -59,6 +60,10 @@ class Shape(ABC):
     def alive(self) -> bytes:
         """Nothing to say, but still there."""
         return ALIVE
+
+    def notice(self, text: str) -> bytes:
+        """What the headers could not say any more: a comment, which clients pass over."""
+        return f": X-SAGA-Notice: {header_text(text)}\n\n".encode()
 
     def failure(self, body: bytes) -> bytes:
         """An error that ends the stream."""

@@ -223,6 +223,28 @@ async def test_a_cancelled_write_is_still_written_and_seen() -> None:
     assert (await words(cache, "s"), shelf.reads) == (["a", "b"], 1)
 
 
+@pytest.mark.parametrize("scope", [5, 100])
+async def test_reads_wait_for_a_write_that_its_caller_left(scope: int) -> None:
+    shelf = Shelf({"s": ["a"]})
+    cache = cache_of(shelf, scope=scope)  # in 5 bytes no image has room: the store itself is read
+    await words(cache, "s")
+    shelf.gate = asyncio.Event()
+    writer = asyncio.create_task(write(cache, shelf, "s", "b"))
+    await until(lambda: shelf.adds == 1)
+    writer.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writer
+    assert cache.find("s") is None, "one read behind the other must not see the scope without it and with it"
+    reads = [asyncio.create_task(cache.known("s")), asyncio.create_task(cache.fetch("s"))]
+    _, waiting = await asyncio.wait(reads, timeout=0.01)
+    assert waiting == set(reads) and shelf.words["s"] == ["a"]
+    shelf.gate.set()
+    images = await asyncio.gather(*reads)
+    assert shelf.words["s"] == ["a", "b"]
+    assert [image and image.words for image in images] == ([["a", "b"]] * 2 if scope == 100 else [None] * 2)
+    assert (cache.find("s") is not None) is (scope == 100)
+
+
 async def test_an_image_that_disagrees_with_the_store_is_given_up() -> None:
     shelf = Shelf({"s": ["a"]})
     cache = cache_of(shelf)

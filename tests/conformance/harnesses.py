@@ -133,9 +133,6 @@ IN_POSTGRES = {
 }
 """Those that need a server."""
 
-UNREPORTED = {"graph-resident-postgres", "vector-resident-pgvector"}
-"""Those whose report is yet to be made. ``tests.conformance.test_postgres`` runs their checks."""
-
 HARNESSES = {**IN_THIS_PROCESS, **IN_THEIR_OWN, **IN_POSTGRES}
 
 

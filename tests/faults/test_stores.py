@@ -121,6 +121,18 @@ async def test_the_journal_cannot_be_written(mode: Mode, monkeypatch: pytest.Mon
             await caught_up(player)
 
 
+async def test_a_stream_tells_that_it_is_not_recorded_before_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its headers are sent by then: a comment says it, which clients pass over."""
+    with breakable(monkeypatch) as parts:
+        async with Client.of({"session": {"default_world": "ersia"}}, {}) as client:
+            begun = await client.chat(words("숲으로 간다."))
+            parts["state"].breaks("before", "commit")
+            streamed = await client.chat(words("숲으로 간다.", begun.text, "귀를 기울인다."), stream=True)
+            told = streamed.raw.decode().split("\n\n")
+            assert [each for each in told if each.startswith(": X-SAGA-Notice: this turn is not recorded: ")]
+            assert told[-2:] == ["data: [DONE]", ""]
+
+
 async def test_everything_breaks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with breakable(monkeypatch) as parts:
         async with Client.of({"recall": {"deadline_ms": 60}, "session": {"default_world": "ersia"}}, {}) as client:

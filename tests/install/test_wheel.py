@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import subprocess
 import sys
+import urllib.request
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
+
+from saga_server.process import READY_AT
+from tests.web.chromium import MISSING, chromium
 
 pytest.importorskip("hatchling", reason="the extra dev brings it; `make test` installs that")
 
@@ -92,3 +102,69 @@ def test_what_is_installed_runs_in_any_folder(wheel: Path, tmp_path: Path) -> No
         "rooms": ["ko", "en"],
         "facts": True,
     }
+
+
+@contextmanager
+def serving(python: Path | str, folder: Path, environ: dict[str, str]) -> Iterator[str]:
+    """``saga serve`` of an installation, started in ``folder``; its address."""
+    settings = {"storage": {"profile": "memory"}, "extraction": {"automatic": "never"}}
+    (folder / "saga.yaml").write_text(json.dumps(settings), encoding="utf-8")
+    command = [str(python), "-m", "saga_server", "serve", "--config", "saga.yaml", "--port", "0"]
+    with subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            found = next((line for line in process.stdout if line.startswith(READY_AT)), None)
+            assert found is not None, "the server did not start"
+            yield found.removeprefix(READY_AT).strip().removesuffix("/v1")
+        finally:
+            process.terminate()
+            process.communicate(timeout=30)
+
+
+def play_a_turn(url: str) -> str:
+    """On a server that runs; the session's id."""
+    body = {"model": "offline", "messages": [{"role": "user", "content": "I go to the quay."}]}
+    asked = urllib.request.Request(
+        f"{url}/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(asked, timeout=30) as answer:
+        return str(answer.headers["X-SAGA-Session"])
+
+
+async def open_every_page(url: str, session: str) -> None:
+    """In a browser, on a phone."""
+    from tests.web.browsing import open_browser, visiting
+    from tests.web.test_pages import PAGES as LISTED
+
+    at: Any = SimpleNamespace(url=url)
+    async with open_browser() as browser, visiting(browser, at, "phone") as visit:
+        for name in LISTED:
+            await visit.open(name, session=session)
+            await visit.page.wait_for_selector(".patience", state="detached")
+        await visit.open("people", session=session)
+        await visit.page.wait_for_selector("[data-item=graph][data-drawn]:not([data-drawn=false])")
+
+
+@pytest.mark.skipif(chromium() is None, reason=MISSING)
+def test_its_pages_open_in_a_browser(wheel: Path, tmp_path: Path) -> None:
+    installed = tmp_path / "site"
+    with ZipFile(wheel) as archive:
+        archive.extractall(installed)
+    with serving(sys.executable, tmp_path, {"PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1"}) as url:
+        asyncio.run(open_every_page(url, play_a_turn(url)))
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(chromium() is None, reason=MISSING)
+def test_installed_into_a_fresh_environment_its_pages_open(wheel: Path, tmp_path: Path) -> None:
+    """With nothing but what the wheel itself asks for."""
+    fresh = tmp_path / "fresh"
+    venv.create(fresh, with_pip=True)
+    python = fresh / "bin" / "python"
+    install = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", str(wheel)]
+    done = subprocess.run(install, capture_output=True, text=True, check=False)
+    if done.returncode and "Failed to establish a new connection" in done.stderr:
+        pytest.skip(f"the package index was not reached: {done.stderr[-200:]}")
+    assert done.returncode == 0, done.stderr
+    with serving(python, tmp_path, {"PATH": ""}) as url:
+        asyncio.run(open_every_page(url, play_a_turn(url)))

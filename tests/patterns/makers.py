@@ -10,8 +10,8 @@ from saga_backends.chat import lessons
 from saga_backends.embedder import known_models
 from saga_backends.provider_error import Blame
 from saga_core.curation import prose
-from saga_core.extraction import writer
-from saga_core.language import every, mentioning, tokens
+from saga_core.extraction import window, writer
+from saga_core.language import every, mentioning, normal_forms, tokens
 from saga_core.language.en import predicates as english
 from saga_core.language.ko import predicates as korean
 from saga_core.naming import evidence, forms, names
@@ -36,12 +36,14 @@ def call_all() -> None:
     english.does("Nobody is here.", _NAMES)
     korean.does("아무도 없다.", _NAMES)
     mentioning._unspaced()
+    normal_forms._long_run()
     tokens._written_in()
     tokens._runs()
     evidence._says_nickname("Mara", "Old Tom", "Mara")
     story._weighty(every())
     names._joined()
     forms._honorifics()
+    window._number()
     writer._same()
     settled._patterns(every())
     values._amounts()

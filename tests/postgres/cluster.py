@@ -16,7 +16,7 @@ from typing import Any
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
 ROOT = Path(__file__).resolve().parents[2]
-_START_SECONDS = 60.0
+_START_SECONDS = 180.0
 
 
 def free_port() -> int:
@@ -70,6 +70,11 @@ class Member:
         self._process.send_signal(what)
         if what is signal.SIGKILL:
             self._process.wait()
+
+    def wait(self) -> None:
+        """Wait until it has ended."""
+        assert self._process is not None
+        self._process.wait(60)
 
     def sleep(self) -> None:
         self.asleep = True

@@ -60,10 +60,10 @@ class Reply:
 
     @property
     def events(self) -> list[Any]:
-        """The data of the server-sent events; ``[DONE]`` as that text."""
+        """The data of the server-sent events; ``[DONE]`` as that text. Comments, which clients pass over, are none."""
         found = []
         for block in self.raw.decode().split("\n\n"):
-            if block:
+            if block and not block.startswith(": "):
                 assert block.startswith("data: "), block
                 data = block.removeprefix("data: ")
                 found.append(data if data == "[DONE]" else json.loads(data))

@@ -6,13 +6,12 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from attrs import define, field
 from playwright.async_api import Browser, Page, async_playwright
 
-from saga_server.server import Server
 from tests.web.chromium import chromium
 
 SIZES = {"desktop": (1280, 900), "phone": (360, 740)}
@@ -33,12 +32,21 @@ async def open_browser() -> AsyncIterator[Browser]:
         await browser.close()
 
 
+class Served(Protocol):
+    """Wherever the pages are."""
+
+    @property
+    def url(self) -> str:
+        """The address above ``/ui/``, without a slash at its end."""
+        ...
+
+
 @define(eq=False)
 class Visit:
     """One page in the browser, and what went wrong in it."""
 
     page: Page
-    server: Server
+    server: Served
     wrong: list[str] = field(factory=list)
     allowed: set[str] = field(factory=set)
     """Parts of such lines that a test brings about on purpose."""
@@ -94,7 +102,7 @@ class Visit:
 
 @asynccontextmanager
 async def visiting(
-    browser: Browser, server: Server, size: str = "desktop", *, language: str = "en-US", dark: bool = False
+    browser: Browser, server: Served, size: str = "desktop", *, language: str = "en-US", dark: bool = False
 ) -> AsyncIterator[Visit]:
     """A fresh tab. Whatever went wrong in it fails the test."""
     width, height = SIZES[size]

@@ -83,6 +83,8 @@ async def test_a_key_is_asked_for_kept_in_this_tab_and_never_shown(browser: Brow
     async with Server(load_config(tree, environ={}), {}) as server, visiting(browser, server) as visit:
         visit.allowed.add("401")
         page = visit.page
+        asked: list[str] = []
+        page.on("request", lambda each: asked.append(f"{each.url} {each.headers.get('referer', '')}"))
         await page.goto(f"{server.url}/ui/")
         await page.wait_for_selector("[data-item=lock][open]")
         await page.fill("[data-item=lock] input", "wrong")
@@ -93,5 +95,6 @@ async def test_a_key_is_asked_for_kept_in_this_tab_and_never_shown(browser: Brow
         await page.wait_for_selector("[data-item=connection][data-state=live]", state="attached")
         await page.wait_for_selector("main [data-item=provider]")
         assert "key-of-this-test" not in page.url
+        assert asked and not any("key-of-this-test" in each for each in asked), "a log of addresses never has the key"
         kept = await page.evaluate("[JSON.stringify(localStorage), document.cookie, sessionStorage['saga.key']]")
         assert "key-of-this-test" not in kept[0] and kept[1:] == ["", "key-of-this-test"]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 import pytest
 
+from saga_core.codec import _tag
+from saga_core.model import Event
 from saga_server.server import Server
 from saga_server.web.files import ROOT
 from tests.web.chromium import MISSING
@@ -49,6 +52,8 @@ async def test_all_languages_have_the_same_words(browser: Browser, played: tuple
         for name, tables in found.items():
             assert [language for language, *_ in tables] == ["en", "ko", "ja", "zh"], name
             assert all(keys == tables[0][1] and not empty for _, keys, empty in tables), name
+        kinds = sorted(_tag(each) for each in get_args(Event))
+        assert found["events"][0][1] == kinds, "every event of the engine has a word"
         listed = await visit.page.evaluate(
             "async root => (await import(`${root}/pages/list.js`)).PAGES.map(one => [one.id, Object.keys(one.title)])",
             root,
@@ -163,6 +168,10 @@ async def test_why_shows_what_was_told_and_answers_for_what_was_not(
         await page.wait_for_selector("[data-item=pieces] [data-item=piece]")
         shown = [await each.get_attribute("data-key") for each in await page.locator("[data-item=pieces] > li").all()]
         assert shown == [each["key"] for each in told["pieces"]]
+        words = (ROOT / "words" / "why.js").read_text(encoding="utf-8")
+        signals = {name for each in told["pieces"] for name in each["why"]}
+        assert len(signals) > 3
+        assert {name for name in signals if f" w_{name}:" not in words} == set(), "each signal has a word"
         await page.fill("[data-item=untold] input", "Captain Lucan Vey is dead")
         await page.click("[data-action=ask]")
         await page.wait_for_selector("[data-item=answer]")

@@ -119,6 +119,20 @@ async def test_its_own_page_may_change_things_with_a_key_under_whatever_name_it_
     assert (await keyed.post("/api/drain", headers=other)).status == 403
 
 
+async def test_its_own_page_is_known_behind_a_proxy_that_passes_its_own_name_on(keyed: Client, client: Client) -> None:
+    page = {"Origin": "https://home.example", "Sec-Fetch-Site": "same-origin"}
+    with_key = {**page, "Authorization": f"Bearer {KEY}"}
+    assert (await keyed.post("/api/drain", headers=with_key)).status == 200
+    assert (await keyed.post("/api/drain", headers=page)).status == 401
+    for site in ("same-site", "cross-site", "none"):
+        assert (await keyed.post("/api/drain", headers={**with_key, "Sec-Fetch-Site": site})).status == 403
+    assert (await client.post("/api/drain", headers=page)).status == 403, "without keys that may be anybody's page"
+    here = {**page, "Origin": "http://127.0.0.1:9"}
+    assert (await client.post("/api/drain", headers=here)).status == 200
+    assert (await client.post("/api/drain", headers={**here, "Sec-Fetch-Site": "same-site"})).status == 403
+    assert (await client.post("/api/drain", headers={**here, "Host": "evil.example"})).status == 403
+
+
 async def test_without_keys_the_pages_have_only_names_of_this_machine(client: Client) -> None:
     for headers in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}):
         assert (await client.get("/ui/", headers=headers)).status == 403

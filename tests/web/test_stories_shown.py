@@ -59,6 +59,19 @@ async def test_no_text_is_obeyed(browser: Browser, hostile: tuple[Server, str], 
             harmed = await visit.page.evaluate("Boolean(window.harmed) || document.querySelectorAll('img,b').length")
             found[name] = (int(harmed), await visit.too_wide())
         assert found == dict.fromkeys(found, (0, 0))
+        entities = (await visit.api(f"/api/sessions/{session}/entities"))["entities"]
+        turn = (await visit.api(f"/api/sessions/{session}/turns"))["turns"][-1]["turn_id"]
+        places = [("people", {"who": each["id"]}) for each in entities if each["name"] in NAMES]
+        assert len(places) >= len(NAMES)
+        for name, params in [*places, ("story", {"turn": turn}), ("why", {"turn": turn}), ("now", {"turn": turn})]:
+            await visit.open(name, session=session, **params)
+            await visit.page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+            for button in await visit.page.locator("main [data-action=edit], main [data-action=rename]").all():
+                await button.click()
+            assert not await visit.page.evaluate("Boolean(window.harmed) || document.querySelectorAll('img,b').length")
+            assert await visit.too_wide() == 0, (name, params)
         await visit.open("now", session=session)
+        directions = await visit.page.eval_on_selector_all("main .text", "all => all.map(each => each.dir)")
+        assert directions and set(directions) == {"auto"}, "each text keeps its direction to itself"
         shown = " ".join(await visit.texts("main"))
         assert MARKUP in shown and "\u202e" not in shown and "\u2066" not in shown and "\u007f" not in shown

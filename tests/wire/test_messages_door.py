@@ -141,6 +141,32 @@ async def test_pictures_pass() -> None:
         assert {"type": "image", "source": source} in blocks
 
 
+@pytest.mark.parametrize("case", ["anthropic", "openai", "local"])
+async def test_a_picture_that_a_tool_gave_passes_or_is_told_of(case: str) -> None:
+    async with staged(case) as (sdk, _, upstream, model):
+        source: Any = {"type": "base64", "media_type": "image/png", "data": "aGVsbG8="}
+        shown = [{"type": "text", "text": "the map"}, {"type": "image", "source": source}]
+        given: Any = [
+            {"role": "user", "content": "Show me the map."},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "map", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": shown}]},
+        ]
+        raw = await sdk.messages.with_raw_response.create(model=model, max_tokens=300, messages=given)
+        assert upstream.refusals == []
+        assert ("picture" in raw.headers.get("x-saga-notice", "")) is (case == "openai")
+        sent = json.dumps(upstream.requests[-1].body, ensure_ascii=False)
+        assert "the map" in sent
+        assert ("aGVsbG8=" in sent) is (case != "openai")
+        if case == "anthropic":
+            results = [block for message in upstream.requests[-1].body["messages"] for block in message["content"]
+                       if isinstance(block, dict) and block["type"] == "tool_result"]  # fmt: skip
+            assert results[0]["content"] == shown
+        # The history is cut behind the call: what the tool gave is the user's own then.
+        cut: Any = [given[0], {"role": "assistant", "content": "Well."}, given[2]]
+        await sdk.messages.create(model=model, max_tokens=300, messages=cut)
+        assert upstream.refusals == []
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [

@@ -53,6 +53,8 @@ def _worth(entry: LoreEntry) -> tuple[int, int]:
 
 def told_by_rule(chosen: Iterable[Piece], lore: LoreIndex) -> tuple[str, ...]:
     """The entries with times of their own that are told by themselves, and not for having been told before."""
+    if not lore.kept.timed:
+        return ()
     names = (piece.key.removeprefix(_KEY) for piece in chosen if {"key", "constant"} & piece.why.keys())
     return tuple(sorted(name for name in names if name in lore.kept.timed))
 
@@ -68,12 +70,14 @@ def told_text(entry: LoreEntry, request: ReadRequest) -> str:
 
 def sent_by_client(request: ReadRequest) -> Callable[[LoreEntry], bool]:
     """Whether an entry's text stands in the client's own system messages word for word."""
-    sent = one_line(request.sent) if request.sent else ""
+    line: list[str] = []  # made when the first entry asks: a client's system messages may be long
 
     def stands(entry: LoreEntry) -> bool:
-        if not sent or entry.rule is None or len(entry.text) < _SHORT:
+        if not request.sent or entry.rule is None or len(entry.text) < _SHORT:
             return False
-        at = 0
+        if not line:
+            line.append(one_line(request.sent))
+        sent, at = line[0], 0
         for part in _MACRO.split(entry.text):  # the client fills macros in its own way
             literal = one_line(part)
             at = sent.find(literal, at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
@@ -68,7 +69,10 @@ class Lorebook:
         ranked = rank_lore(request.lore, situation, self.config)
         sent = sent_by_client(request)
         ranked = [scored for scored in _bearing(ranked, scene, similar) if not sent(scored.entry)][:_MOST]
-        pieces = kept_pieces(request, self.name)
+        if request.lore.kept.large:
+            pieces = await asyncio.to_thread(kept_pieces, request, self.name)
+        else:
+            pieces = kept_pieces(request, self.name)
         for scored in ranked:
             name = scored.entry.name
             line = lines.get((name, request.language))

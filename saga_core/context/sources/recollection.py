@@ -105,7 +105,7 @@ class Recollection:
         words = labels(request.language)
         # Most turns of a talk are told without being cut.
         weights = cache(lambda: weigh(wanted, [_said(episodes.text(turn)) for turn, _ in ranked[:_WEIGHED]]))
-        particular = Particular(episodes.spread, episodes.last) if brief and episodes.last >= _COUNTED_FROM else None
+        particular = Particular(episodes, episodes.last) if brief and episodes.last >= _COUNTED_FROM else None
         left = (self.most if scene.looks_back else self.room) * _SPARE * language_of(request.language).texts.sizes.token
         pieces: list[Piece] = []
         said, begun = set[str](), set[str]()
@@ -151,7 +151,7 @@ class Recollection:
             Section.EARLIER,
             text,
             score,
-            why={"fused": entry.score, **dict(entry.parts.items())},
+            why=entry.parts,
             order=depth,
             under=facts if bare else "",
             bare=bare or text,
@@ -213,8 +213,8 @@ def rank_episodes(
 
 
 class _Signals(Mapping[str, float]):
-    """The parts of ``entry``, and what each of ``steps``, one after the other, added to its score by words, those that
-    did. Found out when somebody looks: of ninety candidates some fifteen are told."""
+    """The score of ``entry`` (``fused``), its parts, and what each of ``steps``, one after the other, added to its
+    score by words, those that did. Found out when somebody looks."""
 
     __slots__ = ("_entry", "_steps")
 
@@ -222,7 +222,7 @@ class _Signals(Mapping[str, float]):
         self._entry, self._steps = entry, steps
 
     def _parts(self) -> dict[str, float]:
-        parts, depth, before = dict(self._entry.parts), self._entry.document, 0.0
+        parts, depth, before = {"fused": self._entry.score, **self._entry.parts}, self._entry.document, 0.0
         for name, scores in self._steps:
             after = scores.get(depth, 0.0)
             if after - before > _NOTHING:

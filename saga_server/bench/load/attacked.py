@@ -68,7 +68,7 @@ ATTACKS: dict[str, Attack] = {
     "a page of empty lines": Attack(lambda: _chat("x" + "\n" * 8_000 + os.urandom(4).hex()), anew=True),
     "blanks, 200 KB": Attack(lambda: _chat("\r\n " * 66_000 + os.urandom(4).hex()), anew=True),
     "markers": Attack(lambda: _chat("[[saga:session=x@y]] [[saga:world=z]] " * 500 + os.urandom(4).hex()), anew=True),
-    "a session's file, 50,000 deep": Attack(_circle, "/api/sessions/import"),
+    "a session's file, 50,000 deep": Attack(_circle, "/api/import"),
     "packed, without a key": Attack(
         lambda: gzip.compress(b" " * (50 << 20), 1), headers={"Content-Encoding": "gzip"}, key=False
     ),
@@ -79,15 +79,21 @@ ATTACKS: dict[str, Attack] = {
 }
 
 
+def _client(base: str) -> ClientSession:
+    """Connections are not kept: one that the server ends while it is idle would fail the next request on it."""
+    connector = TCPConnector(limit=0, force_close=True)
+    return ClientSession(base, timeout=ClientTimeout(total=120), connector=connector)
+
+
 async def run_attacked(folder: Path, players: int, seconds: float, say: Callable[[str], None]) -> list[Row]:
     """Play ``seconds`` in quiet and beside each attack. Raises ``OSError`` and ``RuntimeError`` for no server."""
     rows = []
     bodies = {name: attack.body() for name, attack in ATTACKS.items()}
     for name in ("quiet", *ATTACKS):
         (folder / name.replace(" ", "-")).mkdir()
-        async with _serving(folder / name.replace(" ", "-")) as http:
+        async with _serving(folder / name.replace(" ", "-")) as base, _client(base) as http, _client(base) as attacker:
             say(f"{name} …")
-            rows.append(await _phase(http, name, players, seconds, bodies.get(name)))
+            rows.append(await _phase(http, attacker, name, players, seconds, bodies.get(name)))
     return rows
 
 
@@ -97,7 +103,10 @@ def too_slow(rows: list[Row]) -> list[str]:
     return [f"{row.name}: {row.p99 / quiet:.1f} times" for row in rows[1:] if row.p99 > quiet * _ALLOWED]
 
 
-async def _phase(http: ClientSession, name: str, players: int, seconds: float, body: bytes | None) -> Row:
+async def _phase(
+    http: ClientSession, attacker: ClientSession, name: str, players: int, seconds: float, body: bytes | None
+) -> Row:
+    """One phase. The attacker has connections of his own: what the server ends there ends no player's request."""
     taken: list[float] = []
     sent = 0
     ends = time.perf_counter() + seconds
@@ -122,7 +131,9 @@ async def _phase(http: ClientSession, name: str, players: int, seconds: float, b
         while time.perf_counter() < ends:
             payload = BytesPayload(which.body() if which.anew else body)
             try:
-                async with http.post(which.path, data=payload, headers={**which.headers, **_key(which.key)}) as answer:
+                async with attacker.post(
+                    which.path, data=payload, headers={**which.headers, **_key(which.key)}
+                ) as answer:
                     await answer.read()
             except (ClientError, ConnectionError):
                 await asyncio.sleep(0.01)  # a refusal ends the connection, maybe before all is sent
@@ -139,7 +150,8 @@ def _key(given: bool) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def _serving(folder: Path) -> AsyncIterator[ClientSession]:
+async def _serving(folder: Path) -> AsyncIterator[str]:
+    """A server, by its address. What it writes after that is read on, so that it never waits for a reader."""
     file = folder / "saga.yaml"
     settings: dict[str, Any] = {"storage": {"path": str(folder / "data")}, "server": {"api_keys": [KEY]}}
     file.write_text(json.dumps(settings), encoding="utf-8")  # JSON is YAML
@@ -147,15 +159,18 @@ async def _serving(folder: Path) -> AsyncIterator[ClientSession]:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "saga_server", *given), stdout=asyncio.subprocess.PIPE
     )
+    reading: asyncio.Task[bytes] | None = None
     try:
         assert process.stdout is not None
         while not (line := (await process.stdout.readline()).decode()).startswith(READY_AT):
             if not line:
                 raise RuntimeError(f"the server ended with code {await process.wait()}")
         base = line.removeprefix(READY_AT).strip().removesuffix("/v1")
-        async with ClientSession(base, timeout=ClientTimeout(total=120), connector=TCPConnector(limit=0)) as http:
-            yield http
+        reading = asyncio.create_task(process.stdout.read())
+        yield base
     finally:
         if process.returncode is None:
             process.terminate()
             await process.wait()
+        if reading is not None:
+            await reading

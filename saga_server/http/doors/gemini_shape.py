@@ -86,6 +86,10 @@ class GeminiShape(Shape):
         """White space, where a comment would be no JSON."""
         return b"\r\n" if self.listed else ALIVE
 
+    def notice(self, text: str) -> bytes:
+        """Nothing in a list: JSON has no comments."""
+        return b"" if self.listed else super().notice(text)
+
     def failure(self, body: bytes) -> bytes:
         """An error that ends the stream."""
         about = json.loads(body)["error"]

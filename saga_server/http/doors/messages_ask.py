@@ -72,8 +72,14 @@ def _message(message: Any, where: str) -> Iterator[dict[str, Any]]:
     blocks = _blocks(message.get("content"), f"{where}.content")
     for block in blocks:
         if block["type"] == "tool_result":
-            text = "\n".join(part["text"] for part in _content(block.get("content") or [], where) if "text" in part)
-            yield {"role": "tool", "tool_call_id": str(block.get("tool_use_id", "")), "content": text}
+            parts = _content(block.get("content") or [], where)
+            shown = any(part["type"] == "image_url" for part in parts)
+            text = "\n".join(part["text"] for part in parts if "text" in part)
+            yield {
+                "role": "tool",
+                "tool_call_id": str(block.get("tool_use_id", "")),
+                "content": parts if shown else text,
+            }
     content = _content([block for block in blocks if block["type"] != "tool_result"], f"{where}.content")
     calls = [_call(block) for block in blocks if block["type"] == "tool_use"]
     if calls:

@@ -73,6 +73,10 @@ class OllamaShape(Shape):
         """A line that says nothing: readers take every line for JSON."""
         return _line(self._told(""))
 
+    def notice(self, text: str) -> bytes:
+        """Nothing: a line has no place for it."""
+        return b""
+
     def failure(self, body: bytes) -> bytes:
         """A line with the error."""
         return _line({"error": json.loads(body)["error"]["message"]})

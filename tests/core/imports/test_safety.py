@@ -6,10 +6,13 @@ import base64
 import io
 import json
 import struct
+import threading
+import time
 import tracemalloc
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +21,8 @@ from saga_core.errors import BadInput, StoreError
 from saga_core.imports import Card, Lorebook, read_file
 from saga_core.imports.archives import plain_name
 from saga_core.maintenance import TakeIn
+from saga_core.recall.kept_lore import Kept, KeptLore, KeptMoment
+from saga_core.world import LoreEntry, LoreRule, library
 from tests.core.imports import samples
 
 
@@ -91,6 +96,46 @@ async def test_50_000_entries_become_a_world(tmp_path: Path, monkeypatch: pytest
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
         await saga.maintenance.take_in([("big.json", entries(50_000))], TakeIn())
         assert len(saga.worlds.get("big").lore) == 50_000
+
+
+def test_what_20_000_entries_in_10_000_groups_tell_is_found_in_time_that_grows_with_their_number() -> None:
+    rules = [LoreRule(mode="keep", groups=(f"group {number % 10_000}",)) for number in range(20_000)]
+    lore = [
+        LoreEntry(f"E{number}", "concept", "A1", text="Text.", constant=True, rule=rule)
+        for number, rule in enumerate(rules)
+    ]
+    kept = KeptLore(lore)
+    began = time.process_time()
+    told = kept.fire(KeptMoment(messages=("A word.",), count=2, replies=1, seed="s"))
+    assert len(told) == 10_000, "one of each group"
+    assert time.process_time() - began < 5.0, "looking through all entries for each group takes minutes"
+
+
+async def test_many_entries_are_read_and_looked_through_beside_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    threads: dict[str, set[int]] = {"fire": set(), "parse": set()}
+    fire, parse = KeptLore.fire, library.parse_world
+
+    def fired(self: KeptLore, moment: KeptMoment) -> list[Kept]:
+        threads["fire"].add(threading.get_ident())
+        return fire(self, moment)
+
+    def parsed(*given: Any, **named: Any) -> Any:
+        threads["parse"].add(threading.get_ident())
+        return parse(*given, **named)
+
+    monkeypatch.setattr(KeptLore, "fire", fired)
+    monkeypatch.setattr(library, "parse_world", parsed)
+    rows = {str(at): {"key": [f"word{at}x"], "content": f"Entry {at}.", "sticky": 1} for at in range(5_100)}
+    async with Saga.open({"storage": {"profile": "memory"}, "recall": {"deadline_ms": 60_000}}) as saga:
+        found = await saga.maintenance.take_in([("big.json", samples.plain({"entries": rows}))], TakeIn())
+        said = [{"role": "user", "content": "I look for word77x here."}]
+        pending = await saga.begin(said, world=found.things[0].world)
+        assert "Entry 77." in pending.plan.text()
+    assert threads["fire"] and threads["parse"]
+    assert threading.get_ident() not in threads["fire"] | threads["parse"]
 
 
 def test_a_page_in_a_card_is_a_text() -> None:

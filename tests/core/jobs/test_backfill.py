@@ -12,31 +12,44 @@ import pytest
 from saga_backends.tokens.estimate import BACKEND
 from saga_core import Saga
 from saga_core.config import load_config
-from saga_core.errors import NotSupported
+from saga_core.errors import NotSupported, UpstreamError
 from saga_core.maintenance import TakeIn
 from saga_core.ports import ChatPart, ChatRequest, FinishPart, TextPart, Usage, UsagePart
 from saga_core.registry import OpenOptions
-from saga_core.state_block import ItemAmount
-from tests.core.extraction.scripted import Scripted, changes
+from tests.core.extraction.scripted import Scripted
 from tests.core.imports import samples
 
 PLACES = "Harbour Mill Tower Crypt Garden Bridge Chapel".split()
 
 
+def told(text: str) -> str:
+    """The block about one turn: what changed in it, and nothing else."""
+    place = re.search(r"You walk to the (\w+)", text)
+    coin = re.search(r"You find the (coin \d+)", text)
+    lines = [f"location: {place[1]}", "location_moved: true", "present: [Ysolde]"] if place else []
+    lines += [f'items_gained: [{{name: "{coin[1]}", quantity: 1}}]'] if coin else []
+    return "\n".join(
+        [*lines, "mood: weary", "notes: The walk went on as before, through wind and along an empty road."]
+    )
+
+
 class Reader(Scripted):
-    """A model that reads a turn rightly, and bills what it was asked and what it said."""
+    """A model that reads turns rightly, one or several, and bills what it was asked and what it said."""
 
     async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
         self.asked.append(request)
         text = request.plan.text()
         counter = await BACKEND.open(OpenOptions())
-        place = re.search(r"You walk to the (\w+)", text)
-        coin = re.search(r"You find the (coin \d+)", text)
-        fields: dict[str, Any] = {"location": place[1] if place else None, "notes": "The walk went on as before."}
-        answer = changes(**fields, items_gained=(ItemAmount(coin[1]),) if coin else ())
+        answer = self.answer(text)
         yield TextPart(answer)
         yield FinishPart("stop")
         yield UsagePart(Usage(counter.count(text), counter.count(answer)), model="small", provider="small")
+
+    def answer(self, text: str) -> str:
+        turns = text.split("## Turn ")[1:]
+        if not turns:
+            return f"```state\n{told(text)}\n```"
+        return "\n".join(f"```state\nturn: {each.split()[0]}\n{told(each)}\n```" for each in turns)
 
 
 def chat_of(turns: int) -> bytes:
@@ -80,7 +93,7 @@ async def whole(turns: int) -> None:
         while state.left:
             state = await saga.background.backfill.step(session, 32)
             assert state.read
-        assert len(reader.asked) == turns, "a swipe that was not taken costs nothing"
+        assert len(reader.asked) == first.calls <= turns / 8, "several turns in a call; no swipe that was not taken"
         assert state.spent == pytest.approx(first.dollars, rel=0.1)
         found = await saga.describe(session)
         assert found["location"] == PLACES[turns % 7]
@@ -100,6 +113,19 @@ async def test_a_chat_of_500_turns_is_read_at_the_price_that_was_told() -> None:
     await whole(500)
 
 
+async def test_answers_longer_than_thought_are_in_the_estimate_once_some_were_read() -> None:
+    class Wordy(Reader):
+        def answer(self, text: str) -> str:
+            return super().answer(text).replace("notes: ", "notes: " + "It was a long way and nobody spoke. " * 5)
+
+    async with taken(60, Wordy()) as (saga, session):
+        first = state = await saga.background.backfill.step(session, 12)
+        while state.left:
+            state = await saga.background.backfill.step(session, 32)
+        assert first.spent is not None and first.dollars is not None
+        assert state.spent == pytest.approx(first.spent + first.dollars, rel=0.1)
+
+
 async def test_it_stops_and_goes_on() -> None:
     reader = Reader()
     async with taken(20, reader) as (saga, session):
@@ -108,9 +134,9 @@ async def test_it_stops_and_goes_on() -> None:
         played = await saga.describe(session)
         assert played["turn"] == 20, "the chat is there before it is read"
         again = await saga.background.backfill.step(session, 64)
-        assert (again.read, again.left, len(reader.asked)) == (12, 0, 20)
+        assert (again.read, again.left, len(reader.asked)) == (12, 0, 2)
         done = await saga.background.backfill.step(session, 64)
-        assert (done.read, done.dollars) == (0, 0.0) and len(reader.asked) == 20
+        assert (done.read, done.dollars) == (0, 0.0) and len(reader.asked) == 2
 
 
 async def test_what_was_read_is_undone_with_its_turn_alone() -> None:
@@ -123,20 +149,64 @@ async def test_what_was_read_is_undone_with_its_turn_alone() -> None:
         assert (await saga.describe(session, swipe))["location"] == PLACES[4], "the swipe is not read"
 
 
+class Reluctant(Reader):
+    """Leaves out a turn of each window, and says nothing of use about it when it is asked about that turn alone."""
+
+    def answer(self, text: str) -> str:
+        turns = text.split("## Turn ")[1:]
+        if not turns:
+            return "I would rather not." if "number 3 " in text else super().answer(text)
+        blocks = super().answer(text).split("\n\n")
+        whole = "\n\n".join(blocks)
+        third = next((each for each in turns if "number 3 " in each), None)
+        if third is None:
+            return whole
+        return re.sub(rf"```state\nturn: {third.split()[0]}\n.*?```", "", whole, flags=re.DOTALL)
+
+
 async def test_a_turn_that_fails_is_told_and_does_not_stop_the_rest() -> None:
-    class Failing(Reader):
+    reader = Reluctant()
+    async with taken(6, reader) as (saga, session):
+        state = await saga.background.backfill.step(session, 64)
+        assert (state.left, state.failed) == (0, 1)
+        assert len(reader.asked) == 3, "all at once, then the one that was left out, twice"
+        assert (await saga.describe(session))["location"] == PLACES[6]
+
+
+async def test_a_model_that_cannot_read_several_turns_is_asked_about_each_and_that_is_told() -> None:
+    class Single(Reader):
+        def answer(self, text: str) -> str:
+            return "What do you mean?" if "## Turn 2" in text else super().answer(text)
+
+    reader = Single()
+    async with taken(40, reader) as (saga, session):
+        while (state := await saga.background.backfill.step(session, 24)).left:
+            assert state.read
+        assert len(reader.asked) == 40 + 2, "two windows are enough to see that it cannot"
+        assert (await saga.describe(session))["location"] == PLACES[40 % 7]
+        assert "small does not answer" in (await saga.status())["degraded"]["extraction.windows"]
+
+
+async def test_a_model_whose_context_is_too_small_for_a_window_is_asked_about_each() -> None:
+    class Narrow(Reader):
         async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
-            if "number 3 " in request.plan.text():
-                self.asked.append(request)
-                yield TextPart("I would rather not.")
-                yield FinishPart("stop")
-                return
+            if "## Turn 2" in request.plan.text():
+                raise UpstreamError("the prompt is longer than the context", status=400)
             async for part in super().stream(request):
                 yield part
 
-    async with taken(6, Failing()) as (saga, session):
+    async with taken(6, Narrow()) as (saga, session):
         state = await saga.background.backfill.step(session, 64)
-        assert (state.left, state.failed) == (0, 1)
+        assert (state.read, state.left, state.failed) == (6, 0, 0)
+
+
+async def test_what_a_window_says_is_recorded_at_the_turn_where_it_happened() -> None:
+    async with taken(9, Reader()) as (saga, session):
+        await saga.background.backfill.step(session, 64)
+        live = await saga.parts.live.get(session)
+        path = live.tree.path(live.head)
+        for depth in range(1, 10):
+            assert (await saga.describe(session, path[depth].id))["location"] == PLACES[depth % 7]
 
 
 async def test_without_a_model_it_says_what_to_do() -> None:

@@ -103,6 +103,43 @@ async def test_a_server_that_slept_past_its_lease_writes_nothing_and_notices_by_
     assert a.leases.counters.counts["leases.lost"] == 1
 
 
+async def test_a_server_that_slept_past_its_lease_shows_nothing_old_and_asks_for_no_reply(time: FakeTime) -> None:
+    _, (a, b) = await servers("a", "b")
+    await created(a)
+    await b.beats()  # sees the other
+    time.passes(SECONDS + 0.1)
+    await b.leases.own(S)
+    await b.plays("t-of-b")
+    assert not a.leases.holds(S)
+    assert not await a.leases.is_current(S), "it would show a story without the latest turn"
+    assert a.stale == [S]
+    with pytest.raises(OwnedElsewhere):
+        await a.leases.own(S)
+
+
+async def test_a_server_that_wakes_lets_go_what_was_taken_with_its_first_sign_of_life(time: FakeTime) -> None:
+    _, (a, b) = await servers("a", "b")
+    await created(a)
+    await b.beats()
+    time.passes(SECONDS + 0.1)
+    await b.leases.own(S)
+    await a.beats()
+    assert a.leases.held(S) is None
+    assert a.stale == [S]
+
+
+async def test_a_server_that_slept_and_lost_nothing_keeps_what_it_has_in_memory(time: FakeTime) -> None:
+    _, (a, b) = await servers("a", "b")
+    await created(a)
+    await b.beats()
+    time.passes(SECONDS + 0.1)
+    assert await a.leases.is_current(S)
+    assert await a.leases.own(S) is False
+    await a.beats()
+    assert a.leases.holds(S)
+    assert a.stale == []
+
+
 async def test_a_server_that_slept_and_was_not_missed_goes_on(time: FakeTime) -> None:
     shared, (a, b) = await servers("a", "b")
     await created(a)

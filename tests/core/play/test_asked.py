@@ -33,19 +33,19 @@ def choice(shelf: Shelf, words: str, system: str = "", **fields: Any) -> WorldCh
     return WorldChoice(shelf, fields.get("explicit"), read_transcript(messages), fields.get("default"))
 
 
-def test_a_world_is_looked_for_when_it_is_asked_for_and_once() -> None:
+async def test_a_world_is_looked_for_when_it_is_asked_for_and_once() -> None:
     shelf = Shelf(World("ersia", "에르시아"))
     asked = choice(shelf, "가자", default="ersia")
     assert shelf.looked == 0
-    assert asked.get() is asked.get() is shelf.worlds["ersia"]
+    assert await asked.get() is await asked.get() is shelf.worlds["ersia"]
     assert shelf.looked == 1
 
 
-def test_an_unknown_explicit_world_is_an_error_each_time() -> None:
+async def test_an_unknown_explicit_world_is_an_error_each_time() -> None:
     asked = choice(Shelf(), "go", explicit="nowhere")
     for _ in range(2):
         with pytest.raises(NotFound):
-            asked.get()
+            await asked.get()
 
 
 @pytest.mark.parametrize(
@@ -57,18 +57,19 @@ def test_an_unknown_explicit_world_is_an_error_each_time() -> None:
         ("…", "You tell it.", "en"),
     ],
 )
-def test_an_empty_world_speaks_the_language_of_the_chat(words: str, system: str, language: str) -> None:
-    assert choice(Shelf(), words, system).get().language == language
+async def test_an_empty_world_speaks_the_language_of_the_chat(words: str, system: str, language: str) -> None:
+    assert (await choice(Shelf(), words, system).get()).language == language
 
 
-def test_a_written_world_keeps_its_language() -> None:
-    assert choice(Shelf(World("ersia", "에르시아", language="ko")), "I go on.", default="ersia").get().language == "ko"
+async def test_a_written_world_keeps_its_language() -> None:
+    asked = choice(Shelf(World("ersia", "에르시아", language="ko")), "I go on.", default="ersia")
+    assert (await asked.get()).language == "ko"
 
 
-def test_the_last_messages_tell_the_language_where_it_changed() -> None:
+async def test_the_last_messages_tell_the_language_where_it_changed() -> None:
     messages = [{"role": "user", "content": "A long story in another language, told long ago."}] * 20
     messages += [{"role": "user", "content": "숲으로 간다."}] * 8
-    assert WorldChoice(Shelf(), None, read_transcript(messages), None).get().language == "ko"
+    assert (await WorldChoice(Shelf(), None, read_transcript(messages), None).get()).language == "ko"
 
 
 class Steps:

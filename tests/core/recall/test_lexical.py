@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from saga_core.language.tokens import terms
 from saga_core.recall import lexical
 from saga_core.recall.lexical import LexicalIndex
+from saga_core.recall.segments import unpack
 
 WORDS = "크룩 열쇠 숲에서 검을 에르겐에게 key keys goblin forest 고대 유적 약초 forge dark".split()
 documents = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join), max_size=14)
@@ -192,3 +193,31 @@ def test_in_how_many_documents_a_term_stands() -> None:
     assert index.spread("dog", 3, lambda id_: id_ in {"d2", "d4"}) == 2
     assert index.spread("dog", 3, lambda id_: True) == 4
     assert index.spread("dog", 30, lambda id_: False) == 10
+
+
+@given(documents, st.integers(0, 3), st.integers(0, 14), st.booleans())
+def test_common_terms_are_those_in_more_documents_whenever_it_was_asked_before(
+    texts: list[str], most: int, first: int, removed: bool
+) -> None:
+    index = LexicalIndex()
+    for at, (id_, text) in enumerate(named(texts).items()):
+        if at == first:
+            index.common(most)
+        index.add(id_, text)
+    if removed and texts:
+        index.remove("t00")
+    kept = texts[1:] if removed else texts
+    counted = Counter(term for text in kept for term in set(terms(text)))
+    assert index.common(most) == {term for term, count in counted.items() if count > most}
+
+
+def test_common_terms_count_those_of_segments_and_of_what_came_later() -> None:
+    texts = {"a": "goblin key", "b": "goblin forge"}
+    index = LexicalIndex()
+    index.take(unpack(index_of(texts).packed(list(texts.values()))), list(texts.values()))
+    assert index.common(1) == set(terms("goblin"))
+    index.add("c", "forge dark")
+    assert index.common(1) == set(terms("goblin forge"))
+    assert index.common(2) == set()
+    index.search("goblin forge", k=3)
+    assert index.common(0) == set(terms("goblin key forge dark"))

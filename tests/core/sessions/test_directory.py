@@ -24,8 +24,12 @@ class Slow(MemoryState):
         return await super().get(keys)
 
 
-def no_world() -> World:
+async def no_world() -> World:
     raise AssertionError("no world is needed")
+
+
+async def the_world() -> World:
+    return WORLD
 
 
 async def test_a_session_that_begins_is_recorded_counted_and_rendered() -> None:
@@ -43,11 +47,11 @@ async def test_a_session_that_begins_is_recorded_counted_and_rendered() -> None:
 
 async def test_a_name_finds_its_session_and_begins_one_where_there_is_none() -> None:
     stage = Stage()
-    session, timeline = await stage.directory.named("모험", "mina", lambda: WORLD)
+    session, timeline = await stage.directory.named("모험", "mina", the_world)
     assert (session.label, timeline) == ("모험", "")
     assert await stage.directory.named("모험", "mina", no_world) == (session, "")
     assert await stage.directory.named(session.id, "mina", no_world) == (session, "")
-    other, _ = await stage.directory.named("모험", "jun", lambda: WORLD)
+    other, _ = await stage.directory.named("모험", "jun", the_world)
     assert other.id != session.id
 
 
@@ -73,13 +77,13 @@ async def test_a_timeline_stands_behind_the_last_at_sign() -> None:
 
 @pytest.mark.parametrize("name", ["me@home", "@home", "me@"])
 async def test_a_name_with_an_at_sign_is_a_name_where_no_session_stands_before_it(name: str) -> None:
-    session, timeline = await Stage().directory.named(name, "", lambda: WORLD)
+    session, timeline = await Stage().directory.named(name, "", the_world)
     assert (session.label, timeline) == (name, "")
 
 
 async def test_two_that_begin_one_name_at_once_get_one_session() -> None:
     stage = Stage(Journal(Slow()))
-    found = await asyncio.gather(*(stage.directory.named("모험", "mina", lambda: WORLD) for _ in range(3)))
+    found = await asyncio.gather(*(stage.directory.named("모험", "mina", the_world) for _ in range(3)))
     assert len({session.id for session, _ in found}) == 1
     assert len(await stage.journal.sessions()) == 1
 

@@ -19,10 +19,10 @@ from saga_core.stores import Mutation, Node
 class Engine(MemoryGraph):
     """A graph that says it is another engine."""
 
-    def __init__(self, name: str, location: str = "", *, durable: bool = True) -> None:
+    def __init__(self, name: str, location: str = "", *, durable: bool = True, identity: str = "") -> None:
         super().__init__()
         kept = frozenset({Capability.DURABLE}) if durable else frozenset()
-        self._shown = evolve(super().info, name=name, location=location, capabilities=kept)
+        self._shown = evolve(super().info, name=name, location=location, capabilities=kept, identity=identity)
 
     @property
     def info(self) -> Any:
@@ -82,3 +82,28 @@ async def test_an_engine_that_keeps_nothing_misses_nothing(state: MemoryState) -
     await start(state, Engine("kuzu", "/data/graph"))
     assert await start(state, Engine("memory", durable=False)) == {}
     assert "graph.changed" in await start(state, Engine("kuzu", "/data/graph"))
+
+
+async def test_another_address_of_the_same_data_is_no_change(state: MemoryState) -> None:
+    """Servers that share a database may reach it by different ways, and one that starts must not empty what others
+    show."""
+    await start(state, Engine("postgres", "db1:5432/saga"))  # written by a version that knew addresses only
+    for location in ("db1:5432/saga", "db2:6432/saga", "db1:5432/saga"):
+        graph = await filled(Engine("postgres", location, identity="one"))
+        assert await start(state, graph) == {}
+        assert await graph.scopes() == ["s"]
+
+
+async def test_other_data_at_the_same_address_is_a_change(state: MemoryState) -> None:
+    await start(state, Engine("postgres", "db:5432/saga", identity="one"))
+    graph = await filled(Engine("postgres", "db:5432/saga", identity="other"))
+    assert "graph.changed" in await start(state, graph)
+    assert await graph.scopes() == []
+    assert await start(state, graph) == {}
+
+
+async def test_data_that_others_showed_meanwhile_is_a_change(state: MemoryState) -> None:
+    await start(state, Engine("postgres", "db:5432/saga", identity="one"))
+    await start(state, Engine("kuzu", "/data/graph"))
+    graph = await filled(Engine("postgres", "db:5432/saga", identity="one"))
+    assert "written with kuzu, and postgres may lack" in (await start(state, graph))["graph.changed"]

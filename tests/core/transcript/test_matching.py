@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -13,6 +14,13 @@ from tests.core.transcript.known import EN, KO, Shelf, first_request, told, user
 
 async def place(shelf: Shelf, messages: list[dict[str, Any]], **options: Any) -> Match:
     return await shelf.matcher.match(read_transcript(messages), **{"owner": "", **options})
+
+
+def named(name: str) -> Callable[[], Awaitable[str]]:
+    async def world() -> str:
+        return name
+
+    return world
 
 
 def texts(match: Match) -> list[str]:
@@ -147,10 +155,10 @@ async def test_only_one_session_is_searched_where_it_is_named() -> None:
 async def test_a_chat_that_begins_alike_is_that_session_begun_again_in_the_same_world() -> None:
     shelf = Shelf()
     root, _ = await shelf.story("가자", KO[0])
-    again = await place(shelf, user("가자"), world=lambda: "ersia")
+    again = await place(shelf, user("가자"), world=named("ersia"))
     assert (again.session, again.parent, again.how, again.unknown) == ("s1", root, "opening", ())
-    assert (await place(shelf, user("가자"), world=lambda: "elsewhere")).session is None
-    assert (await place(shelf, user("멈추자"), world=lambda: "ersia")).session is None
+    assert (await place(shelf, user("가자"), world=named("elsewhere"))).session is None
+    assert (await place(shelf, user("멈추자"), world=named("ersia"))).session is None
 
 
 async def test_the_newest_of_the_chats_that_begin_alike_is_taken() -> None:

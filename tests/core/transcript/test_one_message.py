@@ -16,10 +16,14 @@ ON = "[Continue your last message without repeating its original content.]"
 PLAY = f"{EN[0]}\n\nGuard: Halt!\nGuard: Who goes there?\n\nNobody answers him."
 
 
+async def of_ersia() -> str:
+    return "ersia"
+
+
 async def located(shelf: Shelf, *parts: str, behind: str = "") -> Located:
     messages: list[dict[str, Any]] = user("\n\n".join([CARD, "Mera: What brings you here?", *parts]))
     messages += [{"role": "assistant", "content": behind}] if behind else []
-    return await locate(shelf.matcher, read_transcript(messages), owner="", only=None, world=lambda: "ersia")
+    return await locate(shelf.matcher, read_transcript(messages), owner="", only=None, world=of_ersia)
 
 
 def said(found: Located) -> list[tuple[str, str]]:

@@ -192,6 +192,20 @@ class TestRefusals:
 
 
 class TestExplain:
+    def test_why_a_text_was_told_or_not(self, played: dict[str, str]) -> None:
+        whole = printed("explain", "나의 모험", "끝", "--data", "자료", "--json")
+        piece = max(whole["pieces"], key=lambda each: len(each["text"]))
+        result = saga("explain", "나의 모험", "끝", "--data", "자료", "--text", piece["text"])
+        assert result.exit_code == 0, result.stderr
+        head, first, reason, *_ = result.stdout.splitlines()
+        assert head.startswith(f"turn {played['second']}")
+        assert first.strip().startswith("100%")
+        assert reason.strip().startswith("told · score")
+        nothing = saga("explain", "나의 모험", "--data", "자료", "--text", "우주선이 달에 내려앉았다")
+        assert "nothing that is known says this" in nothing.stdout
+        found = printed("explain", "나의 모험", "끝", "--data", "자료", "--text", piece["text"], "--json")
+        assert found["found"][0]["reason"] == "told"
+
     def test_words(self, played: dict[str, str]) -> None:
         result = saga("explain", "나의 모험", played["second"], "--data", "자료", "--skipped")
         assert result.exit_code == 0, result.stderr

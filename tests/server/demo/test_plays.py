@@ -30,8 +30,10 @@ ENDS = {
     ("language", "stores", "shown"),
     [
         ("ko", (), "graph networkx"),
-        ("en", (), "vector sqlite"),
-        ("ko", ("--profile", "full"), "graph ladybug 0.* vector chroma 1."),
+        pytest.param("en", (), "vector sqlite", marks=pytest.mark.deep),
+        pytest.param(
+            "ko", ("--profile", "full"), "graph ladybug 0.* vector chroma 1.", marks=pytest.mark.deep
+        ),  # in each run the engines are compared by tests/backends/test_same_context.py
         pytest.param("en", ("--profile", "full-lance"), "graph ladybug 0.* vector lancedb 0.", marks=pytest.mark.deep),
         pytest.param(
             "en", ("--profile", "full", "--graph", "kuzu"), "graph kuzu 0.* vector chroma 1.", marks=pytest.mark.deep

@@ -235,6 +235,7 @@ def test_every_piece_of_a_stream_is_an_event(shape: Shape) -> None:
         shape.text(0, "비\n"),
         shape.finish(0, "length"),
         shape.alive(),
+        shape.notice("어둠\n\nwaits"),
         shape.failure(b'{"error":{"message":"no"}}'),
     ]
     for piece in pieces:

@@ -34,7 +34,7 @@ function Degraded({ status }) {
   return html`<${Part} name="degraded" title=${t("degraded")}>
     ${modes.length === 0 && status.silent.length === 0 && failed.length === 0 && html`<p class="notice good">${t("fine")}</p>`}
     ${modes.map(([name, why]) => html`<div class="notice warn" key=${name} data-item="mode" data-name=${name}>
-      <p><strong>${name}</strong></p><p><${Text} value=${why} /></p></div>`)}
+      <p><strong>${name}</strong></p><p><${Text} value=${why} most=${4_000} /></p></div>`)}
     ${status.silent.map((each) => html`<div class="notice warn" key=${each.session} data-item="silent"><p><strong>${t("silent")}</strong></p>
       <p>${t("silentHelp", { n: each.replies ?? 3 })} <a href=${to("now", { session: each.session })}>${brief(each.label || each.session, 40)}</a></p></div>`)}
     ${failed.length > 0 && html`<h3>${t("failed")}</h3><ul>${failed.map((each, at) => html`<li key=${at}><${Text} value=${each.reason ?? each} /></li>`)}</ul>`}

@@ -29,8 +29,8 @@ export function Page({ session }) {
     <${Read} from=${memories}>${memories.data && html`<${Learned} session=${session} found=${memories.data} query=${query} ask=${ask} changed=${changed} />`}<//>
     <${Waiting} session=${session} rows=${(changes.data?.changes ?? []).filter((each) => each.waiting)} entities=${entities.data?.entities ?? []} changed=${changed} />
     <div class="columns">
-      <${Read} from=${changes}>${changes.data && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} entities=${entities.data?.entities ?? []} changed=${changed} />`}<//>
-      <${Read} from=${curation}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} changed=${changed} />
+      <${Read} from=${changes} beside=${[memories]}>${changes.data && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} entities=${entities.data?.entities ?? []} changed=${changed} />`}<//>
+      <${Read} from=${curation} beside=${[memories, changes]}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} changed=${changed} />
         <${Story} rows=${curation.data.story} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} />`}<//>
     </div>`;
 }

@@ -37,7 +37,7 @@ export function Page({ session, params }) {
       <div>${params.who
         ? html`<${One} key=${params.who} session=${session} id=${params.who} turn=${turn} all=${entities.data?.entities ?? []} changed=${changed} />`
         : html`<${Read} from=${entities}>${entities.data && html`<${List} all=${entities.data.entities} />`}<//>`}</div>
-      <${Read} from=${graph}>${graph.data && html`<${Drawn} found=${graph.data} who=${params.who} />`}<//>
+      <${Read} from=${graph} beside=${params.who ? [] : [entities]}>${graph.data && html`<${Drawn} found=${graph.data} who=${params.who} />`}<//>
     </div>`;
 }
 

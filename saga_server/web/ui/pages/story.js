@@ -7,6 +7,7 @@ import { keep, to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Copy, Failed, Part, Read, useRun } from "../parts/common.js";
 import { Lines } from "../parts/correcting.js";
+import billing from "../words/bill.js";
 import shell from "../words/shell.js";
 import words from "../words/story.js";
 
@@ -25,7 +26,7 @@ export function Page({ session, params }) {
       : html`<p class="hint wideOnly">${t("openHint")}</p>`}
       <${Read} from=${names}>${names.data && html`<${Timelines} session=${session} found=${names} open=${params.turn} changed=${reload} />`}<//>
     </div>
-    <${Read} from=${tree}>${tree.data && html`<${Tree} session=${session} tree=${tree.data} open=${params.turn} />`}<//>
+    <${Read} from=${tree} beside=${[names]}>${tree.data && html`<${Tree} session=${session} tree=${tree.data} open=${params.turn} />`}<//>
   </div>`;
 }
 
@@ -124,8 +125,9 @@ function Turn({ session, id, head, changed }) {
 
 function Bills({ bills }) {
   const t = useWords(words);
+  const b = useWords(billing);
   if (!bills.length) return html`<p class="none">${t("noBill")}</p>`;
-  return html`<ul>${bills.map((each) => html`<li key=${each.call} data-item="bill">${each.purpose}: ${t("tokens", each)}${each.dollars !== null && `, ${t("dollars", { n: each.dollars.toFixed(5) })}`}</li>`)}</ul>`;
+  return html`<ul>${bills.map((each) => html`<li key=${each.call} data-item="bill">${each.purpose in billing.en ? b(each.purpose) : each.purpose}: ${t("tokens", each)}${each.dollars !== null && `, ${t("dollars", { n: each.dollars.toFixed(5) })}`}</li>`)}</ul>`;
 }
 
 /** An edit of the timelines under the condition that they are as they were when it was begun. */

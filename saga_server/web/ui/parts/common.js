@@ -13,14 +13,19 @@ export function Failed({ error, again }) {
   return html`<div class="notice bad" role="alert" data-item="error">
     ${error.status === 412 && html`<p>${t("changedMeanwhile")}</p>`}
     <p>${text}</p>
-    ${again && html`<button type="button" data-action="again" onClick=${again}>${t("again")}</button>`}
+    ${(again || error.kind === "store_error") && html`<div class="actions">
+      ${again && html`<button type="button" data-action="again" onClick=${again}>${t("again")}</button>`}
+      ${error.kind === "store_error" && html`<a href=${to("health")} data-action="health">${t("toHealth")}</a>`}</div>`}
   </div>`;
 }
 
-/** Something that is being read: its error, a word of patience, or `children`. */
-export function Read({ from, children }) {
+/** Something that is being read: its error, a word of patience, or `children`. What one of `beside` failed of, too, is
+    said there alone. */
+export function Read({ from, beside = [], children }) {
   const t = useWords(words);
-  return html`<${Failed} error=${from.error} again=${from.reload} />
+  const said = beside.some((each) => each.error && each.error.message === from.error?.message);
+  const again = () => [from, ...beside].forEach((each) => each.error && each.reload());
+  return html`<${Failed} error=${said ? null : from.error} again=${again} />
     ${from.data ? children : !from.error && html`<p class="patience" role="status">${t("loading")}</p>`}`;
 }
 

@@ -8,6 +8,7 @@ import { observable, useObservable } from "../lib/observable.js";
 import { go, keep, place, to } from "../lib/router.js";
 import { brief, harmless } from "../lib/text.js";
 import { PAGES } from "../pages/list.js";
+import { Failed } from "./common.js";
 import words from "../words/shell.js";
 
 const theme = observable(taste.read("theme") ?? "auto");
@@ -29,28 +30,33 @@ export function Shell() {
   const rows = [...(sessions.data?.sessions ?? [])].sort((a, b) => b.updated - a.updated);
   const chosen = rows.find((each) => each.id === params.session || (each.label && each.label === params.session));
   useEffect(() => {
+    if (!page && sessions.error?.kind === "store_error") go("health");
     if (!sessions.data) return;
     if (!page) go(rows.length ? "now" : "start", rows.length ? { session: rows[0].id } : {});
     else if (!params.session && rows.length) keep({ session: rows[0].id });
     else if (params.session && !chosen && !all && sessions.data.fleeting) showAll(true);
-  }, [sessions.data, page, params.session]);
+  }, [sessions.data, sessions.error, page, params.session]);
   const session = chosen?.id ?? params.session ?? null;
+  // Where not even the list can be read, no page about a session can: that is said once.
+  const unread = wanted?.session && !sessions.data && sessions.error?.kind === "store_error";
   return html`
     <a class="skip" href="#content" onClick=${(event) => { event.preventDefault(); document.getElementById("content").focus(); }}>${t("skip")}</a>
-    <${Header} rows=${rows} session=${session} fleeting=${all ? 0 : (sessions.data?.fleeting ?? 0)} showAll=${() => showAll(true)} />
+    <${Header} rows=${rows} session=${chosen?.id ?? ""} none=${t(sessions.data ? "noSession" : sessions.error ? "unread" : "loading")} fleeting=${all ? 0 : (sessions.data?.fleeting ?? 0)} showAll=${() => showAll(true)} />
     <div class="body">
       <${Pages} current=${page} />
       <main id="content" tabindex="-1" data-page=${page || null}>
         <${Connection} />
         ${wanted
-          ? html`<${Loaded} key=${wanted.id} page=${wanted} session=${session} params=${params} known=${sessions.data !== null} />`
+          ? unread
+            ? html`<h1>${wanted.title[language.get()]}</h1><${Failed} error=${sessions.error} again=${sessions.reload} />`
+            : html`<${Loaded} key=${wanted.id} page=${wanted} session=${session} params=${params} known=${sessions.data !== null} />`
           : page && html`<p>${t("noPage")}</p>`}
       </main>
     </div>
     <${Lock} />`;
 }
 
-function Header({ rows, session, fleeting, showAll }) {
+function Header({ rows, session, none, fleeting, showAll }) {
   const t = useWords(words);
   const chosen = useObservable(language);
   const change = (event) => {
@@ -63,8 +69,8 @@ function Header({ rows, session, fleeting, showAll }) {
       <span aria-hidden="true">☰</span><span class="unseen">${t("menu")}</span></button>
     <a class="brand" href=${to("now")}>SAGA</a>
     <label class="session"><span class="unseen">${t("session")}</span>
-      <select data-action="session" value=${session ?? ""} onChange=${change} disabled=${!rows.length}>
-        ${!rows.length && html`<option value="">${t("noSession")}</option>`}
+      <select data-action="session" value=${session} onChange=${change} disabled=${!rows.length}>
+        ${!session && html`<option value="">${none}</option>`}
         ${rows.map((each) => html`<option key=${each.id} value=${each.id}>${sessionName(each, t, chosen)} · ${t("turn", { n: each.depth })}</option>`)}
         ${fleeting > 0 && html`<option value="*">${t("fleeting", { n: fleeting })}</option>`}
       </select></label>

@@ -1,0 +1,148 @@
+"""A window: several turns of a path, one behind another, in one question; and its answer, told apart by turn."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from attrs import frozen
+
+from saga_core.extraction.answer_schema import answer_schema
+from saga_core.extraction.question import QUOTE, brief, form, quoted, words_of
+from saga_core.language import every
+from saga_core.messages import PromptPlan, question
+from saga_core.model import WorldState
+from saga_core.model_calls import Count, without_injected
+from saga_core.state_block import BlockFields, BlockStatus, StateReading, hide, parse_block
+
+TURNS = 12
+"""Turns of one window, at most: an answer has a block for each."""
+TOKENS = 3_000
+"""Tokens of the turns of one window, as they are quoted. One turn is a window, however long it is."""
+
+_WORDS, _REPLY = 250, 900
+"""Tokens of the player's words and of a reply; what is longer loses its middle."""
+_NOTHING = StateReading("", BlockStatus.OK, BlockFields())
+
+
+@frozen
+class Told:
+    """A turn as it is quoted: its texts without what SAGA put into them, within their bounds."""
+
+    text: str
+    tokens: int
+
+
+def told(user: str, reply: str, language: str, count: Count) -> Told:
+    """The player's words and the reply, quoted."""
+    words = words_of(language)
+    lines = []
+    said = quoted(without_injected(user), _WORDS, count)
+    if said:
+        lines += [words.words, said]
+    lines += [words.reply, quoted(without_injected(reply), _REPLY, count)]
+    text = "\n".join(lines)
+    return Told(text, count(text))
+
+
+def fits(sizes: Sequence[int]) -> int:
+    """How many of the turns, of so many tokens each, are one window: the first at least."""
+    total = 0
+    for number, size in enumerate(sizes):
+        total += size
+        if number and (number == TURNS or total > TOKENS):
+            return number
+    return len(sizes)
+
+
+def ask_window(
+    turns: Sequence[Told], state: WorldState, language: str, count: Count, *, names: tuple[str, ...] = ()
+) -> PromptPlan:
+    """The question about turns that follow one another; they are numbered from 1.
+
+    ``state`` is what was true before the first. The system message is the same for every window of a language, so that
+    providers find it in their cache.
+    """
+    words = words_of(language)
+    block = form(language).replace("```state\n", f"```state\nturn: <{words.number}>\n", 1)
+    lines = [words.before]
+    lines += [QUOTE + line for line in brief(state, "\n".join(each.text for each in turns), names, language, count)]
+    for number, each in enumerate(turns, 1):
+        lines += ["", f"## {words.turn} {number}", each.text]
+    return question(f"{words.window}\n\n{block}", "\n".join(lines))
+
+
+def window_schema() -> dict[str, Any]:
+    """The JSON schema of an answer: a list of turns, each with its number and the block's fields."""
+    each = answer_schema()
+    fields = {"turn": {"type": "integer"}, **each["properties"]}
+    each |= {"properties": fields, "required": list(fields)}
+    turns = {"type": "array", "items": each}
+    return {"type": "object", "properties": {"turns": turns}, "required": ["turns"], "additionalProperties": False}
+
+
+def read_window(text: str, turns: int) -> dict[int, StateReading]:
+    """What an answer reports, by the turns' numbers. Turns that it leaves out, says twice, or of which nothing can be
+    read, are not there.
+    """
+    found: dict[int, StateReading] = {}
+    twice: set[int] = set()
+    for number, reading in _readings(text, turns):
+        if number in found:
+            twice.add(number)
+        if 1 <= number <= turns and reading.status is not BlockStatus.FALLBACK:
+            found[number] = reading
+    return {number: reading for number, reading in found.items() if number not in twice}
+
+
+def _readings(text: str, turns: int) -> list[tuple[int, StateReading]]:
+    plain = _json(text)
+    if plain:
+        return [(number, _read(json.dumps(fields, ensure_ascii=False))) for number, fields in plain]
+    hidden = hide(text)
+    blocks = [block for block in hidden.blocks if not block.thinking and not block.loose]
+    numbered = [(_number().match(block.body), block) for block in blocks]
+    if len(blocks) == turns and not any(each for each, _ in numbered):
+        return [(at, _read(block.body)) for at, block in enumerate(blocks, 1) if block.closed]
+    return [
+        (int(each[1]), _read(block.body[each.end() :])) for each, block in numbered if each is not None and block.closed
+    ]
+
+
+def _json(text: str) -> list[tuple[int, dict[str, Any]]]:
+    """The turns of an answer that is one JSON object or list, also in a fence or behind words; none for another."""
+    starts = [at for at in (text.find("{"), text.find("[")) if at >= 0]
+    if not starts:
+        return []
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text, min(starts))
+    except (ValueError, RecursionError):
+        return []
+    rows = value.get("turns", [value]) if isinstance(value, dict) else value
+    found = []
+    for row in rows if isinstance(rows, list) else ():
+        number = row.get("turn") if isinstance(row, dict) else None
+        if isinstance(number, str) and number.isdecimal() and len(number) < 4:
+            number = int(number)
+        if isinstance(number, int) and not isinstance(number, bool):
+            found.append((number, {key: value for key, value in row.items() if key != "turn"}))
+    return found
+
+
+@cache
+def _number() -> re.Pattern[str]:
+    """The line of a block that says which turn it is of, in any language."""
+    names = {"turn", *(each.questions.extraction.turn.casefold() for each in every())}
+    names |= {each.questions.extraction.number.casefold() for each in every()}
+    named = "|".join(map(re.escape, sorted(names)))
+    return re.compile(rf"^[\s{{]*[\"']?(?:{named})[\"']?\s*[:：=]\s*[\"'<]?(\d{{1,3}})[\"'>]?[ \t]*,?", re.IGNORECASE)
+
+
+def _read(body: str) -> StateReading:
+    if not body.strip(" \t\n{}"):
+        return _NOTHING
+    parsed = parse_block(body)
+    return StateReading("", parsed.status, parsed.fields, parsed.problems, parsed.invalid)

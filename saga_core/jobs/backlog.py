@@ -1,0 +1,67 @@
+"""The backlog of a session: the turns whose changes a model is to be asked about, and what it has said."""
+
+from __future__ import annotations
+
+import asyncio
+
+from attrs import define, field
+
+from saga_core.journal import Wanted
+from saga_core.model import Delta, Node, TurnKind
+from saga_core.sessions import LiveSession
+from saga_core.state_block import StateReading
+
+
+@define(eq=False)
+class Backlog:
+    """The turns of one session that are to be read."""
+
+    session: str
+    wanted: dict[str, Wanted] = field(factory=dict)
+    proved: set[str] = field(factory=set)
+    """Turns that count though none continues them: a request's history showed them, or somebody asked."""
+    read: dict[str, Delta] = field(factory=dict)
+    """Answers that could not be recorded yet."""
+    heard: dict[str, StateReading] = field(factory=dict)
+    """What the answer about a window says of turns whose turn to be recorded has not come yet."""
+    alone: set[str] = field(factory=set)
+    """Turns that an answer about a window left out: each is asked about by itself."""
+    turn: str = ""
+    """The turn that is being read."""
+    over: asyncio.Event | None = None
+    """While the model is asked: set when it was, and its answer counts."""
+    done: int = 0
+
+    def forget(self, turn: str) -> None:
+        """Want nothing of a turn any more."""
+        self.wanted.pop(turn, None)
+        self.hear_again(turn)
+        self.proved.discard(turn)
+
+    def hear_again(self, turn: str) -> None:
+        """What was answered about a turn does not count any more."""
+        self.read.pop(turn, None)
+        self.heard.pop(turn, None)
+        self.alone.discard(turn)
+
+    def is_due(self, live: LiveSession, turn: str, *, at_head: bool) -> bool:
+        """Whether a turn is to be read now: it has not failed for good, and it counts, as ``at_head`` the head does."""
+        each = self.wanted[turn]
+        if each.failed or turn not in live.tree:
+            return False
+        if each.asked or turn in self.proved or live.tree.get(turn).kind is TurnKind.ADOPTED:
+            return True
+        return bool(live.tree.children.get(turn)) or (at_head and turn == live.head)
+
+    def due(self, live: LiveSession, *, at_head: bool) -> list[Node]:
+        """The turns that are to be read now."""
+        return [live.tree.get(turn) for turn in self.wanted if self.is_due(live, turn, at_head=at_head)]
+
+    def oldest_first(self, node: Node) -> bool:
+        """Whether a turn is read after those above it, for somebody asked and it was not narrated here."""
+        wanted = self.wanted.get(node.id)
+        return node.kind in (TurnKind.IMPORTED, TurnKind.ADOPTED) and wanted is not None and wanted.asked
+
+    def in_window(self, node: Node) -> bool:
+        """Whether a turn is read in one call with those below it."""
+        return self.oldest_first(node) and node.id not in self.alone

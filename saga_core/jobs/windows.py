@@ -1,0 +1,73 @@
+"""Windows: turns of a path that are read in one call, the oldest first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from saga_core.language import detect
+from saga_core.model import Node
+from saga_core.sessions import LiveSession
+
+if TYPE_CHECKING:
+    from saga_core.extraction import Extractor, Told
+
+
+AHEAD = 13
+"""Turns that are quoted before it is known where a window ends: one more than a window can have."""
+
+
+@frozen
+class Window:
+    """Turns that follow one another, with their texts as they are quoted."""
+
+    turns: tuple[str, ...]
+    told: tuple[Told, ...]
+    language: str
+    """That of the first turn."""
+
+
+async def windows_of(
+    live: LiveSession, nodes: Sequence[Node], extractor: Extractor, *, alone: bool = False
+) -> list[Window]:
+    """The windows of turns of one path, which are given in its order. Where turns are left out, a window ends.
+
+    ``alone``: each turn is a window of its own.
+    """
+    from saga_core.extraction import fits
+
+    found: list[Window] = []
+    for run in _runs(nodes):
+        turns = await live.journal.turns(live.session.id, [node.id for node in run])
+        languages = [detect(f"{turn.user}\n{turn.reply}", live.world.language) for turn in turns]
+        while turns:
+            told = [extractor.told(turn.user, turn.reply, languages[0]) for turn in turns[: 1 if alone else AHEAD]]
+            count = 1 if alone else fits([each.tokens for each in told])
+            found.append(Window(tuple(turn.id for turn in turns[:count]), tuple(told[:count]), languages[0]))
+            del turns[:count], languages[:count]
+            await asyncio.sleep(0)
+    return found
+
+
+def _runs(nodes: Sequence[Node]) -> list[list[Node]]:
+    runs: list[list[Node]] = []
+    for node in nodes:
+        if runs and node.parent == runs[-1][-1].id:
+            runs[-1].append(node)
+        else:
+            runs.append([node])
+    return runs
+
+
+async def window_at(live: LiveSession, turn: str, due: Container[str], extractor: Extractor) -> Window:
+    """The window that begins with ``turn`` and goes on with those below it that are ``due`` as well."""
+    chain = [live.tree.get(turn)]
+    while len(chain) < AHEAD:
+        below = [each for each in live.tree.children.get(chain[-1].id, ()) if each in due]
+        if not below:
+            break
+        chain.append(live.tree.get(max(below, key=lambda each: (live.tree.is_ancestor(each, live.head), each))))
+    return (await windows_of(live, chain, extractor))[0]
