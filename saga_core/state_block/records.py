@@ -48,9 +48,9 @@ def _default_last(language: Language) -> bool:
     return language.tag == DEFAULT
 
 
-_BEHIND_TARGET = re.compile(r"(?P<target>[^:：(（,，/|]+?)\s*[:：(（,，/|]\s*(?P<rest>.+)", re.DOTALL)
+_BEHIND_TARGET = re.compile(r"(?P<target>[^:：(（,，/|]+)[:：(（,，/|]\s*(?P<rest>.+)", re.DOTALL)
 _SIGNED_END = re.compile(r"(?P<target>.*\S)\s+(?P<rest>[+\-−–]\s*\d+)")
-_INTEGER = re.compile(r"(?<![\w.])[+\-−–]?\s*\d+(?![\w.])")
+_INTEGER = re.compile(r"(?<![\w.])(?:[+\-−–]\s*)?\d+(?![\w.])")
 _WORDS = tuple(each.block for each in every())
 _STATUS = re.compile(
     rf"(?P<name>.*?\S)\s*(?:[:：=]|{ARROW.pattern}|(?<=\s)[-–—](?=\s)|[(（])\s*(?P<status>[^()（）]*[^()（）\s])\s*[)）]?"

@@ -28,6 +28,11 @@ ELSEWHERE = (
 """What only its own operator feeds."""
 SCANNERS = ("saga_backends/graph/kuzu_tokens.py",)
 """They ask from where the last token ended, and give up where there is none."""
+WHOLE = (
+    *("saga_core/state_block/values.py:_amounts", "saga_core/state_block/records.py:_gives"),
+    *("saga_core/state_block/records.py:_ended", "saga_core/extraction/writer.py:_same"),
+)
+"""Functions whose patterns are held against whole texts alone."""
 _CALLS = frozenset({"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"})
 
 
@@ -64,6 +69,8 @@ def uses(place: str, line: int) -> frozenset[str]:
     """
     if place in SCANNERS:
         return frozenset({"match"})
+    if f"{place}:{name_of(place, line)}" in WHOLE:
+        return frozenset({"fullmatch"})
     tree = _tree(place)
     for node in _nodes(place):
         attribute = node.func if isinstance(node, ast.Call) else None

@@ -18,6 +18,7 @@ import pytest
 from tests.patterns.bounds import bound_of
 from tests.patterns.found import ALL, ROOT, Found, sites, uses
 from tests.patterns.padding import DEEP, units
+from tests.patterns.ruler import ONE, slowness
 
 SIZES = (1_000, 4_000, 16_000)
 """Characters. A pattern is tried with more of them while they take so little time that growth does not show."""
@@ -25,10 +26,13 @@ FEW = (18, 36, 60)
 """Characters that must take no time: from more of them, one that doubles with each few would never come back."""
 QUICK = 0.0006
 """Seconds of the processor for 4,000 characters or fewer, under which growth is not looked at."""
-DEAR = 1.0e-5
-"""Seconds for a character that are too many, however they grow: ten seconds for a megabyte."""
-BRIEF = 3.0e-5
-"""The same for texts of a sentence at most: six thousandths of a second for one."""
+DEAR = 300
+"""Costs of a character that are too many, however they grow: some ten seconds for a megabyte.
+
+One is what a character costs the ruler, measured beside.
+"""
+BRIEF = 900
+"""The same for texts of a sentence at most: some six thousandths of a second for one."""
 GROWTH = 1.8
 """How much dearer a character may become when there are four times as many of them; quadratic is 4."""
 _OWN = 8
@@ -95,17 +99,18 @@ def attacked(pattern: str, flags: int, ways: frozenset[str] = ALL, bound: int = 
         taken = 0.0
         for size in (*FEW, bound) if bound else (*FEW, 250, SIZES[1]):
             taken = _seconds(compiled, unit, size, ways)
-            # Somebody else's work on the machine is told apart by measuring again.
-            dear = max(QUICK, 0.0 if size in FEW else size * dearest)
-            if taken > dear and min(_seconds(compiled, unit, size, ways) for _ in range(4)) > dear:
-                return f"{unit!r} × n: {taken / size * 1e6:.1f} µs for each of {size} characters"
+            dear = max(QUICK, 0.0 if size in FEW else size * dearest * ONE)
+            if taken > dear and (times := _times(compiled, unit, size, ways)) > dear / ONE / size:
+                return f"{unit!r} × n: each of {size} characters costs {times:.0f} times as much as a plain one"
         if taken > QUICK and not bound:
             if _grows(compiled, unit, ways, SIZES[0], taken):
                 return f"{unit!r} × n: {SIZES[1]} characters take more than {4 * GROWTH} times as long as {SIZES[0]}"
             slow.append((taken, unit))
     for before, unit in sorted(slow, reverse=True)[: None if DEEP else 2]:
         taken = _seconds(compiled, unit, SIZES[2], ways)
-        if (taken > SIZES[2] * DEAR or taken > before * 4 * GROWTH) and _grows(compiled, unit, ways, SIZES[1], taken):
+        if (taken > SIZES[2] * DEAR * ONE or taken > before * 4 * GROWTH) and _grows(
+            compiled, unit, ways, SIZES[1], taken
+        ):
             return f"{unit!r} × n: {SIZES[2]} characters take {taken / before:.0f} times as long as {SIZES[1]}"
     return None
 
@@ -113,13 +118,19 @@ def attacked(pattern: str, flags: int, ways: frozenset[str] = ALL, bound: int = 
 def _grows(compiled: re.Pattern[str], unit: str, ways: frozenset[str], fewer: int, taken: float) -> bool:
     """Whether four times as many characters as ``fewer``, which took ``taken``, are too dear, measured again or not."""
     more = fewer * 4
-    for tries in (1, 3):
+    for tries in (1, 3, 9):
         before = min(_seconds(compiled, unit, fewer, ways) for _ in range(tries))
         if tries > 1:
             taken = min(taken, *(_seconds(compiled, unit, more, ways) for _ in range(tries)))
-        if taken <= more * DEAR and taken <= before * 4 * GROWTH:
+        if taken <= more * DEAR * slowness() * ONE and taken <= before * 4 * GROWTH:
             return False
     return True
+
+
+def _times(compiled: re.Pattern[str], unit: str, size: int, ways: frozenset[str]) -> float:
+    """How often a character of the padding costs what one costs the ruler, both measured several times in turn."""
+    taken, slower = zip(*((_seconds(compiled, unit, size, ways), slowness()) for _ in range(7)), strict=True)
+    return min(taken) / size / ONE / min(slower)
 
 
 def _seconds(compiled: re.Pattern[str], unit: str, size: int, ways: frozenset[str]) -> float:

@@ -35,13 +35,14 @@ from saga_core.world import parse_world
 from saga_server.http.openai_schema import read_chat
 from saga_server.http.request_names import take_marks
 from tests.patterns.padding import DEEP, USUAL
+from tests.patterns.ruler import ONE, slowness
 
 SHORT, LONG = 3_000, 12_000
 GROWTH = 2.0
 LEAST = 0.015
 """Seconds under which growth is not looked at."""
-DEAR = 4.0e-5
-"""Seconds for a character that are too many, however they grow."""
+DEAR = 1_200
+"""Costs of a character that are too many, however they grow; one is what it costs the ruler."""
 _LEADS = ("", "x", "```state\n", "location: ", "relations: a -> b: ", "[SAGA: x]", "Mara: ", "who is ", "- item: ")
 _BLANKS = (" ", "\n", "\r\n", "a ", "(", "- a: ")
 
@@ -141,11 +142,14 @@ def _dear(reader: Callable[[str], Any], lead: str, unit: str, end: str, short: f
         return ""
     short = min(short, _seconds(reader, lead, unit, end, SHORT))
     long = _seconds(reader, lead, unit, end, LONG)
-    if long < LEAST or (long < short * 4 * GROWTH and long / LONG < DEAR):
+    if long < LEAST or (long < short * 4 * GROWTH and long / LONG < DEAR * ONE):
         return ""
-    long = min(long, *(_seconds(reader, lead, unit, end, LONG) for _ in range(2)))
-    if long / LONG > DEAR:
-        return f"{long / LONG * 1e6:.0f} µs for a character"
+    for _ in range(4):
+        short = min(short, _seconds(reader, lead, unit, end, SHORT))
+        long = min(long, _seconds(reader, lead, unit, end, LONG))
+    costs = long / LONG / ONE / slowness()
+    if costs > DEAR:
+        return f"each character costs {costs:.0f} times as much as a plain one"
     return f"{long / short:.0f} times as long for {LONG // SHORT} times as much" if long > short * 4 * GROWTH else ""
 
 
