@@ -28,7 +28,8 @@ def openai_body(
     messages = list(_messages(request.plan, dialect, rules, facts))
     tools = [message for message in messages if message["role"] == "tool"] if dialect in STRICT else []
     if sum(map(_without_pictures, tools)):
-        adjusted.append(AdjustedPart("content", "a picture that a tool gave is left out: the API takes texts of tools"))
+        why = "a picture that a tool returned is left out: this API takes only text from tools"
+        adjusted.append(AdjustedPart("content", why))
     if not rules.system_turns:
         messages = in_turns(messages)
     if messages and messages[-1].get("role") == "assistant" and not rules.prefill:

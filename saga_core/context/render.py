@@ -26,14 +26,14 @@ from functools import lru_cache
 
 from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, Section, Slot
-from saga_core.language import without_marks
+from saga_core.language import without_signs
 
 
 def one_line(text: str) -> str:
     """Text of the story as it may stand in the block."""
     # No white space is printable but the space: most texts are one line already.
     line = text.strip(" ") if text.isprintable() and "  " not in text else " ".join(text.split())
-    return without_marks(line) if "[" in line else line
+    return without_signs(line)
 
 
 @lru_cache(maxsize=4_096)

@@ -166,7 +166,7 @@ def _attribute(desk: _Desk) -> tuple[Event, ...]:
     name = desk.text("attribute")
     if name in _OWN:
         raise BadInput(f"attribute: {name!r} is no text; give {_OWN[name]}")
-    return (deltas.AttributeSet(desk.entity("who").id, desk.text("attribute"), desk.text("value") or None),)
+    return (deltas.AttributeSet(desk.entity("who").id, name, desk.text("value") or None),)
 
 
 def _event(desk: _Desk) -> tuple[Event, ...]:

@@ -327,7 +327,8 @@ class ExtractionJob(Job):
         self.counters.add("extraction.repairs", len(window.turns) - len(found))
         self._useless = 0 if found else self._useless + 1
         if self._useless >= _USELESS:
-            self.counters.degrade(WINDOWS, f"{extractor.model} does not answer about several turns: each is one call")
+            why = f"{extractor.model} cannot be asked about several turns at once; each is a call, which costs more"
+            self.counters.degrade(WINDOWS, f"{why}. Another models.extraction may do better")
 
     async def _read(self, backlog: Backlog, extractor: Extractor, turn: str) -> Delta:
         live = await self.live.get(backlog.session)

@@ -10,14 +10,14 @@ from saga_core.language.ja.kana import folded as folded_kana
 from saga_core.language.ko.particles import has_final, is_hangul, josa, particle_stems
 from saga_core.language.language import Language
 from saga_core.language.mentioning import mentions, mentions_folded, particles, standing
-from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc, normalized, without_marks
+from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc, normalized
 from saga_core.language.persona import NAME_PATTERN
 from saga_core.language.registry import DEFAULT, UNSAID, every, known, language_of, primary
 from saga_core.language.tokens import content_words, function_terms, languages_in, match_text, telling_nothing, terms
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_core.language.labels import Labels
+    from saga_core.language.labels import Labels, without_signs
     from saga_core.language.names import NameWords
     from saga_core.language.past import PastWords
     from saga_core.language.questions import CurationWords, ExtractionWords
@@ -69,13 +69,14 @@ __all__ = [
     "standing",
     "telling_nothing",
     "terms",
-    "without_marks",
+    "without_signs",
 ]
 
 # Records are for those that look into one: a start does without most of them.
 __getattr__ = lazy_face(
     {
         "Labels": "saga_core.language.labels:Labels",
+        "without_signs": "saga_core.language.labels:without_signs",
         "NameWords": "saga_core.language.names:NameWords",
         "PastWords": "saga_core.language.past:PastWords",
         "CurationWords": "saga_core.language.questions:CurationWords",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from attrs import field, frozen
+
+_SIGN = re.compile(r"\[(?=/?SAGA)", re.IGNORECASE)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -41,3 +44,8 @@ class Labels:
     limit: str
     edges: Mapping[str, str]
     """By an edge's type; one that is not here is called by its type."""
+
+
+def without_signs(text: str) -> str:
+    """Text of a story or a world that can form none of SAGA's own signs: a "[" before "SAGA" or "/SAGA" becomes "("."""
+    return _SIGN.sub("(", text) if "[" in text else text

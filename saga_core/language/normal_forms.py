@@ -8,7 +8,6 @@ from functools import cache, lru_cache
 from typing import Literal
 
 _SPACES = re.compile(r"\s+")
-_MARK = re.compile(r"\[(?=/?SAGA)", re.IGNORECASE)
 _RUN = 30
 """Marks in a row that are sorted together, as in the Stream-Safe Text Format (Unicode Standard Annex 15)."""
 _JOINER = "\u034f"
@@ -85,8 +84,3 @@ def caseless(text: str) -> bool:
 def _without_case(char: str) -> bool:
     """Terms and the beginnings of words are asked about at every turn, and are of few letters."""
     return char.isalpha() and char.lower() == char.upper()
-
-
-def without_marks(text: str) -> str:
-    """Text of a story or a world that can form none of SAGA's own marks: a "[" before "SAGA" or "/SAGA" becomes "("."""
-    return _MARK.sub("(", text) if "[" in text else text

@@ -210,7 +210,9 @@ class Leases:
     # -- what is in memory -------------------------------------------------------------------------------------
 
     async def is_current(self, session: str) -> bool:
-        """Whether what is in memory of a session is as the journal has it. Costs nothing while the lease is held."""
+        """Whether what is in memory of a session is as the journal has it. Costs nothing while the lease is
+        held and this server gives signs of life.
+        """
         if session in self._held and (self._is_sure() or await self._still_holds(session)):
             return True
         known = self._known.get(session)
@@ -249,7 +251,8 @@ class Leases:
     async def _look_again(self, sessions: Sequence[str]) -> None:
         """Read leases, and let those go that somebody else took. Raises ``StoreError``."""
         for start in range(0, len(sessions), _PAGE):
-            known = {keys.lease(each): self._held[each] for each in sessions[start : start + _PAGE]}
+            page = sessions[start : start + _PAGE]
+            known = {keys.lease(each): self._held[each] for each in page if each in self._held}
             rows = await self.kv.get(list(known))
             for key, held in known.items():
                 if rows.get(key) != held.raw and self._held.get(key[-1]) is held:

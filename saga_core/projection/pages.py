@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 
-from saga_core.language import language_of, without_marks
+from saga_core.language import language_of, without_signs
 from saga_core.model import Kind, Turn, WorldState
 from saga_core.projection.story import story_lines, story_within
 from saga_core.stores import Pages
@@ -76,7 +76,7 @@ def render_prefix(state: WorldState, world: World, language: str, count: Callabl
     if sum(count(line) + 1 for line in story) > room:
         within = story_within(state, _STORY_TURNS, room - head, lambda line: count(f"- {line}"))
         story = [story[0], *(f"- {line}" for line in within)] if within else []
-    return without_marks("\n".join([*kept, *story]))
+    return without_signs("\n".join([*kept, *story]))
 
 
 def render_world(world: World, count: Callable[[str], int], limit: int) -> str:
@@ -89,7 +89,7 @@ def render_world(world: World, count: Callable[[str], int], limit: int) -> str:
             break
         kept.append(line)
         spent += cost
-    return "\n".join(kept).strip()
+    return without_signs("\n".join(kept).strip())
 
 
 def inventory(state: WorldState, owner: str) -> list[str]:

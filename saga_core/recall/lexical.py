@@ -34,6 +34,7 @@ FUNCTION_SHARE = 0.3
 """What is left of the weight of a function word in a query, by default: it says how something is asked, and little of
 what."""
 _FED_DOCUMENTS, _FED_TERMS, _FED_FROM = 3, 6, 16
+"""Feedback: how many of the best documents, how many of their rarest terms, and how many are ranked to find them."""
 _COMMON = 4
 """Numbers of documents for which the terms that stand in more are kept."""
 _COUNTED = 64

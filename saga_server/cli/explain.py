@@ -46,6 +46,9 @@ def explain(
     turn on the active path; without it the turn recorded last.
     """
 
+    if skipped and text is not None:
+        raise click.UsageError("--skipped lists what found no room, --text looks one text up; give one of them")
+
     async def look(saga: Saga) -> Any:
         if text is not None:
             return await saga.views.why_untold(session, text, turn)
@@ -57,11 +60,11 @@ def explain(
     if plain:
         say_json(found)
         return
-    for line in lines(found, skipped=skipped) if text is None else known(found):
+    for line in lines(found, skipped=skipped) if text is None else of_text(found):
         say(line)
 
 
-def known(found: dict[str, Any]) -> list[str]:
+def of_text(found: dict[str, Any]) -> list[str]:
     """What is known of a text, in words: the nearest first."""
     made = [f"turn {found['turn']}" + (", read anew" if found["anew"] else "")]
     if not found["found"]:

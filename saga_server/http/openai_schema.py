@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from attrs import define, field, frozen
 
+from saga_core import codec
 from saga_core.ports import Usage
 from saga_server.http.budget import check_density, check_nodes, check_text
 from saga_server.http.errors import RequestError
@@ -44,7 +44,7 @@ def read_json(body: bytes) -> Any:
     check_density(body)
     try:
         text = body.decode("utf-8-sig")  # of bytes it would guess UTF-16
-        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        value = json.loads(text, parse_constant=codec.no_constant, parse_float=codec.finite)
     except UnicodeDecodeError:
         raise RequestError("the body is not UTF-8", param="body") from None
     except RecursionError:
@@ -54,17 +54,6 @@ def read_json(body: bytes) -> Any:
     check_nodes(value)
     if _ESCAPED_SURROGATE.search(body):
         value = _without_surrogates(value)
-    return value
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if math.isinf(value):
-        raise ValueError(f"{short(text)} is too large a number")
     return value
 
 

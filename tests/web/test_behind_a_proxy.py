@@ -41,7 +41,6 @@ async def proxied(server: Server) -> AsyncIterator[Proxied]:
 
         async def pass_on(request: web.Request) -> web.StreamResponse:
             headers = {name: value for name, value in request.headers.items() if name.lower() not in _HOP_BY_HOP}
-            headers["Host"] = request.host
             path = f"{server.url}/{request.raw_path.removeprefix('/behind/saga/')}"
             asked = http.request(
                 request.method, path, headers=headers, data=await request.read(), allow_redirects=False
@@ -68,7 +67,7 @@ async def proxied(server: Server) -> AsyncIterator[Proxied]:
 @asynccontextmanager
 async def visiting_behind(browser: Browser, reached: Proxied) -> AsyncIterator[Visit]:
     """A fresh tab that knows the proxy's address alone: a request beside it fails, for the proxy has no other path."""
-    async with visiting(browser, reached, "phone") as visit:  # type: ignore[arg-type]
+    async with visiting(browser, reached, "phone") as visit:
         yield visit
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from saga_backends.tokens.estimate import BACKEND
 from saga_core.extraction.window import TOKENS, TURNS, ask_window, fits, read_window, told, window_schema
+from saga_core.jobs.windows import AHEAD
 from saga_core.language import every
 from saga_core.model import WorldState
 from saga_core.registry import OpenOptions
@@ -74,6 +75,7 @@ def test_a_window_holds_as_many_turns_as_there_is_room_for() -> None:
     assert fits([10 * TOKENS, 1]) == 1, "one turn is a window, however long it is"
     assert fits([TOKENS // 2, TOKENS // 2, 1]) == 2
     assert fits([1] * 100) == TURNS
+    assert AHEAD == TURNS + 1, "a turn more is quoted than a window holds"
 
 
 @pytest.mark.parametrize("language", [each.tag for each in every()])

@@ -38,3 +38,7 @@ def test_a_nickname() -> None:
     assert Evidence(card=CARD).is_nickname("小石头", "石磊")
     assert not Evidence(card=CARD).is_nickname("小石头", "조일청")
     assert Evidence("Robert, known as Bobby, waves.").is_nickname("Bobby", "Robert")
+    assert Evidence("로버트, 별명은 바비, 손을 흔든다.").is_nickname("바비", "로버트")
+    assert not Evidence("로버트가 왔다. 별명은 바비.").is_nickname("바비", "로버트"), "another sentence"
+    far = "로버트" + " 저쪽에" * 60 + " 별명은 바비"
+    assert not Evidence(far).is_nickname("바비", "로버트"), "too far away"

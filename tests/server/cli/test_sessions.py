@@ -206,6 +206,11 @@ class TestExplain:
         found = printed("explain", "나의 모험", "끝", "--data", "자료", "--text", piece["text"], "--json")
         assert found["found"][0]["reason"] == "told"
 
+    def test_one_question_at_a_time(self, played: dict[str, str]) -> None:
+        result = saga("explain", "나의 모험", "--data", "자료", "--text", "달", "--skipped")
+        assert result.exit_code == 2
+        assert "give one of them" in result.stderr
+
     def test_words(self, played: dict[str, str]) -> None:
         result = saga("explain", "나의 모험", played["second"], "--data", "자료", "--skipped")
         assert result.exit_code == 0, result.stderr
