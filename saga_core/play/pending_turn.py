@@ -125,7 +125,10 @@ class PendingTurn:
     timings: Mapping[str, float]
     """Milliseconds of each step of reading, and ``total``."""
     notices: tuple[str, ...]
-    """What was degraded, in words."""
+    """What went otherwise with this turn, in words."""
+    degraded: Mapping[str, str] = field(factory=dict)
+    """What is impaired for all chats: name of the mode -> why. A reason may quote another chat: it is for whoever keeps
+    the server."""
     _record: Recorder
     planned: Planned | None = None
     """What is expected of the provider's cache; None where nothing is known of it."""
