@@ -57,6 +57,12 @@ def connect(leases: Leases, base: Foundations, prompting: Prompting) -> None:
             return False  # its owner does it, or whoever finds the owner gone
         return True
 
+    async def take_up(session: str) -> None:
+        async with base.locks.writing(session):  # what this server writes itself is not cut off
+            if await base.journal.settle(session):
+                base.live.forget(session)
+        await base.supervisor.take_up(session)
+
     def read_shares_again() -> None:
         if base.shared.strategies:
             base.live.forgotten += 1  # other servers' sessions may tell more by now
@@ -65,7 +71,7 @@ def connect(leases: Leases, base: Foundations, prompting: Prompting) -> None:
     base.supervisor.may_work = may_work
     leases.is_busy = base.supervisor.busy
     leases.on_stale.append(forget)
-    leases.on_inherited = base.supervisor.take_up
+    leases.on_inherited = take_up
     leases.on_beat = read_shares_again
     slots = base.settings.config.session.live_timelines
 

@@ -154,6 +154,8 @@ class Sessions:
         """Nobody else writes the session meanwhile; afterwards it is read from the journal again."""
         session = await self.directory.find(session_id)
         async with self.supervisor.exclusive(session.id, journal=True, stop=stop):
+            if await self.journal.settle(session.id):
+                self.live.forget(session.id)
             live = await self.live.get(session.id)
             try:
                 yield live

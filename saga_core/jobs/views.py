@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from saga_core.background import DONE, InSections, Job, Retry, Step, Waiting
+from saga_core.errors import LeaseLost, StoreError
 from saga_core.journal import Journal, Wanted
 from saga_core.log_context import set_log_context
 from saga_core.sessions import LiveSession, LiveSessions
@@ -62,6 +63,8 @@ class ViewsJob(Job):
 
     async def resume(self) -> None:
         """Take up what the journal says is to be rendered."""
+        for session in await self._journal.unfinished():
+            await self._settle(session)
         waiting: dict[str, list[str]] = {}
         for session, turn, wanted in await self._journal.jobs():
             if wanted is None:
@@ -74,6 +77,15 @@ class ViewsJob(Job):
     async def take_up(self, session: str) -> None:
         """Take up what the journal says is to be rendered in a session."""
         self.submit(session, [turn for _, turn, wanted in await self._journal.jobs(session) if wanted is None])
+
+    async def _settle(self, session: str) -> None:
+        """Take back or finish what a process that ended was writing."""
+        try:
+            await self._journal.settle(session)
+        except LeaseLost:
+            log.debug("session %s: another server has it, and may be writing it", session)
+        except StoreError as error:
+            self._journal.counters.degrade("journal.unfinished", f"session {session}: {error}; see saga verify")
 
     def queued(self, session: str) -> Collection[str]:
         """The session's turns whose views are queued or being rendered."""

@@ -7,10 +7,12 @@ from saga_core.journal.belonging import TOLD, session_of
 from saga_core.journal.journal import Journal
 from saga_core.journal.keys import PROBE_KEY
 from saga_core.journal.ledger import Ledger
-from saga_core.journal.records import Entry, Wanted, make_root
+from saga_core.journal.records import Entry, Wanted, entries_of, make_root
 from saga_core.journal.removal import Removal, uproot
+from saga_core.journal.unfinished import AT_ONCE, write_turns
 
 __all__ = [
+    "AT_ONCE",
     "PROBE_KEY",
     "TOLD",
     "Entry",
@@ -18,8 +20,10 @@ __all__ = [
     "Ledger",
     "Removal",
     "Wanted",
+    "entries_of",
     "keys",
     "make_root",
     "session_of",
     "uproot",
+    "write_turns",
 ]

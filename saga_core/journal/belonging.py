@@ -5,9 +5,9 @@ from __future__ import annotations
 from saga_core.journal.keys import BESIDE
 from saga_core.stores import Key
 
-TOLD = frozenset({"session", "turn", "node", "timeline", "amend", "review"})
+TOLD = frozenset({"session", "turn", "node", "timeline", "amend", "review", "unfinished"})
 """What begins the keys of what a session in memory is made of: a write of it makes what others have in memory old."""
-_OF_A_SESSION = frozenset({"session", "turn", "node", "timeline", *BESIDE})
+_OF_A_SESSION = frozenset({"session", "turn", "node", "timeline", "unfinished", *BESIDE})
 _OF_A_SCOPE = frozenset({"view", "viewmark"})
 
 

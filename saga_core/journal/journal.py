@@ -14,6 +14,7 @@ from saga_core.errors import Conflict, NewerSchema, NotFound, StoreCorrupt, Stor
 from saga_core.journal import keys
 from saga_core.journal.long_texts import recordable
 from saga_core.journal.records import Entry, Wanted, records_of, review_record, root_node, timeline_records
+from saga_core.journal.unfinished import note_of, settle
 from saga_core.model import (
     Delta,
     Node,
@@ -193,6 +194,17 @@ class Journal:
         """The ids of all sessions, those whose records cannot be read among them."""
         return {key[1] async for key, _ in self._all(("session",))}
 
+    async def unfinished(self) -> list[str]:
+        """The sessions in which a write of many turns is under way, or was cut off."""
+        return [key[1] async for key, _ in self._all(("unfinished",))]
+
+    async def settle(self, session_id: str) -> bool:
+        """Take back or finish a write of many turns that was cut off; whether there was one.
+
+        Nobody else may write the session.
+        """
+        return await settle(self.kv, session_id)
+
     def leave_out(self, session_id: str, error: StoreError) -> None:
         """Tell that a session is left out where all are looked at."""
         told = f"session {session_id}: it is left out: {error}; delete it, or restore a backup"
@@ -210,6 +222,9 @@ class Journal:
     async def tree(self, session_id: str) -> Tree:
         """All turns of a session, slim. ``NotFound`` for a session without any."""
         records = [(key[2], raw) async for key, raw in self._all(("node", session_id))]
+        note = await note_of(self.kv, session_id)
+        if note is not None:
+            records = [row for row in records if not note.hides(row[0])]
         if not records:
             raise NotFound(f"there is no session {session_id!r}")
         nodes: list[Node] = []

@@ -15,7 +15,7 @@ the session.
 
 
 _SEGMENTS = {
-    **dict.fromkeys(("session", "world"), (2, 2)),
+    **dict.fromkeys(("session", "world", "unfinished"), (2, 2)),
     **dict.fromkeys(("label", "turn", "node", "timeline", "state", "terms", "job", "known"), (3, 3)),
     **dict.fromkeys(("amend", "review", "reply", "begin", "said", "open"), (4, 4)),
     "bill": (3, 4),
@@ -91,6 +91,11 @@ def amendment(session_id: str, turn_id: str, number: str) -> Key:
 def review(session_id: str, turn_id: str, number: str) -> Key:
     """What a curator found at a turn. ``number`` orders them."""
     return ("review", session_id, turn_id, number)
+
+
+def unfinished(session_id: str) -> Key:
+    """The turns of a session that are being written in parts."""
+    return ("unfinished", session_id)
 
 
 def reply(owner: str, key: str, turn_id: str) -> Key:

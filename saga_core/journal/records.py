@@ -70,6 +70,21 @@ def records_of(session: Session, entry: Entry) -> dict[Key, bytes]:
     return puts
 
 
+def entries_of(session: Session, turn: Turn, node: Node) -> dict[Key, bytes]:
+    """The entries by which a turn's reply and the player's words are found."""
+    found, owner = codec.dumps(session.id), session.owner
+    puts: dict[Key, bytes] = {}
+    if turn.kind is TurnKind.ROOT:
+        return puts
+    if turn.reply:
+        puts[keys.reply(owner, node.reply_key or identity_key(turn.reply), turn.id)] = found
+        for prefix in prefix_keys(identity(turn.reply)):
+            puts[keys.beginning(owner, prefix, turn.id)] = found
+    if turn.user and turn.kind is not TurnKind.SIDE and node.user_key:
+        puts[keys.said(owner, node.user_key, turn.id)] = found
+    return puts
+
+
 def review_record(session_id: str, number: str, review: Review | None) -> dict[Key, bytes]:
     """A review under its key; nothing for none."""
     return {} if review is None else {keys.review(session_id, review.turn, number): codec.encode(review)}

@@ -34,7 +34,7 @@ async def uproot(kv: StateKV, session_id: str) -> None:
     for kind in ("reply", "begin", "said", "label"):
         await _drop(kv, (kind,), lambda _, raw: raw == leads)
     await _drop(kv, ("open",), lambda key, _: key[-1] == session_id)
-    await kv.commit(Batch(deletes=frozenset({keys.session(session_id)})))
+    await kv.commit(Batch(deletes=frozenset({keys.session(session_id), keys.unfinished(session_id)})))
 
 
 async def _drop(kv: StateKV, prefix: Key, doomed: Callable[[Key, bytes], bool]) -> None:

@@ -12,11 +12,10 @@ from attrs import define, field
 
 from saga_core import codec
 from saga_core.errors import NotFound, StoreError
-from saga_core.journal import Journal, keys
+from saga_core.journal import Journal, entries_of, keys
 from saga_core.maintenance.finding import Finding, Mend
-from saga_core.model import Delta, Node, Session, Tree, Turn, TurnKind, WorldState, fold
+from saga_core.model import Delta, Node, Session, Tree, Turn, WorldState, fold
 from saga_core.stores import Batch, Key
-from saga_core.transcript import identity, identity_key, prefix_keys
 from saga_core.world import opening_state
 
 _PAGE = 512
@@ -186,18 +185,3 @@ def _read(raw: bytes) -> WorldState | None:
         return codec.decode(raw, WorldState)
     except StoreError:
         return None
-
-
-def entries_of(session: Session, turn: Turn, node: Node) -> dict[Key, bytes]:
-    """The entries by which a turn's reply and the player's words are found."""
-    found, owner = codec.dumps(session.id), session.owner
-    puts: dict[Key, bytes] = {}
-    if turn.kind is TurnKind.ROOT:
-        return puts
-    if turn.reply:
-        puts[keys.reply(owner, node.reply_key or identity_key(turn.reply), turn.id)] = found
-        for prefix in prefix_keys(identity(turn.reply)):
-            puts[keys.beginning(owner, prefix, turn.id)] = found
-    if turn.user and turn.kind is not TurnKind.SIDE and node.user_key:
-        puts[keys.said(owner, node.user_key, turn.id)] = found
-    return puts

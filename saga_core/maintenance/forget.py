@@ -14,9 +14,8 @@ from attrs import evolve, frozen
 from saga_core import codec
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, NotFound
-from saga_core.journal import keys
+from saga_core.journal import entries_of, keys
 from saga_core.language import nfc, normalized
-from saga_core.maintenance.audit import entries_of
 from saga_core.maintenance.tools import Tools
 from saga_core.model import BLANK, Delta, Forgotten, Node, Session, Source, Turn
 from saga_core.recall import lore_scope

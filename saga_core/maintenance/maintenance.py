@@ -81,7 +81,8 @@ class Maintenance:
         """
         from saga_core.maintenance.transfer import import_session
 
-        return await import_session(self.tools, file)
+        async with self.tools.importing:
+            return await import_session(self.tools, file)
 
     async def give_chat(self, session_id: str, head: str | None = None) -> bytes:
         """A path of a session as a chat of SillyTavern: to ``head``, a turn or a timeline, or to the active head.

@@ -149,6 +149,8 @@ class _Found:
             return key[-1] not in self._kept
         if kind in ("turn", "node", "session", "timeline", *keys.BESIDE):
             return key[1] not in self.whole or self._beside_a_hole(key, raw)
+        if kind == "unfinished":
+            return key[1] not in self.whole
         if kind == "open":
             return key[-1] not in self.whole or (bool(raw) and codec.loads(raw) not in self._kept)
         return kind == "label" and codec.loads(raw) not in self.whole

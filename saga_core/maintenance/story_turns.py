@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from saga_core import codec
+from saga_core.errors import StoreError
 from saga_core.imports import ROOT, Story, StoryLine, StoryTurn
-from saga_core.journal import Entry, make_root
+from saga_core.journal import AT_ONCE, Entry, keys, make_root, write_turns
 from saga_core.maintenance.tools import Tools
 from saga_core.maintenance.transfer import SessionFile, import_session
 from saga_core.model import Delta, Node, Session, Status, Timeline, Tree, Turn, TurnKind, WorldState, fold, node_of
@@ -74,7 +77,7 @@ async def add_story(tools: Tools, story: Story, owner: str, world: World, label:
     tree = Tree(root.session)
     root_node = node_of(root, user_key="", reply_key=identity_key(root.reply) if root.reply else "", episode="")
     tree.add(root_node)
-    entries = _entries(tools, story, {ROOT: root.id}, tree, opening_state(world, root.id), world, now)
+    entries = await _entries(tools, story, {ROOT: root.id}, tree, opening_state(world, root.id), world, now)
     ids = {ROOT: root.id} | {number: entry.turn.id for number, entry in entries.items()}
     session = Session(root.session, root.id, owner, label, world.name, world.digest, now, ids[story.head])
     file = SessionFile(session, world)
@@ -86,7 +89,10 @@ async def add_story(tools: Tools, story: Story, owner: str, world: World, label:
 
 
 async def grow_story(tools: Tools, story: Story, place: Place) -> int:
-    """Add to a session what it lacks of the story, in one commit; how many turns that are. Raises ``StoreError``."""
+    """Add to a session what it lacks of the story, all of it or nothing; how many turns that are.
+
+    Raises ``StoreError``.
+    """
     async with tools.supervisor.locks.writing(place.session):
         live = await tools.live.get(place.session)
         known = _known(live.tree, story)
@@ -94,7 +100,7 @@ async def grow_story(tools: Tools, story: Story, place: Place) -> int:
         root_state = await live.state(live.tree.root)
         states = {known[turn.parent]: await live.state(known[turn.parent]) for turn in _ends(story, known)}
         tree = Tree(live.tree.session, live.tree.root, dict(live.tree.nodes), {k: [*v] for k, v in _children(live)})
-        entries = _entries(tools, story, known, tree, root_state, live.world, now, states)
+        entries = await _entries(tools, story, known, tree, root_state, live.world, now, states)
         ids = known | {number: entry.turn.id for number, entry in entries.items()}
         timelines = [
             _timeline(line, ids, now)
@@ -104,11 +110,38 @@ async def grow_story(tools: Tools, story: Story, place: Place) -> int:
         if not entries and not timelines:
             return 0
         head = ids[story.head] if story.head in entries else ""
-        live.session = await tools.journal.append(live.session, list(entries.values()), head=head, timelines=timelines)
-        tools.live.forget(place.session)
+        try:
+            if len(entries) + len(timelines) <= AT_ONCE:
+                await tools.journal.append(live.session, list(entries.values()), head=head, timelines=timelines)
+            else:
+                await _append_in_parts(
+                    tools, live, tree, entries, evolve(live.session, head=head or live.session.head), timelines
+                )
+        finally:
+            tools.live.forget(place.session)
     tools.counters.add("turns.imported", len(entries))
     tools.directory.render(place.session, [entry.turn.id for entry in entries.values()])
     return len(entries)
+
+
+async def _append_in_parts(
+    tools: Tools,
+    live: LiveSession,
+    tree: Tree,
+    entries: dict[int, Entry],
+    session: Session,
+    timelines: Sequence[Timeline],
+) -> None:
+    turns = [(entry.turn, tree.get(entry.turn.id)) for entry in entries.values()]
+    if entries:
+        first, last = turns[0][0].id, turns[-1][0].id
+        if between := next((turn for turn in live.tree.nodes if first <= turn <= last), None):
+            raise StoreError(
+                f"session {session.id}: turn {between} has an id between those that the file's turns would get; "
+                "nothing was written; import the file again"
+            )
+    more = {keys.timeline(session.id, each.name): codec.encode(each) for each in timelines}
+    await write_turns(tools.stores.state, session, turns, beside={}, more=more)
 
 
 def _children(live: LiveSession) -> Sequence[tuple[str, list[str]]]:
@@ -120,7 +153,7 @@ def _ends(story: Story, known: dict[int, str]) -> list[StoryTurn]:
     return [turn for number, turn in enumerate(story.turns) if number not in known and turn.parent in known]
 
 
-def _entries(
+async def _entries(
     tools: Tools,
     story: Story,
     known: dict[int, str],
@@ -135,6 +168,8 @@ def _entries(
     ids = dict(known)
     at_hand = {tree.root: root_state, **(states or {})}
     for number, turn in enumerate(story.turns):
+        if number % AT_ONCE == 0:
+            await asyncio.sleep(0)  # others have their turn in between
         if number in known:
             continue
         parent = ids[turn.parent]

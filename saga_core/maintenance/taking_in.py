@@ -96,10 +96,11 @@ async def take_in(tools: Tools, files: Sequence[tuple[str, bytes]], how: TakeIn)
     if not reading.found and len(files) == 1 and len(reading.refused) == 1:
         raise BadInput(f"{reading.refused[0].file}: {reading.refused[0].why}")
     work = _Work(tools, worlds, how, reading)
-    await work.sessions_of_saga()
     plans = await asyncio.to_thread(work.plan_worlds)
-    await work.write_worlds(plans)
-    await work.write_stories()
+    async with tools.importing:
+        await work.sessions_of_saga()
+        await work.write_worlds(plans)
+        await work.write_stories()
     work.read_only()
     order = {id(found): at for at, found in enumerate(reading.found)}
     things = sorted(work.things, key=lambda each: order.get(each[0], len(order)))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager
 
-from attrs import frozen
+from attrs import field, frozen
 
 from saga_core.background import Supervisor
 from saga_core.config import Settings
@@ -44,3 +45,5 @@ class Tools:
     """Around a removal: curators forget what they keep of a session elsewhere."""
     forget_at_hand: Callable[[], None]
     """Forgets contexts and prompts that are kept in memory."""
+    importing: asyncio.Lock = field(factory=asyncio.Lock)
+    """Held while files are taken in: what one import looked for and did not find, another must not write meanwhile."""

@@ -23,19 +23,20 @@ from typing import Any, TypeVar
 from attrs import AttrsInstance, define, evolve, field
 
 from saga_core import codec
-from saga_core.errors import BadInput, NewerSchema, NotFound, StoreError
-from saga_core.journal import keys
-from saga_core.maintenance.audit import entries_of
+from saga_core.errors import BadInput, Conflict, NewerSchema, NotFound, StoreError
+from saga_core.journal import keys, write_turns
 from saga_core.maintenance.session_check import check_name, check_names, check_story, read_beside, read_line, read_value
 from saga_core.maintenance.tools import Tools
 from saga_core.model import Delta, Node, Session, Timeline, Tree, Turn, TurnKind
-from saga_core.stores import Batch, Key, StateKV
+from saga_core.stores import Key, StateKV
 from saga_core.world import World
 
 VERSION = 1
 _DERIVED = frozenset({"job", "state", "terms", "prompt", "known"})
 """What stands beside a turn and is made anew."""
 _PAGE = 256
+_TRIES = 8
+"""How often a session is written anew because its name was taken meanwhile."""
 _TEXTS = frozenset({"user", "reply", "episode"})
 """Fields that hold what people wrote: no id is looked for in them."""
 
@@ -218,46 +219,44 @@ def _check_turn(number: int, session: Session, tree: Tree, turn: Turn, node: Nod
 async def import_session(tools: Tools, file: SessionFile) -> Session:
     """Record the session of a file; its views are made in the background. Gives it as it is here.
 
-    It keeps its ids when its own is free, and gets new ones else. A name that is taken gets a number. A crash midway
-    leaves nothing that is listed; ``saga verify --repair`` clears it away. Raises ``StoreError``.
+    It keeps its ids when its own is free, and gets new ones else. A name that is taken gets a number. Either all of
+    it shows or nothing: what a crash leaves is cleared away by the next start. Raises ``StoreError``.
     """
-    try:
-        await tools.journal.session(file.session.id)
-    except NotFound:
-        pass
-    else:
-        file = _renamed(tools, file)
-    session = evolve(file.session, label=await _free_label(tools, file.session))
-    kv = tools.stores.state
-    puts: dict[Key, bytes] = {keys.world(session.digest): codec.encode(file.world)}
-    for turn, node in file.turns:
-        puts[keys.turn(session.id, turn.id)] = codec.encode(turn)
-        puts[keys.node(session.id, node.id)] = codec.encode(node)
-    for key, value in file.beside:
-        puts[(key[0], session.id, *key[1:])] = codec.encode(value)
-    for timeline in file.timelines:
-        puts[keys.timeline(session.id, timeline.name)] = codec.encode(timeline)
-    await _commit(kv, puts)
-    first: dict[Key, bytes] = {keys.session(session.id): codec.encode(session)}
-    if session.label:
-        first[keys.label(session.owner, session.label)] = codec.dumps(session.id)
-    await kv.commit(Batch(first), expected=dict.fromkeys(first))
-    found: dict[Key, bytes] = {}
-    for turn, node in file.turns:
-        found.update(entries_of(session, turn, node))
-        found[keys.job(session.id, turn.id)] = b""
-    for opening, at in file.openings:
-        found[keys.opening(session.owner, opening, session.id)] = codec.dumps(at) if at is not None else b""
-    await _commit(kv, found)
+    for left in range(_TRIES, 0, -1):
+        try:
+            await tools.journal.session(file.session.id)
+        except NotFound:
+            pass
+        else:
+            file = _renamed(tools, file)
+        session = evolve(file.session, label=await _free_label(tools, file.session))
+        try:
+            async with tools.supervisor.locks.writing(session.id):
+                await _write(tools.stores.state, session, file)
+            break
+        except Conflict:
+            if left == 1:
+                raise
+            # Somebody took the name meanwhile, or the id: the next one, then.
     tools.counters.add("sessions.imported")
     tools.directory.render(session.id, [turn.id for turn, _ in file.turns])
     return session
 
 
-async def _commit(kv: StateKV, puts: Mapping[Key, bytes]) -> None:
-    items = list(puts.items())
-    for start in range(0, len(items), _PAGE):
-        await kv.commit(Batch(dict(items[start : start + _PAGE])))
+async def _write(kv: StateKV, session: Session, file: SessionFile) -> None:
+    beside: dict[Key, bytes] = {keys.world(session.digest): codec.encode(file.world)}
+    for key, value in file.beside:
+        beside[(key[0], session.id, *key[1:])] = codec.encode(value)
+    for timeline in file.timelines:
+        beside[keys.timeline(session.id, timeline.name)] = codec.encode(timeline)
+    expected: dict[Key, bytes | None] = {keys.session(session.id): None}
+    more: dict[Key, bytes] = {}
+    if session.label:
+        label = keys.label(session.owner, session.label)
+        more[label], expected[label] = codec.dumps(session.id), None
+    for opening, at in file.openings:
+        more[keys.opening(session.owner, opening, session.id)] = codec.dumps(at) if at is not None else b""
+    await write_turns(kv, session, file.turns, beside=beside, more=more, expected=expected)
 
 
 async def _free_label(tools: Tools, session: Session) -> str:

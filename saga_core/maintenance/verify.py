@@ -196,8 +196,26 @@ async def _strays(tools: Tools) -> AsyncIterator[Finding]:
     for mark in marks:
         if mark[1] not in known:
             yield Finding("", "view", f"{mark[1]}: belongs to no session", _clearing(tools, mark[1]))
-    async for found in _stray_records(tools, {*sessions, *unread}):
+    unfinished = set(await tools.journal.unfinished())
+    for session in unfinished:
+        if found := await _cut_off(tools, session):
+            yield found
+    async for found in _stray_records(tools, {*sessions, *unread, *unfinished}):
         yield found
+
+
+async def _cut_off(tools: Tools, session: str) -> Finding | None:
+    """A write of many turns that nobody is at."""
+    async with tools.supervisor.locks.writing(session):
+        if session not in await tools.journal.unfinished():
+            return None
+
+    async def mend() -> None:
+        async with tools.supervisor.locks.writing(session):
+            await tools.journal.settle(session)
+            tools.live.forget(session)
+
+    return Finding(session, "journal", "an import was cut off: what it left is taken back, or finished", mend)
 
 
 async def _stray_records(tools: Tools, sessions: set[str]) -> AsyncIterator[Finding]:

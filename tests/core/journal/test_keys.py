@@ -17,6 +17,7 @@ LAYOUT: dict[str, tuple[Key, Key]] = {
     "node": (("s", "t"), ("node", "s", "t")),
     "amendment": (("s", "t", "1"), ("amend", "s", "t", "1")),
     "review": (("s", "t", "1"), ("review", "s", "t", "1")),
+    "unfinished": (("s",), ("unfinished", "s")),
     "reply": (("mina", "k", "t"), ("reply", "mina", "k", "t")),
     "beginning": (("mina", "48:k", "t"), ("begin", "mina", "48:k", "t")),
     "said": (("mina", "k", "t"), ("said", "mina", "k", "t")),

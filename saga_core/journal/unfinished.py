@@ -1,0 +1,141 @@
+"""Writes of many turns: more than one commit takes, and yet all of them show, or none.
+
+The turns are written in parts. A note names them, and while it says that they do not show, they are no turns of the
+session. One commit shows them all. What leads to them follows, in parts too, and then the note goes. A write that was
+cut off before they showed is taken back; one that was cut off afterwards is finished.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from attrs import evolve, frozen
+
+from saga_core import codec
+from saga_core.errors import StoreError
+from saga_core.journal import keys
+from saga_core.journal.records import entries_of
+from saga_core.model import Node, Session, Turn
+from saga_core.stores import Batch, Key, StateKV
+
+_log = logging.getLogger("saga.journal")
+
+AT_ONCE = 100
+"""Turns of a commit: each has up to a dozen records, and a store takes 2,000 or more."""
+_PAGE = 1_000
+
+
+@frozen
+class Unfinished:
+    """A write of the turns from the id ``first`` to the id ``last``."""
+
+    first: str
+    last: str
+    shown: bool = False
+    """They are turns of the session; what leads to them may be missing."""
+
+    def hides(self, turn_id: str) -> bool:
+        """Whether a turn does not show yet."""
+        return not self.shown and self.first <= turn_id <= self.last
+
+
+async def note_of(kv: StateKV, session_id: str) -> Unfinished | None:
+    """The note of the session's unfinished write, if there is one."""
+    key = keys.unfinished(session_id)
+    raw = (await kv.get([key])).get(key)
+    return None if raw is None else codec.decode(raw, Unfinished)
+
+
+async def write_turns(
+    kv: StateKV,
+    session: Session,
+    turns: Sequence[tuple[Turn, Node]],
+    *,
+    beside: Mapping[Key, bytes],
+    more: Mapping[Key, bytes],
+    expected: Mapping[Key, bytes | None] | None = None,
+) -> None:
+    """Write ``turns``, what is ``beside`` them, and the session's record, which shows them, with ``more``.
+
+    Nobody else may write the session meanwhile, and no other turn of it may have an id between theirs. Raises
+    ``Conflict`` where something is not as ``expected`` when the turns are shown, and ``StoreError``: nothing shows.
+    """
+    await settle(kv, session.id)
+    ids = [turn.id for turn, _ in turns]
+    key = keys.unfinished(session.id)
+    note = Unfinished(min(ids, default=""), max(ids, default=""))
+    last = list(more.items())
+    try:
+        await kv.commit(Batch({key: codec.encode(note)}))
+        await _put(kv, beside)
+        for start in range(0, len(turns), AT_ONCE):
+            puts: dict[Key, bytes] = {}
+            for turn, node in turns[start : start + AT_ONCE]:
+                puts[keys.turn(session.id, turn.id)] = codec.encode(turn)
+                puts[keys.node(session.id, turn.id)] = codec.encode(node)
+            await kv.commit(Batch(puts))
+        shown = {**dict(last[:_PAGE]), keys.session(session.id): codec.encode(session)}
+        shown[key] = codec.encode(evolve(note, shown=True))
+        await kv.commit(Batch(shown), expected=expected)
+    except StoreError:
+        try:
+            await settle(kv, session.id)
+        except StoreError as error:
+            _log.warning("session %s: what was written of it is taken back later: %s", session.id, error)
+        raise
+    await _put(kv, dict(last[_PAGE:]))
+    for start in range(0, len(turns), AT_ONCE):
+        await _lead(kv, session, turns[start : start + AT_ONCE])
+    await kv.commit(Batch(deletes=frozenset({key})))
+
+
+async def settle(kv: StateKV, session_id: str) -> bool:
+    """Take back or finish a write that was cut off; whether there was one. Nobody else may write the session."""
+    note = await note_of(kv, session_id)
+    if note is None:
+        return False
+    raw = (await kv.get([keys.session(session_id)])).get(keys.session(session_id))
+    if note.shown and raw is not None:
+        await _finish(kv, codec.decode(raw, Session), note)
+    else:
+        # Of a session that was to be new nothing is left; its record would have come last.
+        kinds = ("node", "turn") if raw is not None else ("node", "turn", "timeline", *keys.BESIDE)
+        for kind in kinds:
+            async for rows in _pages(kv, (kind, session_id)):
+                doomed = frozenset(key for key, _ in rows if raw is None or note.hides(key[2]))
+                await kv.commit(Batch(deletes=doomed))
+    await kv.commit(Batch(deletes=frozenset({keys.unfinished(session_id)})))
+    _log.info("session %s: a write of turns that was cut off is %s", session_id, "finished" if raw else "taken back")
+    return True
+
+
+async def _finish(kv: StateKV, session: Session, note: Unfinished) -> None:
+    async for rows in _pages(kv, ("turn", session.id)):
+        turns = {key[2]: raw for key, raw in rows if note.first <= key[2] <= note.last}
+        nodes = await kv.get([keys.node(session.id, turn) for turn in turns])
+        pairs = [(codec.decode(turns[key[2]], Turn), codec.decode(raw, Node)) for key, raw in nodes.items()]
+        for start in range(0, len(pairs), AT_ONCE):
+            await _lead(kv, session, pairs[start : start + AT_ONCE])
+
+
+async def _lead(kv: StateKV, session: Session, turns: Sequence[tuple[Turn, Node]]) -> None:
+    """Write what leads to turns, and the work that they need."""
+    puts: dict[Key, bytes] = {}
+    for turn, node in turns:
+        puts.update(entries_of(session, turn, node))
+        puts[keys.job(session.id, turn.id)] = b""
+    await kv.commit(Batch(puts))
+
+
+async def _put(kv: StateKV, puts: Mapping[Key, bytes]) -> None:
+    items = list(puts.items())
+    for start in range(0, len(items), _PAGE):
+        await kv.commit(Batch(dict(items[start : start + _PAGE])))
+
+
+async def _pages(kv: StateKV, prefix: Key) -> AsyncIterator[list[tuple[Key, bytes]]]:
+    after: Key | None = None
+    while rows := await kv.scan(prefix, after=after, limit=_PAGE):
+        yield rows
+        after = rows[-1][0]

@@ -1,0 +1,183 @@
+"""Chats that no single commit holds: all of them shows or nothing, wherever the writing is cut off."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from saga_core import Saga
+from saga_core.errors import Conflict, StoreError
+from saga_core.journal import AT_ONCE
+from saga_core.maintenance import TakeIn
+from saga_core.stores import Batch, Key
+from tests.core.imports import samples
+
+MEMORY = {"storage": {"profile": "memory"}}
+WORDS = "lamp road bridge salt gate keeper rain winter river mill cart horse letter key tower crypt song".split()
+SHORT, LONG = 5, 5 + 2 * AT_ONCE + 10
+"""Turns of the chat, and of the chat when it has grown: three parts more."""
+COMMITS = 9
+"""The note; the parts; what shows them; what leads to each part; the note's end."""
+
+
+def chat(turns: int) -> bytes:
+    rows = [samples.HEADER, samples.message("Ysolde", "A long road lies ahead of you.")]
+    for number in range(turns):
+        dice = random.Random(number)
+        rows.append(samples.message("Alex", f"On with me, for the {number}th time.", user=True))
+        rows.append(samples.message("Ysolde", f"{number}: {' '.join(dice.choices(WORDS, k=8))}."))
+    return samples.jsonl(*rows)
+
+
+@contextmanager
+def cut_off_after(saga: Saga, commits: int) -> Iterator[list[int]]:
+    """From then on no commit of turns comes through, as if the machine had gone."""
+    kind, made = type(saga.stores.state), [0]
+    real = kind.commit
+
+    async def commit(self: object, batch: Batch, **named: object) -> None:
+        if any(key[0] in ("turn", "unfinished", "reply") for key in (*batch.puts, *batch.deletes)):
+            made[0] += 1
+            if made[0] > commits:
+                raise StoreError("the machine has gone")
+        await real(self, batch, **named)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, "commit", commit)
+        yield made
+
+
+async def taken_in(saga: Saga, turns: int) -> str:
+    found = await saga.maintenance.take_in([("one.jsonl", chat(turns))], TakeIn())
+    return found.things[0].state
+
+
+async def told(saga: Saga) -> list[int]:
+    """How many turns each session has."""
+    return [len(await saga.parts.journal.tree(each.session.id)) - 1 for each in await saga.sessions.list()]
+
+
+async def whole(saga: Saga) -> bool:
+    await saga.drain(60)
+    assert not await saga.stores.state.scan(("unfinished",))
+    return (await saga.maintenance.verify()).equal
+
+
+async def test_a_chat_grows_by_more_than_a_commit_takes() -> None:
+    async with Saga.open(MEMORY) as saga:
+        assert await taken_in(saga, SHORT) == "new"
+        most = 2_000  # the least that SAGA needs of a store
+        real = type(saga.stores.state).commit
+        sizes: list[int] = []
+
+        async def measured(self: object, batch: Batch, **named: object) -> None:
+            sizes.append(len(batch.puts) + len(batch.deletes))
+            await real(self, batch, **named)  # type: ignore[arg-type]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(saga.stores.state), "commit", measured)
+            assert await taken_in(saga, LONG + 4 * AT_ONCE) == "grown"
+        assert len(sizes) > 5 and max(sizes) <= most
+        assert await told(saga) == [LONG + 4 * AT_ONCE]
+        assert await taken_in(saga, LONG + 4 * AT_ONCE) == "known"
+        head = (await saga.sessions.list())[0].session.head
+        assert (await saga.parts.journal.node((await saga.sessions.list())[0].session.id, head)).depth == sum(
+            await told(saga)
+        )
+
+
+@pytest.mark.parametrize("commits", [0, 1, 3, 4, 5, 7, COMMITS - 1])
+async def test_growth_that_is_cut_off_shows_whole_or_not(commits: int) -> None:
+    async with Saga.open(MEMORY) as saga:
+        await taken_in(saga, SHORT)
+        await saga.drain(60)
+        with cut_off_after(saga, commits), pytest.raises(StoreError):
+            await taken_in(saga, LONG)
+        assert await told(saga) == [SHORT if commits < 5 else LONG]
+        (session,) = [each.session.id for each in await saga.sessions.list()]
+        assert len(await saga.parts.live.tree(session)) - 1 == (SHORT if commits < 5 else LONG)
+        await saga.parts.background.views.resume()  # what the next start does
+        assert await whole(saga)
+        assert await taken_in(saga, LONG) == ("grown" if commits < 5 else "known")
+        assert await told(saga) == [LONG] and await whole(saga)
+
+
+async def test_no_more_commits_than_these_are_cut_off() -> None:
+    async with Saga.open(MEMORY) as saga:
+        await taken_in(saga, SHORT)
+        with cut_off_after(saga, 100) as made:
+            await taken_in(saga, LONG)
+        assert made[0] == COMMITS
+
+
+@pytest.mark.parametrize("commits", [1, 3, 5, 7])
+async def test_a_new_session_that_is_cut_off_is_whole_or_gone(commits: int) -> None:
+    async with Saga.open(MEMORY) as saga:
+        with cut_off_after(saga, commits), pytest.raises(StoreError):
+            await taken_in(saga, LONG)
+        assert await told(saga) == ([] if commits < 5 else [LONG])
+        (finding,) = [each for each in (await saga.maintenance.verify()).findings if "cut off" in each.what]
+        verdict = await saga.maintenance.repair(await saga.maintenance.verify())
+        assert finding.mend is not None and verdict.equal
+        if commits < 5:
+            left = {row[0][0] for row in await saga.stores.state.scan(())}
+            assert left <= {"meta", "world"}, "no byte of the chat is left"
+        assert await taken_in(saga, LONG) == ("new" if commits < 5 else "known")
+        assert await whole(saga)
+
+
+async def test_the_next_start_clears_away_what_was_cut_off(tmp_path: Path) -> None:
+    config = {"storage": {"profile": "lite", "path": str(tmp_path)}}
+    async with Saga.open(config) as saga:
+        await taken_in(saga, SHORT)
+        with cut_off_after(saga, 3), pytest.raises(StoreError):
+            await taken_in(saga, LONG)
+    async with Saga.open(config) as saga:
+        assert await told(saga) == [SHORT] and await whole(saga)
+        assert not [row for row in await saga.stores.state.scan(("turn",)) if b"150th" in row[1]]
+
+
+async def test_a_session_goes_with_what_was_cut_off_in_it() -> None:
+    async with Saga.open(MEMORY) as saga:
+        await taken_in(saga, SHORT)
+        with cut_off_after(saga, 3), pytest.raises(StoreError):
+            await taken_in(saga, LONG)
+        await saga.sessions.delete((await saga.sessions.list())[0].session.id)
+        left = {row[0][0] for row in await saga.stores.state.scan(())}
+        assert left <= {"meta", "world"}
+
+
+async def test_what_is_taken_in_at_once_is_taken_in_once() -> None:
+    async with Saga.open(MEMORY) as saga:
+        states = await asyncio.gather(*(taken_in(saga, SHORT) for _ in range(4)))
+        assert sorted(states) == ["known", "known", "known", "new"]
+        session = (await saga.sessions.list())[0].session.id
+        raw = b"".join([line async for line in saga.maintenance.export_session(session)])
+        await asyncio.gather(*(saga.maintenance.take_in([("s", raw)], TakeIn()) for _ in range(4)))
+        labels = sorted(each.session.label for each in await saga.sessions.list())
+        assert len(set(labels)) == 5 and await whole(saga)
+
+
+async def test_a_name_that_is_taken_meanwhile_gets_the_next_number() -> None:
+    async with Saga.open(MEMORY) as saga:
+        kind = type(saga.stores.state)
+        real, taken = kind.commit, list[Key]()
+
+        async def commit(self: object, batch: Batch, **named: object) -> None:
+            for key in batch.puts:
+                if key[0] == "label" and not taken:
+                    taken.append(key)
+                    await real(self, Batch({key: b'"somebody"'}))  # type: ignore[arg-type]
+                    raise Conflict(key)
+            await real(self, batch, **named)  # type: ignore[arg-type]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(kind, "commit", commit)
+            await taken_in(saga, SHORT)
+        (found,) = await saga.sessions.list()
+        assert taken and found.session.label == f"{taken[0][-1]} (2)"
