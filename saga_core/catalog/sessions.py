@@ -68,8 +68,7 @@ class Sessions:
 
     async def create(self, *, world: str | None = None, label: str = "", owner: str = "") -> Session:
         """Begin a session ahead of play. ``Conflict`` when the label is taken, ``BadInput`` for an unknown world."""
-        await self.worlds.read_changes()
-        chosen = self.worlds.choose(world, "", self.settings.config.session.default_world)
+        chosen = await self.worlds.chosen(world, "", self.settings.config.session.default_world)
         return (await self.directory.begin(chosen, owner=owner, label=label)).session
 
     async def get(self, session_id: str) -> Session:

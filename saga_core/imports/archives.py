@@ -19,6 +19,8 @@ _RATIO, _RATIO_FROM = 200, 16 << 20
 """What packs better than this, once it is so large, is no file of a chat tool."""
 
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
+_LONGEST = 120, 235
+"""Characters and bytes of a name. A system takes 255 bytes, and a number, a dot and an ending may be added."""
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 
 
@@ -67,7 +69,8 @@ def open_archive(raw: bytes) -> Archive:
 
 def plain_name(path: str, taken: Callable[[str], bool] = lambda name: False) -> str:
     """A path of a file as a plain file name that every system takes, and that is not ``taken``."""
-    name = _UNSAFE.sub("_", path.replace("\\", "/").strip("/").rpartition("/")[2]).strip(" .")[:120]
+    name = _UNSAFE.sub("_", path.replace("\\", "/").strip("/").rpartition("/")[2]).strip(" .")
+    name = name[: _LONGEST[0]].encode("utf-8", "ignore")[: _LONGEST[1]].decode("utf-8", "ignore").strip(" .")
     if not name or _RESERVED.fullmatch(name):
         name = f"_{name}"
     base, dot, ending = name.rpartition(".")

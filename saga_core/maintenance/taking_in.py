@@ -38,7 +38,7 @@ from saga_core.language import fold_name
 from saga_core.maintenance.story_turns import add_story, find_story, grow_story
 from saga_core.maintenance.tools import Tools
 from saga_core.maintenance.transfer import import_session, read_file
-from saga_core.world import World, WorldLibrary, free_name, imported_from, write_world
+from saga_core.world import FreeNames, World, WorldLibrary, imported_from, write_world
 
 State = Literal["new", "grown", "known", "read"]
 
@@ -181,20 +181,20 @@ class _Work:
 
     async def write_worlds(self, plans: Iterable[tuple[Found, WorldPlan, tuple[Loss, ...], str]]) -> None:
         """Write the worlds that are not there."""
-        root, taken = self.worlds.roots[0], list[str]()
+        root = self.worlds.roots[0]
+        made_from = await asyncio.to_thread(imported_from, self.worlds.roots)
+        free = await asyncio.to_thread(FreeNames.of, root)
         for found, plan, losses, source in plans:
-            known = await asyncio.to_thread(imported_from, self.worlds.roots, source)
-            name = known
-            if name is None:
-                name = await asyncio.to_thread(free_name, root, plan.world.name, taken)
-            taken.append(name)
+            known = made_from.get(source)
+            name = made_from[source] = free.take(plan.world.name) if known is None else known
+            free.use(name)
             world = evolve(plan.world, name=name)
             if known is None and not self.how.dry_run:
                 note = {"source": source, "file": found.file, "kind": found.kind}
                 files = {each.name: each.data for each in plan.assets}
-                await asyncio.to_thread(write_world, root, world, files, note)
+                folder = await asyncio.to_thread(write_world, root, world, files, note)
                 # Read here: the first request that names a large world would hold up all others with it.
-                await asyncio.to_thread(self.worlds.get, name)
+                await asyncio.to_thread(self.worlds.read, folder)
                 self.tools.counters.add("worlds.imported")
             self.made[name] = world
             for called in plan.world.match:

@@ -29,8 +29,7 @@ class WorldChoice:
         An empty world speaks the language of the chat.
         """
         if self._world is None:
-            await self.worlds.read_changes()
-            found = self.worlds.choose(self.explicit, self.transcript.system_text, self.default)
+            found = await self.worlds.chosen(self.explicit, self.transcript.system_text, self.default)
             self._world = evolve(found, language=self._language(found)) if found == EMPTY_WORLD else found
         return self._world
 

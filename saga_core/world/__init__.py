@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.world.editing import WorldFiles, edited, world_files
+from saga_core.world.editing import WorldFiles, edited, files_in, world_files
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
 from saga_core.world.key_patterns import READ, KeySearch, key_search, pattern_search
 from saga_core.world.library import WorldLibrary, default_roots
@@ -21,7 +21,7 @@ from saga_core.world.model import (
 from saga_core.world.opening import opening_state
 from saga_core.world.parse import parse_world
 from saga_core.world.render import render_world
-from saga_core.world.writing import free_name, imported_from, write_world
+from saga_core.world.writing import FreeNames, imported_from, write_world
 
 __all__ = [
     "EMPTY_WORLD",
@@ -30,6 +30,7 @@ __all__ = [
     "LORE_TYPES",
     "READ",
     "CharacterSheet",
+    "FreeNames",
     "ItemStack",
     "KeySearch",
     "LoreEntry",
@@ -44,8 +45,8 @@ __all__ = [
     "default_roots",
     "draw",
     "edited",
+    "files_in",
     "fill_macros",
-    "free_name",
     "imported_from",
     "is_pattern",
     "key_search",

@@ -32,7 +32,11 @@ class WorldFiles:
 
 def world_files(library: WorldLibrary, name: str) -> WorldFiles:
     """The files of the world whose folder has exactly this name. Raises ``UnknownWorld``."""
-    folder = library.folder(name)
+    return files_in(library, library.folder(name))
+
+
+def files_in(library: WorldLibrary, folder: Path) -> WorldFiles:
+    """The files of the world in one of the library's folders."""
     texts: dict[str, str] = {}
     unreadable: list[WorldProblem] = []
     for file in library.files(folder):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -22,6 +24,10 @@ _log = logging.getLogger(__name__)
 _Stamp = tuple[tuple[str, int, int, int], ...]
 _LARGEST = 4 * LONGEST
 """Bytes of a file: more than so many characters can have."""
+_NONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+"""There is no such file, or it went while it was looked at."""
+_MANY = 64
+"""Worlds from which on they are looked through beside the event loop: a thousand take hundredths of a second."""
 
 
 def default_roots(base: Path) -> list[Path]:
@@ -67,6 +73,10 @@ class WorldLibrary:
         """The names of all worlds in order, readable or not."""
         return list(self._folders())
 
+    def folders(self) -> dict[str, Path]:
+        """Every world's folder by its name, in the order of names, readable or not."""
+        return {name: folder for name, (folder, _) in self._folders().items()}
+
     def get(self, name: str) -> World:
         """The world whose folder is called ``name``, or else the first, by name, that has it as an alias.
 
@@ -86,8 +96,19 @@ class WorldLibrary:
 
         Raises as ``names`` does.
         """
-        if any(not self._known(folder) for folder in self._folders().values()):
+        if len(self._readings) > _MANY or any(not self._known(*each) for each in self._folders().values()):
             await asyncio.to_thread(self.read_all)
+
+    async def chosen(self, explicit: str | None, system_text: str, default: str | None) -> World:
+        """As ``choose``, and what was not read yet or has changed is read beside the event loop."""
+        if len(self._readings) > _MANY:
+            return await asyncio.to_thread(self.choose, explicit, system_text, default)
+        await self.read_changes()
+        return self.choose(explicit, system_text, default)
+
+    def read(self, folder: Path) -> None:
+        """Read one world now, so that nobody waits for it later. It may be called in another thread."""
+        self._read(folder, _stamp(folder))
 
     def read_all(self) -> None:
         """Read every world now, so that nobody waits for it later. It may be called in another thread."""
@@ -96,7 +117,7 @@ class WorldLibrary:
 
     def broken(self) -> dict[str, WorldError]:
         """The worlds that cannot be read, by name."""
-        readings = ((name, self._read(folder).outcome) for name, folder in self._folders().items())
+        readings = ((name, self._read(*each).outcome) for name, each in self._folders().items())
         return {name: outcome for name, outcome in readings if isinstance(outcome, WorldError)}
 
     def choose(self, explicit: str | None, system_text: str, default: str | None) -> World:
@@ -123,7 +144,7 @@ class WorldLibrary:
         found = folders.get(nfc(name))
         if found is None:
             raise UnknownWorld(name, folders, self.broken().values())
-        return found
+        return found[0]
 
     def files(self, folder: Path) -> list[str]:
         """The names of the world's files that a folder has."""
@@ -133,13 +154,13 @@ class WorldLibrary:
         folders = self._folders()
         exact = folders.get(nfc(name))
         if exact is not None:
-            return self._read(exact)
+            return self._read(*exact)
         wanted = fold_name(name)
-        for other, folder in folders.items():
+        for other, each in folders.items():
             if fold_name(other) == wanted:
-                return self._read(folder)
-        for folder in folders.values():
-            reading = self._read(folder)
+                return self._read(*each)
+        for each in folders.values():
+            reading = self._read(*each)
             if isinstance(reading.outcome, World) and wanted in map(fold_name, reading.outcome.aliases):
                 return reading
         if wanted == EMPTY_WORLD.name:
@@ -147,39 +168,38 @@ class WorldLibrary:
         raise UnknownWorld(name, folders, self.broken().values())
 
     def _readable(self) -> Iterator[World]:
-        for folder in self._folders().values():
-            outcome = self._read(folder).outcome
+        for each in self._folders().values():
+            outcome = self._read(*each).outcome
             if isinstance(outcome, World):
                 yield outcome
 
-    def _folders(self) -> dict[str, Path]:
-        """Every world's folder by its name, in the order of names."""
-        found: dict[str, Path] = {}
+    def _folders(self) -> dict[str, tuple[Path, _Stamp]]:
+        """Every world's folder by its name, in the order of names, with the state of its files."""
+        found: dict[str, tuple[Path, _Stamp]] = {}
         for root in self.roots:
             try:
                 for folder in sorted(root.iterdir()) if root.is_dir() else ():
                     name = nfc(folder.name)
-                    if not name.startswith(".") and name not in found and _stamp(folder):
-                        found[name] = folder
+                    if not name.startswith(".") and name not in found and (stamp := _stamp(folder)):
+                        found[name] = folder, stamp
             except OSError as error:
                 message = f"worlds: {error.filename} cannot be listed ({error.strerror}); check its permissions"
                 raise BadInput(message) from error
         return dict(sorted(found.items()))
 
-    def _read(self, folder: Path) -> _Reading:
+    def _read(self, folder: Path, stamp: _Stamp) -> _Reading:
         """The folder's world, from the cache while its files have the same times, sizes and inodes."""
         known = self._readings.get(folder)
-        stamp = _stamp(folder)
         if known is not None and known.stamp == stamp:
             return known
         reading = _load(folder, stamp, known)
         self._readings[folder] = reading
         return reading
 
-    def _known(self, folder: Path) -> bool:
+    def _known(self, folder: Path, stamp: _Stamp) -> bool:
         """Whether the folder was read as it is now."""
         known = self._readings.get(folder)
-        return known is not None and known.stamp == _stamp(folder)
+        return known is not None and known.stamp == stamp
 
 
 def _world(reading: _Reading) -> World:
@@ -196,20 +216,25 @@ def _stamp(folder: Path) -> _Stamp:
     """
     stamp: list[tuple[str, int, int, int]] = []
     for file in FILES:
-        path = folder / file
         try:
-            if path.is_file() and not _leads_out(path):
+            status = os.lstat(f"{folder}{os.sep}{file}")  # one look: with many worlds it is most of the work
+            if stat.S_ISLNK(status.st_mode):
+                path = folder / file
+                if not path.is_file() or _leads_out(path):
+                    continue
                 status = path.stat()
+            if stat.S_ISREG(status.st_mode):
                 stamp.append((file, status.st_mtime_ns, status.st_size, status.st_ino))
         except PermissionError:
             stamp.append((file, 0, 0, 0))
-        except FileNotFoundError:
-            continue  # it went while it was looked at
+        except OSError as error:
+            if error.errno not in _NONE:
+                raise
     return tuple(stamp)
 
 
 def _leads_out(path: Path) -> bool:
-    return path.is_symlink() and not path.resolve().is_relative_to(path.parent.resolve())
+    return not path.resolve().is_relative_to(path.parent.resolve())
 
 
 def _load(folder: Path, stamp: _Stamp, known: _Reading | None) -> _Reading:

@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from attrs import define, field
+
 from saga_core.errors import StoreError
 from saga_core.language import nfc
 from saga_core.world.model import World
@@ -18,8 +20,9 @@ _LARGEST = 16 << 20
 """Bytes of a note: more than SAGA writes."""
 
 
-def imported_from(roots: Iterable[Path], source: str) -> str | None:
-    """The name of the world that was made from what has the digest ``source``, if there is one."""
+def imported_from(roots: Iterable[Path]) -> dict[str, str]:
+    """The digests of what worlds were made from, to the names of those worlds; of two, the one that is found first."""
+    found: dict[str, str] = {}
     for root in roots:
         if not root.is_dir():
             continue
@@ -32,19 +35,37 @@ def imported_from(roots: Iterable[Path], source: str) -> str | None:
                     plain = json.loads(note.read_text(encoding="utf-8"))
                 except (OSError, ValueError, RecursionError):
                     continue  # somebody changed it: then nobody knows where the world came from
-                if isinstance(plain, dict) and plain.get("source") == source:
-                    return nfc(folder.name)
-    return None
-
-
-def free_name(root: Path, name: str, taken: Iterable[str] = ()) -> str:
-    """The name, with a number behind it where ``root`` has such a folder, or it is ``taken``, in capitals or not."""
-    there = {path.name.casefold() for path in root.iterdir()} if root.is_dir() else set()
-    there |= {each.casefold() for each in taken}
-    found, count = name, 2
-    while found.casefold() in there:
-        found, count = f"{name} {count}", count + 1
+                source = plain.get("source") if isinstance(plain, dict) else None
+                if isinstance(source, str):
+                    found.setdefault(source, nfc(folder.name))
     return found
+
+
+@define
+class FreeNames:
+    """Names that no folder of a root has, each given once."""
+
+    _taken: set[str]
+    _counts: dict[str, int] = field(factory=dict)
+
+    @classmethod
+    def of(cls, root: Path) -> FreeNames:
+        """As the folder ``root`` is now."""
+        return cls({path.name.casefold() for path in root.iterdir()} if root.is_dir() else set())
+
+    def use(self, name: str) -> None:
+        """Somebody has this name."""
+        self._taken.add(name.casefold())
+
+    def take(self, name: str) -> str:
+        """The name, with a number behind it where it is taken, in capitals or not."""
+        key = name.casefold()
+        found, count = name, self._counts.get(key, 2)
+        while found.casefold() in self._taken:
+            found, count = f"{name} {count}", count + 1
+        self._counts[key] = count
+        self.use(found)
+        return found
 
 
 def write_world(root: Path, world: World, files: Mapping[str, bytes], note: Mapping[str, object]) -> Path:

@@ -148,7 +148,8 @@ async def _restore(
 
 async def _whole(saga: Saga, say: Callable[[str], None]) -> tuple[str, ...]:
     """Let go of what leads into a hole; the sessions that are left."""
-    names = [name for name in saga.worlds.names() if name not in saga.worlds.broken()]
+    broken = saga.worlds.broken()
+    names = [name for name in saga.worlds.names() if name not in broken]
     worlds = [*(evolve(EMPTY_WORLD, language=each) for each in known()), *map(saga.worlds.get, names)]
     left = await make_whole(saga.stores.state, worlds)
     if left.gone:

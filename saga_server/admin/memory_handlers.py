@@ -9,7 +9,7 @@ from attrs import asdict
 
 from saga_core.errors import BadInput, NotSupported
 from saga_core.stores import Pages
-from saga_core.world import WorldFiles, edited, world_files
+from saga_core.world import WorldFiles, edited, files_in, world_files
 from saga_server.admin import memory_answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
@@ -150,7 +150,7 @@ async def show_library(request: web.Request, asked: NoParams) -> memory_answers.
     library = request.app[SAGA].worlds
 
     def listed() -> list[dict[str, object]]:
-        found = [world_files(library, name) for name in library.names()]
+        found = [files_in(library, folder) for folder in library.folders().values()]
         return [
             {"name": each.name, "files": list(each.texts), "writable": each.writable, "problems": len(each.problems)}
             for each in found

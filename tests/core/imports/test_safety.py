@@ -79,6 +79,50 @@ def test_no_path_of_an_archive_becomes_a_path(path: str) -> None:
     assert name.lower().partition(".")[0] not in ("con", "nul")
 
 
+LONG_NAMES = {
+    "emoji": "😀" * 100,
+    "hangul": "한" * 100,
+    "latin": "a" * 300,
+    "dot": "a" * 119 + ".b",
+    "half": "x\ud83d" * 90,
+}
+
+
+@pytest.mark.parametrize("name", LONG_NAMES.values(), ids=list(LONG_NAMES))
+async def test_a_long_name_becomes_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = [(f"{number}.json", json.dumps(samples.card_v2(name=name, tags=[f"{number}"])).encode()) for number in "12"]
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        found = await saga.maintenance.take_in(files, TakeIn())
+        names = [thing.world for thing in found.things]
+        assert len(set(names)) == 2 and all(each and saga.worlds.get(each) for each in names)
+
+
+async def test_many_cards_are_written_in_time_that_grows_with_their_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    notes: list[str] = []
+    real = Path.read_text
+
+    def read_text(self: Path, *given: Any, **named: Any) -> str:
+        notes.append(self.name)
+        return real(self, *given, **named)
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+    plain = {"spec": "chara_card_v2", "data": {"name": "Mara", "description": ""}}
+    cards = {
+        f"{at}.json": samples.plain({**plain, "data": {**plain["data"], "description": f"{at}"}}) for at in range(40)
+    }
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        for state in ("new", "known"):
+            notes.clear()
+            found = await saga.maintenance.take_in([("all.zip", samples.zipped(cards))], TakeIn())
+            assert {thing.state for thing in found.things} == {state}
+            assert len({thing.world for thing in found.things}) == 40
+            assert notes.count("IMPORTED.json") <= 40, "each world's note is read once, not once for each card"
+
+
 def entries(count: int) -> bytes:
     entry = {"keys": ["k"], "content": "c", "extensions": {}, "enabled": True, "insertion_order": 1}
     return samples.plain({"entries": [entry] * count})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
@@ -234,3 +235,41 @@ def test_a_file_whose_name_has_small_letters_is_told_of(tmp_path: Path) -> None:
     assert told.endswith("w/lorebook.md: is not read; rename it to LOREBOOK.md")
     (folder / "lorebook.md").rename(folder / "LOREBOOK.md")
     assert library.warnings("w") == () and len(library.get("w").lore) == 1
+
+
+def test_a_look_at_all_worlds_looks_at_each_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(20):
+        put(tmp_path, f"w{number}", {"match": f"[Place {number}]"})
+    library, looked = WorldLibrary([tmp_path]), list[str]()
+    library.read_all()
+    real = os.lstat
+
+    def lstat(path: str) -> os.stat_result:
+        looked.append(path)
+        return real(path)
+
+    monkeypatch.setattr(os, "lstat", lstat)
+    assert library.choose(None, "You stand in Place 7.", None).name == "w7"
+    assert len(looked) == len(set(looked)) == 3 * 20
+    looked.clear()
+    library.read(tmp_path / "w3")
+    assert len(looked) == 3, "reading one world looks at no other"
+
+
+async def test_many_worlds_are_looked_through_beside_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(70):
+        put(tmp_path, f"w{number}", {"match": f"[Place {number}]"})
+    library, threads = WorldLibrary([tmp_path]), set[int]()
+    library.read_all()
+    real = os.lstat
+
+    def lstat(path: str) -> os.stat_result:
+        threads.add(threading.get_ident())
+        return real(path)
+
+    monkeypatch.setattr(os, "lstat", lstat)
+    assert (await library.chosen(None, "You stand in Place 7.", None)).name == "w7"
+    await library.read_changes()
+    assert threads and threading.get_ident() not in threads
