@@ -369,11 +369,18 @@ class Projector(VectorViews):
 
 def _tips(live: LiveSession, turns: Sequence[str]) -> list[str]:
     """Of some turns those that no other of them continues: showing these shows all. Only the newest few matter."""
-    deepest = sorted(turns, key=lambda turn: -live.tree.get(turn).depth)
-    ends: list[str] = []
-    for turn in deepest:
-        if not any(live.tree.is_ancestor(turn, end) for end in ends):
-            ends.append(turn)
+    deepest = sorted((live.tree.get(turn) for turn in turns), key=lambda node: -node.depth)
+    continued: set[str] = set()
+    ends: set[str] = set()
+    for end in deepest:
+        if end.id in continued:
+            continue
+        ends.add(end.id)
+        for node in live.tree.upwards(end.id):
+            # Each turn is passed once: an imported chat has thousands of ends. Above the highest nobody asks.
+            if node.id in continued or node.depth < deepest[-1].depth:
+                break
+            continued.add(node.id)
     tips = [turn for turn in turns if turn in ends]
     if live.head in tips:
         tips = [turn for turn in tips if turn != live.head] + [live.head]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from saga_core import Saga
 from saga_core.errors import StoreError
 from saga_core.journal.journal import Journal
 from saga_core.model.deltas import Delta, HpChanged, Source, Status
-from saga_core.model.turn import Turn
+from saga_core.model.tree import Node, Tree
+from saga_core.model.turn import Turn, TurnKind
 from saga_core.play import adoption
 from saga_core.sessions import live_session
 from saga_core.sessions.amending import amend
@@ -159,3 +161,42 @@ async def test_only_the_ends_are_shown_however_many_turns_are_due() -> None:
         assert projector._tips(session, turns) == ends[-2:]
         assert projector._tips(session, turns[:2]) == [turns[1]]
         assert projector._tips(session, []) == []
+
+
+async def test_the_ends_among_thousands_of_swipes_are_found_by_passing_each_turn_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with playing() as (chat, _):
+        first = await chat.say("광장을 둘러본다.", "사람들이 북적인다. 약초 냄새가 난다.")
+        session = await chat.saga.parts.live.get(first.session.id)
+        tree, at = Tree("s"), "r"
+        tree.add(Node("r", None, 0, 0.0, TurnKind.ROOT))
+        for depth in range(1, 31):
+            for swipe in range(30):
+                tree.add(Node(f"t{depth:02}.{swipe:02}", at, depth, 0.0, TurnKind.IMPORTED))
+            at = f"t{depth:02}.00"
+        passed = 0
+        upwards, is_ancestor = Tree.upwards, Tree.is_ancestor
+
+        def counted(self: Tree, turn: str) -> Iterator[Node]:
+            nonlocal passed
+            for node in upwards(self, turn):
+                passed += 1
+                yield node
+
+        def asked(self: Tree, above: str, below: str) -> bool:
+            nonlocal passed
+            passed += 1
+            return is_ancestor(self, above, below)
+
+        turns = [turn for turn in tree.nodes if turn != "r"]
+        monkeypatch.setattr(session, "tree", tree)
+        monkeypatch.setattr(session, "session", evolve(session.session, head=at))
+        monkeypatch.setattr(Tree, "upwards", counted)
+        monkeypatch.setattr(Tree, "is_ancestor", asked)
+        assert projector._tips(session, turns) == ["t30.29", "t30.00"], "the head last"
+        assert passed <= 2 * len(turns)
+        passed = 0
+        assert projector._tips(session, ["t30.00"]) == ["t30.00"]
+        assert passed <= 2, "a turn alone asks for nothing above it"
+        monkeypatch.undo()
