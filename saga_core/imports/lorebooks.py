@@ -191,17 +191,16 @@ def _book_entry(entry: Fields) -> LoreItem:
         "prevent": "prevent_recursion", "level": "delay_until_recursion", "budget": "ignore_budget",
     }, patterns=patterns)  # fmt: skip
     position = entry.plain.get("position")
+    stands = rule.position or (position if position in ("before_char", "after_char") else "")
     rule = evolve(
         rule,
         order=_order(entry.whole("insertion_order", least=-999_999_999)),
         enabled=entry.flag("enabled") is not False,
         priority=entry.whole("priority", least=-999_999_999),
-        position=rule.position or (position if position in ("before_char", "after_char") else ""),
+        position="" if stands == "before_char" else stands,
         only_characters=() if excluded else names,
         not_characters=names if excluded else (),
     )
-    if rule.position == "before_char":
-        rule = evolve(rule, position="")
     title = entry.text("name", "comment")
     return _item(entry, title, entry.text("content"), bool(entry.flag("constant")), rule)
 

@@ -115,7 +115,8 @@ def _entries(items: Iterable[LoreItem], character: str, mode: LoreMode, losses: 
             rule = evolve(rule, mode=KEEP)
         keys = tuple(name_character(key, character) for key in rule.keys)
         second = tuple(name_character(key, character) for key in rule.second_keys)
-        rule = evolve(rule, keys=keys, second_keys=second)
+        if (keys, second) != (rule.keys, rule.second_keys):
+            rule = evolve(rule, keys=keys, second_keys=second)
         for key in (*keys, *second, *rule.exclude_keys):
             if is_pattern(key) and pattern_search(key) is None:
                 losses.add("keys", "dropped", _UNREAD, f"entry {number}")

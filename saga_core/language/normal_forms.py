@@ -62,7 +62,7 @@ def nfc(text: str) -> str:
 
 def clean_name(text: str) -> str:
     """A name as it is stored: NFC, inner white space collapsed to one space, ends stripped."""
-    return _SPACES.sub(" ", nfc(text)).strip()
+    return " ".join(nfc(text).split())
 
 
 @lru_cache(maxsize=16_384)

@@ -165,6 +165,8 @@ def by_key(specs: tuple[FieldSpec, ...]) -> dict[str, FieldSpec]:
 
 def split_list(value: str) -> list[str]:
     """The items of a comma-separated list, unescaped and stripped; empty ones are dropped."""
+    if "\\" not in value:
+        return [item for each in value.split(",") if (item := each.strip())]
     items: list[str] = []
     current: list[str] = []
     position = 0

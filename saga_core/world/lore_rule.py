@@ -29,6 +29,8 @@ DEFAULT_ORDER, DEFAULT_WEIGHT = 100, 100
 
 
 def _names(values: Iterable[str]) -> tuple[str, ...]:
+    if values == ():  # as most are, of which a rule has seven
+        return ()
     return tuple(name for name in (clean_name(value) for value in values) if name)
 
 

@@ -140,7 +140,7 @@ def _sheets(text: str, findings: Findings, lines: Lines) -> list[CharacterSheet]
     sheets: list[CharacterSheet] = []
     player: Section | None = None
     for section in sections:
-        fields = _Fields(CHARACTERS_FILE, section, findings).read(CHARACTER_FIELDS, lines)
+        fields = _Fields(CHARACTERS_FILE, section, findings).read(keys, lines)
         hp, max_hp = fields.get("hp"), fields.get("max_hp")
         if hp is not None and max_hp is not None and hp > max_hp:
             message = f'field "hp" of "{section.name}" is {hp}, above max_hp {max_hp}'
@@ -156,13 +156,13 @@ def _sheets(text: str, findings: Findings, lines: Lines) -> list[CharacterSheet]
 
 
 def _entries(text: str, findings: Findings, lines: Lines) -> list[LoreEntry]:
-    keys = by_key((*LORE_FIELDS, *RULE_FIELDS))
+    keys, of_rules = by_key((*LORE_FIELDS, *RULE_FIELDS)), by_key(RULE_FIELDS)
     sections = _bounded(LOREBOOK_FILE, read_sections(text, LOREBOOK_FILE, keys, findings), findings)
     entries: list[LoreEntry] = []
     for section in sections:
         reader = _Fields(LOREBOOK_FILE, section, findings)
-        fields = reader.read((*LORE_FIELDS, *RULE_FIELDS), lines)
-        rule = reader.rule({name: fields.pop(name) for name in _RULED if name in fields})
+        fields = reader.read(keys, lines)
+        rule = reader.rule({name: fields.pop(name) for name in _RULED if name in fields}, of_rules)
         for attribute, standard in (("type", "concept"), ("layer", "A3")):
             if attribute not in fields:
                 fields[attribute] = standard
@@ -217,8 +217,7 @@ class _Fields:
     section: Section
     findings: Findings
 
-    def read(self, specs: tuple[FieldSpec, ...], lines: Lines) -> dict[str, Any]:
-        keys = by_key(specs)
+    def read(self, keys: Mapping[str, FieldSpec], lines: Lines) -> dict[str, Any]:
         known = tuple(keys)
         read: dict[str, Any] = {}
         extra: list[tuple[str, str]] = []
@@ -280,10 +279,9 @@ class _Fields:
         self._problem(line, f'is "{line.value}"', "use a whole number")
         return None
 
-    def rule(self, found: Mapping[str, Any]) -> LoreRule | None:
+    def rule(self, found: Mapping[str, Any], keys: Mapping[str, FieldSpec]) -> LoreRule | None:
         """The rule that these fields make, if there are any."""
         given = dict(found)
-        keys = by_key(RULE_FIELDS)
         for line in self.section.fields:
             spec = keys.get(fold_key(line.key))
             if spec is None:

@@ -25,6 +25,10 @@ from saga_core.world.notation import write_relation, write_stack
 from saga_core.world.parse import parse_world
 
 _ALWAYS = frozenset({"player", "type", "layer", "title", "language"})
+_DEFAULTS = {
+    kind: {name: attribute.default for name, attribute in fields_dict(kind).items()}
+    for kind in (CharacterSheet, LoreEntry, LoreRule)
+}
 
 
 def render_world(world: World) -> dict[str, str]:
@@ -70,11 +74,11 @@ def _section(value: CharacterSheet | LoreEntry, specs: tuple[FieldSpec, ...], bo
 
 
 def _rows(value: CharacterSheet | LoreEntry | LoreRule, specs: tuple[FieldSpec, ...], language: str) -> list[str]:
-    attributes = fields_dict(type(value))
+    defaults = _DEFAULTS[type(value)]
     rows = []
     for spec in specs:
         item = getattr(value, spec.attribute)
-        if spec.attribute in _ALWAYS or item != attributes[spec.attribute].default:
+        if spec.attribute in _ALWAYS or item != defaults[spec.attribute]:
             rows.append(f"- {spec.key(language)}: {_shown(spec.kind, item, language)}")
     return rows
 
