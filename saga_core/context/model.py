@@ -168,3 +168,7 @@ class TurnContext:
     """Milliseconds of each source, of ``gather``, ``pack`` and ``total``."""
     told: tuple[str, ...] = ()
     """Entries of lore with times of their own that are in the text by themselves."""
+    pages: str = ""
+    """The pages that stood in the prompt's prefix."""
+    missing: int | None = None
+    """The depth up to which turns did not stand in the history that was sent; None: nobody knows."""

@@ -35,6 +35,7 @@ class Labels:
     secret_of_none: str
     is_dead: str
     renamed: str
+    same_as: str
     alive_again: str
     gone: str
     more: str

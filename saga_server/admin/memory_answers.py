@@ -121,10 +121,11 @@ class Curation:
 
 @frozen
 class Entities:
-    """Everybody and everything that a story knows."""
+    """Everybody and everything that a story knows. ``former`` has the names of what was joined or forgotten, by id."""
 
     session: str
     entities: Rows
+    former: Mapping[str, str]
 
 
 @frozen(kw_only=True)

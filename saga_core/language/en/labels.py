@@ -24,6 +24,7 @@ LABELS = Labels(
     secret_of_none="(secret, known to nobody)",
     is_dead="(dead now)",
     renamed="{old} is now called {name}",
+    same_as="{old} and {name} are the same",
     alive_again="{name} is alive",
     gone="{name}: no relation",
     more="{count} more",

@@ -30,6 +30,7 @@ LABELS = Labels(
     secret_of_none="（秘密：誰も知らない）",
     is_dead="（いまは死亡）",
     renamed="{old}のいまの名は{name}",
+    same_as="{old}は{name}と同じ",
     alive_again="{name}は生きている",
     gone="{name}：関係なし",
     more="ほか{count}",

@@ -32,6 +32,7 @@ LABELS = Labels(
     secret_of_none="(비밀: 아무도 모른다)",
     is_dead="(지금은 사망)",
     renamed="{old}의 지금 이름은 {name}",
+    same_as="{old} = {name}(같은 대상)",
     alive_again="{name} 살아 있음",
     gone="{name} 관계 없음",
     more="외 {count}",

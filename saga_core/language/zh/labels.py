@@ -30,6 +30,7 @@ LABELS = Labels(
     secret_of_none="（秘密：无人知道）",
     is_dead="（现已死亡）",
     renamed="{old}现在名叫{name}",
+    same_as="{old}就是{name}",
     alive_again="{name}还活着",
     gone="{name}：没有关系",
     more="另有{count}项",
