@@ -73,6 +73,8 @@ class Context:
     anew: bool
     text: str
     tokens: int
+    pages: str
+    """Those that stood at the beginning of the prompt; empty when it is read anew."""
     pieces: Rows
     skipped: Rows
     late: Sequence[str]
