@@ -130,6 +130,8 @@ class ReadRequest:
     since: that is told."""
     in_front: frozenset[str] = frozenset()
     """The lines of those pages, without the dashes before them: what stands there word for word is not told again."""
+    by_hand: tuple[str, ...] = ()
+    """Remarks that a person added and that those pages do not show."""
     language: str = "en"
     episodes: Episodes | None = None
     """The remembered turns of the path."""

@@ -38,6 +38,7 @@ class Labels:
     same_as: str
     alive_again: str
     gone: str
+    unnoted: str
     more: str
     not_there: str
     formerly: str

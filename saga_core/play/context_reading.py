@@ -19,7 +19,7 @@ from saga_core.errors import StoreError
 from saga_core.model import WorldState
 from saga_core.ports import Clock
 from saga_core.recall import KeptMoment, PathEpisodes
-from saga_core.sessions import LiveSession, SharedMemories
+from saga_core.sessions import LiveSession, SharedMemories, remarks_by_hand
 from saga_core.stores import GraphStore
 from saga_core.transcript import Transcript
 from saga_core.views import Projector, scope_of
@@ -67,6 +67,7 @@ class ContextReading:
             recent=tuple(utterance.text for utterance in transcript.utterances[-2:]),
             pinned=pinned,
             in_front=_lines_of(pages),
+            by_hand=remarks_by_hand(live, state, pages),
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, state.turn),
             shown=shown,

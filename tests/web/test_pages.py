@@ -84,16 +84,18 @@ async def test_now_shows_what_the_api_says_and_an_edit_is_in_the_next_prompt(
         assert await page.locator("[data-item=line][data-kind=relation]").count() == len(state["relationships"])
 
         await page.click("[data-kind=place] [data-action=edit]")
-        await page.fill("[data-item=correction] input[name=place]", "Rope Quay")
+        await page.fill("[data-item=correction] input[name=place]", "The Gull Attic")
         await page.click("[data-action=preview]")
         await page.wait_for_selector("[data-item=effect] ins")
-        assert "Rope Quay" in (await visit.texts("[data-item=effect] ins"))[0]
+        assert "The Gull Attic" in (await visit.texts("[data-item=effect] ins"))[0]
         assert (await visit.api(f"/api/sessions/{session}/state"))["location"] == state["location"]
         await page.click("[data-action=save]")
         await page.wait_for_selector("[data-kind=place] [data-action=undo]")
-        assert (await visit.api(f"/api/sessions/{session}/state"))["location"] == "Rope Quay"
-        told = await server.saga.begin([{"role": "user", "content": "Where am I?"}], session=session)
-        assert "Rope Quay" in str(told.plan)
+        assert (await visit.api(f"/api/sessions/{session}/state"))["location"] == "The Gull Attic"
+        said = [(("user", turn.user), ("assistant", turn.reply)) for turn in await server.saga.views.turns(session)]
+        chat = [{"role": role, "content": text} for both in said for role, text in both if text]
+        told = await server.saga.begin([*chat, {"role": "user", "content": "Where am I?"}], session=session)
+        assert "The Gull Attic" in told.context.text
 
         await page.click("[data-kind=place] [data-action=undo]")
         await page.wait_for_selector("[data-kind=place] [data-action=undo]", state="detached")
@@ -207,6 +209,11 @@ async def test_what_needs_no_words_is_shown_at_once_and_taken_back_where_it_is_s
         await page.click("[data-item=notes] [data-action=rest]")
         await page.wait_for_selector("[data-item=notes] :text('Note 0 of nine.')")
         assert len(await visit.texts("[data-item=notes] [data-item=line]")) == 16
+        await page.click("[data-item=notes] [data-item=line]:has-text('Note 8') [data-action=edit]")
+        await page.fill("[data-item=correction] textarea", "Note 8 was wrong.")
+        await page.click("[data-action=preview]")
+        await page.click("[data-action=save]")
+        await page.wait_for_selector("[data-item=notes] .says:has-text('Note 8 was wrong.')")
 
         line = f"[data-kind=present]:has-text('{name}')"
         await page.click(f"{line} [data-action=off]")

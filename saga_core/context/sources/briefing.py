@@ -19,7 +19,7 @@ from saga_core.context.model import (
 from saga_core.context.render import one_field
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
-from saga_core.model import ALIVE, DEAD, Entity, Kind, WorldState
+from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Kind, WorldState
 
 _ITEMS = 24
 _NAMES = 12
@@ -58,6 +58,10 @@ class Briefing:
                 Piece(self.name, key, Section.NOW, text, CHANGED, order=Slot.CHANGED)
                 for key, text in _changes(pinned, state, words)
             ]
+        pieces += [
+            Piece(self.name, f"by_hand:{text}", Section.NOW, one_field(text).rstrip(".。"), CHANGED, order=Slot.CHANGED)
+            for text in scene.request.by_hand
+        ]
         return pieces
 
     def _essentials(self, state: WorldState, words: Labels) -> Piece:
@@ -158,6 +162,8 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
         names = " → ".join(one_field(_called(id_, old, new)) for id_ in pair)
         text = f"{names}: {one_field(now.type)} ({now.strength:+d})" if now else words.gone.format(name=names)
         yield f"relation:{pair[0]}:{pair[1]}", text
+    for depth, text in _unnoted(old, new):
+        yield f"note:{depth}:{text}", words.unnoted.format(text=one_field(text))
     for id_ in sorted(id_ for id_ in new.merged if id_ in old.entities):
         into = one_field(new.name(new.merged[id_]))
         yield f"same:{id_}", words.same_as.format(old=one_field(old.name(id_)), name=into)
@@ -175,6 +181,14 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
                 continue
             text = f"{one_field(new.name(who))} → {one_field(new.name(there))} ({words.edges['LOCATED_AT']})"
             yield f"edge:{who}:LOCATED_AT", text
+
+
+def _unnoted(old: WorldState, new: WorldState) -> list[tuple[int, str]]:
+    """Remarks that the pages show and a person took back. Those that only made room for later ones still hold."""
+    if old.notes is new.notes:
+        return []
+    oldest = new.notes[0] if len(new.notes) >= MAX_NOTES else (0, "")
+    return [note for note in old.notes if note not in new.notes and note[0] >= oldest[0]]
 
 
 def _called(id_: str, old: WorldState, new: WorldState) -> str:

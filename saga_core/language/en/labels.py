@@ -27,6 +27,7 @@ LABELS = Labels(
     same_as="{old} and {name} are the same",
     alive_again="{name} is alive",
     gone="{name}: no relation",
+    unnoted='not true: "{text}"',
     more="{count} more",
     not_there="({names} not there)",
     formerly="(before: {text})",

@@ -33,6 +33,7 @@ LABELS = Labels(
     same_as="{old}は{name}と同じ",
     alive_again="{name}は生きている",
     gone="{name}：関係なし",
+    unnoted="事実ではない:「{text}」",
     more="ほか{count}",
     not_there="（{names}はいなかった）",
     formerly="（以前：{text}）",

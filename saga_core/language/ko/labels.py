@@ -35,6 +35,7 @@ LABELS = Labels(
     same_as="{old} = {name}(같은 대상)",
     alive_again="{name} 살아 있음",
     gone="{name} 관계 없음",
+    unnoted='사실 아님: "{text}"',
     more="외 {count}",
     not_there="({names} 없었음)",
     formerly="(전에는: {text})",

@@ -33,6 +33,7 @@ LABELS = Labels(
     same_as="{old}就是{name}",
     alive_again="{name}还活着",
     gone="{name}：没有关系",
+    unnoted="不属实：“{text}”",
     more="另有{count}项",
     not_there="（{names}当时不在场）",
     formerly="（此前：{text}）",

@@ -151,6 +151,7 @@ function edits(line, t) {
       ],
       make: ({ type, strength }) => ({ kind: "relation", from: line.subject_id, to: line.other_id, type, strength }),
     };
+    case "note": return { fields: [{ name: "text", label: t("text"), kind: "long", value: line.text }], make: ({ text }) => ({ kind: "unnote", remark: line.text, text }) };
     default: return null;
   }
 }
@@ -160,6 +161,7 @@ function offs(line) {
   switch (line.kind) {
     case "present": return { label: "leave", fields: [], make: () => ({ kind: "parted", who: line.subject_id }) };
     case "status": return { label: "alive", fields: [], make: () => ({ kind: "status", who: line.subject_id, status: "alive" }) };
+    case "note": return line.change ? null : { label: "untrue", fields: [], make: () => ({ kind: "unnote", remark: line.text }) };
     case "event": return { label: "closeEvent", fields: [], make: () => ({ kind: "close", event: line.subject_id }) };
     default: return null;
   }

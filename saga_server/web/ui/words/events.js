@@ -9,6 +9,7 @@ export default {
     merged: "{gone} and {into} are one", split: "{name} is not {id}", forgotten: "{id} was forgotten", found: "contradiction: {text}", settled: "decided: {verdict}",
     story_told: "turns {first}–{last} in fewer words: {text}", lore_learned: "lore, {entry}: {text}", event_scheduled: "to come: {name}", event_closed: "over: {event}",
     block_written: "curator’s note “{name}”: {text}", remembered: "remembered: {text}", unremembered: "a memory was removed",
+    unnoted: "no longer so: {text}",
   },
   ko: {
     introduced: "처음 등장: {name}", renamed: "이제 이름은 {name}", moved: "{who} → {to}", hp_changed: "{who}: 체력 {amount}", hp_set: "{who}: 체력 {hp}",
@@ -18,6 +19,7 @@ export default {
     merged: "{gone} = {into} (하나로 합침)", split: "{name} ≠ {id} (둘로 나눔)", forgotten: "잊음: {id}", found: "모순: {text}", settled: "결정: {verdict}",
     story_told: "{first}–{last}턴 요약: {text}", lore_learned: "로어, {entry}: {text}", event_scheduled: "예정: {name}", event_closed: "끝남: {event}",
     block_written: "큐레이터의 메모 ‘{name}’: {text}", remembered: "기억함: {text}", unremembered: "기억 하나를 삭제함",
+    unnoted: "사실 아님: {text}",
   },
   ja: {
     introduced: "初登場: {name}", renamed: "いまの名前は{name}", moved: "{who} → {to}", hp_changed: "{who}: 体力 {amount}", hp_set: "{who}: 体力 {hp}",
@@ -27,6 +29,7 @@ export default {
     merged: "{gone} = {into}（一つに統合）", split: "{name} ≠ {id}（二つに分割）", forgotten: "忘れた: {id}", found: "矛盾: {text}", settled: "決定: {verdict}",
     story_told: "{first}–{last} ターンの要約: {text}", lore_learned: "設定、{entry}: {text}", event_scheduled: "予定: {name}", event_closed: "終了: {event}",
     block_written: "キュレーターのメモ「{name}」: {text}", remembered: "記憶: {text}", unremembered: "記憶を一つ削除",
+    unnoted: "事実ではない: {text}",
   },
   zh: {
     introduced: "首次出现：{name}", renamed: "现在叫{name}", moved: "{who} → {to}", hp_changed: "{who}：生命值 {amount}", hp_set: "{who}：生命值 {hp}",
@@ -36,5 +39,6 @@ export default {
     merged: "{gone}就是{into}（合为一个）", split: "{name}不是{id}（分为两个）", forgotten: "已忘记：{id}", found: "矛盾：{text}", settled: "已决定：{verdict}",
     story_told: "第 {first}–{last} 回合概要：{text}", lore_learned: "设定，{entry}：{text}", event_scheduled: "将发生：{name}", event_closed: "已结束：{event}",
     block_written: "策展者的备注“{name}”：{text}", remembered: "记住：{text}", unremembered: "删除了一条记忆",
+    unnoted: "不再属实：{text}",
   },
 };

@@ -15,6 +15,7 @@ export default {
     s_dead: "dead",
     s_alive: "alive",
     choose: "Choose …",
+    untrue: "Mark as untrue",
   },
   ko: {
     head: "{n}턴에서 내레이터가 알고 있는 것", place: "장소", nowhere: "알려지지 않음", you: "나", hp: "체력", mood: "기분",
@@ -32,6 +33,7 @@ export default {
     s_dead: "사망",
     s_alive: "살아 있음",
     choose: "선택 …",
+    untrue: "사실 아님으로 표시",
   },
   ja: {
     head: "{n} ターンでナレーターが知っていること", place: "場所", nowhere: "不明", you: "あなた", hp: "体力", mood: "気分",
@@ -49,6 +51,7 @@ export default {
     s_dead: "死亡",
     s_alive: "生存",
     choose: "選択 …",
+    untrue: "事実でないことにする",
   },
   zh: {
     head: "叙述者在第 {n} 回合所知道的", place: "地点", nowhere: "未知", you: "你", hp: "生命值", mood: "心情",
@@ -66,5 +69,6 @@ export default {
     s_dead: "已死",
     s_alive: "活着",
     choose: "请选择 …",
+    untrue: "标记为不属实",
   },
 };
