@@ -52,7 +52,11 @@ class Reply:
     def feed(self, text: str) -> str:
         """Take a piece of the model's reply; what of it, or of what was held back, may be shown now."""
         self._raw.append(text)
-        shown = self.limits.feed(self._markers.feed(self._filter.feed(text)))
+        shown = self._filter.feed(text)
+        if self._markers.held or "[" in shown:
+            shown = self._markers.feed(shown)
+        if self.limits.bound:
+            shown = self.limits.feed(shown)
         self._shown.append(shown)
         return shown
 

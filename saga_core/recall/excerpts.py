@@ -10,6 +10,7 @@ from functools import lru_cache
 from math import log
 
 from saga_core.language import caseless, match_text, simplified, telling_nothing
+from saga_core.recall.close_words import matched
 from saga_core.recall.particular import telling_terms
 from saga_core.recall.passages import PLAYER
 
@@ -80,7 +81,7 @@ def weigh(words: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
     them have it, the more. Words that only ask are worth nothing as long as there are others."""
     nothing = telling_nothing()
     telling = [word for word in words if word not in nothing] or list(words)
-    folded = [_laid_out(text)[1] for text in texts]
+    folded = [matched(text) for text in texts]
     return {word: log(1 + len(folded) / max(1, [word in each for each in folded].count(True))) for word in telling}
 
 
