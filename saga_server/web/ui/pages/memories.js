@@ -29,11 +29,12 @@ export function Page({ session }) {
     say({ text: n("saved") });
     reload();
   };
+  const named = entities.data || entities.error; // No change is shown with ids that names are still read for.
   return html`<${Said} said=${said} say=${say} session=${session} reload=${reload} />
     <${Read} from=${memories}>${memories.data && html`<${Learned} session=${session} found=${memories.data} query=${query} ask=${ask} changed=${changed} />`}<//>
-    <${Waiting} session=${session} rows=${(changes.data?.changes ?? []).filter((each) => each.waiting)} names=${entities.data ?? NONE} changed=${changed} />
+    <${Waiting} session=${session} rows=${named ? (changes.data?.changes ?? []).filter((each) => each.waiting) : []} names=${entities.data ?? NONE} changed=${changed} />
     <div class="columns">
-      <${Read} from=${changes} beside=${[memories]}>${changes.data && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} names=${entities.data ?? NONE} changed=${changed} />`}<//>
+      <${Read} from=${changes} beside=${[memories]}>${changes.data && named && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} names=${entities.data ?? NONE} changed=${changed} />`}<//>
       <${Read} from=${curation} beside=${[memories, changes]}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} changed=${changed} />
         <${Story} rows=${curation.data.story} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} />`}<//>
     </div>`;

@@ -36,7 +36,7 @@ export function Page({ session, params }) {
     <${Slider} at=${turn === null ? depth : Number(turn)} depth=${depth} />
     <div class="split people">
       <div>${params.who
-        ? html`<${One} key=${params.who} session=${session} id=${params.who} turn=${turn} all=${entities.data?.entities ?? []} former=${entities.data?.former ?? {}} changed=${changed} />`
+        ? (entities.data || entities.error) && html`<${One} key=${params.who} session=${session} id=${params.who} turn=${turn} all=${entities.data?.entities ?? []} former=${entities.data?.former ?? {}} changed=${changed} />`
         : html`<${Read} from=${entities}>${entities.data && html`<${List} all=${entities.data.entities} />`}<//>`}</div>
       <${Read} from=${graph} beside=${params.who ? [] : [entities]}>${graph.data && html`<${Drawn} found=${graph.data} who=${params.who} />`}<//>
     </div>`;

@@ -1,5 +1,5 @@
 const en = {
-  told: "What the narrator was told before turn {n}", anew: "Worked out anew, because SAGA keeps only the latest turns as they were sent: as if the chat had shown only the reply above.", kept: "As it was sent to the narrator.",
+  told: "What the narrator was told before turn {n}", anew: "Worked out anew, as if the chat had shown only the reply above: what was sent is kept only for the latest turns since SAGA was started.", kept: "As it was sent to the narrator.",
   tokens: { one: "{n} token", other: "{n} tokens" }, nothing: "Nothing was told: an opening, or nothing fitted.", whole: "The block as it was sent", skipped: "Found, but there was no room", skippedHelp: "These were worth less than what was told, or did not fit their section.",
   late: "Left out, because they were late: {names}", took: "Found in {n} ms.", before: "Turn before", after: "Turn after", ask: "Why was something not told?", askHelp: "Type what you expected the narrator to know.", askLabel: "Your words", askDo: "Look", known: "Nothing that SAGA knows says this. It may never have been reported.",
   reason_told: "It was told.", reason_no_room: "It was found, but there was no room for it.", reason_no_signal: "Nothing in the scene led to it: no name, no place, no word.", reason_faded_or_hidden: "This lore waits until it is mentioned, or its last mention is too long ago.",
@@ -14,7 +14,7 @@ const en = {
   pages: "The summary at the beginning of the prompt",
 };
 const ko = {
-  told: "{n}턴 전에 내레이터에게 전달된 내용", anew: "SAGA는 최근 턴만 보낸 그대로 보관하므로 다시 계산했습니다. 채팅에 바로 위 응답만 있는 경우를 가정합니다.", kept: "내레이터에게 보낸 그대로입니다.",
+  told: "{n}턴 전에 내레이터에게 전달된 내용", anew: "바로 위 응답만 보이는 채팅을 가정해 다시 계산했습니다. 보낸 내용은 SAGA를 시작한 뒤의 최근 턴만 보관합니다.", kept: "내레이터에게 보낸 그대로입니다.",
   tokens: "{n}토큰", nothing: "전달된 것이 없습니다. 시작이거나 맞는 것이 없었습니다.", whole: "보낸 블록 전체", skipped: "찾았지만 자리가 없던 것", skippedHelp: "전달된 것보다 가치가 낮았거나 구역에 들어가지 못했습니다.",
   late: "늦어서 빠진 것: {names}", took: "찾는 데 {n}ms.", before: "이전 턴", after: "다음 턴", ask: "왜 전달되지 않았나요?", askHelp: "내레이터가 알고 있어야 했던 것을 적으세요.", askLabel: "내용", askDo: "찾기", known: "SAGA가 아는 것 중에 이런 내용이 없습니다. 보고된 적이 없을 수 있습니다.",
   reason_told: "전달되었습니다.", reason_no_room: "찾았지만 자리가 없었습니다.", reason_no_signal: "장면에서 이것으로 이어지는 것이 없었습니다. 이름도, 장소도, 낱말도 없었습니다.", reason_faded_or_hidden: "언급되기를 기다리는 로어이거나, 마지막 언급이 너무 오래되었습니다.",
@@ -29,7 +29,7 @@ const ko = {
   pages: "프롬프트 앞부분의 요약",
 };
 const ja = {
-  told: "{n} ターンの前にナレーターに伝えられたこと", anew: "SAGA は直近のターンだけを送ったまま保持するため、計算し直しました。チャットに直前の返事だけがある場合を想定しています。", kept: "ナレーターに送ったままです。",
+  told: "{n} ターンの前にナレーターに伝えられたこと", anew: "直前の返事だけがあるチャットを想定して計算し直しました。送った内容は、SAGA の起動後の直近のターンだけ保持します。", kept: "ナレーターに送ったままです。",
   tokens: "{n} トークン", nothing: "何も伝えられていません。冒頭か、合うものがありませんでした。", whole: "送信されたブロック", skipped: "見つかったが入りきらなかったもの", skippedHelp: "伝えられたものより価値が低いか、区画に入りませんでした。",
   late: "遅れて省かれたもの: {names}", took: "{n} ms で見つけました。", before: "前のターン", after: "次のターン", ask: "なぜ伝えられなかったか", askHelp: "ナレーターが知っているはずだったことを入力してください。", askLabel: "言葉", askDo: "調べる", known: "SAGA の知ることの中にこの内容はありません。報告されていない可能性があります。",
   reason_told: "伝えられました。", reason_no_room: "見つかりましたが、入りきりませんでした。", reason_no_signal: "場面の中にこれへ導くものがありませんでした。名前も場所も言葉もありません。", reason_faded_or_hidden: "この設定は言及を待っているか、最後の言及が古すぎます。",
@@ -44,7 +44,7 @@ const ja = {
   pages: "プロンプト冒頭の要約",
 };
 const zh = {
-  told: "第 {n} 回合之前告知叙述者的内容", anew: "SAGA 只原样保留最近的回合，因此重新计算：假设聊天只包含上一条回复。", kept: "与发送给叙述者的相同。",
+  told: "第 {n} 回合之前告知叙述者的内容", anew: "假设聊天只包含上一条回复而重新计算：发送的内容只保留 SAGA 启动后的最近回合。", kept: "与发送给叙述者的相同。",
   tokens: "{n} 个令牌", nothing: "没有告知任何内容：是开场，或没有合适的内容。", whole: "发送的完整区块", skipped: "找到了但放不下", skippedHelp: "它们的价值低于已告知的内容，或放不进其分区。",
   late: "因迟到而省略：{names}", took: "查找用时 {n} 毫秒。", before: "上一回合", after: "下一回合", ask: "为什么没有告知？", askHelp: "输入你认为叙述者应该知道的内容。", askLabel: "内容", askDo: "查找", known: "SAGA 所知道的内容中没有这个。可能从未被报告。",
   reason_told: "已告知。", reason_no_room: "找到了，但放不下。", reason_no_signal: "场景中没有任何线索指向它：没有名字、地点或词语。", reason_faded_or_hidden: "此设定等待被提及，或上次提及已太久。",
