@@ -1,0 +1,176 @@
+"""Which entries are told at a turn, by the page and the manual: slow, plain, and in one place.
+
+What neither says, and how it is taken here:
+
+- Names before messages ("Include Names") and the global switches are settings of the tool, not fields of a file. The
+  text is what was said, without names, and lore opens lore.
+- In a round after the first, the chat and the texts of the lore told so far are one text. A round's entries do not see
+  one another.
+- A group is settled before the dice: whoever wins it may still fail. Then a later round has the group anew.
+- Of overlapping groups, the one whose entry comes first in the order is settled first; who lost one is out of all.
+- With nothing told that may open others, no round follows, except for levels beyond the lowest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from dataclasses import replace as changed
+
+from tests.core.recall.lore_page.matching import fits, hits
+from tests.core.recall.lore_page.rule import Rule
+
+Dice = Callable[[str], float]
+
+
+@dataclass(frozen=True)
+class Said:
+    who: str  # "user" or "char"
+    text: str
+
+
+@dataclass
+class Past:
+    """What a chat remembers of its lore."""
+
+    started: dict[str, int] = field(default_factory=dict)  # the count of messages when it was told by itself
+    told: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A request: the chat with the player's last words, who is played, and what kind of request it is."""
+
+    chat: Sequence[Said]
+    character: str = "Ysolde"
+    user: str = "Mira"
+    trigger: str = "normal"
+
+    @property
+    def count(self) -> int:
+        return len(self.chat)
+
+    @property
+    def replies(self) -> int:
+        return sum(said.who == "char" for said in self.chat)
+
+    def text(self, depth: int) -> str:
+        return "\n".join(said.text for said in list(self.chat)[max(0, self.count - depth) :])
+
+
+def even(_name: str) -> float:
+    """Dice for books that leave nothing to chance: any roll will do."""
+    return 50.0
+
+
+def tell(book: Sequence[Rule], scene: Scene, past: Past, dice: Dice = even) -> list[str]:
+    """The names of the entries that are told, in the order in which they were found. ``past`` learns of them."""
+    rules = [_named(rule, scene) for rule in sorted(book, key=lambda rule: -rule.order)]
+    levels = sorted({rule.level for rule in rules if rule.level})
+    level = levels.pop(0) if levels else 0
+    told: list[Rule] = []
+    failed: set[str] = set()
+    opened = ""  # what told lore says aloud to other lore
+    later = False
+    while True:
+        out = failed | {rule.name for rule in told}
+        found = [r for r in rules if r.name not in out and _opens(r, scene, past, opened, level, later)]
+        found = _one_of_each_group(found, told, scene, past, opened)
+        fresh = [rule for rule in found if _lucky(rule, scene, past, dice)]
+        failed |= {rule.name for rule in found} - {rule.name for rule in fresh}
+        told += fresh
+        aloud = [rule.content for rule in fresh if not rule.mute_to_lore]
+        opened = "\n".join([opened, *aloud])
+        if not aloud:
+            if not levels:
+                break
+            level = levels.pop(0)
+        later = True
+    for rule in told:
+        if not is_sticky(rule, scene, past):
+            past.started[rule.name] = scene.count
+        past.told.add(rule.name)
+    return [rule.name for rule in told]
+
+
+def _named(rule: Rule, scene: Scene) -> Rule:
+    """The manual shows a key with a macro: names are put in before the key is looked for."""
+
+    def put(keys: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(k.replace("{{char}}", scene.character).replace("{{user}}", scene.user) for k in keys)
+
+    filters = tuple(changed(each, keys=put(each.keys)) for each in rule.filters)
+    return changed(rule, keys=put(rule.keys), filters=filters)
+
+
+def is_sticky(rule: Rule, scene: Scene, past: Past) -> bool:
+    """The manual's example: told at message 1 with sticky 3, it is sticky at the messages 2, 3 and 4."""
+    start = past.started.get(rule.name)
+    return start is not None and start < scene.count <= start + rule.sticky
+
+
+def _rests(rule: Rule, scene: Scene, past: Past) -> bool:
+    """The same example: with cooldown 2 it rests at the messages 5 and 6, and may be told at 7."""
+    start = past.started.get(rule.name)
+    return start is not None and start + rule.sticky < scene.count <= start + rule.sticky + rule.cooldown
+
+
+def _opens(rule: Rule, scene: Scene, past: Past, opened: str, level: int, later: bool) -> bool:
+    if not rule.enabled or not rule.content.strip():  # the specification: empty content adds nothing in any case
+        return False
+    if rule.triggers and scene.trigger not in rule.triggers:
+        return False
+    if rule.names and (scene.character in rule.names) == rule.names_excluded:
+        return False
+    if rule.not_after and rule.name in past.told:
+        return False
+    if rule.keep_after and rule.name in past.told:
+        return True
+    if scene.count < rule.delay or _rests(rule, scene, past):
+        return False
+    if scene.replies < rule.only_after or (rule.only_every and scene.replies % rule.only_every):
+        return False
+    if is_sticky(rule, scene, past):
+        return True
+    if rule.level and (not later or rule.level > level):
+        return False
+    if later and rule.shut_to_lore:
+        return False
+    if rule.never:
+        return False
+    text = scene.text(rule.depth) + "\n" + opened
+    return rule.always or rule.constant or fits(rule, text)
+
+
+def _lucky(rule: Rule, scene: Scene, past: Past, dice: Dice) -> bool:
+    kept = rule.keep_after and rule.name in past.told
+    return is_sticky(rule, scene, past) or kept or dice(rule.name) < rule.chance
+
+
+def _one_of_each_group(found: list[Rule], told: Sequence[Rule], scene: Scene, past: Past, opened: str) -> list[Rule]:
+    names = list(dict.fromkeys(name for rule in found for name in rule.groups))
+    for name in names:
+        members = [rule for rule in found if name in rule.groups]
+        if any(name in rule.groups for rule in told):
+            stay: list[Rule] = []
+        else:
+            stay = _best(members, scene, past, opened)
+        found = [rule for rule in found if rule not in members or rule in stay]
+    return found
+
+
+def _best(members: list[Rule], scene: Scene, past: Past, opened: str) -> list[Rule]:
+    sticky = [rule for rule in members if is_sticky(rule, scene, past)]
+    if sticky:  # the manual: a sticky entry stays active
+        return sticky
+    if any(rule.scoring for rule in members):
+        scores = {rule.name: hits(rule, scene.text(rule.depth) + "\n" + opened) for rule in members}
+        best = max(scores.values())
+        members = [rule for rule in members if not rule.scoring or scores[rule.name] == best]
+    chosen = sorted((rule for rule in members if rule.override), key=lambda rule: -rule.order)
+    if chosen:
+        return chosen[:1]
+    weighty = [rule for rule in members if rule.weight > 0]
+    if len(members) > 1 and len(weighty) != 1:
+        raise AssertionError(f"a lottery among {[rule.name for rule in members]}: not for these books")
+    return weighty or members
