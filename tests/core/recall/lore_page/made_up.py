@@ -151,9 +151,42 @@ def _world_info_entry(dice: random.Random, uid: int, name: str) -> dict[str, Any
         "delay": _maybe(dice, 0.1, dice.randint(1, 40), 0),
         "displayIndex": uid,
         "ignoreBudget": False,
-        "triggers": dice.choice([["normal"], ["swipe", "regenerate"], ["continue", "normal"]]) if dice.random() < 0.08 else [],
+        "triggers": _maybe(dice, 0.08, dice.choice([["normal"], ["swipe", "regenerate"], ["continue", "normal"]]), []),
         "characterFilter": {"isExclude": dice.random() < 0.5, "names": names, "tags": []},
     }  # fmt: skip
+
+
+_EXTENSIONS = {
+    "useGroupScoring": "use_group_scoring", "groupOverride": "group_override", "groupWeight": "group_weight",
+    "excludeRecursion": "exclude_recursion", "preventRecursion": "prevent_recursion", "scanDepth": "scan_depth",
+    "delayUntilRecursion": "delay_until_recursion", "matchWholeWords": "match_whole_words",
+    "caseSensitive": "case_sensitive", "characterFilter": "character_filter",
+    **{name: name for name in (
+        "selectiveLogic", "probability", "useProbability", "group", "sticky", "cooldown", "delay", "triggers", "position",
+    )},
+}  # fmt: skip
+
+
+def tavern_card_book(dice: random.Random, entries: int, title: str = "C") -> dict[str, Any]:
+    """A World Info as SillyTavern writes it into a card: with use_regex at every entry."""
+    plain = world_info(dice, entries, title)["entries"].values()
+    rows = [
+        {
+            "keys": entry["key"],
+            "secondary_keys": entry["keysecondary"],
+            "name": entry["comment"],
+            "content": entry["content"],
+            "constant": entry["constant"],
+            "selective": entry["selective"],
+            "insertion_order": entry["order"],
+            "enabled": not entry["disable"],
+            "position": "before_char",
+            "use_regex": True,
+            "extensions": {new: entry[old] for old, new in _EXTENSIONS.items()},
+        }
+        for entry in plain
+    ]
+    return {"spec": "lorebook_v3", "data": {"extensions": {}, "entries": rows}}
 
 
 DECORATORS = [
@@ -179,6 +212,8 @@ DECORATORS = [
     "@@moon_phase {n}\n@@@tide {n}\n@@@exclude_keys {a}\n@@@exclude_keys {b}",
     "@@scan_depth {n}\n@@@dont_activate",
     "@@scan_depth 1\n@@scan_depth 9",
+    "@@instruct_scan_depth 1\n@@@scan_depth {n}",
+    "@@end",
 ]
 
 

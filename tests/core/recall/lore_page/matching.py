@@ -24,8 +24,8 @@ def stands(key: str, text: str, rule: Rule) -> bool:
     # The manual: "entries with keys containing only one word". A key of several words stands wherever it stands.
     if not rule.whole or len(key.split()) > 1:
         return key in text
-    # The page is silent on what a word is. SillyTavern is JavaScript, where letters beyond ASCII are no word characters:
-    # a Korean key with a particle behind it is found, as is one inside of a Japanese sentence.
+    # The page is silent on what a word is. SillyTavern is JavaScript, where letters beyond ASCII are no word
+    # characters: a Korean key with a particle behind it is found, as is one inside of a Japanese sentence.
     return re.search(f"(?<![{_WORD}]){re.escape(key)}(?![{_WORD}])", text) is not None
 
 

@@ -9,6 +9,8 @@ What neither says, and how it is taken here:
 - A group is settled before the dice: whoever wins it may still fail. Then a later round has the group anew.
 - Of overlapping groups, the one whose entry comes first in the order is settled first; who lost one is out of all.
 - With nothing told that may open others, no round follows, except for levels beyond the lowest.
+- Times: the manual's example (told at message 1 with sticky 3, then sticky at 2, 3, 4) is a message longer than the
+  tool: there an effect is over once N messages have passed. A rest begins at the first request after the stickiness.
 """
 
 from __future__ import annotations
@@ -33,8 +35,26 @@ class Said:
 class Past:
     """What a chat remembers of its lore."""
 
-    started: dict[str, int] = field(default_factory=dict)  # the count of messages when it was told by itself
+    sticky: dict[str, tuple[int, int]] = field(default_factory=dict)  # from which count of messages to which
+    rests: dict[str, tuple[int, int]] = field(default_factory=dict)
     told: set[str] = field(default_factory=set)
+
+    def advance(self, rules: Sequence[Rule], count: int) -> None:
+        """What is over ends; a stickiness that ends begins the entry's rest."""
+        for rule in rules:
+            if rule.name in self.sticky and count >= self.sticky[rule.name][1]:
+                del self.sticky[rule.name]
+                if rule.cooldown:
+                    self.rests[rule.name] = (count - 1, count + rule.cooldown)
+            if rule.name in self.rests and count >= self.rests[rule.name][1]:
+                del self.rests[rule.name]
+
+    def remember(self, rule: Rule, count: int) -> None:
+        self.told.add(rule.name)
+        if rule.sticky:
+            self.sticky.setdefault(rule.name, (count, count + rule.sticky))
+        if rule.cooldown:
+            self.rests.setdefault(rule.name, (count, count + rule.cooldown))
 
 
 @dataclass(frozen=True)
@@ -55,7 +75,9 @@ class Scene:
         return sum(said.who == "char" for said in self.chat)
 
     def text(self, depth: int) -> str:
-        return "\n".join(said.text for said in list(self.chat)[max(0, self.count - depth) :])
+        """The last messages as one text, the newest first: what ``^`` of a pattern means is no more than that."""
+        last = list(self.chat)[max(0, self.count - depth) :]
+        return "\n".join(said.text for said in reversed(last))
 
 
 def even(_name: str) -> float:
@@ -66,6 +88,7 @@ def even(_name: str) -> float:
 def tell(book: Sequence[Rule], scene: Scene, past: Past, dice: Dice = even) -> list[str]:
     """The names of the entries that are told, in the order in which they were found. ``past`` learns of them."""
     rules = [_named(rule, scene) for rule in sorted(book, key=lambda rule: -rule.order)]
+    past.advance(rules, scene.count)
     levels = sorted({rule.level for rule in rules if rule.level})
     level = levels.pop(0) if levels else 0
     told: list[Rule] = []
@@ -87,9 +110,7 @@ def tell(book: Sequence[Rule], scene: Scene, past: Past, dice: Dice = even) -> l
             level = levels.pop(0)
         later = True
     for rule in told:
-        if not is_sticky(rule, scene, past):
-            past.started[rule.name] = scene.count
-        past.told.add(rule.name)
+        past.remember(rule, scene.count)
     return [rule.name for rule in told]
 
 
@@ -104,15 +125,11 @@ def _named(rule: Rule, scene: Scene) -> Rule:
 
 
 def is_sticky(rule: Rule, scene: Scene, past: Past) -> bool:
-    """The manual's example: told at message 1 with sticky 3, it is sticky at the messages 2, 3 and 4."""
-    start = past.started.get(rule.name)
-    return start is not None and start < scene.count <= start + rule.sticky
+    return rule.name in past.sticky and past.sticky[rule.name][0] < scene.count
 
 
 def _rests(rule: Rule, scene: Scene, past: Past) -> bool:
-    """The same example: with cooldown 2 it rests at the messages 5 and 6, and may be told at 7."""
-    start = past.started.get(rule.name)
-    return start is not None and start + rule.sticky < scene.count <= start + rule.sticky + rule.cooldown
+    return rule.name in past.rests and past.rests[rule.name][0] < scene.count
 
 
 def _opens(rule: Rule, scene: Scene, past: Past, opened: str, level: int, later: bool) -> bool:
@@ -126,7 +143,7 @@ def _opens(rule: Rule, scene: Scene, past: Past, opened: str, level: int, later:
         return False
     if rule.keep_after and rule.name in past.told:
         return True
-    if scene.count < rule.delay or _rests(rule, scene, past):
+    if scene.count < rule.delay or (_rests(rule, scene, past) and not is_sticky(rule, scene, past)):
         return False
     if scene.replies < rule.only_after or (rule.only_every and scene.replies % rule.only_every):
         return False

@@ -1,7 +1,7 @@
 """A lore entry as plain values, read from the formats' fields and from nothing of SAGA's.
 
-Written from two public descriptions alone: the reference of formats that the project keeps ("the page") and, where the
-page lists a field without saying what it does, SillyTavern's manual and the V3 specification that it names.
+Written without a look at SAGA's own code, from the reference of formats that the project keeps ("the page") and, where
+the page lists a field without saying what it does, from SillyTavern's manual and the V3 specification that it names.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 LOGICS = ("and_any", "not_all", "not_any", "and_all")  # selectiveLogic 0 to 3
-WIDE_DEPTH = 10**6
 
 
 @dataclass(frozen=True)
@@ -63,12 +62,12 @@ def world_info_rules(book: Mapping[str, Any]) -> list[Rule]:
 
 
 def _world_info_rule(entry: Mapping[str, Any]) -> Rule:
-    second = tuple(entry.get("keysecondary") or ()) if entry.get("selective") else ()
+    second = once(entry.get("keysecondary") or ()) if entry.get("selective") else ()
     who = entry.get("characterFilter") or {}
     rule = Rule(
         name=entry["comment"],
         content=entry["content"],
-        keys=tuple(entry.get("key") or ()),
+        keys=once(entry.get("key") or ()),
         filters=(Filter(second, LOGICS[entry.get("selectiveLogic") or 0]),) if second else (),
         enabled=not entry.get("disable"),
         constant=bool(entry.get("constant")),
@@ -101,25 +100,57 @@ def book_rules(book: Mapping[str, Any]) -> list[Rule]:
 
 
 def _book_rule(book: Mapping[str, Any], entry: Mapping[str, Any]) -> Rule:
-    patterns = bool(entry.get("use_regex"))
-    # The specification: use_regex leaves second keys, `constant` and exclude_keys out of account.
-    second = () if patterns or not entry.get("selective") else tuple(entry.get("secondary_keys") or ())
+    own = entry.get("extensions") or {}
+    if "selectiveLogic" in own:
+        return _tavern_rule(entry, own)
+    # The specification lets use_regex overrule second keys and `constant` ("SHOULD"). Both tools that write such books
+    # heed them all the same, and so does this: use_regex only makes every key a pattern.
+    second = once(entry.get("secondary_keys") or ()) if entry.get("selective") else ()
     recursive = book.get("recursive_scanning", True)  # undefined: the application decides
     depth = book.get("scan_depth")
     rule = Rule(
         name=entry["name"],
         content=entry["content"],
-        keys=tuple(entry["keys"]),
+        keys=once(entry["keys"]),
         filters=(Filter(second),) if second else (),
-        patterns=patterns,
+        patterns=bool(entry.get("use_regex")),
         enabled=entry["enabled"],
-        constant=bool(entry.get("constant")) and not patterns,
+        constant=bool(entry.get("constant")),
         case=bool(entry.get("case_sensitive")),
         depth=2 if depth is None else depth,
         shut_to_lore=not recursive,
         order=entry["insertion_order"],
     )
     return decorated(rule)
+
+
+_TAVERN = {
+    "use_group_scoring": "useGroupScoring", "group_override": "groupOverride", "group_weight": "groupWeight",
+    "exclude_recursion": "excludeRecursion", "prevent_recursion": "preventRecursion", "scan_depth": "scanDepth",
+    "delay_until_recursion": "delayUntilRecursion", "match_whole_words": "matchWholeWords",
+    "case_sensitive": "caseSensitive", "character_filter": "characterFilter",
+}  # fmt: skip
+
+
+def _tavern_rule(entry: Mapping[str, Any], own: Mapping[str, Any]) -> Rule:
+    """An entry that SillyTavern wrote into a card. It says ``use_regex`` of every entry, and never reads it."""
+    plain = {_TAVERN.get(name, name): value for name, value in own.items()}
+    plain |= {
+        "comment": entry["name"],
+        "content": entry["content"],
+        "key": entry["keys"],
+        "keysecondary": entry["secondary_keys"],
+        "selective": entry.get("selective"),
+        "constant": entry.get("constant"),
+        "disable": not entry["enabled"],
+        "order": entry["insertion_order"],
+    }
+    return _world_info_rule(plain)
+
+
+def once(keys: Sequence[str]) -> tuple[str, ...]:
+    """Each key once: what is written twice is no second key."""
+    return tuple(dict.fromkeys(keys))
 
 
 def comma_list(text: str) -> tuple[str, ...]:
@@ -167,8 +198,9 @@ _FLAGS: dict[str, dict[str, Any]] = {
     "no_recursive_search": {"shut_to_lore": True},
 }
 _NUMBERS = {"activate_only_after": "only_after", "activate_only_every": "only_every", "scan_depth": "depth"}
-# Understood by SAGA's own word as nothing that opens an entry: where it stands, who says it, what goes first.
+# Where an entry stands, who says it, what goes first: understood, and nothing that opens it.
 _PLACES = ("depth", "reverse_depth", "role", "position", "ignore_on_max_context", "priority", "end")
+# Not understood in a chat, by the specification: instruct_depth, reverse_instruct_depth, instruct_scan_depth.
 
 
 def _apply(rule: Rule, word: str, value: str) -> Rule | None:
@@ -182,6 +214,5 @@ def _apply(rule: Rule, word: str, value: str) -> Rule | None:
     if word == "additional_keys":
         return replace(rule, filters=(*rule.filters, Filter(comma_list(value)))) if value else None
     if word == "exclude_keys":
-        keys = () if rule.patterns else comma_list(value)
-        return replace(rule, filters=(*rule.filters, Filter(keys, "not_any"))) if value else None
+        return replace(rule, filters=(*rule.filters, Filter(comma_list(value), "not_any"))) if value else None
     return rule if word in _PLACES else None
