@@ -82,13 +82,14 @@ def risu_lore(rows: Any, losses: Losses, name: str = "") -> Lorebook:
         second = entry.texts("secondkey", split=True) if entry.flag("selective") else ()
         rule = LoreRule(
             keys=_keys(keys, patterns, losses, where),
-            second_keys=_keys(second, False, losses, where),
+            second_keys=_keys(second, patterns, losses, where),
             order=_order(entry.whole("insertorder", least=-999_999_999)),
             probability=_percent(entry.whole("activationPercent")),
             case_sensitive=entry.inner("extentions").flag("risu_case_sensitive"),
         )
         constant = bool(entry.flag("alwaysActive")) or entry.text("mode") == "constant"
-        items.append(_item(entry, entry.text("comment"), entry.text("content"), constant, rule))
+        title, content = entry.text("comment"), entry.text("content")
+        items.append(_item(entry, title, content, constant, rule, patterns=patterns))
     return Lorebook(name=name, items=tuple(items))
 
 

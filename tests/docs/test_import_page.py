@@ -34,7 +34,7 @@ def test_every_rule_of_lore_is_on_the_page() -> None:
 def wrapped(table: str, field: str, value: Any) -> tuple[bytes, str]:
     """A file in which a field of a table says something, and the field's name among losses."""
     own: dict[str, Any] = {field: value}
-    entry = {"keys": ["k"], "content": "c", "enabled": True, "insertion_order": 1, "extensions": {}}
+    entry = {"keys": ["k"], "content": "c", "enabled": True, "insertion_order": 1, "extensions": {}, "selective": True}
     chat: dict[str, Any] = {"message": [{"role": "char", "data": "Hello."}]}
     said = samples.message("Ysolde", "Hello, traveller.")
     meta = {"chat_metadata": own} if table.endswith("chat_metadata") else {"chat_metadata": {}}
@@ -45,7 +45,7 @@ def wrapped(table: str, field: str, value: Any) -> tuple[bytes, str]:
         "character_book.entries": lambda: {"spec": "lorebook_v3", "data": {"entries": [{**entry, **own}]}},
         "character_book.entries.extensions": lambda: {
             "spec": "lorebook_v3", "data": {"entries": [{**entry, "extensions": own}]}},
-        "world_info": lambda: {"entries": {"0": {"key": ["k"], "content": "c", **own}}},
+        "world_info": lambda: {"entries": {"0": {"key": ["k"], "content": "c", "selective": True, **own}}},
         "decorators": lambda: {"entries": {"0": {"key": ["k"], "content": f"@@{field} {value}\nText."}}},
         "risu_lorebook": lambda: {"type": "risu", "data": [{"key": "k", "content": "c", **own}]},
         "novelai_lorebook": lambda: {"lorebookVersion": 5, "entries": [{"text": "t", "displayName": "d", **own}]},

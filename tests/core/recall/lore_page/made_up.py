@@ -150,7 +150,7 @@ def _world_info_entry(dice: random.Random, uid: int, name: str) -> dict[str, Any
         "cooldown": _maybe(dice, 0.12, dice.randint(1, 9), 0),
         "delay": _maybe(dice, 0.1, dice.randint(1, 40), 0),
         "displayIndex": uid,
-        "ignoreBudget": False,
+        "ignoreBudget": dice.random() < 0.05,
         "triggers": _maybe(dice, 0.08, dice.choice([["normal"], ["swipe", "regenerate"], ["continue", "normal"]]), []),
         "characterFilter": {"isExclude": dice.random() < 0.5, "names": names, "tags": []},
     }  # fmt: skip
@@ -160,9 +160,10 @@ _EXTENSIONS = {
     "useGroupScoring": "use_group_scoring", "groupOverride": "group_override", "groupWeight": "group_weight",
     "excludeRecursion": "exclude_recursion", "preventRecursion": "prevent_recursion", "scanDepth": "scan_depth",
     "delayUntilRecursion": "delay_until_recursion", "matchWholeWords": "match_whole_words",
-    "caseSensitive": "case_sensitive", "characterFilter": "character_filter",
+    "caseSensitive": "case_sensitive", "characterFilter": "character_filter", "ignoreBudget": "ignore_budget",
     **{name: name for name in (
-        "selectiveLogic", "probability", "useProbability", "group", "sticky", "cooldown", "delay", "triggers", "position",
+        "selectiveLogic", "probability", "useProbability", "group", "sticky", "cooldown", "delay", "triggers",
+        "position",
     )},
 }  # fmt: skip
 

@@ -85,8 +85,25 @@ def even(_name: str) -> float:
     return 50.0
 
 
-def tell(book: Sequence[Rule], scene: Scene, past: Past, dice: Dice = even) -> list[str]:
+@dataclass
+class Room:
+    """Letters that are left for lore. Once an entry did not fit, only those that need no room are told."""
+
+    left: float = float("inf")
+
+    def take(self, rule: Rule) -> bool:
+        cost = len(rule.content.strip())
+        if not rule.free and cost > self.left:
+            self.left = -1
+            return False
+        if self.left >= 0:
+            self.left = max(0, self.left - cost)
+        return True
+
+
+def tell(book: Sequence[Rule], scene: Scene, past: Past, dice: Dice = even, room: float = float("inf")) -> list[str]:
     """The names of the entries that are told, in the order in which they were found. ``past`` learns of them."""
+    space = Room(room)
     rules = [_named(rule, scene) for rule in sorted(book, key=lambda rule: -rule.order)]
     past.advance(rules, scene.count)
     levels = sorted({rule.level for rule in rules if rule.level})
@@ -101,6 +118,10 @@ def tell(book: Sequence[Rule], scene: Scene, past: Past, dice: Dice = even) -> l
         found = _one_of_each_group(found, told, scene, past, opened)
         fresh = [rule for rule in found if _lucky(rule, scene, past, dice)]
         failed |= {rule.name for rule in found} - {rule.name for rule in fresh}
+        # The manual: constant entries first, then by order, the highest first; what other lore opened comes later.
+        fresh = [
+            rule for rule in sorted(fresh, key=lambda rule: not rule.constant and not rule.always) if space.take(rule)
+        ]
         told += fresh
         aloud = [rule.content for rule in fresh if not rule.mute_to_lore]
         opened = "\n".join([opened, *aloud])

@@ -50,6 +50,7 @@ class Rule:
     names: tuple[str, ...] = ()
     names_excluded: bool = False
     triggers: tuple[str, ...] = ()
+    free: bool = False  # ignoreBudget
     only_after: int = 0
     only_every: int = 0
     keep_after: bool = False
@@ -89,6 +90,7 @@ def _world_info_rule(entry: Mapping[str, Any]) -> Rule:
         names=tuple(who.get("names") or ()),
         names_excluded=bool(who.get("isExclude")),
         triggers=tuple(entry.get("triggers") or ()),
+        free=bool(entry.get("ignoreBudget")),
     )
     # The page: World Info knows two decorators. Others are text there.
     return decorated(rule, known=("activate", "dont_activate"))
@@ -129,6 +131,7 @@ _TAVERN = {
     "exclude_recursion": "excludeRecursion", "prevent_recursion": "preventRecursion", "scan_depth": "scanDepth",
     "delay_until_recursion": "delayUntilRecursion", "match_whole_words": "matchWholeWords",
     "case_sensitive": "caseSensitive", "character_filter": "characterFilter",
+    "ignore_budget": "ignoreBudget",
 }  # fmt: skip
 
 
