@@ -53,9 +53,12 @@ def wrapped(table: str, field: str, value: Any) -> tuple[bytes, str]:
         "risu_chat": lambda: {"type": "risuChat", "data": {**chat, **own}},
         "risu_chat.message": lambda: {
             "type": "risuChat", "data": {"message": [{**chat["message"][0], **own}, *chat["message"]]}},
+        "risu_chat.summaries": lambda: {
+            "type": "risuChat", "data": {"message": [{**chat["message"][0], "chatId": "a"}], "hypaV3Data": {
+                "summaries": [{"text": "t", "chatMemos": ["a"], **own}]}}},
     }.get(table, lambda: None)()  # fmt: skip
     if plain is not None:
-        name = f"@@{field}" if table == "decorators" else field
+        name = {"decorators": "@@", "risu_chat.summaries": "hypaV3Data.summaries."}.get(table, "") + field
         return samples.plain(plain), f"extensions.{name}" if table.endswith("extensions") else name
     if table.endswith("header"):
         return samples.jsonl({**meta, **own}, said), field
@@ -92,7 +95,8 @@ NUMBERS = ("activate_only", "depth", "probability", "priority")
 IN_ROLE: dict[str, dict[str, Any]] = {
     "risu_chat.message": {"data": "Hello.", "role": "char", "name": "n", "swipes": ["a"]},
     "character_book.entries": {"position": "after_char", "extensions": {"position": 1}, "selectiveLogic": 1},
-    "risu_chat": {"name": "n"},
+    "risu_chat": {"name": "n", "hypaV3Data": {"summaries": []}},
+    "risu_chat.summaries": {"chatMemos": ["a"], "isImportant": True, "tags": ["t"]},
     "agnai_book": {"name": "n"},
     "character_book": {"extensions": {"x": 1}},
     "character_book.entries.extensions": {"addMemo": "x"},
