@@ -158,6 +158,8 @@ class Persona:
 
     name: str
     description: str = ""
+    id: str = ""
+    """By which chats name it."""
 
 
 @frozen(kw_only=True)
