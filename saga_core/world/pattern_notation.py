@@ -9,8 +9,11 @@ LONGEST = 1_000
 """Characters of a pattern that is matched."""
 _FLAGS = "dgimsuvy"
 _INNER_SLASH = re.compile(r"(?<!\\)(?:\\\\)*/")
-_ESCAPE = re.compile(r"\\u\{[^}]*\}|\\[pP]\{[^}]*\}|\\k<[^>]*>|\\.|\[\^\]", re.DOTALL)
-_SET = re.compile(r"\[[^\]]*\]")
+_ESCAPE = re.compile(
+    r"\\u\{[0-9A-Fa-f]{1,6}\}|\\[pP]\{[\w=]{1,60}\}|\\k<\w{1,60}>|\\.|\[\^\]",
+    re.DOTALL,
+)
+_SET = re.compile(r"\[[^\]]*(?:\]|\Z)")
 _GROUP = re.compile(r"\(\?<(?![=!])")
 
 
@@ -31,7 +34,7 @@ def is_valid(source: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def _compiles(source: str) -> bool:
-    plain = _SET.sub("x", _ESCAPE.sub("x", source))
+    plain = _SET.sub(lambda found: "x" if found[0].endswith("]") else "[", _ESCAPE.sub("x", source))
     plain = _GROUP.sub("(?P<", plain).replace("(?<", "(?")  # JavaScript looks behind at any width
     try:
         re.compile(plain)
