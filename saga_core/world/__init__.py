@@ -20,7 +20,7 @@ from saga_core.world.model import (
 )
 from saga_core.world.opening import opening_state
 from saga_core.world.parse import parse_world
-from saga_core.world.pattern_notation import as_pattern, is_pattern, is_valid
+from saga_core.world.pattern_notation import as_pattern, is_pattern
 from saga_core.world.render import render_world
 from saga_core.world.writing import free_name, imported_from, write_world
 
@@ -51,7 +51,6 @@ __all__ = [
     "free_name",
     "imported_from",
     "is_pattern",
-    "is_valid",
     "key_search",
     "name_character",
     "opening_state",
