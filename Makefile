@@ -69,6 +69,10 @@ types: $(ALL)
 walls: $(ALL)
 	$(BIN)/lint-imports
 
+# What Python has compiled is kept, whatever the machine says elsewhere: tests start hundreds of processes.
+tests test-deep: export PYTHONDONTWRITEBYTECODE :=
+tests test-deep: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
+
 tests: $(ALL) chromium
 	$(BIN)/python -m pytest -m "not deep" -n 2 --dist worksteal -q
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from saga_core.errors import BadInput
+from saga_core.errors import BadInput, UpstreamError
 
 if TYPE_CHECKING:
     import httpx2
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 10.0
 _MOST_CONNECTIONS, _MOST_IDLE = 1_000, 100
 _AGENT = "saga-rp"
+MOST_BODY = 32 * 1_024 * 1_024
+"""Bytes of an answer in one piece."""
+_MOST_SAID = 1_024 * 1_024
+"""Bytes of a refusal that are read."""
 _EXAMPLE = "http://127.0.0.1:11434/v1"
 
 
@@ -60,13 +64,28 @@ def bearer(key: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
+async def body_of(response: httpx2.Response, most: int = MOST_BODY) -> bytes:
+    """The body, unpacked as it comes. Raises ``UpstreamError`` as soon as it has more than ``most`` bytes."""
+    found = bytearray()
+    async for chunk in response.aiter_bytes():
+        found += chunk
+        if len(found) > most:
+            raise UpstreamError(f"{response.url.host} answered with more than {most >> 20} MB")
+    return bytes(found)
+
+
 async def refusal(response: httpx2.Response) -> Any:
-    """What an error status came with: the JSON, else the text. The response is read to its end and closed."""
+    """What an error status came with: the JSON, else the beginning of the text. The response is closed."""
+    found = bytearray()
     try:
-        text = (await response.aread()).decode(response.encoding or "utf-8", errors="replace").strip()
+        async for chunk in response.aiter_bytes():
+            found += chunk
+            if len(found) > _MOST_SAID:
+                break
+        text = bytes(found[:_MOST_SAID]).decode(response.encoding or "utf-8", errors="replace").strip()
     finally:
         await response.aclose()
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 
 @frozen
@@ -34,7 +34,7 @@ def set_log_context(*, request: str | None = None, session: str | None = None, t
     if request is not None:
         found = Subject(request)
     if session is not None:
-        found = evolve(found, session=session, turn="")
+        found = Subject(found.request, session)
     if turn is not None:
-        found = evolve(found, turn=turn)
+        found = Subject(found.request, found.session, turn)
     _subject.set(found)

@@ -9,7 +9,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
-from json import loads
 from typing import Any, Protocol
 
 import httpx2
@@ -17,7 +16,9 @@ import tenacity
 from attrs import define, field
 
 from saga_backends.chat.event_lines import EventLines
-from saga_backends.http_client import bearer, refusal
+from saga_backends.chat.json_text import read_text
+from saga_backends.chat.reply_size import ReplySize
+from saga_backends.http_client import bearer, body_of, refusal
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, UsagePart
@@ -25,6 +26,8 @@ from saga_core.ports import AdjustedPart, ChatPart, UsagePart
 _log = logging.getLogger(__name__)
 
 _TAIL_SECONDS = 0.1
+_LARGE = 1_000_000
+"""Bytes of a reply in one piece from which on it is looked through beside the loop."""
 _LINES = ("application/x-ndjson", "application/jsonl")
 """Streams of one JSON object a line."""
 _BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=8)
@@ -106,7 +109,7 @@ class Calls:
         """The JSON at ``path``. Raises ``UpstreamError`` when it is none."""
         response = await self._send("GET", path, None, {})
         try:
-            return loads(await response.aread())
+            return read_text(await body_of(response))
         except ValueError:
             raise UpstreamError(
                 f"{self.host} lists its models in something that is not JSON; providers.{self.name}.base_url usually "
@@ -165,6 +168,7 @@ class Calls:
         first: Iterable[ChatPart] = (),
     ) -> AsyncGenerator[ChatPart, None]:
         """``first``, then what ``reader`` makes of a reply, in events or in one piece. The response is closed then."""
+        size = ReplySize(self.host)
         try:
             for part in first:
                 yield part
@@ -172,15 +176,18 @@ class Calls:
             if kind == "text/html":
                 raise self.blame(key).page()
             if kind == "application/json" or (not streaming and kind not in ("text/event-stream", *_LINES)):
-                for part in reader.whole(await response.aread()):
-                    yield part
+                body = await body_of(response)
+                # A large one is looked through beside the loop.
+                whole = await asyncio.to_thread(_read, reader, body) if len(body) > _LARGE else _read(reader, body)
+                for part in whole:
+                    yield size.of(part)
                 for part in reader.end():
                     yield part
                 return
             async with aclosing(self.data(response)) as events:
                 async for data in events:
                     for part in reader.event(data):
-                        yield part
+                        yield size.of(part)
                     if reader.done:
                         break
                 for part in reader.end():
@@ -215,6 +222,10 @@ class Calls:
         if isinstance(error, httpx2.TimeoutException):
             return self.blame().silent()
         return self.blame().broken(error)
+
+
+def _read(reader: ReplyParts, body: bytes) -> list[ChatPart]:
+    return list(reader.whole(body))
 
 
 def kind_of(response: httpx2.Response) -> str:

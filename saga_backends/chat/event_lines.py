@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 
 from attrs import define, field
@@ -20,6 +21,7 @@ class EventLines:
 
     bare: bool = False
     """Whether each line is the data of an event by itself, as in NDJSON."""
+    _begun: bool = field(default=False, init=False)
     _rest: bytearray = field(factory=bytearray, init=False)
     _data: list[bytes] = field(factory=list, init=False)
 
@@ -42,6 +44,8 @@ class EventLines:
         yield from self._line(b"")
 
     def _line(self, line: bytes) -> Iterator[str]:
+        if not self._begun:
+            self._begun, line = True, line.removeprefix(BOM_UTF8)
         if self.bare:
             if line.strip():
                 yield line.decode("utf-8", "replace")

@@ -17,7 +17,7 @@ from saga_backends.chat.openai_reply import ReplyReader
 from saga_backends.chat.openai_request import openai_body
 from saga_backends.chat.sdk_calls import open_calls
 from saga_backends.chat.text_completion import TextReader, server_root, text_body, text_path
-from saga_backends.http_client import open_http
+from saga_backends.http_client import body_of, open_http
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Passed
 from saga_core.registry import Backend, OpenOptions
@@ -129,7 +129,7 @@ class OpenAIChat:
             return await self.calls.get(address)
         response = await self.calls.post(address, body, None, {})
         try:
-            return read_text(await response.aread())
+            return read_text(await body_of(response))
         except ValueError:
             raise UpstreamError(f"{self.host} answered {path} with something that is not JSON") from None
         except self.calls.transport_errors as error:
@@ -141,16 +141,12 @@ class OpenAIChat:
         """What the provider answers to ``body`` at ``path``, below its base URL. Raises ``UpstreamError``."""
         response = await self.calls.send(path, body, content_type, api_key)
         try:
-            found = bytearray()
-            async for chunk in response.aiter_bytes():
-                found += chunk
-                if len(found) > _MOST_PASSED:
-                    raise UpstreamError(f"{self.host} answered {path} with more than {_MOST_PASSED >> 20} MB")
+            found = await body_of(response, _MOST_PASSED)
         except self.calls.transport_errors as error:
             raise self.calls.failure(error) from error
         finally:
             await response.aclose()
-        return Passed(bytes(found), str(response.headers.get("content-type", "application/octet-stream")))
+        return Passed(found, str(response.headers.get("content-type", "application/octet-stream")))
 
     async def aclose(self) -> None:
         """Let go of connections."""

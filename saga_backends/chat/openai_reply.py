@@ -8,6 +8,7 @@ from typing import Any
 from attrs import define, field
 
 from saga_backends.chat.json_text import read_text
+from saga_backends.chat.tool_calls import well_formed
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
 from saga_core.ports import MOST_TOKENS, ChatPart, ExtraPart, FinishPart, TextPart, Usage, UsagePart
@@ -83,6 +84,8 @@ class ReplyReader:
         delta = choice.get(place)
         if isinstance(delta, Mapping):
             extra = {name: value for name, value in delta.items() if name not in _READ and value is not None}
+            if "tool_calls" in extra and (calls := well_formed(extra.pop("tool_calls"))):
+                extra["tool_calls"] = calls
             if extra:
                 yield ExtraPart(extra, index)
             text = _text(delta.get("content"))

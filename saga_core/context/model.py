@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from saga_core.config import TokenBudget
 from saga_core.language import Labels
@@ -71,9 +71,12 @@ MUST_SURROUNDINGS = 100.0
 CHANGED = 6.0
 
 
-@frozen
+@define
 class Piece:
-    """A bit of context that one source offers. It enters the prompt whole or not at all."""
+    """A bit of context that one source offers. It enters the prompt whole or not at all.
+
+    Nobody changes one. It is not frozen, for a read makes eighty, and a frozen one takes three times as long to make.
+    """
 
     source: str
     key: str
@@ -130,6 +133,8 @@ class ReadRequest:
     since: that is told."""
     in_front: frozenset[str] = frozenset()
     """The lines of those pages, without the dashes before them: what stands there word for word is not told again."""
+    by_hand: tuple[str, ...] = ()
+    """Remarks that a person added and that those pages do not show."""
     language: str = "en"
     episodes: Episodes | None = None
     """The remembered turns of the path."""
@@ -168,3 +173,7 @@ class TurnContext:
     """Milliseconds of each source, of ``gather``, ``pack`` and ``total``."""
     told: tuple[str, ...] = ()
     """Entries of lore with times of their own that are in the text by themselves."""
+    pages: str = ""
+    """The pages that stood in the prompt's prefix."""
+    missing: int | None = None
+    """The depth up to which turns did not stand in the history that was sent; None: nobody knows."""

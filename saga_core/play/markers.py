@@ -22,20 +22,20 @@ _LONGEST = 300
 class MarkerFilter:
     """Takes markers out of a text that comes in pieces. What may be the beginning of one is held back."""
 
-    _held: str = ""
+    held: str = ""
 
     def feed(self, text: str) -> str:
         """What may be shown of the text so far, and was not."""
-        if not self._held and "[" not in text:
+        if not self.held and "[" not in text:
             return text
-        whole = MARKER.sub("", self._held + text)
+        whole = MARKER.sub("", self.held + text)
         at = _open(whole)
-        self._held = whole[at:]
+        self.held = whole[at:]
         return whole[:at]
 
     def finish(self) -> str:
         """What was held back, and is no marker."""
-        held, self._held = self._held, ""
+        held, self.held = self.held, ""
         return held
 
 

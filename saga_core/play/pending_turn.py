@@ -52,7 +52,11 @@ class Reply:
     def feed(self, text: str) -> str:
         """Take a piece of the model's reply; what of it, or of what was held back, may be shown now."""
         self._raw.append(text)
-        shown = self.limits.feed(self._markers.feed(self._filter.feed(text)))
+        shown = self._filter.feed(text)
+        if self._markers.held or "[" in shown:
+            shown = self._markers.feed(shown)
+        if self.limits.bound:
+            shown = self.limits.feed(shown)
         self._shown.append(shown)
         return shown
 
@@ -121,7 +125,10 @@ class PendingTurn:
     timings: Mapping[str, float]
     """Milliseconds of each step of reading, and ``total``."""
     notices: tuple[str, ...]
-    """What was degraded, in words."""
+    """What went otherwise with this turn, in words."""
+    degraded: Mapping[str, str] = field(factory=dict)
+    """What is impaired for all chats: name of the mode -> why. A reason may quote another chat: it is for whoever keeps
+    the server."""
     _record: Recorder
     planned: Planned | None = None
     """What is expected of the provider's cache; None where nothing is known of it."""

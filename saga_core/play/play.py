@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from attrs import define, evolve
@@ -135,7 +136,7 @@ class Play:
                 reason = f"a store did not answer within {READ_SECONDS:g} s"
                 self.counters.degrade("journal.read", reason)
                 log.error("%s; this turn is played without memory", reason)
-                return self._alone(asked, f"journal.read: {reason}")
+                return self._alone(asked, {"journal.read": reason})
             except (StoreError, NotFound) as error:
                 if await self.locks.changed(changes):
                     lap.again()
@@ -144,7 +145,7 @@ class Play:
                     raise
                 self.counters.degrade("journal.read", str(error))
                 log.error("the journal cannot be read; this turn is played without memory: %s", error)
-                return self._alone(asked, f"journal.read: {error}")
+                return self._alone(asked, {"journal.read": str(error)})
 
     async def _begin(self, asked: Asked) -> PendingTurn:
         place = await self.places.find(asked)
@@ -161,8 +162,8 @@ class Play:
         live, parent, transcript, lap = place.live, place.parent, place.transcript, asked.lap
         language = detect(transcript.player_words or transcript.system_text, live.world.language)
         # That a narrator is silent concerns its own chats alone.
-        degraded = ((name, reason) for name, reason in self.counters.degraded.items() if name != SILENT_MODE)
-        notices = tuple(f"{name}: {reason}" for name, reason in degraded)
+        degraded = {name: reason for name, reason in self.counters.degraded.items() if name != SILENT_MODE}
+        notices: tuple[str, ...] = ()
         silence = None
         if place.kind is not TurnKind.SIDE:
             silence = await self.silent.look(live, parent)
@@ -191,6 +192,7 @@ class Play:
                 state,
                 transcript,
                 shown=layout.shown,
+                missing=layout.missing,
                 language=language,
                 pinned=prefix.state,
                 pages=prefix.pages,
@@ -220,6 +222,7 @@ class Play:
             replies=replies,
             timings=lap.timings,
             notices=notices,
+            degraded=degraded,
             record=partial(self.recorder.record, to_record),
             planned=planned,
             unrecorded=partial(self.recorder.unrecorded, to_record),
@@ -244,7 +247,7 @@ class Play:
     def _replies(self, asked: Asked) -> tuple[Reply, ...]:
         return tuple(Reply(self.ids.new("t")) for _ in range(max(1, asked.choices)))
 
-    def _alone(self, asked: Asked, *notices: str) -> PendingTurn:
+    def _alone(self, asked: Asked, degraded: Mapping[str, str] = MappingProxyType({})) -> PendingTurn:
         """A turn without memory, of no session: the client's own prompt, nothing recorded."""
         replies = self._replies(asked)
         return PendingTurn(
@@ -256,6 +259,7 @@ class Play:
             kind=TurnKind.SIDE,
             replies=replies,
             timings={"total": (self.clock.monotonic() - asked.lap.started) * 1_000},
-            notices=notices,
+            notices=(),
+            degraded=degraded,
             record=record_nothing,
         )

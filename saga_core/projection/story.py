@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from saga_core.language import Language, fold_name, languages_in
 from saga_core.model import WorldState
@@ -28,6 +28,7 @@ def _weighty(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Patte
     )
 
 
+@lru_cache(maxsize=8_192)
 def weight(clause: str) -> int:
     """How much would be lost with a clause, told by its words."""
     died, bonds = _weighty(languages_in(clause))

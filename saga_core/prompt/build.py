@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any
 
-from attrs import evolve
-
 from saga_core.messages import SYSTEM_ROLES, Block, Frame, Origin, PromptPlan
 from saga_core.state_block import hide
 
@@ -59,7 +57,7 @@ def build_plan(
 
 def _led(block: Block, context: str) -> Block:
     extra = {key: value for key, value in block.extra.items() if key != "content"}
-    return evolve(block, lead=context, extra=extra)
+    return Block(block.role, block.content, block.origin, extra, context, block.breakpoint, block.frame)
 
 
 def _block(message: Mapping[str, Any], origin: Origin) -> Block:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import log
 from typing import TypeVar
 
@@ -17,7 +18,7 @@ def closeness(texts: Mapping[D, str], words: Sequence[str], reach: int) -> dict[
     A word that few of the texts have counts for more: what all of them have tells nothing apart, and counts 0.
     ``words`` are looked for as parts, in lower case (``tokens.content_words`` gives them).
     """
-    places = {document: _places(match_text(text), words) for document, text in texts.items()}
+    places = {document: _places(matched(text), words) for document, text in texts.items()}
     having = [0] * len(words)
     for found in places.values():
         for number in {number for _, number in found}:
@@ -27,6 +28,12 @@ def closeness(texts: Mapping[D, str], words: Sequence[str], reach: int) -> dict[
     if not whole:
         return dict.fromkeys(texts, 0.0)
     return {document: _best(found, weights, reach) / whole for document, found in places.items()}
+
+
+@lru_cache(maxsize=512)
+def matched(text: str) -> str:
+    """A turn's text as words are looked for in it. Mostly the same turns are found from one question to the next."""
+    return match_text(text)
 
 
 def _places(text: str, words: Sequence[str]) -> list[tuple[int, int]]:

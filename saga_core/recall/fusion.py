@@ -13,7 +13,7 @@ from math import fsum, sqrt
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 REACH = 2
 """Turns to each side over which scores are smoothed."""
@@ -93,8 +93,8 @@ def z_scores(scores: Mapping[D, float], *, absent: int = 0, floor: float = 0.0) 
     return {document: (score - mean) / spread for document, score in scores.items()}, (floor - mean) / spread
 
 
-@frozen
-class Fused(Generic[D]):
+@define
+class Fused(Generic[D]):  # not frozen, as ``Piece`` is not
     """A document's place in the fused ranking, and where it came from. ``score`` is the sum of the z-scores."""
 
     document: D

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from saga_core.language import every
 
@@ -14,8 +15,17 @@ PLAYER = "> "
 """What stands before the player's words in an episode."""
 
 
+_LONGEST_DAY = 40
+"""Characters of a day as ``spoken_day`` gives it; "30 September 2026"."""
+
+
 def year_of(day: str) -> tuple[str, str]:
     """The year of a day that ``spoken_day`` gave, and the day without it; twice "" for any other text."""
+    return _year_of(day) if len(day) <= _LONGEST_DAY else ("", "")
+
+
+@lru_cache(maxsize=2_048)
+def _year_of(day: str) -> tuple[str, str]:
     found = next(filter(None, (dated.fullmatch(day) for dated in _DAYS)), None)
     return (found["year"], found["rest"]) if found is not None else ("", "")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import NoReturn
 
 from attrs import evolve, frozen
 
@@ -35,6 +36,10 @@ class _Mode(Enum):
     RUN = "run"
     INFO = "info"
     WORD = "word"
+
+
+# Looked up for every piece of a stream.
+_FLOW, _halts = _Mode.FLOW, syntax.HALTS.search
 
 
 class FenceFilter:
@@ -91,12 +96,14 @@ class FenceFilter:
 
         Raises RuntimeError after ``finish``.
         """
-        self._refuse_if_finished()
-        if self._flows and syntax.HALTS.search(text) is None:
+        if self._finished:
+            self._refuse()
+        flows = self._mode is _FLOW and not (self._line_start or self._in_block or self._joining)
+        if flows and _halts(text) is None:
             return self._flow(text)
         pos = 0
         while pos < len(text):
-            if self._mode is _Mode.FLOW:
+            if self._mode is _FLOW:
                 pos = self._read_body(text, pos) if self._in_block else self._read_text(text, pos)
             elif self._mode is _Mode.RUN:
                 pos = self._read_run(text, pos)
@@ -105,11 +112,6 @@ class FenceFilter:
             else:
                 pos = self._read_word(text, pos)
         return self._take_out()
-
-    @property
-    def _flows(self) -> bool:
-        """Whether what comes is text of a line of which some was shown, unless it says otherwise."""
-        return self._mode is _Mode.FLOW and not (self._line_start or self._in_block or self._joining)
 
     def _flow(self, text: str) -> str:
         """Let the middle of a line of prose through, as nearly every piece of a stream is; blanks at its end wait."""
@@ -130,7 +132,8 @@ class FenceFilter:
 
         Raises RuntimeError when called twice.
         """
-        self._refuse_if_finished()
+        if self._finished:
+            self._refuse()
         self._finished = True
         if self._mode is not _Mode.FLOW:
             if syntax.is_word(self._word):
@@ -143,9 +146,9 @@ class FenceFilter:
             self._out.extend(self._gap)
         return self._take_out()
 
-    def _refuse_if_finished(self) -> None:
-        if self._finished:
-            raise RuntimeError("this filter is finished: make a new one for each reply")
+    @staticmethod
+    def _refuse() -> NoReturn:
+        raise RuntimeError("this filter is finished: make a new one for each reply")
 
     def _take_out(self) -> str:
         text = "".join(self._out)

@@ -56,6 +56,10 @@ class _Mode(Enum):
     IN = "in a candidate"
 
 
+# Looked up for every piece of a stream.
+_PASS, _halts = _Mode.PASS, _HALTS.search
+
+
 class ReportFilter:
     """Hides the loose reports of one reply while it streams. Feed it what a ``FenceFilter`` lets through."""
 
@@ -89,7 +93,7 @@ class ReportFilter:
 
     def feed(self, text: str) -> str:
         """The visible text that may be sent now that ``text`` has arrived."""
-        if self._mode is _Mode.PASS and not self._joining and _HALTS.search(text) is None:
+        if self._mode is _PASS and not self._joining and _halts(text) is None:
             return self._flow(text)
         self._read(text)
         return self._take_out()

@@ -69,7 +69,9 @@ async def measure_cold(play: Play) -> dict[str, Any]:
 async def measure_turns(play: Play, reads: int = READS, turns: int = TURNS) -> dict[str, Any]:
     """Everything of a warm session: ``reads`` reads at its last turn, then ``turns`` more turns of play."""
     async with Saga.open(play.config) as saga:
-        settle()
+        for step in warm_up_steps():
+            step()
+        settle()  # as ``saga serve`` does
         bench = _Bench(saga, play, _meter(saga))
         await bench.warm_up()
         with collections() as collected:

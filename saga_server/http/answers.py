@@ -17,6 +17,8 @@ from saga_server.http.header_text import header_text
 from saga_server.http.openai_schema import Choice
 from saga_server.http.shapes import Shape
 
+_KEPT_BACK = "degraded; whoever keeps this server finds the reason in /api/status"
+
 
 class Outlet(Protocol):
     """Where an answer goes, and what it may ask for."""
@@ -34,6 +36,11 @@ class Outlet(Protocol):
     @property
     def notices(self) -> Sequence[str]:
         """What was done otherwise than asked for, in words."""
+        ...
+
+    @property
+    def discreet(self) -> bool:
+        """Whether whoever asks keeps no server: reasons may quote other chats."""
         ...
 
     def begin(self, headers: Mapping[str, str], content_type: str) -> None:
@@ -121,7 +128,9 @@ class StreamedAnswer(Answer):
     def _open_stream(self) -> None:
         if not self._open:
             self._open = True
-            self.outlet.begin(answer_headers(self.begun, *self.outlet.notices), self.shape.content_type)
+            self.outlet.begin(
+                answer_headers(self.begun, *self.outlet.notices, discreet=self.outlet.discreet), self.shape.content_type
+            )
 
     def _begin(self, index: int) -> None:
         self._open_stream()
@@ -216,7 +225,7 @@ class WholeAnswer(Answer):
             choice.finish = reply.limits.ended or choice.finish
         notice = await self.outlet.commit(self.begun)
         told = (*self.outlet.notices, *filter(None, (self.begun.cut_short, notice)))
-        self.outlet.begin(answer_headers(self.begun, *told), "application/json")
+        self.outlet.begin(answer_headers(self.begun, *told, discreet=self.outlet.discreet), "application/json")
         dollars = _dollars(self.begun)
         self.outlet.send(self.shape.whole(choices, self.outlet.usage, dollars))
 
@@ -230,9 +239,13 @@ class WholeAnswer(Answer):
         await self.begun.abandon()
 
 
-def answer_headers(begun: PendingTurn, *told: str) -> dict[str, str]:
-    """The headers by which a reply says which turn it becomes and how its reading went."""
-    notices = (*begun.notices, *told)
+def answer_headers(begun: PendingTurn, *told: str, discreet: bool = False) -> dict[str, str]:
+    """The headers by which a reply says which turn it becomes and how its reading went.
+
+    ``discreet``: of what is impaired for all chats the names alone.
+    """
+    degraded = [f"{name}: {_KEPT_BACK if discreet else why}" for name, why in begun.degraded.items()]
+    notices = (*degraded, *begun.notices, *told)
     found = {
         "X-SAGA-Session": begun.session.id,
         "X-SAGA-Turn": begun.id if begun.session.id else "",

@@ -36,6 +36,8 @@ class Call:
     """Which of ``session`` and ``world`` a marker in a message named: unknown ones are left out, with a notice."""
     notices: tuple[str, ...] = ()
     """What of the request is not heeded, in words."""
+    discreet: bool = False
+    """Whether whoever asks may chat and no more: what concerns other chats is not for them."""
     aside: bool = False
     """Whether a program asks, for an answer of a form of its own: that is no turn of the story."""
     speaker: str = ""

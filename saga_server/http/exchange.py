@@ -93,6 +93,11 @@ class Exchange:
         self._route = self.call.route
         self._shape = self.call.shape(self.call.model)
 
+    @property
+    def discreet(self) -> bool:
+        """Whether whoever asks keeps no server."""
+        return self.call.discreet
+
     # -- following ---------------------------------------------------------------------------------------------
 
     @property
@@ -209,7 +214,7 @@ class Exchange:
         else:
             if begun.session.id:
                 self.metrics.commits.labels("done").inc()
-            elif begun.notices:  # told without memory, because the journal could not be read
+            elif begun.degraded:  # told without memory, because the journal could not be read
                 self.metrics.commits.labels("failed").inc()
             self.metrics.spent(begun.bill)
             return None

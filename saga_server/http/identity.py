@@ -9,6 +9,8 @@ from urllib.parse import unquote
 
 from attrs import field, frozen
 
+from saga_core.config import ServerConfig
+
 _NO_KEYS = frozenset({"", "undefined", "null", "none"})
 
 
@@ -33,6 +35,11 @@ class Bearer:
         for key in keys:
             found |= hmac.compare_digest(mine, _digest(key))
         return found and bool(self.key)
+
+
+def chats_only(bearer: Bearer, server: ServerConfig) -> bool:
+    """Whether the bearer may chat and no more."""
+    return bearer.among(server.chat_keys) and not bearer.among(server.api_keys)
 
 
 def _digest(key: str) -> bytes:

@@ -24,17 +24,15 @@ def start(folder: Path, graphs: tuple[str, ...]) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-@pytest.mark.parametrize(
-    "processes", [PROCESSES[:1], pytest.param(PROCESSES, marks=pytest.mark.deep)], ids=["one process", "all"]
-)
-def test_every_combination_tells_the_same(processes: tuple[tuple[str, ...], ...], tmp_path: Path) -> None:
+@pytest.mark.deep
+def test_every_combination_tells_the_same(tmp_path: Path) -> None:
     found: dict[str, Any] = {}
-    running = [start(tmp_path, graphs) for graphs in processes]
+    running = [start(tmp_path, graphs) for graphs in PROCESSES]
     for process in running:
         output, errors = process.communicate()
         assert process.returncode == 0, errors[-4_000:]
         found.update(json.loads(output))
-    assert set(found) == {f"{graph} and {vector}" for graphs in processes for graph in graphs for vector in VECTORS}
+    assert set(found) == {f"{graph} and {vector}" for graphs in PROCESSES for graph in graphs for vector in VECTORS}
     wanted = found["networkx and sqlite"]
     for lang in LANGUAGES:
         played, shown = wanted[lang]["played"], wanted[lang]["shown"]

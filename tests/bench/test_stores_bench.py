@@ -67,6 +67,7 @@ def test_whole_turns_are_those_of_the_engines(result: dict[str, Any]) -> None:
     assert written[0] < written[1]
 
 
+@pytest.mark.deep
 def test_the_tables_have_a_cell_for_each_column(result: dict[str, Any]) -> None:
     made = tables(result)
     assert [table.title for table in made] == ["Graph engines", "Vector engines", "Whole turns"]
@@ -77,6 +78,7 @@ def test_the_tables_have_a_cell_for_each_column(result: dict[str, Any]) -> None:
     assert "reading over ladybug and sqlite, ms" in text
 
 
+@pytest.mark.deep
 def test_a_goal_that_is_missed_is_named(result: dict[str, Any]) -> None:
     slow = copy.deepcopy(result)
     slow["turns"][0]["figures"]["read.stores"]["cpu"] = 3.5

@@ -72,7 +72,7 @@ FAIR = (
 )
 
 
-QUICK = ("small", "proposing", "refusing-state")
+QUICK = ("small", "proposing")
 
 
 @pytest.mark.parametrize(

@@ -363,7 +363,7 @@ async def test_without_a_journal_the_story_goes_on(saga: Saga, chat: Frontend, m
     monkeypatch.setattr(saga.stores.state, "get", broken)
     monkeypatch.setattr(saga.stores.state, "scan", broken)
     turn = await chat.begin("간다.")
-    assert "the disk is gone" in turn.notices[0]
+    assert "the disk is gone" in turn.degraded["journal.read"]
     assert turn.plan.to_openai() == chat.messages("간다.")
     assert await answer(turn, WALK, hp_change=-5) == WALK
     assert "journal.read" in (saga.counters.degraded)

@@ -41,6 +41,7 @@ def test_the_command_says_that_it_conforms(python: str, tmp_path: Path) -> None:
     assert {entry["status"] for entry in report["outcomes"]} == {"pass", "not provided"}
 
 
+@pytest.mark.deep
 def test_its_own_pytest_file_passes_without_a_plugin(python: str, tmp_path: Path) -> None:
     (tmp_path / "test_contract.py").write_bytes((PROJECT / "tests" / "test_contract.py").read_bytes())
     quiet = ["-q", "-p", "no:asyncio", "-p", "no:cacheprovider", "-W", "error"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
@@ -59,6 +60,9 @@ _LOOKING = 1.5
 """More for each when the player's words look back."""
 _SPEAKER = re.compile(r"([^\n:>\"“”]{1,40}):\s")
 
+_Steps: TypeAlias = list[tuple[str, Mapping[int, float]]]
+"""Scores by words, by depth, after each step that changed them."""
+
 
 @frozen
 class Recollection:
@@ -99,7 +103,7 @@ class Recollection:
             if cosine > scene.baseline and turn not in request.shown and episodes.on_path(turn):
                 dense[turn] = cosine - scene.baseline
         most = self.top_k if scene.looks_back else min(self.top_k, _ASIDE)
-        ranked = rank_episodes(lexical, dense, request, wanted, scene.names_asked, most, ranking)
+        ranked, steps = rank_episodes(lexical, dense, request, wanted, scene.names_asked, most, ranking)
         if not scene.looks_back:
             ranked = [(turn, entry) for turn, entry in ranked if entry.score >= 0]
         words = labels(request.language)
@@ -111,7 +115,7 @@ class Recollection:
         said, begun = set[str](), set[str]()
         for turn, entry in ranked:
             told = _remembered(episodes.text(turn), weights, request.language, brief, particular)
-            piece = self._piece(turn, entry, told, scene, words)
+            piece = self._piece(turn, entry, steps, told, scene, words)
             pieces.append(piece)
             if piece.text in said:  # "Thanks!": it will be told once
                 continue
@@ -127,6 +131,7 @@ class Recollection:
         self,
         turn: str,
         entry: Fused[int],
+        steps: _Steps,
         told: tuple[str, str, bool],
         scene: Scene,
         words: Labels,
@@ -135,10 +140,13 @@ class Recollection:
         facts, said, stamped = told
         # What somebody said in a talk is told by its date, or by what stands around it.
         when = f"{words.turn.format(depth=depth)} " if stamped or not said else ""
-        bare = f"{when}{one_line(said)}" if said else ""
-        text = f"{when}{one_line(f'{facts} — {said}' if said else facts)}" if facts or not bare else bare
+        line = one_line(said)
+        bare = f"{when}{line}" if said else ""
+        text = bare
+        if facts or not bare:
+            text = f"{when}{one_line(facts)} — {line}" if said else f"{when}{one_line(facts)}"
         year, day = year_of(facts) if facts and said else ("", "")
-        brief = one_line(f"{day} — {said}") if year else ""
+        brief = f"{one_line(day)} — {line}" if year else ""
         episodes = scene.request.episodes
         away = _away(episodes.present(turn) if episodes is not None else None, scene)
         if away:
@@ -151,7 +159,7 @@ class Recollection:
             Section.EARLIER,
             text,
             score,
-            why=entry.parts,
+            why=_signals(entry, steps),
             order=depth,
             under=facts if bare else "",
             bare=bare or text,
@@ -168,8 +176,9 @@ def rank_episodes(
     names: Sequence[str],
     most: int,
     ranking: Ranking,
-) -> list[tuple[str, Fused[int]]]:
+) -> tuple[list[tuple[str, Fused[int]]], _Steps]:
     """The best ``most`` turns, best first; those that stand at the average of all candidates or above have 0 or more.
+    And the scores by words after each step that made them what they are.
 
     Turns of one path are told apart by their depth: scores are smoothed over it, those of turns that tell of several of
     ``wanted`` at one place, of one of ``names``, or of the time that the words speak of, are lifted, and both kinds are
@@ -177,14 +186,14 @@ def rank_episodes(
     """
     episodes, shown = request.episodes, request.shown
     if episodes is None:
-        return []
+        return [], []
     meant = time_meant(request.player_words) if ranking.timed else None
     then = turns_meant(meant, episodes, names, request.now) if meant is not None else range(0)
     last, reach, decay = episodes.last, ranking.reach, ranking.decay
     kept = _FUSED if dense else _SMOOTHED
     own = _by_depth(lexical, episodes)
     near = _best(smooth(own, last, decay=decay, reach=reach), kept)
-    steps = [("words", own), ("neighbours", near)]
+    steps: _Steps = [("words", own), ("neighbours", near)]
     if names and ranking.lift != 1:
         near = lift(near, _Named(names, episodes), factor=ranking.lift)
         steps.append(("names", near))
@@ -205,43 +214,19 @@ def rank_episodes(
 
     weights = {"lexical": ranking.lexical, "dense": ranking.dense}
     fused = fuse({"lexical": near, "dense": far}, weights=weights, most=most, accept=is_new)
-    return [
-        (turn, Fused(entry.document, entry.score, _Signals(entry, steps)))
-        for entry in fused
-        if (turn := episodes.at(entry.document)) is not None
-    ]
+    return [(turn, entry) for entry in fused if (turn := episodes.at(entry.document)) is not None], steps
 
 
-class _Signals(Mapping[str, float]):
-    """The score of ``entry`` (``fused``), its parts, and what each of ``steps``, one after the other, added to its
-    score by words, those that did. Found out when somebody looks."""
-
-    __slots__ = ("_entry", "_steps")
-
-    def __init__(self, entry: Fused[int], steps: Sequence[tuple[str, Mapping[int, float]]]) -> None:
-        self._entry, self._steps = entry, steps
-
-    def _parts(self) -> dict[str, float]:
-        parts, depth, before = {"fused": self._entry.score, **self._entry.parts}, self._entry.document, 0.0
-        for name, scores in self._steps:
-            after = scores.get(depth, 0.0)
-            if after - before > _NOTHING:
-                parts[name] = after - before
-            before = after
-        return parts
-
-    def __getitem__(self, name: str) -> float:
-        return self._parts()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parts())
-
-    def __len__(self) -> int:
-        return len(self._parts())
-
-    def items(self) -> ItemsView[str, float]:
-        """All of them at once."""
-        return self._parts().items()
+def _signals(entry: Fused[int], steps: _Steps) -> dict[str, float]:
+    """The score of ``entry``, its parts, and what each of ``steps``, one after the other, added to its score by words,
+    those that did."""
+    parts, before = {"fused": entry.score, **entry.parts}, 0.0
+    for name, scores in steps:
+        after = scores.get(entry.document, 0.0)
+        if after - before > _NOTHING:
+            parts[name] = after - before
+        before = after
+    return parts
 
 
 def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:

@@ -13,6 +13,7 @@ from saga_server.http.bodies import BODY
 from saga_server.http.call import Call
 from saga_server.http.doors.table import PLACE
 from saga_server.http.exchange import Exchange
+from saga_server.http.identity import chats_only
 from saga_server.http.request_names import read_names
 from saga_server.http.security import BEARER
 
@@ -78,6 +79,7 @@ def call_of(
         notices=named.notices,
         aside=wants_a_form(ask.params),
         owner=bearer.owner,
+        discreet=chats_only(bearer, current.config.server),
         choices=choices,
         stream=ask.stream,
         wants_usage=wants_usage,

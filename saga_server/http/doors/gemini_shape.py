@@ -11,7 +11,7 @@ from attrs import define, field
 
 from saga_core.ports import Usage
 from saga_server.http.doors.failures import told_to
-from saga_server.http.doors.tool_calls import GatheredCall, gather, thought_in
+from saga_server.http.doors.tool_calls import GatheredCall, GatheredCalls, thought_in
 from saga_server.http.openai_schema import ALIVE, Choice, error_event, to_json
 from saga_server.http.shapes import Shape
 
@@ -26,7 +26,7 @@ class GeminiShape(Shape):
     """Whether a stream is one list, as Google sends it without ``alt=sse``."""
     _id: str = field(factory=lambda: secrets.token_urlsafe(16), init=False)
     _sent: int = field(default=0, init=False)
-    _calls: dict[int, list[GatheredCall]] = field(factory=dict, init=False)
+    _calls: dict[int, GatheredCalls] = field(factory=dict, init=False)
     """The calls of each choice, as far as they came."""
     _usage: Mapping[str, Any] = field(factory=dict, init=False)
     _ends: dict[int, str] = field(factory=dict, init=False)
@@ -57,7 +57,7 @@ class GeminiShape(Shape):
 
     def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
         """Thoughts; the calls of tools are kept for the end."""
-        gather(self._calls.setdefault(index, []), fields)
+        self._calls.setdefault(index, GatheredCalls()).gather(fields)
         thought = thought_in(fields)
         return self._told(index, [{"text": thought, "thought": True}]) if thought else b""
 
@@ -73,10 +73,10 @@ class GeminiShape(Shape):
 
     def end(self) -> bytes:
         """The calls of tools, and why each choice ended."""
-        told = b"".join(
-            self._told(index, [_part(call) for call in self._calls.get(index, [])] or [{"text": ""}], _reason(reason))
-            for index, reason in sorted(self._ends.items())
-        )
+        told = b""
+        for index, reason in sorted(self._ends.items()):
+            gathered = self._calls.get(index, GatheredCalls())
+            told += self._told(index, [*map(_part, gathered.calls)] or [{"text": ""}], _reason(reason))
         return told + self._closed()
 
     def _closed(self) -> bytes:
@@ -107,11 +107,11 @@ class GeminiShape(Shape):
             thought = thought_in(choice.extra)
             if thought:
                 parts.append({"text": thought, "thought": True})
-            calls: list[GatheredCall] = []
-            gather(calls, choice.extra)
-            if choice.text or not calls:
+            gathered = GatheredCalls()
+            gathered.gather(choice.extra)
+            if choice.text or not gathered.calls:
                 parts.append({"text": choice.text})
-            parts += [_part(call) for call in calls]
+            parts += [_part(call) for call in gathered.calls]
             content = {"parts": parts, "role": "model"}
             candidates.append({"content": content, "finishReason": _reason(choice.finish), "index": choice.index})
         counts = {} if usage is None else {"usageMetadata": _counts(usage)}

@@ -163,7 +163,7 @@ def _use(call: Mapping[str, Any]) -> dict[str, Any]:
     function = call.get("function") or {}
     try:
         given = json.loads(function.get("arguments") or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         given = {"arguments": function.get("arguments")}
     return {"type": "tool_use", "id": call.get("id", ""), "name": function.get("name", ""), "input": given}
 

@@ -11,7 +11,7 @@ from typing import Any
 from attrs import define, field
 
 from saga_core.ports import Usage
-from saga_server.http.doors.tool_calls import GatheredCall, gather, thought_in
+from saga_server.http.doors.tool_calls import GatheredCall, GatheredCalls, thought_in
 from saga_server.http.openai_schema import Choice, to_json
 from saga_server.http.shapes import Shape
 
@@ -22,7 +22,7 @@ class OllamaShape(Shape):
 
     chat: bool = True
     _began: int = field(factory=time.perf_counter_ns, init=False)
-    _calls: list[GatheredCall] = field(factory=list, init=False)
+    _calls: GatheredCalls = field(factory=GatheredCalls, init=False)
     _reason: str = field(default="stop", init=False)
     _counts: Mapping[str, int] = field(factory=dict, init=False)
 
@@ -50,7 +50,7 @@ class OllamaShape(Shape):
 
     def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
         """A line with thoughts; the calls of tools are kept for the end."""
-        gather(self._calls, fields)
+        self._calls.gather(fields)
         thought = thought_in(fields)
         return _line(self._told("", thought)) if thought else b""
 
@@ -66,7 +66,7 @@ class OllamaShape(Shape):
 
     def end(self) -> bytes:
         """The calls of tools, and the last line."""
-        calls = _line(self._told("", "", self._calls)) if self._calls else b""
+        calls = _line(self._told("", "", self._calls.calls)) if self._calls.calls else b""
         return calls + _line(self._told("", **self._ended(self._reason, self._counts)))
 
     def alive(self) -> bytes:
@@ -84,9 +84,9 @@ class OllamaShape(Shape):
     def whole(self, choices: Sequence[Choice], usage: Usage | None, dollars: float | None) -> bytes:
         """The reply in one object."""
         choice = choices[0]
-        gather(self._calls, choice.extra)
+        self._calls.gather(choice.extra)
         ended = self._ended(choice.finish, {} if usage is None else _counts(usage))
-        return to_json(self._told(choice.text, thought_in(choice.extra), self._calls, **ended)).encode()
+        return to_json(self._told(choice.text, thought_in(choice.extra), self._calls.calls, **ended)).encode()
 
 
 def loaded(model: str, *, chat: bool) -> dict[str, Any]:

@@ -96,17 +96,17 @@ class ResponsesShape(Shape):
 
     def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
         """Thoughts as their summary, and the calls of functions."""
-        told = b""
+        told: list[bytes] = []
         thought = thought_in(fields)
         if thought:
-            told += b"" if self._is_open("reasoning") else self._begin(_reasoning())
+            if not self._is_open("reasoning"):
+                told.append(self._begin(_reasoning()))
             self._output[-1]["summary"][0]["text"] += thought
-            told += self._event("response.reasoning_summary_text.delta", **self._at, summary_index=0, delta=thought)
+            at = {**self._at, "summary_index": 0}
+            told.append(self._event("response.reasoning_summary_text.delta", **at, delta=thought))
         calls = fields.get("tool_calls")
-        for call in calls if isinstance(calls, list) else ():
-            if isinstance(call, Mapping):
-                told += self._call(call)
-        return told
+        told += [self._call(call) for call in (calls if isinstance(calls, list) else ()) if isinstance(call, Mapping)]
+        return b"".join(told)
 
     def _call(self, call: Mapping[str, Any]) -> bytes:
         function = call.get("function") or {}

@@ -25,32 +25,54 @@ class GatheredCall:
         """The arguments as an object."""
         try:
             return json.loads(self.arguments or "{}")
-        except ValueError:
+        except (ValueError, RecursionError):
             return {"arguments": self.arguments}
 
 
-def gather(calls: list[GatheredCall], fields: Mapping[str, Any]) -> None:
-    """Add the calls in a delta's ``fields`` to ``calls``, whole ones and pieces of those that have begun."""
-    given = fields.get("tool_calls")
-    for call in given if isinstance(given, list) else ():
-        if not isinstance(call, Mapping):
-            continue
+@define
+class GatheredCalls:
+    """The calls of one reply, in the order in which they began."""
+
+    calls: list[GatheredCall] = field(factory=list)
+    _by_id: dict[str, int] = field(factory=dict)
+    _by_index: dict[int, int] = field(factory=dict)
+    """Where in ``calls`` the last one stands that has this id, or this index."""
+
+    def gather(self, fields: Mapping[str, Any]) -> None:
+        """Add the calls in a delta's ``fields``, whole ones and pieces of those that have begun."""
+        given = fields.get("tool_calls")
+        for call in given if isinstance(given, list) else ():
+            if isinstance(call, Mapping):
+                self._add(call)
+
+    def _add(self, call: Mapping[str, Any]) -> None:
         number, index = str(call.get("id") or ""), call.get("index")
-        begun = [
-            each for each in calls if (number and each.id == number) or (index is not None and each.index == index)
-        ]
-        if number and begun and begun[-1].id not in ("", number):
-            begun = []  # providers that number every call 0
-        found = begun[-1] if begun else calls[-1] if calls and not number and index is None else None
-        if found is None:
-            found = GatheredCall(number, index)
-            calls.append(found)
-        function = call.get("function") or {}
+        index = index if type(index) is int else None
+        at = self._begun(number, index)
+        if at < 0:
+            at = len(self.calls)
+            self.calls.append(GatheredCall(number, index))
+        found = self.calls[at]
         found.id = found.id or number
+        if found.id:
+            self._by_id[found.id] = at
+        if found.index is not None:
+            self._by_index[found.index] = at
+        function = call.get("function") or {}
         found.name += function.get("name") or ""
         found.arguments += function.get("arguments") or ""
         if isinstance(call.get("extra_content"), Mapping):
             found.extra = call["extra_content"]
+
+    def _begun(self, number: str, index: int | None) -> int:
+        """Where the call stands of which this is a further piece; -1 for a new one."""
+        by_index = -1 if index is None else self._by_index.get(index, -1)
+        at = max(self._by_id.get(number, -1), by_index)
+        if at >= 0 and number and self.calls[at].id not in ("", number):
+            return -1  # providers that number every call 0
+        if at < 0 and not number and index is None:
+            return len(self.calls) - 1
+        return at
 
 
 def thought_in(fields: Mapping[str, Any]) -> str:

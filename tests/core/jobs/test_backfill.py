@@ -184,7 +184,7 @@ async def test_a_model_that_cannot_read_several_turns_is_asked_about_each_and_th
             assert state.read
         assert len(reader.asked) == 40 + 2, "two windows are enough to see that it cannot"
         assert (await saga.describe(session))["location"] == PLACES[40 % 7]
-        assert "small does not answer" in (await saga.status())["degraded"]["extraction.windows"]
+        assert "small cannot be asked about several turns" in (await saga.status())["degraded"]["extraction.windows"]
 
 
 async def test_a_model_whose_context_is_too_small_for_a_window_is_asked_about_each() -> None:

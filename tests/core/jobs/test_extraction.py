@@ -36,7 +36,7 @@ async def test_a_turn_without_a_block_is_read_when_the_next_request_proves_it() 
         third = await chat.begin("주머니를 뒤진다.")
         assert "낡은 열쇠" in third.context.text
         assert "65/100" in third.context.text
-        assert third.notices == ()
+        assert third.notices == () and not third.degraded
 
 
 async def test_nothing_is_asked_when_the_block_can_be_read() -> None:
@@ -188,7 +188,7 @@ async def test_a_request_waits_for_what_is_being_read_of_its_parent() -> None:
         model.gate.set()
         turn = await begun
         assert "70/100" in turn.context.text
-        assert turn.notices == ()
+        assert turn.notices == () and not turn.degraded
         assert chat.saga.counters.counts["extraction.waited"] == 1
         assert chat.saga.counters.counts["extraction.late"] == 0
         assert len(model.asked) == 1
@@ -219,7 +219,7 @@ async def test_reading_gives_way_to_narration_at_the_same_upstream() -> None:
             await chat.say("물러난다.", AWAY, mood="tense")
             await chat.saga.background.drain_views(10)
             turn = await chat.begin("쉰다.")
-            assert turn.notices == (), "nobody waits for what waits"
+            assert not turn.notices and not turn.degraded, "nobody waits for what waits"
             assert model.asked == []
         await read(chat, 1)
     async with playing(changes(hp_change=-30)) as (chat, model), chat.saga.background.narrating("another"):
@@ -270,7 +270,7 @@ async def test_a_model_out_of_reach_is_tried_again_up_to_a_limit() -> None:
         ]
         assert len(model.asked) == 2, "draining tries what rests once more"
         turn = await chat.begin("쉰다.")
-        assert turn.notices == ("extraction: UpstreamError: small answered 503",)
+        assert turn.degraded == {"extraction": "UpstreamError: small answered 503"}
         while len(model.asked) < TRIES:
             await chat.saga.drain(10)
         assert (await chat.saga.drain(10)).waiting == ()
@@ -504,7 +504,7 @@ async def test_without_an_extraction_model_the_loss_is_counted_and_told() -> Non
         status = await saga.status()
         assert status["counters"]["block.cut"] == status["counters"]["extraction.skipped"] == 1
         assert "cut off" in status["degraded"]["block.cut"]
-        assert any("block.cut" in notice for notice in (await chat.begin("간다.")).notices)
+        assert "block.cut" in (await chat.begin("간다.")).degraded
         await chat.say("간다.", SQUARE, mood="calm")
         await settled(chat)
         assert (await saga.status())["degraded"] == {}

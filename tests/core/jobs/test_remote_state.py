@@ -110,7 +110,7 @@ async def test_blocks_stands_in_when_the_server_is_away_and_gives_way_when_it_is
         assert status["curation"]["stand_ins"] == {"letta": "blocks"}
         assert "blocks reviews instead" in status["degraded"]["curation.letta"]
         assert status["counters"]["curation.stand_ins"] == 1
-        assert any("curation.letta" in each for each in (await chat.begin("본다.")).notices)
+        assert "curation.letta" in (await chat.begin("본다.")).degraded
         letta.broken.clear()
         letta.then(text("…"), text("…"))  # it is back, and says nothing that can be used
         await walked(chat, INTERVAL, INTERVAL)

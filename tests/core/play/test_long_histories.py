@@ -86,7 +86,7 @@ async def test_an_adoption_that_breaks_off_goes_on_with_the_next_request(monkeyp
     async with Saga.open(memory_config()) as saga:
         chat = Frontend(saga, history=told(20))
         turn = await chat.begin("멈춘다.")
-        assert "disk full" in turn.notices[0]
+        assert "disk full" in turn.degraded["journal.read"]
         (summary,) = await saga.sessions.list()
         assert summary.turns == 8
         again = await chat.begin("멈춘다.")

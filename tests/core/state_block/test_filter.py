@@ -557,5 +557,5 @@ def test_the_work_grows_with_the_text_and_no_faster(unit: str, step: int) -> Non
         stream([text[at : at + step] for at in range(0, len(text), step)])
         return time.process_time() - began
 
-    # Eight times the text: eight times the time, not sixty-four. A tenth of a second is lost in the noise.
-    assert seconds(1 << 18) < 20 * seconds(1 << 15) + 0.1
+    # Eight times the text: eight times the time, not sixty-four. A busy machine is asked again.
+    assert any(seconds(1 << 18) < 20 * seconds(1 << 15) + 0.1 for _ in range(5))

@@ -70,7 +70,7 @@ async def test_an_engine_that_is_missing_is_replaced_and_the_player_is_told(
         assert f"using sqlite instead: install it: pip install 'saga-rp[{vector}]'" in degraded[f"vector.{vector}"]
         chat = Frontend(saga)
         turn = await chat.say("숲으로 간다.", "숲에 들어선다.", location="어둠의 숲")
-        assert any("saga-rp[ladybug]" in notice for notice in turn.notices)
+        assert any("saga-rp[ladybug]" in why for why in turn.degraded.values())
         await saga.drain(20)
         assert await saga.maintenance.differences(turn.session.id) == []
     assert (tmp_path / "vectors.db").is_file()

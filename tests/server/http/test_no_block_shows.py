@@ -46,6 +46,7 @@ class Outlet:
 
     usage: Usage | None = field(factory=lambda: Usage(10, 5))
     heard: bool = True
+    discreet: bool = False
     notices: list[str] = field(factory=list)
     sent: bytes = b""
 
@@ -88,8 +89,8 @@ _DELTAS = ("content_block_delta", "response.output_text.delta")
 
 async def answered(kind: type[Answer], shape: Callable[[str], Shape], *parts: ChatPart) -> bytes:
     begun: Any = SimpleNamespace(
-        replies=(Reply("t1"),), bill=None, notices=(), session=SimpleNamespace(id=""), id="t1", cut_short="",
-        parent=SimpleNamespace(id=""), timings={"total": 0.0}, context=SimpleNamespace(late=()), silent=0,
+        replies=(Reply("t1"),), bill=None, notices=(), degraded={}, session=SimpleNamespace(id=""), id="t1",
+        cut_short="", parent=SimpleNamespace(id=""), timings={"total": 0.0}, context=SimpleNamespace(late=()), silent=0,
     )  # fmt: skip
     outlet = Outlet()
     made = kind(outlet, begun, shape("model"), True)

@@ -64,6 +64,15 @@ class TestRoles:
         reply = await served.send(method, path, headers=bearer(PLAYER))
         assert (reply.status, reply.error["type"]) == (403, "permission_error")
 
+    async def test_why_something_is_degraded_is_told_to_who_keeps_the_server(self, served: Client) -> None:
+        """A reason may quote what a model said of another player's story."""
+        served.server.saga.counters.degrade("extraction", "it says 'the crown lies under the mill'")
+        notices = {
+            key: (await served.chat(HELLO, headers=bearer(key))).headers["X-SAGA-Notice"] for key in (PLAYER, ADMIN)
+        }
+        assert "extraction: " in notices[PLAYER] and "crown" not in notices[PLAYER]
+        assert "the crown lies under the mill" in notices[ADMIN]
+
     async def test_another_path_does_not_pass_for_chat(self, served: Client) -> None:
         """What is chat is told by the path's end; no admin path may have such an end."""
         for path in ("/api/sessions/models", "/api/sessions/s/chat/completions", "/api/sessions/%2Fmodels"):

@@ -1,0 +1,27 @@
+"""The calls of tools in a reply, as OpenAI's API has them, whatever the server made of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def well_formed(calls: Any) -> list[Any]:
+    """The calls that are objects. Many small servers give the arguments as an object where the API has its JSON."""
+    return [_call(call) for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
+
+
+def _call(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    function = call.get("function")
+    if isinstance(function, Mapping) and all(isinstance(function.get(name) or "", str) for name in _TEXTS):
+        return call
+    given = function if isinstance(function, Mapping) else {}
+    return {**call, "function": {**given, **{name: _text(given[name]) for name in _TEXTS if name in given}}}
+
+
+_TEXTS = ("name", "arguments")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
