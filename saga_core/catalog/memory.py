@@ -13,6 +13,7 @@ from attrs import asdict, define, evolve, field
 
 from saga_core.background import Supervisor
 from saga_core.catalog.entity_page import entity_page
+from saga_core.catalog.former_names import former_names
 from saga_core.catalog.origins import Origins
 from saga_core.catalog.shown_lines import effect, shown_line
 from saga_core.codec import to_plain
@@ -248,6 +249,11 @@ class Memory:
             }
             for each in state.entities.values()
         ]
+
+    async def former_names(self, session_id: str) -> dict[str, str]:
+        """The ids that the active head knows no more, of what was joined or forgotten, and what each was called."""
+        live = await self.directory.load(session_id)
+        return await former_names(live, live.head)
 
     async def entity(self, session_id: str, entity: str, turn: str | None = None) -> dict[str, Any]:
         """All about one entity, by its id, at a turn (the active head). JSON-able. ``NotFound``."""

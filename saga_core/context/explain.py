@@ -9,10 +9,12 @@ from saga_core.context.model import Piece, TurnContext
 
 
 def explain_context(context: TurnContext) -> dict[str, Any]:
-    """``text``, ``tokens``, the ``pieces`` with their scores in parts, the ``skipped``, the ``late``. JSON-able."""
+    """``text``, ``tokens``, the ``pages`` in front of the history, the ``pieces`` with their scores in parts, the
+    ``skipped``, the ``late``. JSON-able."""
     return {
         "text": context.text,
         "tokens": context.tokens,
+        "pages": context.pages,
         "pieces": _rows(context.pieces),
         "skipped": _rows(context.skipped),
         "late": list(context.late),

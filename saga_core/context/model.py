@@ -133,6 +133,8 @@ class ReadRequest:
     since: that is told."""
     in_front: frozenset[str] = frozenset()
     """The lines of those pages, without the dashes before them: what stands there word for word is not told again."""
+    by_hand: tuple[str, ...] = ()
+    """Remarks that a person added and that those pages do not show."""
     language: str = "en"
     episodes: Episodes | None = None
     """The remembered turns of the path."""
@@ -171,3 +173,7 @@ class TurnContext:
     """Milliseconds of each source, of ``gather``, ``pack`` and ``total``."""
     told: tuple[str, ...] = ()
     """Entries of lore with times of their own that are in the text by themselves."""
+    pages: str = ""
+    """The pages that stood in the prompt's prefix."""
+    missing: int | None = None
+    """The depth up to which turns did not stand in the history that was sent; None: nobody knows."""

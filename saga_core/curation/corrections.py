@@ -169,6 +169,14 @@ def _attribute(desk: _Desk) -> tuple[Event, ...]:
     return (deltas.AttributeSet(desk.entity("who").id, name, desk.text("value") or None),)
 
 
+def _unnote(desk: _Desk) -> tuple[Event, ...]:
+    wanted, text = desk.text("remark"), desk.text("text")
+    found = [(depth, said) for depth, said in desk.state.notes if clean_name(said) == wanted]
+    if not found:
+        raise BadInput(f"remark: the latest {len(desk.state.notes)} have no {wanted!r}; GET …/lines lists them")
+    return (deltas.Unnoted(*found[-1]), *((deltas.Noted(nfc(text)),) if text else ()))
+
+
 def _event(desk: _Desk) -> tuple[Event, ...]:
     due, expires, depth = desk.number("due"), desk.number("expires"), desk.state.depth
     for name, number in (("due", due), ("expires", expires)):
@@ -223,6 +231,7 @@ _FORMS: dict[str, _Form] = {
     "relation": _Form(("from", "to", "type"), ("strength",), _relation),
     "attribute": _Form(("who", "attribute"), ("value",), _attribute),
     "note": _Form(("text",), (), lambda desk: (deltas.Noted(nfc(desk.text("text"))),)),
+    "unnote": _Form(("remark",), ("text",), _unnote),
     "event": _Form(("name",), ("text", "due", "expires", "place", "who"), _event),
     "close": _Form(("event",), (), lambda desk: (deltas.EventClosed(desk.entity("event", Kind.EVENT).id),)),
     "lore": _Form(("entry",), ("text",), lambda desk: (deltas.LoreLearned(desk.text("entry"), desk.text("text")),)),

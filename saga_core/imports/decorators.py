@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import evolve, fields_dict
+from attrs import evolve
 
 from saga_core.imports.fields import Fate, dropped, mapped
 from saga_core.imports.records import Losses
-from saga_core.world import LoreRule
+from saga_core.world import LoreRule, as_pattern, is_pattern
 
 _NOT_HERE = "SAGA's prompt has no such place; the entry is told among the lore"
 _NUMBERS = {
@@ -22,26 +22,27 @@ _NUMBERS = {
 _FLAGS: dict[str, dict[str, Any]] = {
     "keep_activate_after_match": {"keep_after_match": True},
     "dont_activate_after_match": {"not_after_match": True},
-    "dont_activate": {"enabled": False},
+    "activate": {},
+    "dont_activate": {},
     "match_full_word": {"whole_words": True},
     "match_partial_word": {"whole_words": False},
-    "recursive": {"no_recursion_into": False},
-    "unrecursive": {"no_recursion_into": True},
-    "no_recursive_search": {"no_recursion_from": True},
+    "recursive": {"no_recursion_from": False},
+    "unrecursive": {"no_recursion_from": True},
+    "no_recursive_search": {"no_recursion_into": True},
 }
-_LISTS = {"additional_keys": "keys", "exclude_keys": "exclude_keys"}
+_LISTS = {"additional_keys": "additional_keys", "exclude_keys": "exclude_keys"}
+_COUNTED = dropped("it counts a text without messages; SAGA's chats have messages")
 
 DECORATORS: dict[str, Fate] = {
-    "activate": Fate("kept"),
     **dict.fromkeys(_NUMBERS, Fate("kept")),
     **dict.fromkeys(_FLAGS, Fate("kept")),
     **dict.fromkeys(_LISTS, Fate("kept")),
     "role": Fate("kept"),
     "depth": mapped(f"kept for export; {_NOT_HERE}"),
     "reverse_depth": mapped(_NOT_HERE),
-    "instruct_depth": mapped(_NOT_HERE),
-    "reverse_instruct_depth": mapped(_NOT_HERE),
-    "instruct_scan_depth": mapped("read as scan_depth"),
+    "instruct_depth": _COUNTED,
+    "reverse_instruct_depth": _COUNTED,
+    "instruct_scan_depth": _COUNTED,
     "position": mapped("after_desc and before_desc are kept for export; SAGA tells the entry among the lore"),
     "is_greeting": dropped("SAGA does not tell which greeting a chat began with"),
     "ignore_on_max_context": mapped("made the first to go when there is no room"),
@@ -52,7 +53,7 @@ DECORATORS: dict[str, Fate] = {
     "inject_lore": dropped("SAGA writes nothing into other entries"),
     "inject_replace": dropped("SAGA writes nothing into the frontend's own texts"),
     "inject_prepend": dropped("SAGA writes nothing into the frontend's own texts"),
-    "end": Fate("kept"),
+    "end": mapped(f"the last place of the chat, kept for export; {_NOT_HERE}"),
 }
 """What becomes of each decorator."""
 
@@ -60,12 +61,19 @@ _POSITIONS = {"before_desc": "before_char", "after_desc": "after_char"}
 _DEEP = 16
 
 
-def take_decorators(content: str, rule: LoreRule, losses: Losses, where: str) -> tuple[str, LoreRule, bool]:
-    """The content without its decorators, the rule with them, and whether the entry is always told."""
+def take_decorators(
+    content: str, rule: LoreRule, losses: Losses, where: str, *, patterns: bool = False
+) -> tuple[str, LoreRule, bool]:
+    """The content without its decorators, the rule with them, and whether the entry is always told.
+
+    Of several with one name the first counts. A fallback (``@@@``) counts where the one above it is unknown, or says
+    something that is not valid. With ``patterns``, the keys of decorators are patterns.
+    """
     if not content.lstrip().startswith("@@"):
         return content, rule, False
     lines = content.lstrip().split("\n")
-    at, constant, settled, fallbacks = 0, False, False, 0
+    at, settled, fallbacks = 0, False, 0
+    seen: set[str] = set()
     while at < len(lines) and lines[at].startswith("@@"):
         line = lines[at].rstrip()
         name, _, value = line.lstrip("@").strip().partition(" ")
@@ -74,40 +82,58 @@ def take_decorators(content: str, rule: LoreRule, losses: Losses, where: str) ->
         if is_fallback and settled:
             continue
         fallbacks = fallbacks + 1 if is_fallback else 0
+        settled = False
         fate = DECORATORS.get(name)
-        settled = fate is not None and fate.verdict != "dropped" and fallbacks <= _DEEP
-        if fate is None:
+        if fate is None or fallbacks > _DEEP:
             losses.add(f"@@{name[:40]}", "dropped", "SAGA does not know this decorator", where)
             continue
         if fate.verdict == "dropped":
             losses.add(f"@@{name}", "dropped", fate.why, where)
             continue
+        changes = _changes(name, value.strip(), rule, patterns)
+        if changes is None:
+            losses.add(f"@@{name}", "dropped", _INVALID, where)
+            continue
+        settled = True
+        if name in seen:
+            losses.add(f"@@{name}", "dropped", "of several with one name the first counts", where)
+            continue
+        seen.add(name)
         if fate.verdict == "mapped":
             losses.add(f"@@{name}", "mapped", fate.why, where)
-        if name == "end":
-            break
-        constant = constant or name == "activate"
-        rule = evolve(rule, **_changes(name, value.strip(), rule, losses, where))
-    return "\n".join(lines[at:]).lstrip("\n"), rule, constant
+        rule = evolve(rule, **changes)
+    always = "activate" in seen
+    if "dont_activate" in seen and not always:
+        rule = evolve(rule, enabled=False)
+    return "\n".join(lines[at:]).lstrip("\n"), rule, always
 
 
-def _changes(name: str, value: str, rule: LoreRule, losses: Losses, where: str) -> dict[str, Any]:
+_INVALID = "its value is not one that this decorator has"
+
+
+def _changes(name: str, value: str, rule: LoreRule, patterns: bool) -> dict[str, Any] | None:
+    """What a decorator changes of a rule; None where its value is not valid."""
     if name in _FLAGS:
         return _FLAGS[name]
     if name in _LISTS:
-        own = fields_dict(LoreRule)[_LISTS[name]].name
-        return {own: (*getattr(rule, own), *(each.strip() for each in value.split(",") if each.strip()))}
-    if name in _NUMBERS or name == "instruct_scan_depth":
-        own = _NUMBERS.get(name, "scan_depth")
+        keys = [each.strip() for each in value.split(",") if each.strip()]
+        return {_LISTS[name]: tuple(_pattern(key) if patterns else key for key in keys)} if keys else None
+    if name in _NUMBERS:
+        own = _NUMBERS[name]
         if not value.isdecimal() or len(value) > 9:
-            losses.add(f"@@{name}", "dropped", "its value is no whole number", where)
-            return {}
+            return None
         placed = {"position": "at_depth"} if own == "depth" else {}
         return {own: min(int(value), 100) if own == "probability" else int(value), **placed}
-    if name == "role" and value in ("system", "user", "assistant"):
-        return {"role": value}
-    if name == "position" and value in _POSITIONS:
-        return {"position": _POSITIONS[value]}
+    if name == "role":
+        return {"role": value} if value in ("system", "user", "assistant") else None
+    if name == "position":
+        return {"position": _POSITIONS[value]} if value in _POSITIONS else None
     if name == "ignore_on_max_context":
         return {"priority": 0}
-    return {}
+    if name == "end":
+        return {"position": "at_depth", "depth": 0}
+    return {} if name == "reverse_depth" and value.isdecimal() else None
+
+
+def _pattern(key: str) -> str:
+    return key if is_pattern(key) else as_pattern(key)

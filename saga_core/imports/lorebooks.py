@@ -11,7 +11,7 @@ from saga_core.imports.decorators import take_decorators
 from saga_core.imports.fields import Fields
 from saga_core.imports.lorebook_fates import AGNAI, BOOK, ENTRY_EXTENSIONS, ENTRY_V2, NOVELAI, RISU_LORE, WORLD_INFO
 from saga_core.imports.records import Lorebook, LoreItem, Losses, Unreadable
-from saga_core.world import LoreRule, is_pattern
+from saga_core.world import LoreRule, as_pattern, is_pattern
 
 ENTRIES = 50_000
 _LOGICS = ("and_any", "not_all", "not_any", "and_all")
@@ -32,6 +32,8 @@ _UNSAID: dict[str, Any] = {
     "mode": "normal",
 }
 _UNSAID_V2 = {**_UNSAID, "position": "before_char"}
+_TAVERN = frozenset(("selectiveLogic", "useProbability", "display_index", "exclude_recursion"))
+"""Some of the fields that SillyTavern writes into the extensions of every entry."""
 _FOLDER = "\uf000folder:"
 
 
@@ -80,13 +82,14 @@ def risu_lore(rows: Any, losses: Losses, name: str = "") -> Lorebook:
         second = entry.texts("secondkey", split=True) if entry.flag("selective") else ()
         rule = LoreRule(
             keys=_keys(keys, patterns, losses, where),
-            second_keys=_keys(second, False, losses, where),
+            second_keys=_keys(second, patterns, losses, where),
             order=_order(entry.whole("insertorder", least=-999_999_999)),
             probability=_percent(entry.whole("activationPercent")),
             case_sensitive=entry.inner("extentions").flag("risu_case_sensitive"),
         )
         constant = bool(entry.flag("alwaysActive")) or entry.text("mode") == "constant"
-        items.append(_item(entry, entry.text("comment"), entry.text("content"), constant, rule))
+        title, content = entry.text("comment"), entry.text("content")
+        items.append(_item(entry, title, content, constant, rule, patterns=patterns))
     return Lorebook(name=name, items=tuple(items))
 
 
@@ -183,7 +186,8 @@ def _book_entry(entry: Fields) -> LoreItem:
     )
     filters = own.inner("character_filter")
     names, excluded = filters.texts("names"), bool(filters.flag("isExclude"))
-    patterns = bool(entry.flag("use_regex"))
+    # SillyTavern says use_regex of every entry that it writes into a card, and never reads it.
+    patterns = bool(entry.flag("use_regex")) and not _TAVERN & own.plain.keys()
     rule = _rule(merged, {
         "keys": "keys", "second": "secondary_keys", "logic": "selectiveLogic", "scan_depth": "scan_depth",
         "case": "case_sensitive", "words": "match_whole_words", "weight": "group_weight",
@@ -202,14 +206,15 @@ def _book_entry(entry: Fields) -> LoreItem:
         not_characters=names if excluded else (),
     )
     title = entry.text("name", "comment")
-    return _item(entry, title, entry.text("content"), bool(entry.flag("constant")), rule)
+    constant = bool(entry.flag("constant"))
+    return _item(entry, title, entry.text("content"), constant, rule, patterns=patterns)
 
 
 def _rule(entry: Fields, names: Mapping[str, str], *, patterns: bool = False) -> LoreRule:
     """What SillyTavern's own fields say, by the names that they have here."""
     losses, where = entry.losses, entry.where
     second = entry.texts(names["second"])
-    if second and entry.flag("selective") is False:
+    if second and not entry.flag("selective"):
         losses.add(names["second"], "dropped", "selective is off, so that they did not count", where)
         second = ()
     logic = entry.whole(names["logic"], most=3) or 0
@@ -248,8 +253,13 @@ def _rule(entry: Fields, names: Mapping[str, str], *, patterns: bool = False) ->
     )
 
 
-def _item(entry: Fields, title: str, content: str, constant: bool, rule: LoreRule) -> LoreItem:
-    content, rule, always = take_decorators(content, rule, entry.losses, entry.where)
+def _item(
+    entry: Fields, title: str, content: str, constant: bool, rule: LoreRule, *, patterns: bool = False
+) -> LoreItem:
+    content, rule, always = take_decorators(content, rule, entry.losses, entry.where, patterns=patterns)
+    if patterns and not (constant or always) and not all(is_pattern(key) for key in rule.all_keys):
+        entry.losses.add("keys", "dropped", "one is no valid pattern, so that the entry is never told", entry.where)
+        rule = evolve(rule, enabled=False)
     if rule.position == "outlet":
         entry.losses.add("position", "dropped", "an outlet is told only where a prompt asks for it", entry.where)
         rule = evolve(rule, enabled=False)
@@ -262,7 +272,7 @@ def _keys(keys: Iterable[str], patterns: bool, losses: Losses, where: str) -> tu
     for key in keys:
         key = key.strip()
         if patterns and key and not is_pattern(key):
-            key = f"/{key}/"
+            key = as_pattern(key)
         if is_pattern(key):
             # White space of names is collapsed; in a pattern it counts.
             key = key.replace("\n", "\\n").replace("\t", "\\t").replace("  ", "\\x20\\x20")

@@ -7,8 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from attrs import evolve
+
 from saga_core.imports.dates import read_time
 from saga_core.imports.fields import KEPT, Fate, Fields, dropped, mapped
+from saga_core.imports.hypa_memory import read_summaries
 from saga_core.imports.records import Chat, ChatMessage, Losses, Unreadable, stem
 from saga_core.imports.sillytavern import MESSAGES
 from saga_core.imports.texts import tidy
@@ -24,7 +27,7 @@ RISU_CHAT: dict[str, Fate] = {
     "fmIndex": dropped("the greeting is not in a RisuAI chat; SAGA learns it from the next request"),
     "id": _TOOL,
     "hypaV2Data": dropped("a summary of the tool; saga backfill finds out what happened"),
-    "hypaV3Data": dropped("summaries of the tool; saga backfill finds out what happened"),
+    "hypaV3Data": mapped("its summaries are the story so far, at the turns of their messages"),
     "supaMemoryData": dropped("a summary of the tool; saga backfill finds out what happened"),
     "scriptstate": dropped("variables of scripts say nothing to SAGA"),
     "modules": _SENT,
@@ -42,7 +45,7 @@ RISU_MESSAGE: dict[str, Fate] = {
     "role": KEPT,
     "data": KEPT,
     "saying": mapped("the speaker, where there is no name"),
-    "chatId": _TOOL,
+    "chatId": mapped("by it a summary finds its messages"),
     "time": KEPT,
     "generationInfo": dropped("a measurement of the reply that was"),
     "promptInfo": dropped("a measurement of the reply that was"),
@@ -68,13 +71,18 @@ def risu_chats(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat
             continue
         chat = Fields(each, losses, f"chat {number}")
         chat.account(RISU_CHAT, {"fmIndex": -1})
-        messages = [
-            message
-            for at, row in enumerate(chat.rows("message"))
-            if isinstance(row, dict)
-            and (message := _risu_message(Fields(row, losses, f"chat {number}, message {at}"))) is not None
-        ]
-        found.append(_chat(chat.text("name") or stem(file), messages))
+        messages: list[ChatMessage] = []
+        places: dict[str, int] = {}
+        for at, row in enumerate(chat.rows("message")):
+            if not isinstance(row, dict):
+                continue
+            message = _risu_message(Fields(row, losses, f"chat {number}, message {at}"))
+            if message is not None:
+                if isinstance(row.get("chatId"), str):
+                    places[row["chatId"]] = len(messages)
+                messages.append(message)
+        summaries = read_summaries(chat.inner("hypaV3Data"), places, f"chat {number}")
+        found.append(evolve(_chat(chat.text("name") or stem(file), messages), summaries=summaries))
     if plain.get("folders"):
         losses.add("folders", "dropped", _TOOL.why)
     return _some(found)

@@ -25,7 +25,7 @@ from saga_core.imports.records import (
     SagaSession,
     Unreadable,
 )
-from saga_core.imports.texts import decode, read_json
+from saga_core.imports.texts import decode, read_json, tidy
 
 FILE = 256 << 20
 """Bytes of a file."""
@@ -256,7 +256,7 @@ def _personas(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
     found: list[Record] = []
     for avatar, called in Fields(plain, losses).inner("personas").plain.items():
         told = descriptions.inner(avatar) if avatar in descriptions.plain else Fields({}, losses)
-        found.append(Persona(str(called), told.text("description")))
+        found.append(Persona(tidy(str(called)).strip(), told.text("description"), id=str(avatar)))
     return "personas", found
 
 

@@ -125,6 +125,16 @@ class ChatMessage:
     """The name of the chat that was branched off here."""
 
 
+@frozen
+class ChatSummary:
+    """What a tool told of some messages in short."""
+
+    text: str
+    first: int
+    """The place of the first of them among the chat's messages."""
+    last: int
+
+
 @frozen(kw_only=True)
 class Chat:
     """A chat."""
@@ -138,6 +148,8 @@ class Chat:
     parent: str = ""
     """The name of the chat that this one was branched off from."""
     persona: str = ""
+    summaries: tuple[ChatSummary, ...] = ()
+    """By their place, none reaching into another."""
 
 
 @frozen
@@ -146,6 +158,8 @@ class Persona:
 
     name: str
     description: str = ""
+    id: str = ""
+    """By which chats name it."""
 
 
 @frozen(kw_only=True)

@@ -25,7 +25,7 @@ HEADER: dict[str, Fate] = {
 }
 METADATA: dict[str, Fate] = {
     "main_chat": mapped("the chat becomes a timeline of that one's session"),
-    "persona": dropped("SAGA learns who plays from the frontend's next request"),
+    "persona": mapped("the player's name where nothing else says it, if the personas are imported too"),
     "note_prompt": _SENT,
     "note_interval": _SENT,
     "note_position": _SENT,

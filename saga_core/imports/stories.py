@@ -40,6 +40,15 @@ class StoryLine:
     """The player's first words."""
 
 
+@frozen
+class StoryPart:
+    """What was told in short of the turns at the depths ``first`` to ``last`` of a path."""
+
+    first: int
+    last: int
+    text: str
+
+
 @define(kw_only=True)
 class Story:
     """A tree. ``turns`` has parents before children."""
@@ -51,6 +60,8 @@ class Story:
     turns: list[StoryTurn] = field(factory=list)
     lines: list[StoryLine] = field(factory=list)
     files: list[str] = field(factory=list)
+    parts: dict[int, list[StoryPart]] = field(factory=dict)
+    """The number of a turn to what is told in short up to there."""
     _children: dict[tuple[int, str, str], int] = field(factory=dict)
 
     @property
@@ -89,7 +100,7 @@ def plan_stories(chats: Iterable[tuple[str, Chat]]) -> tuple[list[Story], list[s
     by_start: dict[tuple[tuple[str, ...], str], Story] = {}
     empty: list[str] = []
     for file, chat in _parents_first(list(chats)):
-        greeting, told = _read(chat)
+        greeting, told, depths = _read(chat)
         if not told:
             empty.append(file)
             continue
@@ -106,7 +117,7 @@ def plan_stories(chats: Iterable[tuple[str, Chat]]) -> tuple[list[Story], list[s
             stories.append(story)
         by_start.setdefault((keys, first), story)
         by_name.setdefault(chat.name, story)
-        _insert(story, chat, told)
+        _insert(story, chat, told, depths)
         story.files.append(file)
     return stories, empty
 
@@ -126,10 +137,14 @@ def _parents_first(chats: list[tuple[str, Chat]]) -> list[tuple[str, Chat]]:
 Told = list[tuple[list[Utterance], ChatMessage]]
 
 
-def _read(chat: Chat) -> tuple[tuple[str, ...], Told]:
-    """The greeting, and each reply behind the words before it; words without a reply are left out."""
+def _read(chat: Chat) -> tuple[tuple[str, ...], Told, list[int]]:
+    """The greeting, each reply behind the words before it, and the depth of each message's turn.
+
+    Words without a reply are left out.
+    """
     greeting: list[str] = []
     told: Told = []
+    depths: list[int] = []
     words: list[Utterance] = []
     begun = False
     for at, message in enumerate(chat.messages):
@@ -138,6 +153,7 @@ def _read(chat: Chat) -> tuple[tuple[str, ...], Told]:
             text=_said(chat, message, message.text),
             swipes=tuple(_said(chat, message, text) for text in message.swipes),
         )
+        depths.append(len(told) + 1 if begun or message.role == "user" else 0)
         if message.role == "user":
             begun = True
             words.append(Utterance("user", message.text, at))
@@ -146,7 +162,7 @@ def _read(chat: Chat) -> tuple[tuple[str, ...], Told]:
         else:
             told.append((words, message))
             words = []
-    return tuple(greeting), told
+    return tuple(greeting), told, depths
 
 
 def _said(chat: Chat, message: ChatMessage, text: str) -> str:
@@ -161,9 +177,10 @@ def _said(chat: Chat, message: ChatMessage, text: str) -> str:
     return Utterance(message.role, without_thoughts(text) if message.role == "assistant" else text, 0).text
 
 
-def _insert(story: Story, chat: Chat, told: Told) -> None:
+def _insert(story: Story, chat: Chat, told: Told, depths: Sequence[int]) -> None:
     before = len(story.turns)
     at, fork = ROOT, ROOT
+    path: list[int] = []
     for words, message in told:
         user = "\n".join(each.text for each in words)
         turn = StoryTurn(
@@ -178,12 +195,28 @@ def _insert(story: Story, chat: Chat, told: Told) -> None:
         for text in message.swipes:
             story.add(evolve(turn, reply=text, reply_key=identity_key(text)))
         at = number
+        path.append(number)
         if number < before:
             fork = number
+    for part in _parts(chat, depths, len(path)):
+        parts = story.parts.setdefault(path[part.last - 1], [])
+        if part not in parts:
+            parts.append(part)
     latest = max((message.at for _, message in told), default=0.0)
     name = _free(clean_name(chat.name)[:_NAME] or "chat", [line.name for line in story.lines])
     first = tuple(each.text for each in told[0][0])
     story.lines.append(StoryLine(name=name, fork=fork, head=at, at=latest, first=first))
+
+
+def _parts(chat: Chat, depths: Sequence[int], deepest: int) -> Iterable[StoryPart]:
+    """The chat's summaries by the depths of their turns. A turn that two of them have belongs to the first."""
+    reached = 0
+    for summary in chat.summaries:
+        first, last = max(depths[summary.first], reached + 1), min(depths[summary.last], deepest)
+        if first <= last:
+            text = name_character(summary.text, chat.character) if chat.character else summary.text
+            yield StoryPart(first, last, fill_macros(text, user=chat.user or "{{user}}", seed=chat.name))
+            reached = last
 
 
 def _free(name: str, taken: Sequence[str]) -> str:

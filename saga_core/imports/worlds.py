@@ -113,11 +113,14 @@ def _entries(items: Iterable[LoreItem], character: str, mode: LoreMode, losses: 
         rule = item.rule
         if mode == KEEP or (mode == "auto" and rule.special):
             rule = evolve(rule, mode=KEEP)
-        keys = tuple(name_character(key, character) for key in rule.keys)
-        second = tuple(name_character(key, character) for key in rule.second_keys)
-        if (keys, second) != (rule.keys, rule.second_keys):
-            rule = evolve(rule, keys=keys, second_keys=second)
-        for key in (*keys, *second, *rule.exclude_keys):
+        rule = evolve(
+            rule,
+            keys=_named(rule.keys, character),
+            second_keys=_named(rule.second_keys, character),
+            additional_keys=_named(rule.additional_keys, character),
+            exclude_keys=_named(rule.exclude_keys, character),
+        )
+        for key in rule.all_keys:
             if is_pattern(key) and pattern_search(key) is None:
                 losses.add("keys", "dropped", _UNREAD, f"entry {number}")
         name = _free(_title(item, number, character), taken)
@@ -134,6 +137,10 @@ def _entries(items: Iterable[LoreItem], character: str, mode: LoreMode, losses: 
             )
         )
     return tuple(found)
+
+
+def _named(keys: Iterable[str], character: str) -> tuple[str, ...]:
+    return tuple(name_character(key, character) for key in keys)
 
 
 def _title(item: LoreItem, number: int, character: str) -> str:

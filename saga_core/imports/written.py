@@ -90,7 +90,8 @@ def _texts(sheet: CharacterSheet | None) -> dict[str, str]:
 def _entry(entry: LoreEntry, number: int) -> dict[str, Any]:
     rule = entry.rule or LoreRule()
     keys = rule.keys or (entry.name, *entry.aliases)
-    content = [f"@@exclude_keys {','.join(rule.exclude_keys)}"] if rule.exclude_keys else []
+    content = [f"@@additional_keys {','.join(rule.additional_keys)}"] if rule.additional_keys else []
+    content += [f"@@exclude_keys {','.join(rule.exclude_keys)}"] if rule.exclude_keys else []
     content += [f"@@activate_only_after {rule.only_after}"] if rule.only_after else []
     content += [f"@@activate_only_every {rule.only_every}"] if rule.only_every else []
     content += ["@@keep_activate_after_match"] if rule.keep_after_match else []

@@ -100,7 +100,7 @@ async def settle(kv: StateKV, session_id: str) -> bool:
         await _finish(kv, codec.decode(raw, Session), note)
     else:
         # Of a session that was to be new nothing is left; its record would have come last.
-        kinds = ("node", "turn") if raw is not None else ("node", "turn", "timeline", *keys.BESIDE)
+        kinds = ("node", "turn", "amend") if raw is not None else ("node", "turn", "timeline", *keys.BESIDE)
         for kind in kinds:
             async for rows in _pages(kv, (kind, session_id)):
                 doomed = frozenset(key for key, _ in rows if raw is None or note.hides(key[2]))

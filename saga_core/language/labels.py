@@ -35,8 +35,10 @@ class Labels:
     secret_of_none: str
     is_dead: str
     renamed: str
+    same_as: str
     alive_again: str
     gone: str
+    unnoted: str
     more: str
     not_there: str
     formerly: str

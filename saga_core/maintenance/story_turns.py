@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import evolve, frozen
 
@@ -13,9 +13,25 @@ from saga_core.imports import ROOT, Story, StoryLine, StoryTurn
 from saga_core.journal import AT_ONCE, Entry, keys, make_root, write_turns
 from saga_core.maintenance.tools import Tools
 from saga_core.maintenance.transfer import SessionFile, import_session
-from saga_core.model import Delta, Node, Session, Status, Timeline, Tree, Turn, TurnKind, WorldState, fold, node_of
+from saga_core.model import (
+    SCENE,
+    Delta,
+    Node,
+    Session,
+    Source,
+    Status,
+    Timeline,
+    Tree,
+    Turn,
+    TurnKind,
+    WorldState,
+    deltas,
+    fold,
+    node_of,
+)
 from saga_core.projection import render_episode
 from saga_core.sessions import LiveSession
+from saga_core.stores import Batch, Key
 from saga_core.transcript import Transcript, Utterance, identity_key, opening_key
 from saga_core.world import World, opening_state
 
@@ -82,6 +98,7 @@ async def add_story(tools: Tools, story: Story, owner: str, world: World, label:
     session = Session(root.session, root.id, owner, label, world.name, world.digest, now, ids[story.head])
     file = SessionFile(session, world)
     file.turns = [(root, root_node), *((entry.turn, tree.get(entry.turn.id)) for entry in entries.values())]
+    file.beside = [(("amend", turn, delta.id), delta) for turn, delta in _told(tools, story, entries)]
     file.timelines = [_timeline(line, ids, now) for line in story.branches]
     openings = {_opening(story, line): ids[_first(story, line.head)] for line in reversed(story.lines)}
     file.openings = list(openings.items())
@@ -110,13 +127,18 @@ async def grow_story(tools: Tools, story: Story, place: Place) -> int:
         if not entries and not timelines:
             return 0
         head = ids[story.head] if story.head in entries else ""
+        told = {
+            keys.amendment(place.session, turn, delta.id): codec.encode(delta)
+            for turn, delta in _told(tools, story, entries)
+        }
         try:
-            if len(entries) + len(timelines) <= AT_ONCE:
-                await tools.journal.append(live.session, list(entries.values()), head=head, timelines=timelines)
-            else:
-                await _append_in_parts(
-                    tools, live, tree, entries, evolve(live.session, head=head or live.session.head), timelines
+            if len(entries) + len(timelines) + len(told) <= AT_ONCE:
+                await tools.journal.append(
+                    live.session, list(entries.values()), head=head, timelines=timelines, beside=Batch(told)
                 )
+            else:
+                session = evolve(live.session, head=head or live.session.head)
+                await _append_in_parts(tools, live, tree, entries, session, timelines, told)
         finally:
             tools.live.forget(place.session)
     tools.counters.add("turns.imported", len(entries))
@@ -131,6 +153,7 @@ async def _append_in_parts(
     entries: dict[int, Entry],
     session: Session,
     timelines: Sequence[Timeline],
+    told: Mapping[Key, bytes],
 ) -> None:
     turns = [(entry.turn, tree.get(entry.turn.id)) for entry in entries.values()]
     if entries:
@@ -141,7 +164,7 @@ async def _append_in_parts(
                 "nothing was written; import the file again"
             )
     more = {keys.timeline(session.id, each.name): codec.encode(each) for each in timelines}
-    await write_turns(tools.stores.state, session, turns, beside={}, more=more)
+    await write_turns(tools.stores.state, session, turns, beside=told, more=more)
 
 
 def _children(live: LiveSession) -> Sequence[tuple[str, list[str]]]:
@@ -193,6 +216,15 @@ async def _entries(
         ids[number], at_hand[made.id] = made.id, state
         found[number] = Entry(made, turn.user_key, episode)
     return found
+
+
+def _told(tools: Tools, story: Story, entries: Mapping[int, Entry]) -> Iterable[tuple[str, Delta]]:
+    """What the file tells in short of turns that are new, as later deltas: an extraction leaves those as they are."""
+    for number, parts in story.parts.items():
+        if number in entries:
+            for part in parts:
+                event = deltas.StoryTold(SCENE, part.first, part.last, part.text)
+                yield entries[number].turn.id, Delta((event,), Source.CURATION, id=tools.ids.new("a"))
 
 
 def _timeline(line: StoryLine, ids: dict[int, str], now: float) -> Timeline:

@@ -237,6 +237,8 @@ class _Work:
             await self._write_story(story, by_file)
 
     def _in_groups(self, found: Sequence[Found]) -> list[tuple[Found, Chat]]:
+        """The chats, those of groups with their group's name; the player's name is that of the chat's persona."""
+        personas = {each.record.id: each.record.name for each in self.reading.found if isinstance(each.record, Persona)}
         groups = {name: each.record for each in self.reading.found if isinstance(each.record, Group)
                   for name in each.record.chats}  # fmt: skip
         placed = []
@@ -246,6 +248,8 @@ class _Work:
             group = groups.get(chat.name)
             if group is not None:
                 chat = evolve(chat, character=group.name, members=chat.members or (chat.character,))
+            if not chat.user and chat.persona:
+                chat = evolve(chat, user=personas.get(chat.persona, ""))
             placed.append((each, chat))
         return placed
 

@@ -10,6 +10,7 @@ from saga_core.model.deltas import (
     Forgotten,
     Introduced,
     Mentioned,
+    Merged,
     Remembered,
     Renamed,
     Source,
@@ -38,7 +39,7 @@ from saga_core.model.structure_sharing import sharing
 from saga_core.model.timeline import Timeline, follow
 from saga_core.model.tree import Node, Tree, node_of, read_nodes
 from saga_core.model.turn import BLANK, Session, Turn, TurnKind
-from saga_core.model.world_state import MAX_STORY_CHARS, WorldState
+from saga_core.model.world_state import MAX_NOTES, MAX_STORY_CHARS, WorldState
 
 __all__ = [
     "ACTOR",
@@ -48,6 +49,7 @@ __all__ = [
     "DEAD",
     "LEVELS",
     "LOCAL",
+    "MAX_NOTES",
     "MAX_STORY_CHARS",
     "SCENE",
     "SCHEMA",
@@ -62,6 +64,7 @@ __all__ = [
     "Kind",
     "MemoryRecord",
     "Mentioned",
+    "Merged",
     "Node",
     "Placement",
     "Relation",

@@ -193,3 +193,15 @@ def written(blocks: Mapping[str, MemoryBlock], event: deltas.BlockWritten, depth
     """The memory with one block's new text."""
     old = blocks.get(event.name)
     return {**blocks, event.name: MemoryBlock(event.text, old.version + 1 if old else 1, depth)}
+
+
+def without_remark(story: tuple[StoryPart, ...], event: deltas.Unnoted) -> tuple[StoryPart, ...]:
+    """The told story without a remark, where it was taken up word for word. What is left empty goes."""
+
+    def left(part: StoryPart) -> str:
+        if not part.first <= event.depth <= part.last or event.text not in part.text:
+            return part.text
+        return "; ".join(each for each in part.text.split("; ") if each != event.text)
+
+    parts = (evolve(part, text=text) if (text := left(part)) != part.text else part for part in story)
+    return tuple(part for part in parts if part.text)

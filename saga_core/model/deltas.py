@@ -159,6 +159,14 @@ class Noted:
 
 
 @frozen
+class Unnoted:
+    """The remark ``text`` about the turn at ``depth`` is wrong: it counts no more, nor where it was told again."""
+
+    depth: int
+    text: str
+
+
+@frozen
 class Mentioned:
     """Lore entries that the turn's words named; decay is counted from here."""
 
@@ -309,6 +317,7 @@ Event = (
     | EventTriggered
     | Played
     | Noted
+    | Unnoted
     | Mentioned
     | AttributeSet
     | ValueSet

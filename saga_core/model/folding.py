@@ -309,6 +309,15 @@ def _noted(draft: _Draft, event: deltas.Noted) -> None:
     draft.changed["notes"] = (*draft.view("notes"), (draft.depth, event.text))[-MAX_NOTES:]
 
 
+def _unnoted(draft: _Draft, event: deltas.Unnoted) -> None:
+    notes = draft.view("notes")
+    if (event.depth, event.text) not in notes:
+        draft.problem(f"turn {event.depth} has no remark {event.text!r} among the latest {MAX_NOTES}")
+        return
+    draft.changed["notes"] = tuple(each for each in notes if each != (event.depth, event.text))
+    draft.changed["story"] = curated.without_remark(draft.view("story"), event)
+
+
 def _mentioned(draft: _Draft, event: deltas.Mentioned) -> None:
     mentioned = draft.map("mentioned")
     for name in event.lore:
@@ -401,6 +410,7 @@ _APPLY: Mapping[type, Callable[[_Draft, Any], None]] = {
     deltas.EventTriggered: _event_triggered,
     deltas.Played: _played,
     deltas.Noted: _noted,
+    deltas.Unnoted: _unnoted,
     deltas.Mentioned: _mentioned,
     deltas.AttributeSet: _attribute_set,
     deltas.ValueSet: _value_set,

@@ -19,7 +19,7 @@ from saga_core.errors import StoreError
 from saga_core.model import WorldState
 from saga_core.ports import Clock
 from saga_core.recall import KeptMoment, PathEpisodes
-from saga_core.sessions import LiveSession, SharedMemories
+from saga_core.sessions import LiveSession, SharedMemories, remarks_by_hand
 from saga_core.stores import GraphStore
 from saga_core.transcript import Transcript
 from saga_core.views import Projector, scope_of
@@ -49,14 +49,15 @@ class ContextReading:
         transcript: Transcript,
         *,
         shown: frozenset[str],
+        missing: int,
         language: str,
         pinned: WorldState | None,
         pages: str = "",
         lore: KeptMoment | None = None,
     ) -> TurnContext:
-        """What the narrator is told for the player's words. ``shown``: turns that stand in the history;
-        ``pages``: those in the prefix; ``pinned``: the state that they show; ``lore``: what lore with rules of its own
-        looks at."""
+        """What the narrator is told for the player's words. ``shown``: turns that stand in the history, ``missing``:
+        the depth up to which they do not; ``pages``: those in the prefix; ``pinned``: the state that they show;
+        ``lore``: what lore with rules of its own looks at."""
         request = ReadRequest(
             session=live.session.id,
             state=state,
@@ -66,6 +67,7 @@ class ContextReading:
             recent=tuple(utterance.text for utterance in transcript.utterances[-2:]),
             pinned=pinned,
             in_front=_lines_of(pages),
+            by_hand=remarks_by_hand(live, state, pages),
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, state.turn),
             shown=shown,
@@ -78,7 +80,7 @@ class ContextReading:
         context = await self._read(live, request)
         for name in context.late:
             self.counters.add(f"late.{name}")
-        return context
+        return evolve(context, pages=pages, missing=missing)
 
     async def _read(self, live: LiveSession, request: ReadRequest) -> TurnContext:
         """A job may move a scope while it is read; then what was read may be of another path, and is read again."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from saga_core.model import TurnKind
-from saga_core.recall import KeptMoment
+from saga_core.recall import PER_TURN, KeptMoment
 from saga_core.sessions import LiveSession
 from saga_core.transcript import Transcript, words_key
-
-_PER_TURN = 2
-"""Messages of a turn: the player's words and the reply."""
 
 
 def lore_moment(live: LiveSession, parent: str, transcript: Transcript, kind: TurnKind, turn: str) -> KeptMoment | None:
@@ -21,14 +18,14 @@ def lore_moment(live: LiveSession, parent: str, transcript: Transcript, kind: Tu
     if kept.timed:
         for node in live.tree.upwards(parent):
             for name in node.told:
-                told.setdefault(name, _PER_TURN * node.depth)
+                told.setdefault(name, PER_TURN * node.depth)
     said = [utterance.text for utterance in transcript.utterances[-kept.deepest :]] if kept.deepest else []
     names = {sheet.name.casefold() for sheet in live.world.characters if not sheet.player}
     names |= {utterance.speaker.casefold() for utterance in transcript.utterances if utterance.speaker}
     names |= {transcript.speaker.casefold()} if transcript.speaker else set()
     return KeptMoment(
         messages=said[::-1],
-        count=_PER_TURN * (depth + 1),
+        count=PER_TURN * (depth + 1),
         replies=depth,
         seed=turn,
         triggers=_triggers(live, parent, transcript, kind),

@@ -192,6 +192,7 @@ class Play:
                 state,
                 transcript,
                 shown=layout.shown,
+                missing=layout.missing,
                 language=language,
                 pinned=prefix.state,
                 pages=prefix.pages,

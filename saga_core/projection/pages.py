@@ -13,6 +13,8 @@ from saga_core.values import PAGE_NAMES
 from saga_core.world import EMPTY_WORLD, World
 
 _STORY_TURNS = 20
+_ALIASES = 3
+"""Other names that are told of somebody who was joined with another."""
 _STORY_SHARE = 0.4
 """The part of the prefix that other pages leave to the story, as far as it needs it."""
 
@@ -144,7 +146,7 @@ def _lore(state: WorldState, world: World, words: Mapping[str, str], moving: Col
     # "empty" is what SAGA calls the world of a session without one; the narrator would take it for a description.
     title = world.title or ("" if world.name == EMPTY_WORLD.name else world.name)
     lines = [f"## {words['lore']}", f"- {title or words['nothing']}"]
-    cast = []
+    cast, joined = [], set(state.merged.values())
     for entity in state.of_kind(Kind.CHARACTER):
         if entity.id == state.player:
             continue
@@ -157,7 +159,9 @@ def _lore(state: WorldState, world: World, words: Mapping[str, str], moving: Col
             ", ".join(map(str, traits)) if isinstance(traits, tuple) else "",
         )
         detail = "; ".join(str(part) for part in parts if part)
-        cast.append(f"- {entity.name}" + (f" ({detail})" if detail else ""))
+        # Whoever was known as two is told by both names: notes and replies may have either.
+        names = (entity.name, *entity.aliases[:_ALIASES]) if entity.id in joined else (entity.name,)
+        cast.append(f"- {' = '.join(names)}" + (f" ({detail})" if detail else ""))
     if cast:
         lines += [f"## {words['cast']}", *cast]
     if state.learned:

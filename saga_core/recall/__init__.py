@@ -7,7 +7,7 @@ from saga_core.recall.episodes import Episodes, PathEpisodes
 from saga_core.recall.excerpts import excerpt, telling, weigh
 from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
 from saga_core.recall.graph_walk import Neighbors, Walk, walk, weight_of
-from saga_core.recall.kept_lore import KeptLore, KeptMoment
+from saga_core.recall.kept_lore import PER_TURN, Kept, KeptLore, KeptMoment
 from saga_core.recall.lexical import FUNCTION_SHARE, LexicalIndex
 from saga_core.recall.looking_back import looks_back
 from saga_core.recall.lore_index import LoreIndex
@@ -21,11 +21,13 @@ from saga_core.recall.vector_scopes import episodes_scope, lore_scope, spec_of
 
 __all__ = [
     "FUNCTION_SHARE",
+    "PER_TURN",
     "PLAYER",
     "SIZE",
     "STAMP",
     "Episodes",
     "Fused",
+    "Kept",
     "KeptLore",
     "KeptMoment",
     "LexicalIndex",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from math import log
+from typing import NamedTuple
 
 from saga_core.language import caseless, match_text, simplified, telling_nothing
 from saga_core.recall.close_words import matched
@@ -47,24 +48,25 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int) -> str:
 
 
 def telling(
-    text: str, particular: Callable[[AbstractSet[str]], bool], weights: Callable[[], Mapping[str, float]]
+    text: str,
+    particular: Callable[[Sequence[AbstractSet[str]]], list[bool]],
+    weights: Callable[[], Mapping[str, float]],
 ) -> str:
     """``text`` on one line, without the sentences that are not ``particular``; if none is, the one worth most.
 
-    ``particular`` is asked for the ``telling_terms`` of each sentence, ``weights`` (as for ``excerpt``) if none is.
+    ``particular`` is asked for the ``telling_terms`` of all sentences, ``weights`` (as for ``excerpt``) if none is.
     What is left out is marked with "…". What says whose words a line has stays as long as some of them do.
     """
-    line, sentences, whose, worded = _sentences_of_talk(text)
-    kept = [particular(words) for words in worded]
+    talk = _talk(text)
+    kept = particular(talk.worded)
     if False not in kept:
-        return line
+        return talk.line
     if True not in kept:
-        _, folded, starts, _ = _laid_out.__wrapped__(text)
-        worth = _worth(folded, starts, weights())
+        worth = _worth(talk.folded, talk.starts, weights())
         kept[min(worth, key=lambda at: (-worth[at], at), default=0)] = True
     parts: list[str] = []
     left_out, mark = False, ""
-    for chosen, sentence, begins in zip(kept, sentences, whose, strict=True):
+    for chosen, sentence, begins in zip(kept, talk.sentences, talk.whose, strict=True):
         if begins is not None:
             mark = begins
         if chosen:
@@ -122,13 +124,22 @@ def _laid_out(text: str) -> tuple[str, str, list[int], list[int]]:
     return text, _folded(text), *_sentences(text)
 
 
-@lru_cache(maxsize=1_024)
-def _sentences_of_talk(text: str) -> tuple[str, list[str], list[str | None], list[frozenset[str]]]:
-    """``text`` on one line, its sentences, for each that begins a line what says whose words it has ("" if nothing
-    does), and what may be particular of each.
+class _Talk(NamedTuple):
+    line: str
+    """The text on one line."""
+    sentences: list[str]
+    whose: list[str | None]
+    """For each that begins a line what says whose words it has; "" if nothing does."""
+    worded: list[frozenset[str]]
+    """What may be particular of each."""
+    folded: str
+    starts: list[int]
+    """As ``_laid_out`` gives them."""
 
-    A long talk is told of a hundred turns at a time, most of them those of the question before.
-    """
+
+@lru_cache(maxsize=1_024)
+def _talk(text: str) -> _Talk:
+    """A talk is told of a hundred turns at a time, most of them those of the question before."""
     text, folded, starts, stops = _laid_out.__wrapped__(text)
     sentences, whose, worded = [], list[str | None](), []
     for start, stop in zip(starts, stops, strict=True):
@@ -137,7 +148,7 @@ def _sentences_of_talk(text: str) -> tuple[str, list[str], list[str | None], lis
         begins = not start or text[start - 1] == "\n"
         found = _WHOSE.match(text, start) if begins else None
         whose.append(found.group().strip() if found is not None else "" if begins else None)
-    return text.replace("\n", " "), sentences, whose, worded
+    return _Talk(text.replace("\n", " "), sentences, whose, worded, folded, starts)
 
 
 def _spaced(line: str) -> str:

@@ -6,15 +6,20 @@ same, and a swipe rolls anew.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from attrs import define, field, frozen
 
-from saga_core.world import KEEP, READ, KeySearch, LoreEntry, LoreRule, draw, key_search
+from saga_core.world import KEEP, READ, USER, KeySearch, LoreEntry, LoreRule, draw, is_pattern, key_search
 
 SCAN = 2
 """Messages that an entry without a scan depth of its own looks at: the player's words and the last reply."""
+PER_TURN = 2
+"""Messages of a turn: the player's words and the reply."""
+_GREETING = 1
+"""Replies of a chat before its first turn."""
 _ROUNDS = 64
 
 
@@ -27,13 +32,15 @@ class KeptMoment:
     count: int
     """Messages told so far, the player's words among them."""
     replies: int
-    """Replies given so far."""
+    """Replies given so far, without the greeting."""
     seed: str
     """What decides chances: the turn to come."""
     triggers: frozenset[str] = frozenset({"normal"})
     """What kind of reply is asked for."""
     characters: frozenset[str] = frozenset()
     """Who is played, case folded."""
+    user: str = ""
+    """The player's name, which stands for ``{{user}}`` in keys."""
     told: Mapping[str, int] = field(factory=dict)
     """Timed entries to the count of messages at which they were told last by themselves."""
     budget: int | None = None
@@ -46,19 +53,52 @@ class Kept:
 
     entry: LoreEntry
     why: str
+    later: bool = False
+    """Whether other lore opened it."""
+
+
+class _Group:
+    """Keys of one kind, ready to be looked for."""
+
+    def __init__(self, keys: Iterable[str], search: Callable[[str], KeySearch | None]) -> None:
+        self.words: list[KeySearch] = []
+        self.patterns: list[KeySearch] = []
+        self.unread = 0
+        for key in keys:
+            found = search(key)
+            if found is None:
+                self.unread += 1
+            else:
+                (self.patterns if is_pattern(key) else self.words).append(found)
+
+    def count(self, folded: str, text: str) -> int:
+        """How many of them stand there. Patterns want the text as it is."""
+        return sum(search(folded) for search in self.words) + sum(search(text) for search in self.patterns)
 
 
 class _Keys:
     """The keys of an entry, ready to be looked for."""
 
-    def __init__(self, rule: LoreRule) -> None:
-        case, words = bool(rule.case_sensitive), bool(rule.whole_words)
-        search = partial(key_search, case=case, words=words)
-        self.case = case
-        self.first = [search(key) for key in rule.keys]
-        self.second = [search(key) for key in rule.second_keys]
-        self.excluded = [search(key) for key in rule.exclude_keys]
-        self.unread = sum(each is None for each in (*self.first, *self.second, *self.excluded))
+    def __init__(self, rule: LoreRule, user: str = "") -> None:
+        self.case = bool(rule.case_sensitive)
+        search = partial(key_search, case=self.case, words=bool(rule.whole_words))
+        self.first = _Group(_with_name(rule.keys, user), search)
+        self.second = _Group(_with_name(rule.second_keys, user), search)
+        self.additional = _Group(_with_name(rule.additional_keys, user), search)
+        self.excluded = _Group(_with_name(rule.exclude_keys, user), search)
+        self.unread = sum(each.unread for each in (self.first, self.second, self.additional, self.excluded))
+
+
+def _with_name(keys: Iterable[str], user: str) -> list[str]:
+    """The keys with the player's name in them; without one, keys that want it stand nowhere."""
+    found = []
+    for key in keys:
+        if USER in key:
+            if not user:
+                continue
+            key = key.replace(USER, re.escape(user) if is_pattern(key) else user)
+        found.append(key)
+    return found
 
 
 _LARGE, _TOO_LARGE = 5_000, 20_000
@@ -72,6 +112,9 @@ class KeptLore:
     def __init__(self, lore: Iterable[LoreEntry]) -> None:
         self.entries = [entry for entry in lore if entry.rule is not None and entry.rule.mode == KEEP]
         self._keys = {entry.name: _Keys(_rule(entry)) for entry in self.entries}
+        self._naming = [entry for entry in self.entries if any(USER in key for key in _rule(entry).all_keys)]
+        self._named: tuple[str, dict[str, _Keys]] = ("", self._keys)
+        self._levels = sorted({_rule(entry).recursion_level for entry in self.entries} - {0})
         self.deepest = max((_rule(each).scan_depth or SCAN for each in self.entries), default=0)
         """Messages that have to be looked at, at most."""
         self.timed = frozenset(each.name for each in self.entries if _rule(each).timed)
@@ -86,7 +129,17 @@ class KeptLore:
 
     def fire(self, moment: KeptMoment) -> list[Kept]:
         """The entries that are told, by their order."""
-        return _Firing(self._keys, moment, self.entries).run()
+        return _Firing(self._keys_for(moment.user), moment, self.entries, self._levels).run()
+
+    def _keys_for(self, user: str) -> Mapping[str, _Keys]:
+        """The keys with the player's name where they want it; the last player's are kept."""
+        if not self._naming:
+            return self._keys
+        named = self._named
+        if named[0] != user:
+            own = {entry.name: _Keys(_rule(entry), user) for entry in self._naming}
+            named = self._named = (user, {**self._keys, **own})
+        return named[1]
 
 
 def _rule(entry: LoreEntry) -> LoreRule:
@@ -101,6 +154,8 @@ class _Firing:
     keys: Mapping[str, _Keys]
     moment: KeptMoment
     entries: Sequence[LoreEntry]
+    levels: Sequence[int]
+    """The levels of recursion that entries wait for, the lowest first."""
     found: dict[str, Kept] = field(factory=dict)
     out: set[str] = field(factory=set)
     """Entries that are not told at this turn, whatever comes."""
@@ -108,39 +163,32 @@ class _Firing:
     """What entries that were told say, for others to look at."""
     used: int = 0
     full: bool = False
-    _texts: dict[tuple[int, bool, bool], str] = field(factory=dict)
+    _texts: dict[tuple[int, bool], tuple[str, str]] = field(factory=dict)
 
     def run(self) -> list[Kept]:
         able = [entry for entry in self.entries if self._able(entry)]
-        self._round([entry for entry in able if not _rule(entry).recursion_level], 0)
-        levels = sorted({_rule(entry).recursion_level for entry in able} - {0})
-        level = levels.pop(0) if levels else 0
+        self._round([each for each in able if not _rule(each).recursion_level or self._stays(each)], False)
+        level, waiting = (self.levels[0], list(self.levels[1:])) if self.levels else (0, [])
         news = bool(self.said)
         for _ in range(_ROUNDS):
-            if not news and not level:
-                break
+            if not news:
+                if not waiting:
+                    break
+                level = waiting.pop(0)
             self._texts.clear()
             within = [
                 entry for entry in able if _rule(entry).recursion_level <= level and not _rule(entry).no_recursion_into
             ]
             before = len(self.said)
-            self._round(within, 1)
+            self._round(within, True)
             news = len(self.said) > before
-            if not news:
-                if not levels:
-                    break
-                level = levels.pop(0)
         return sorted(self.found.values(), key=lambda kept: (_rule(kept.entry).order, kept.entry.name))
 
     # -- who may be told -----------------------------------------------------------------------------------------
 
     def _able(self, entry: LoreEntry) -> bool:
         rule, moment = _rule(entry), self.moment
-        if not rule.enabled or moment.count < rule.delay or moment.replies < rule.only_after:
-            return False
-        if rule.only_every and (moment.replies + 1) % rule.only_every:
-            return False
-        if rule.triggers and not moment.triggers & set(rule.triggers):
+        if not rule.enabled or (rule.triggers and not moment.triggers & set(rule.triggers)):
             return False
         named = {name.casefold() for name in rule.only_characters}
         if named and not named & moment.characters:
@@ -148,12 +196,23 @@ class _Firing:
         if {name.casefold() for name in rule.not_characters} & moment.characters:
             return False
         last = moment.told.get(entry.name)
+        if last is not None and rule.not_after_match:
+            return False
+        if last is not None and rule.keep_after_match:
+            return True
+        replies = moment.replies + _GREETING
+        if moment.count < rule.delay or replies < rule.only_after:
+            return False
+        if rule.only_every and replies % rule.only_every:
+            return False
         if last is None:
             return True
-        if rule.not_after_match:
-            return False
-        since = moment.count - last
-        return not (rule.cooldown and rule.sticky <= since < rule.sticky + rule.cooldown)
+        since, rested = moment.count - last, rule.sticky + rule.sticky % PER_TURN
+        return not (rule.cooldown and rested <= since < rested + rule.cooldown)
+
+    def _stays(self, entry: LoreEntry) -> bool:
+        """Whether an entry is told for having been told before."""
+        return self._standing(entry) in ("sticky", "kept")
 
     def _standing(self, entry: LoreEntry) -> str:
         """Why an entry is told whatever its keys say; empty when its keys decide."""
@@ -166,22 +225,19 @@ class _Firing:
 
     # -- one round -----------------------------------------------------------------------------------------------
 
-    def _round(self, entries: Sequence[LoreEntry], number: int) -> None:
-        hits: dict[str, int] = {}
-        new: list[tuple[LoreEntry, str]] = []
+    def _round(self, entries: Sequence[LoreEntry], later: bool) -> None:
+        whys: dict[str, str] = {}
+        new: list[LoreEntry] = []
         for entry in entries:
             if entry.name in self.found or entry.name in self.out:
                 continue
-            why = self._standing(entry)
-            hits[entry.name] = self._hits(entry, number > 0)
-            if not why and hits[entry.name]:
-                why = "key"
+            why = self._standing(entry) or ("key" if self._opened(entry, later) else "")
             if why:
-                new.append((entry, why))
-        whys = {entry.name: why for entry, why in new}
-        chosen = self._out_of_groups([entry for entry, _ in new], whys, hits)
+                whys[entry.name] = why
+                new.append(entry)
+        chosen = self._out_of_groups(new, whys, later)
         told = []
-        for entry in sorted(chosen, key=_rank):
+        for entry in sorted(chosen, key=worth):
             why = whys[entry.name]
             chance = draw(self.moment.seed, f"chance:{entry.name}", 100)
             if why not in ("sticky", "kept") and chance >= _rule(entry).probability:
@@ -189,7 +245,7 @@ class _Firing:
                 continue
             if not self._fits(entry):
                 continue
-            self.found[entry.name] = Kept(entry, why)
+            self.found[entry.name] = Kept(entry, why, later)
             told.append(entry)
         self.said += [entry.text for entry in told if not _rule(entry).no_recursion_from]
 
@@ -206,67 +262,81 @@ class _Firing:
         self.used += cost
         return True
 
-    def _hits(self, entry: LoreEntry, recursing: bool) -> int:
-        """How many of the keys stand in the texts that the entry looks at; 0 when the logic is not content."""
+    def _opened(self, entry: LoreEntry, recursing: bool) -> bool:
+        """Whether its keys stand in the texts that the entry looks at, as its logic wants."""
         keys, rule = self.keys[entry.name], _rule(entry)
-        depth = SCAN if rule.scan_depth is None else rule.scan_depth
-        text = self._text(depth, keys.case, recursing)
-        if not text or _count(keys.excluded, text):
-            return 0
-        first = _count(keys.first, text)
-        if not first or not rule.second_keys:
-            return first
-        second, all_of = _count(keys.second, text), len(rule.second_keys)
-        content = {
+        texts = self._texts_for(entry, recursing)
+        if not keys.first.count(*texts) or keys.excluded.count(*texts):
+            return False
+        if rule.additional_keys and not keys.additional.count(*texts):
+            return False
+        if not rule.second_keys:
+            return True
+        second, all_of = keys.second.count(*texts), len(rule.second_keys)
+        return {
             "and_any": second > 0,
             "not_all": second < all_of,
             "not_any": second == 0,
             "and_all": second == all_of,
         }[rule.logic]
-        return first + second if content else 0
 
-    def _text(self, depth: int, case: bool, recursing: bool) -> str:
-        found = self._texts.get((depth, case, recursing))
+    def _score(self, entry: LoreEntry, recursing: bool) -> int:
+        """How many of its keys stand there; second keys only where the logic wants them."""
+        keys, rule = self.keys[entry.name], _rule(entry)
+        texts = self._texts_for(entry, recursing)
+        first, second = keys.first.count(*texts), keys.second.count(*texts)
+        counted = rule.logic == "and_any" or (rule.logic == "and_all" and second == len(rule.second_keys))
+        return first + second if first and counted else first
+
+    def _texts_for(self, entry: LoreEntry, recursing: bool) -> tuple[str, str]:
+        """What the entry looks at, as its words want it and as its patterns do."""
+        depth = _rule(entry).scan_depth
+        text, folded = self._text(SCAN if depth is None else depth, recursing)
+        return (text if self.keys[entry.name].case else folded), text
+
+    def _text(self, depth: int, recursing: bool) -> tuple[str, str]:
+        """What an entry looks at: as it is, and in lower case."""
+        found = self._texts.get((depth, recursing))
         if found is None:
             parts = [text[:READ] for text in self.moment.messages[:depth]]
             parts += self.said if recursing else []
-            found = "\n".join(parts)
-            found = found if case else found.lower()
-            self._texts[depth, case, recursing] = found
+            text = "\n".join(parts)
+            found = self._texts[depth, recursing] = (text, text.lower())
         return found
 
     # -- groups --------------------------------------------------------------------------------------------------
 
-    def _out_of_groups(
-        self, entries: list[LoreEntry], whys: Mapping[str, str], hits: Mapping[str, int]
-    ) -> list[LoreEntry]:
-        """One entry of each group; an entry of several groups has to be the one of all of them."""
+    def _out_of_groups(self, entries: list[LoreEntry], whys: Mapping[str, str], recursing: bool) -> list[LoreEntry]:
+        """One entry of each group; an entry of several groups has to be the one of all of them.
+
+        The group of the entry with the highest order is settled first. Who loses may come in a later round, if the
+        winner has failed by chance.
+        """
         left = {entry.name: entry for entry in entries}
         groups: dict[str, list[LoreEntry]] = {}
-        for entry in entries:
+        grouped = [entry for entry in entries if _rule(entry).groups]
+        for entry in sorted(grouped, key=lambda entry: (-_rule(entry).order, entry.name)):
             for name in dict.fromkeys(_rule(entry).groups):
                 groups.setdefault(name, []).append(entry)
         taken = {name for kept in self.found.values() for name in _rule(kept.entry).groups} if groups else set()
-        for group in sorted(groups):
+        for group in groups:
             members = [entry for entry in groups[group] if entry.name in left]
             if not members:
                 continue
-            winner = None if group in taken else self._winner(group, members, whys, hits)
+            # Those that are sticky stay what they are, even two that came at different times.
+            stay = {entry.name for entry in members if whys[entry.name] == "sticky"}
+            if not stay and group not in taken:
+                stay = {self._winner(group, members, recursing).name}
             for entry in members:
-                if winner is None or entry.name != winner.name:
+                if entry.name not in stay:
                     del left[entry.name]
-                    self.out.add(entry.name)
         return list(left.values())
 
-    def _winner(
-        self, group: str, members: list[LoreEntry], whys: Mapping[str, str], hits: Mapping[str, int]
-    ) -> LoreEntry:
-        sticky = [entry for entry in members if whys[entry.name] == "sticky"]
-        members = sticky or members
-        scored = [entry for entry in members if _rule(entry).group_scoring]
-        if scored:
-            best = max(hits[entry.name] for entry in members)
-            members = [each for each in members if not _rule(each).group_scoring or hits[each.name] == best]
+    def _winner(self, group: str, members: list[LoreEntry], recursing: bool) -> LoreEntry:
+        if any(_rule(entry).group_scoring for entry in members):
+            scores = {entry.name: self._score(entry, recursing) for entry in members}
+            best = max(scores.values())
+            members = [each for each in members if not _rule(each).group_scoring or scores[each.name] == best]
         above = [entry for entry in members if _rule(entry).group_override]
         if above:
             return min(above, key=lambda entry: (-_rule(entry).order, entry.name))
@@ -282,11 +352,7 @@ class _Firing:
         return members[-1]
 
 
-def _rank(entry: LoreEntry) -> tuple[int, int, str]:
-    """In what order entries take room: by priority, by order, the highest first."""
+def worth(entry: LoreEntry) -> tuple[int, bool, int, str]:
+    """In what order the entries of a round take room: by priority, constant ones, and by order, the highest first."""
     rule = _rule(entry)
-    return -(1 if rule.priority is None else rule.priority), -rule.order, entry.name
-
-
-def _count(searches: Sequence[KeySearch | None], text: str) -> int:
-    return sum(search is not None and search(text) for search in searches)
+    return -(1 if rule.priority is None else rule.priority), not entry.constant, -rule.order, entry.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
@@ -38,7 +38,7 @@ class Counted(Protocol):
 
 
 class Particular:
-    """Whether a sentence tells what is told seldom. Made for one read: what it knows of a term, it keeps."""
+    """Which sentences tell what is told seldom. Made for one read: what it knows of a term, it keeps."""
 
     def __init__(self, counted: Counted, turns: int) -> None:
         """``turns``: how many are ``counted``."""
@@ -49,11 +49,13 @@ class Particular:
         self._certain = not counted.aside
         self._known: dict[str, int] = {}
 
-    def __call__(self, sentence: AbstractSet[str]) -> bool:
-        """``sentence``: its ``telling_terms``."""
-        if not sentence <= self._not_rare or len(sentence - self._not_seldom) >= _ENOUGH:
-            return True
-        return not self._certain and self._counted(sentence)
+    def __call__(self, sentences: Sequence[AbstractSet[str]]) -> list[bool]:
+        """Whether each of ``sentences`` is; its ``telling_terms`` stand for each."""
+        not_rare, not_seldom = self._not_rare, self._not_seldom
+        found = [not each <= not_rare or len(each - not_seldom) >= _ENOUGH for each in sentences]
+        if self._certain or False not in found:
+            return found
+        return [certain or self._counted(each) for certain, each in zip(found, sentences, strict=True)]
 
     def _counted(self, sentence: Iterable[str]) -> bool:
         """The same, where each term must be counted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saga_core.sessions.amending import amend
+from saga_core.sessions.by_hand import remarks_by_hand
 from saga_core.sessions.directory import SessionDirectory
 from saga_core.sessions.index_segments import parts_with, seal
 from saga_core.sessions.live_session import LiveSession
@@ -21,6 +22,7 @@ __all__ = [
     "SilentChats",
     "amend",
     "parts_with",
+    "remarks_by_hand",
     "seal",
     "silence_at",
     "timeline_named",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from attrs import evolve
+
 from saga_core.context import ContextReader, ReadRequest, TurnContext
 from saga_core.curation import due_lines
 from saga_core.language import detect
@@ -36,7 +38,7 @@ async def reading_after(
     """What would be told if the player said ``words`` after ``turn_id``, at ``now``. ``NotFound``."""
     state, above = await live.state(turn_id), await live.turn(turn_id)
     language = detect(words, live.world.language)
-    return await reader.read(
+    context = await reader.read(
         ReadRequest(
             session=live.session.id,
             state=state,
@@ -54,3 +56,4 @@ async def reading_after(
             memories=await memories(live, state),
         )
     )
+    return evolve(context, missing=state.depth - 1)

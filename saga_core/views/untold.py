@@ -15,16 +15,18 @@ _TURNS = 5
 _ROWS = 12
 _HALF = 0.5
 
-Reason = Literal["told", "no_room", "no_signal", "faded_or_hidden"]
-"""It stood in the context; it was found and did not fit; nothing in the scene led to it; the same, of lore that waits
-to be mentioned or whose last mention is too long ago."""
+Reason = Literal["told", "in_front", "in_chat", "no_room", "no_signal", "faded_or_hidden"]
+"""It stood in the context; in the pages at the beginning of the prompt; in the history that the client sent; it was
+found and did not fit; nothing in the scene led to it; the same, of lore that waits to be mentioned or whose last
+mention is too long ago."""
 
 
 async def untold(live: LiveSession, above: str, context: TurnContext, text: str) -> list[dict[str, Any]]:
     """What of a story says ``text``, the nearest first, and whether the context had it: ``reason``. JSON-able.
 
     ``above`` is the turn that the context was read after. Looked through: what was told and what was left out for want
-    of room, the turns of the path, lore, memories, and what is believed. Empty if nothing known says any of it.
+    of room, the pages in front of the history, the turns of the path, lore, memories, and what is believed. Empty if
+    nothing known says any of it.
     """
     words = content_words(text)
     if not words:
@@ -39,14 +41,18 @@ async def untold(live: LiveSession, above: str, context: TurnContext, text: str)
     ]
     episodes = PathEpisodes(live.tree, live.episodes, above)
     for turn in episodes.search(text, _TURNS, frozenset()):
-        piece, reason = pieces.get(f"turn:{turn}", (None, "no_signal"))
+        in_chat = context.missing is not None and episodes.depth(turn) > context.missing
+        piece, reason = pieces.get(f"turn:{turn}", (None, "in_chat" if in_chat else "no_signal"))
         row = _row("turn", turn, episodes.text(turn), words, reason, piece)
         found.append({**row, "turn": episodes.depth(turn)})
+    for line in dict.fromkeys(context.pages.splitlines()):
+        if line.startswith("- "):
+            found.append(_row("page", line, line.removeprefix("- "), words, "in_front", None))
     found += _of_lore(live, state, pieces, words)
     for record in state.memories.values():
         found.append(_row("memory", record.id, record.text, words, "no_signal", None))
     rows = [row for row in found if row["share"] >= _HALF]
-    order: tuple[Reason, ...] = ("told", "no_room", "no_signal", "faded_or_hidden")
+    order: tuple[Reason, ...] = ("told", "in_front", "in_chat", "no_room", "no_signal", "faded_or_hidden")
     return sorted(rows, key=lambda row: (-row["share"], order.index(row["reason"])))[:_ROWS]
 
 

@@ -6,8 +6,8 @@ from saga_core.world.editing import WorldFiles, edited, files_in, world_files
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
 from saga_core.world.key_patterns import READ, KeySearch, key_search, pattern_search
 from saga_core.world.library import WorldLibrary, default_roots
-from saga_core.world.lore_rule import KEEP, LoreRule, is_pattern
-from saga_core.world.macros import draw, fill_macros, name_character
+from saga_core.world.lore_rule import KEEP, LoreRule
+from saga_core.world.macros import USER, draw, fill_macros, name_character
 from saga_core.world.model import (
     EMPTY_WORLD,
     LAYERS,
@@ -20,6 +20,7 @@ from saga_core.world.model import (
 )
 from saga_core.world.opening import opening_state
 from saga_core.world.parse import parse_world
+from saga_core.world.pattern_notation import as_pattern, is_pattern
 from saga_core.world.render import render_world
 from saga_core.world.writing import FreeNames, imported_from, write_world
 
@@ -29,6 +30,7 @@ __all__ = [
     "LAYERS",
     "LORE_TYPES",
     "READ",
+    "USER",
     "CharacterSheet",
     "FreeNames",
     "ItemStack",
@@ -42,6 +44,7 @@ __all__ = [
     "WorldFiles",
     "WorldLibrary",
     "WorldProblem",
+    "as_pattern",
     "default_roots",
     "draw",
     "edited",

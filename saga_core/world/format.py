@@ -99,6 +99,7 @@ RULE_FIELDS: tuple[FieldSpec, ...] = tuple(
         ("keys", "list"),
         ("second_keys", "list"),
         ("logic", "logic"),
+        ("additional_keys", "list"),
         ("exclude_keys", "list"),
         ("case_sensitive", "flag"),
         ("whole_words", "flag"),

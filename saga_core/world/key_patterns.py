@@ -14,15 +14,15 @@ from typing import Any
 
 from attrs import define
 
-from saga_core.world.lore_rule import is_pattern
+from saga_core.world.pattern_notation import LONGEST, is_pattern
 
 READ = 16_000
 """Characters of a message that keys are looked for in."""
-_LONGEST = 1_000
-"""Characters of a pattern."""
 _MEMORY = 1 << 20
 """Bytes that RE2 may take for one pattern."""
 _REPEATS = re.compile(r"[*+{]|\(\?|\\[1-9]")
+_CODE = re.compile(r"(?<!\\)((?:\\\\)*)\\u([0-9A-Fa-f]{4})")
+"""A character by its code, as JavaScript writes it and RE2 does not."""
 _STEPS = 2_000
 """Steps that a pattern without RE2 may take from one place of a text."""
 
@@ -45,7 +45,7 @@ def pattern_search(key: str) -> KeySearch | None:
     source, flags = key[1:end].replace("\\/", "/"), key[end + 1 :]
     inline = "".join(flag for flag in "ims" if flag in flags)
     source = f"(?{inline}){source}" if inline else source
-    if len(source) > _LONGEST:
+    if len(source) > LONGEST:
         return None
     engine = _re2()
     if engine is not None:
@@ -53,7 +53,7 @@ def pattern_search(key: str) -> KeySearch | None:
         options.log_errors = False
         options.max_mem = _MEMORY
         try:
-            found = engine.compile(source, options)
+            found = engine.compile(_CODE.sub(r"\1\\x{\2}", source), options)
         except engine.error:
             return None
         return lambda text: found.search(text) is not None
@@ -131,17 +131,25 @@ def _without_engine(source: str) -> KeySearch | None:
 
 
 def key_search(key: str, *, case: bool, words: bool) -> KeySearch | None:
-    """Whether a key stands in a text that was folded as ``fold`` does; None for a pattern that cannot be matched."""
+    """Whether a key stands in a text; None for a pattern that cannot be matched.
+
+    Words are looked for in lower case unless ``case`` counts, so the text has to be too. A pattern has flags of its own
+    and wants the text as it is.
+    """
     if is_pattern(key):
         return pattern_search(key)
     wanted = key if case else key.lower()
-    if not words:
+    if not words or len(wanted.split()) > 1:  # several words stand wherever they stand
         return lambda text: wanted in text
     return lambda text: _as_word(wanted, text)
 
 
 def _as_word(wanted: str, text: str) -> bool:
-    """Whether it stands there with neither letters nor digits next to it."""
+    """Whether it stands there with no letter or digit of ASCII next to it.
+
+    So it is where these rules come from, and well for languages that write words together: a Korean noun with a
+    particle behind it is that noun.
+    """
     at = text.find(wanted)
     while at >= 0:
         end = at + len(wanted)
@@ -152,4 +160,4 @@ def _as_word(wanted: str, text: str) -> bool:
 
 
 def _joins(sign: str) -> bool:
-    return sign.isalnum() or sign == "_"
+    return sign.isascii() and (sign.isalnum() or sign == "_")

@@ -9,6 +9,7 @@ from attrs import Attribute, field, fields, frozen
 
 from saga_core.errors import BadInput
 from saga_core.language import clean_name
+from saga_core.world.pattern_notation import is_pattern
 
 KEEP, SAGA = "keep", "saga"
 MODES = (SAGA, KEEP)
@@ -65,6 +66,8 @@ class LoreRule:
     keys: tuple[str, ...] = field(default=(), converter=_names)
     second_keys: tuple[str, ...] = field(default=(), converter=_names)
     logic: str = field(default="and_any", validator=_word_of(LOGICS))
+    additional_keys: tuple[str, ...] = field(default=(), converter=_names)
+    """One of them must stand there besides, whatever the second keys do."""
     exclude_keys: tuple[str, ...] = field(default=(), converter=_names)
     case_sensitive: bool | None = None
     whole_words: bool | None = None
@@ -82,7 +85,7 @@ class LoreRule:
     no_recursion_from: bool = False
     """What it says opens no other entry."""
     recursion_level: int = field(default=0, validator=_at_most(_MOST))
-    """From 1 on it waits for what other entries say, and for so many rounds of it."""
+    """From 1 on it waits for what other entries say, and for the entries of lower levels."""
     position: str = field(default="", validator=_word_of(POSITIONS))
     depth: int | None = field(default=None, validator=_at_most(_MOST))
     role: str = field(default="", validator=_word_of(ROLES))
@@ -94,7 +97,7 @@ class LoreRule:
     not_characters: tuple[str, ...] = field(default=(), converter=_names)
     triggers: tuple[str, ...] = field(default=(), converter=_names)
     only_after: int = field(default=0, validator=_at_most(_MOST))
-    """Replies that must have been given before."""
+    """Replies that must have been given before, the greeting among them."""
     only_every: int = field(default=0, validator=_at_most(_MOST))
     """It is told at every so many-th reply alone."""
     keep_after_match: bool = False
@@ -104,19 +107,18 @@ class LoreRule:
     def special(self) -> bool:
         """Whether relevance alone would not do what these rules ask for."""
         return any(getattr(self, name) != default for name, default in _SPECIAL.items()) or any(
-            is_pattern(key) for key in (*self.keys, *self.second_keys, *self.exclude_keys)
+            is_pattern(key) for key in self.all_keys
         )
+
+    @property
+    def all_keys(self) -> tuple[str, ...]:
+        """The keys of every kind."""
+        return (*self.keys, *self.second_keys, *self.additional_keys, *self.exclude_keys)
 
     @property
     def timed(self) -> bool:
         """Whether it matters when the entry was told before."""
         return bool(self.sticky or self.cooldown or self.keep_after_match or self.not_after_match)
-
-
-def is_pattern(key: str) -> bool:
-    """Whether a key is a regular expression, ``/…/`` with flags behind it."""
-    end = key.rfind("/")
-    return end > 1 and key.startswith("/") and all(flag in "dgimsuvy" for flag in key[end + 1 :])
 
 
 _SPECIAL = {
@@ -125,6 +127,7 @@ _SPECIAL = {
     if each.name
     in {
         "second_keys",
+        "additional_keys",
         "exclude_keys",
         "case_sensitive",
         "probability",

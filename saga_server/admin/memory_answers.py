@@ -73,6 +73,8 @@ class Context:
     anew: bool
     text: str
     tokens: int
+    pages: str
+    """Those that stood at the beginning of the prompt; empty when it is read anew."""
     pieces: Rows
     skipped: Rows
     late: Sequence[str]
@@ -121,10 +123,11 @@ class Curation:
 
 @frozen
 class Entities:
-    """Everybody and everything that a story knows."""
+    """Everybody and everything that a story knows. ``former`` has the names of what was joined or forgotten, by id."""
 
     session: str
     entities: Rows
+    former: Mapping[str, str]
 
 
 @frozen(kw_only=True)

@@ -91,7 +91,8 @@ async def show_curation(request: web.Request, asked: parameters.OfSession) -> me
 async def list_entities(request: web.Request, asked: parameters.OfSession) -> memory_answers.Entities:
     """Everybody and everything, with all names."""
     session = await request.app[SAGA].sessions.get(asked.session)
-    return memory_answers.Entities(session.id, await request.app[SAGA].memory.entities(session.id))
+    memory = request.app[SAGA].memory
+    return memory_answers.Entities(session.id, await memory.entities(session.id), await memory.former_names(session.id))
 
 
 async def show_entity(request: web.Request, asked: parameters.OfEntity) -> memory_answers.Entity:

@@ -19,6 +19,8 @@ _LONGEST = 100
 _REASONS = {
     "told": "told",
     "no_room": "found, and there was no room for it",
+    "in_front": "told: it stood in the pages at the beginning of the prompt",
+    "in_chat": "told: the chat itself shows that turn",
     "no_signal": "not told: nothing in the scene led to it",
     "faded_or_hidden": "not told: this entry waits to be mentioned, or was mentioned too long ago",
 }

@@ -18,7 +18,7 @@ from typing import Any, cast
 from attrs import define, field, frozen
 
 from saga_core import Saga
-from saga_core.errors import BadInput, NotFound, SagaError, UpstreamError
+from saga_core.errors import BadInput, Conflict, LeaseLost, NotFound, SagaError, StoreError, UpstreamError
 from saga_core.play import PendingTurn
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart, Usage, UsagePart
 from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer
@@ -200,6 +200,7 @@ class Exchange:
         recording = asyncio.create_task(begun.commit(finish=finish, model=self._route.model))
         self.recordings[recording] = (begun.session.id, begun.id)
         recording.add_done_callback(self.recordings.pop)
+        told = ""
         try:
             async with asyncio.timeout(COMMIT_SECONDS):
                 await asyncio.shield(recording)
@@ -208,6 +209,8 @@ class Exchange:
             reason = f"recording takes longer than {COMMIT_SECONDS:g} s"
         except SagaError as error:
             reason = str(error)
+            if self.discreet and isinstance(error, StoreError) and not isinstance(error, Conflict | LeaseLost):
+                told = "the store failed"  # what it says names paths
         except Exception:  # noqa: BLE001 - logged whole; a reply is not lost because its record is
             _log.exception("turn %s of session %s: recording failed", begun.id, begun.session.id)
             reason = "recording failed unexpectedly, the server's log tells more"
@@ -220,7 +223,7 @@ class Exchange:
             return None
         self.metrics.commits.labels("failed").inc()
         _log.error("turn %s of session %s is not recorded: %s", begun.id, begun.session.id, reason)
-        return f"this turn is not recorded: {reason}"
+        return f"this turn is not recorded: {told or reason}"
 
     # -- playing -----------------------------------------------------------------------------------------------
 

@@ -124,7 +124,9 @@ def _client(app: web.Application) -> ClientSession:
     held = app[_CLIENT]
     if "client" not in held:
         held["client"] = aiohttp.ClientSession(
-            timeout=aiohttp.ClientTimeout(total=None, connect=5.0), auto_decompress=False
+            timeout=aiohttp.ClientTimeout(total=None, connect=5.0),
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
         )
     client: ClientSession = held["client"]
     return client

@@ -67,6 +67,12 @@ def merge(old: Config, new: Config) -> Merged:
         sections[section] = evolve(getattr(old, section), **{name: getattr(fresh, name) for name in names})
     config = evolve(old, **sections, warnings=new.warnings)
     check_listening(config.server)
+    if old.server.api_keys and not config.server.api_keys:
+        # An editor that empties the file before it writes it must not open the server meanwhile.
+        raise ConfigError(
+            "config",
+            ("server.api_keys: none are left, and then anybody could administer; restart the server to run without",),
+        )
     return Merged(config, Reloaded(tuple(applied), tuple(restart)))
 
 

@@ -111,3 +111,10 @@ async def test_a_mark_of_the_byte_order_is_no_part_of_the_first_event() -> None:
     async with answering(body, **{"Content-Type": "text/event-stream"}) as model:
         found = await replied(model, streaming=True)
     assert [part.text for part in found if isinstance(part, TextPart)] == ["It rains."]
+
+
+async def test_no_cookie_is_kept() -> None:
+    """It would go out with the calls of other players, and heads would grow until no server takes them."""
+    async with answering(whole({"content": "Hm."}), **{"Set-Cookie": "session=of-alice; Path=/"}) as model:
+        await replied(model)
+        assert len(model.calls.client.cookies.jar) == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from saga_core.imports import cards, decorators, lorebook_fates, other_chats, sillytavern
+from saga_core.imports import cards, decorators, hypa_memory, lorebook_fates, other_chats, sillytavern
 from saga_core.imports.fields import Fate
 
 PAGE = Path(__file__).parents[2] / "docs" / "import.md"
@@ -26,6 +26,7 @@ TABLES: dict[str, dict[str, Fate]] = {
     "sillytavern_chat.extra": sillytavern.EXTRA,
     "risu_chat": other_chats.RISU_CHAT,
     "risu_chat.message": other_chats.RISU_MESSAGE,
+    "risu_chat.summaries": hypa_memory.HYPA_SUMMARY,
 }
 _TABLE = re.compile(r"(<!-- fates: ([\w.]+) -->\n)(?:\|[^\n]*\n)*")
 

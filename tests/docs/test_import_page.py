@@ -34,7 +34,7 @@ def test_every_rule_of_lore_is_on_the_page() -> None:
 def wrapped(table: str, field: str, value: Any) -> tuple[bytes, str]:
     """A file in which a field of a table says something, and the field's name among losses."""
     own: dict[str, Any] = {field: value}
-    entry = {"keys": ["k"], "content": "c", "enabled": True, "insertion_order": 1, "extensions": {}}
+    entry = {"keys": ["k"], "content": "c", "enabled": True, "insertion_order": 1, "extensions": {}, "selective": True}
     chat: dict[str, Any] = {"message": [{"role": "char", "data": "Hello."}]}
     said = samples.message("Ysolde", "Hello, traveller.")
     meta = {"chat_metadata": own} if table.endswith("chat_metadata") else {"chat_metadata": {}}
@@ -45,7 +45,7 @@ def wrapped(table: str, field: str, value: Any) -> tuple[bytes, str]:
         "character_book.entries": lambda: {"spec": "lorebook_v3", "data": {"entries": [{**entry, **own}]}},
         "character_book.entries.extensions": lambda: {
             "spec": "lorebook_v3", "data": {"entries": [{**entry, "extensions": own}]}},
-        "world_info": lambda: {"entries": {"0": {"key": ["k"], "content": "c", **own}}},
+        "world_info": lambda: {"entries": {"0": {"key": ["k"], "content": "c", "selective": True, **own}}},
         "decorators": lambda: {"entries": {"0": {"key": ["k"], "content": f"@@{field} {value}\nText."}}},
         "risu_lorebook": lambda: {"type": "risu", "data": [{"key": "k", "content": "c", **own}]},
         "novelai_lorebook": lambda: {"lorebookVersion": 5, "entries": [{"text": "t", "displayName": "d", **own}]},
@@ -53,9 +53,12 @@ def wrapped(table: str, field: str, value: Any) -> tuple[bytes, str]:
         "risu_chat": lambda: {"type": "risuChat", "data": {**chat, **own}},
         "risu_chat.message": lambda: {
             "type": "risuChat", "data": {"message": [{**chat["message"][0], **own}, *chat["message"]]}},
+        "risu_chat.summaries": lambda: {
+            "type": "risuChat", "data": {"message": [{**chat["message"][0], "chatId": "a"}], "hypaV3Data": {
+                "summaries": [{"text": "t", "chatMemos": ["a"], **own}]}}},
     }.get(table, lambda: None)()  # fmt: skip
     if plain is not None:
-        name = f"@@{field}" if table == "decorators" else field
+        name = {"decorators": "@@", "risu_chat.summaries": "hypaV3Data.summaries."}.get(table, "") + field
         return samples.plain(plain), f"extensions.{name}" if table.endswith("extensions") else name
     if table.endswith("header"):
         return samples.jsonl({**meta, **own}, said), field
@@ -92,7 +95,8 @@ NUMBERS = ("activate_only", "depth", "probability", "priority")
 IN_ROLE: dict[str, dict[str, Any]] = {
     "risu_chat.message": {"data": "Hello.", "role": "char", "name": "n", "swipes": ["a"]},
     "character_book.entries": {"position": "after_char", "extensions": {"position": 1}, "selectiveLogic": 1},
-    "risu_chat": {"name": "n"},
+    "risu_chat": {"name": "n", "hypaV3Data": {"summaries": []}},
+    "risu_chat.summaries": {"chatMemos": ["a"], "isImportant": True, "tags": ["t"]},
     "agnai_book": {"name": "n"},
     "character_book": {"extensions": {"x": 1}},
     "character_book.entries.extensions": {"addMemo": "x"},

@@ -21,7 +21,7 @@ from saga_core.state_block import read_reply, records, values
 from saga_core.text_prompt import read_prompt
 from saga_core.text_prompt.templates import TEMPLATES
 from saga_core.transcript import persona, request_kind, voices
-from saga_core.world import key_patterns
+from saga_core.world import key_patterns, pattern_notation
 
 _NAMES = ["Mara", "Old Tom", "마라", "수아", "真理", "玛拉"]
 
@@ -41,6 +41,7 @@ def call_all() -> None:
     tokens._runs()
     evidence._says_nickname("Mara", "Old Tom", "Mara")
     story._weighty(every())
+    pattern_notation.is_valid("a(?<b>c)")
     names._joined()
     forms._honorifics()
     window._number()

@@ -69,7 +69,8 @@ async def test_it_reaches_the_provider_as_it_came(provider: Provider) -> None:
         with pytest.raises(openai.PermissionDeniedError, match="no pictures today"):
             await sdk.images.generate(model="pictures", prompt="the gate")
         raw = b'{"model": "embed-3",  "input": ["x"]}'
-        await saga.post("/s/mine/v1/embeddings/", data=raw, headers={"Content-Type": "application/json"})
+        passed = await saga.post("/s/mine/v1/embeddings/", data=raw, headers={"Content-Type": "application/json"})
+        assert "sandbox" in passed.headers["Content-Security-Policy"], "whatever the provider calls it"
         assert (await saga.get("/api/sessions?fleeting=all")).json["sessions"] == [], "no story"
     assert provider.bodies[-1][2] == raw, "byte for byte"
     assert {key for _, key, _ in provider.bodies} == {"Bearer sk-up"}

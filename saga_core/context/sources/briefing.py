@@ -19,7 +19,7 @@ from saga_core.context.model import (
 from saga_core.context.render import one_field
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
-from saga_core.model import ALIVE, DEAD, Entity, Kind, WorldState
+from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Kind, WorldState
 
 _ITEMS = 24
 _NAMES = 12
@@ -58,6 +58,10 @@ class Briefing:
                 Piece(self.name, key, Section.NOW, text, CHANGED, order=Slot.CHANGED)
                 for key, text in _changes(pinned, state, words)
             ]
+        pieces += [
+            Piece(self.name, f"by_hand:{text}", Section.NOW, one_field(text).rstrip(".。"), CHANGED, order=Slot.CHANGED)
+            for text in scene.request.by_hand
+        ]
         return pieces
 
     def _essentials(self, state: WorldState, words: Labels) -> Piece:
@@ -155,9 +159,14 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
     player's, whose are in the lines above."""
     for pair in _changed_relations(old, new):
         now = new.relations.get(pair)
-        names = f"{one_field(new.name(pair[0]))} → {one_field(new.name(pair[1]))}"
+        names = " → ".join(one_field(_called(id_, old, new)) for id_ in pair)
         text = f"{names}: {one_field(now.type)} ({now.strength:+d})" if now else words.gone.format(name=names)
         yield f"relation:{pair[0]}:{pair[1]}", text
+    for depth, text in _unnoted(old, new):
+        yield f"note:{depth}:{text}", words.unnoted.format(text=one_field(text))
+    for id_ in sorted(id_ for id_ in new.merged if id_ in old.entities):
+        into = one_field(new.name(new.merged[id_]))
+        yield f"same:{id_}", words.same_as.format(old=one_field(old.name(id_)), name=into)
     if old.entities is not new.entities:
         for id_ in sorted(id_ for id_, entity in new.entities.items() if old.entities.get(id_) is not entity):
             was = old.entities.get(id_)
@@ -174,11 +183,25 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
             yield f"edge:{who}:LOCATED_AT", text
 
 
+def _unnoted(old: WorldState, new: WorldState) -> list[tuple[int, str]]:
+    """Remarks that the pages show and a person took back. Those that only made room for later ones still hold."""
+    if old.notes is new.notes:
+        return []
+    oldest = new.notes[0] if len(new.notes) >= MAX_NOTES else (0, "")
+    return [note for note in old.notes if note not in new.notes and note[0] >= oldest[0]]
+
+
+def _called(id_: str, old: WorldState, new: WorldState) -> str:
+    """Whoever was forgotten since has only the name that the pages still show."""
+    return new.name(id_) if id_ in new.entities else old.name(id_)
+
+
 def _changed_relations(old: WorldState, new: WorldState) -> list[tuple[str, str]]:
     was, now = old.relations, new.relations
     if was is now:
         return []
-    changed = [pair for pair in was if pair not in now]
+    # What somebody had who turned out to be another has gone over to that one.
+    changed = [pair for pair in was if pair not in now and new.merged.keys().isdisjoint(pair)]
     for pair, relation in now.items():
         before = was.get(pair)
         if before is relation:

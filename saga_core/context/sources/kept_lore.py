@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from attrs import evolve
+
 from saga_core.context.model import Piece, ReadRequest, Section
 from saga_core.context.render import one_line
-from saga_core.recall import LoreIndex
+from saga_core.recall import Kept, LoreIndex
 from saga_core.world import LoreEntry, fill_macros
 
 TOLD, ALWAYS = 9.0, 99.0
@@ -24,13 +26,14 @@ def kept_pieces(request: ReadRequest, source: str) -> list[Piece]:
     if moment is None:
         return []
     sent = sent_by_client(request)
+    moment = evolve(moment, user=_player(request))
     found = [kept for kept in request.lore.kept.fire(moment) if not sent(kept.entry)]
-    best = sorted({_worth(kept.entry) for kept in found}, reverse=True)
+    best = sorted({_worth(kept) for kept in found}, reverse=True)
     ranks = {worth: at for at, worth in enumerate(best)}
     pieces = []
     for place, kept in enumerate(found):
         rule = kept.entry.rule
-        score = ALWAYS if rule is not None and rule.ignore_budget else TOLD - ranks[_worth(kept.entry)] / 1_000
+        score = ALWAYS if rule is not None and rule.ignore_budget else TOLD - ranks[_worth(kept)] / 1_000
         pieces.append(
             Piece(
                 source,
@@ -45,10 +48,16 @@ def kept_pieces(request: ReadRequest, source: str) -> list[Piece]:
     return pieces
 
 
-def _worth(entry: LoreEntry) -> tuple[int, int]:
-    rule = entry.rule
+def _worth(kept: Kept) -> tuple[int, bool, bool, int]:
+    """What goes in first: by priority, constant entries, those that the chat opened itself, and by order."""
+    rule = kept.entry.rule
     assert rule is not None
-    return (1 if rule.priority is None else rule.priority), rule.order
+    return (1 if rule.priority is None else rule.priority), kept.entry.constant, not kept.later, rule.order
+
+
+def _player(request: ReadRequest) -> str:
+    player = request.state.entities.get(request.state.player)
+    return player.name if player is not None else ""
 
 
 def told_by_rule(chosen: Iterable[Piece], lore: LoreIndex) -> tuple[str, ...]:
@@ -63,9 +72,8 @@ def told_text(entry: LoreEntry, request: ReadRequest) -> str:
     """The entry's text with its macros filled."""
     if "{{" not in entry.text:
         return entry.text
-    player = request.state.entities.get(request.state.player)
     seed = request.moment.seed if request.moment is not None else request.state.turn
-    return fill_macros(entry.text, user=player.name if player is not None else "", seed=f"{seed}:{entry.name}")
+    return fill_macros(entry.text, user=_player(request), seed=f"{seed}:{entry.name}")
 
 
 def sent_by_client(request: ReadRequest) -> Callable[[LoreEntry], bool]:

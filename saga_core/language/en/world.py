@@ -33,6 +33,7 @@ WORLD = WorldWords(
         "rule.keys": ("keys",),
         "rule.second_keys": ("second_keys",),
         "rule.logic": ("key_logic",),
+        "rule.additional_keys": ("additional_keys",),
         "rule.exclude_keys": ("exclude_keys",),
         "rule.case_sensitive": ("case_sensitive",),
         "rule.whole_words": ("whole_words",),

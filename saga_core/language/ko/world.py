@@ -31,6 +31,7 @@ WORLD = WorldWords(
         "lore.secret": ("비밀",),
         "rule.keys": ("열쇠말",),
         "rule.second_keys": ("둘째 열쇠말",),
+        "rule.additional_keys": ("추가 열쇠말",),
         "rule.exclude_keys": ("제외 열쇠말",),
         "rule.probability": ("로어 확률",),
         "rule.order": ("로어 순서",),

@@ -14,6 +14,9 @@ from saga_server.http.doors.table import PLACE
 from saga_server.http.openai_schema import read_json, to_json, typed
 from saga_server.http.security import BEARER
 
+_NO_PAGE = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Content-Type-Options": "nosniff"}
+"""Whatever a provider calls it: its scripts are none of this server's."""
+
 
 async def pass_on(request: web.Request) -> web.Response:
     """``POST /v1/embeddings`` and the like: the body, to the provider of its model; the answer, as it comes.
@@ -36,4 +39,4 @@ async def pass_on(request: web.Request) -> web.Response:
         body = to_json({**asked, "model": route.model}).encode()
     key = request[BEARER].key if route.provider.passthrough_key else None
     found = await narrator.pass_on(path, body, request.headers.get("Content-Type", "application/json"), key or None)
-    return web.Response(body=found.body, headers={"Content-Type": found.content_type})
+    return web.Response(body=found.body, headers={"Content-Type": found.content_type, **_NO_PAGE})

@@ -57,6 +57,40 @@ async def test_entities_are_listed_with_all_their_names(saga: Saga) -> None:
     assert all(each["status"] is None for each in found.values() if each["kind"] != "character")
 
 
+async def test_a_remark_of_a_person_is_told_in_the_next_turn_and_one_taken_back_is_told_as_untrue() -> None:
+    async with Saga.open(memory_config()) as saga:
+        chat = Frontend(saga, session="강")
+        await chat.say("강가로 간다", "물이 깊다.", notes="종은 강바닥에 있다")
+        for step in range(10):
+            await chat.say(f"{step}째 다리를 건넌다", f"{step}째 다리가 삐걱인다.")
+        assert "종은 강바닥에 있다" in str((await chat.begin("둘러본다")).plan), "it stands in the pages"
+        with pytest.raises(BadInput, match="remark: the latest 3 have no '종은 없다'"):
+            await saga.memory.correct("강", "unnote", {"remark": "종은 없다"})
+        change = await saga.memory.correct(
+            "강", "unnote", {"remark": "종은 강바닥에 있다", "text": "종은 배 위에 있다"}
+        )
+        told = str((await chat.begin("둘러본다")).context.text)
+        assert '사실 아님: "종은 강바닥에 있다"' in told and "종은 배 위에 있다" in told
+        assert [each["text"] for each in (await saga.describe("강"))["notes"]][2:] == ["종은 배 위에 있다"]
+        await saga.memory.undo("강", change)
+        told = str((await chat.begin("둘러본다")).context.text)
+        assert "사실 아님" not in told and "배 위에" not in told
+
+
+async def test_what_was_joined_or_forgotten_is_known_by_its_former_name(saga: Saga) -> None:
+    frontend = Frontend(saga, session="강")
+    await frontend.say("강가로 간다", "뱃사공이 노를 젓는다.", npc_met=("뱃사공", "오를라", "일제"))
+    ids = {each["name"]: each["id"] for each in await saga.memory.entities("강")}
+    assert await saga.memory.former_names("강") == {}
+    change = await saga.memory.correct("강", "merge", {"one": "뱃사공", "into": "오를라"})
+    assert await saga.memory.former_names("강") == {ids["뱃사공"]: "뱃사공"}
+    await frontend.say("더 간다", "다리 밑을 지난다.", npc_met=("오를라", "일제"))
+    await saga.memory.correct("강", "forget", {"who": "일제"})
+    assert await saga.memory.former_names("강") == {ids["뱃사공"]: "뱃사공", ids["일제"]: "일제"}
+    await saga.memory.undo("강", change)
+    assert await saga.memory.former_names("강") == {ids["일제"]: "일제"}
+
+
 async def test_what_curators_know_is_data_also_where_it_is_nothing(saga: Saga) -> None:
     known = await saga.memory.curated("모험")
     assert known["turn"] == 1 and known["findings"] == known["story"] == known["schedule"] == known["reviews"] == []

@@ -19,6 +19,8 @@ from saga_core.context.sources import (
     Recollection,
 )
 from saga_core.ids import entity_id
+from saga_core.model.curated import merge
+from saga_core.model.deltas import Merged
 from saga_core.model.entities import Entity, Happening, Kind, Placement, Relation, Stack
 from saga_core.model.world_state import WorldState
 from saga_core.recall.episodes import PathEpisodes
@@ -159,6 +161,33 @@ async def test_what_only_looks_changed_is_not_told() -> None:
 async def test_somebody_alive_again_is_told() -> None:
     pieces = await gather(Briefing(), ask(state=ko_state(), pinned=kill(ko_state(), KRUK), language="en"))
     assert "고블린왕 크룩 is alive" in texts(pieces)
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "마라 and 에르겐 are the same"),
+        ("ko", "마라 = 에르겐(같은 대상)"),
+        ("ja", "마라は에르겐と同じ"),
+        ("zh", "마라就是에르겐"),
+    ],
+)
+async def test_whoever_turned_out_to_be_another_is_told_by_both_names(language: str, said: str) -> None:
+    old = evolve(ko_state(), relations={(MARA, ARIA): Relation("knows", 1, 3)})
+    new = merge(old, Merged(MARA, ERGEN))
+    assert isinstance(new, WorldState)
+    pieces = await gather(Briefing(), ask(state=new, pinned=old, language=language))
+    told = [piece.text for piece in pieces if piece.order == Slot.CHANGED]
+    assert said in told
+    assert not any(MARA in text or ERGEN in text for text in told), "no id is told"
+    assert any("에르겐 → 아리아: knows (+1)" in text for text in told)
+
+
+async def test_whoever_was_forgotten_is_told_by_the_name_that_the_pages_show() -> None:
+    old = evolve(ko_state(), relations={(MARA, ARIA): Relation("knows", 1, 3)})
+    entities = {id_: each for id_, each in old.entities.items() if id_ != MARA}
+    pieces = await gather(Briefing(), ask(state=evolve(old, entities=entities, relations={}), pinned=old))
+    assert "마라 → 아리아 관계 없음" in texts(pieces)
 
 
 # Deaths

@@ -124,7 +124,8 @@ def test_risu_lore() -> None:
     found = one(samples.plain(samples.RISU_LORE))
     assert isinstance(found.record, Lorebook)
     mill, dam = found.record.items
-    assert mill.rule.keys == ("mill", "weir", "loft") and mill.rule.second_keys == ("night",)
+    assert mill.rule.keys == ("mill", "weir") and mill.rule.second_keys == ("night",)
+    assert mill.rule.additional_keys == ("loft",)
     assert (mill.rule.probability, mill.rule.case_sensitive, mill.content) == (50, True, "The wheel stopped.")
     assert dam.constant and dam.rule.keys == ("/d[ae]m/i",)
 

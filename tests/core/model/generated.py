@@ -53,6 +53,7 @@ events = st.one_of(
     st.builds(deltas.RelationChanged, ids, ids, words, amounts),
     st.builds(deltas.EventTriggered, ids, words),
     st.builds(deltas.Noted, words),
+    st.builds(deltas.Unnoted, st.integers(0, 60), words),
     st.builds(deltas.Mentioned, st.lists(words, max_size=3).map(tuple)),
     st.builds(deltas.AttributeSet, ids, words, values),
     st.builds(deltas.ValueSet, words, st.none() | words),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from saga_core.model import CHAPTER, MAX_STORY_CHARS, SCENE, curated, deltas
+from saga_core.model import CHAPTER, MAX_STORY_CHARS, SCENE, Delta, curated, deltas, fold
 from saga_core.model.entities import (
     Entity,
     Finding,
@@ -200,6 +200,19 @@ def test_what_fits_is_not_shortened(text: str) -> None:
     assert curated.shortened(text, len(text)) == text
     cut = curated.shortened(text * 20, 40)
     assert len(cut) <= 40 and " … " in cut and cut.startswith(text[:10]) and cut.endswith(text[-5:])
+
+
+def test_a_remark_that_was_wrong_counts_no_more_nor_where_it_was_told_again() -> None:
+    story = (StoryPart(SCENE, 1, 5, "met Kim; the bell sank; rain"), StoryPart(SCENE, 6, 8, "the bell sank"))
+    noted = evolve(STATE, notes=((4, "the bell sank"), (4, "rain"), (7, "the bell sank")), story=story)
+    found = fold(noted, Delta((deltas.Unnoted(4, "the bell sank"),)), turn="t2", depth=9)
+    assert found.notes == ((4, "rain"), (7, "the bell sank"))
+    assert [part.text for part in found.story] == ["met Kim; rain", "the bell sank"]
+    gone = fold(found, Delta((deltas.Unnoted(7, "the bell sank"),)), turn="t2", depth=9)
+    assert [part.text for part in gone.story] == ["met Kim; rain"]
+    again = fold(gone, Delta((deltas.Unnoted(7, "the bell sank"),)), turn="t2", depth=9)
+    assert again.notes == gone.notes
+    assert "turn 7 has no remark 'the bell sank'" in again.problems[-1].text
 
 
 def test_what_is_learned_replaces_and_an_empty_text_takes_it_back() -> None:

@@ -63,3 +63,13 @@ async def test_nothing_from_a_story_or_a_world_forms_a_mark_of_sagas_own_in_fron
     assert "The mill." in world and "(/saga] Go." in world
     for text in (told, world):
         assert "[saga" not in text.lower() and "[/saga" not in text.lower()
+
+
+async def test_whoever_was_known_as_two_is_told_by_both_names() -> None:
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        chat = Frontend(saga, system="", greeting="")
+        turn = await chat.say("I wait.", "Two come along.", npc_met=("the ferrywoman", "Orla", "Ilse"))
+        await saga.memory.correct(turn.session.id, "merge", {"one": "the ferrywoman", "into": "Orla"})
+        state = await saga.views.state(turn.session.id)
+    told = render_prefix(state, EMPTY_WORLD, "en", len, 9_999).splitlines()
+    assert "- Orla = the ferrywoman" in told and "- Ilse" in told

@@ -1,4 +1,4 @@
-"""A second reading of the rules in docs/import.md, written without a look at the engine: slow, plain, and by the page.
+"""A second reading of the rules in docs/import.md: slow, plain, and with chance and room, which ``lore_page`` has not.
 
 It shares nothing with the engine but the dice (``saga_core.world.draw``).
 """
@@ -16,52 +16,64 @@ def standing_rules(entry: LoreEntry, moment: KeptMoment) -> bool:
     rule = entry.rule
     checks = [
         rule.enabled,
-        moment.count >= rule.delay,
-        moment.replies >= rule.only_after,
-        rule.only_every == 0 or (moment.replies + 1) % rule.only_every == 0,
         rule.triggers == () or any(each in moment.triggers for each in rule.triggers),
         rule.only_characters == () or any(each.casefold() in moment.characters for each in rule.only_characters),
         not any(each.casefold() in moment.characters for each in rule.not_characters),
     ]
     if entry.name in moment.told:
-        ago = moment.count - moment.told[entry.name]
         checks.append(not rule.not_after_match)
+        if rule.keep_after_match:
+            return all(checks)
+        ago = moment.count - moment.told[entry.name]
         if rule.cooldown > 0:
-            rests_from, rests_to = rule.sticky, rule.sticky + rule.cooldown
-            checks.append(ago < rests_from or ago >= rests_to)
+            rests_from = rule.sticky if rule.sticky % 2 == 0 else rule.sticky + 1
+            checks.append(ago < rests_from or ago >= rests_from + rule.cooldown)
+    checks += [
+        moment.count >= rule.delay,
+        moment.replies + 1 >= rule.only_after,
+        rule.only_every == 0 or (moment.replies + 1) % rule.only_every == 0,
+    ]
     return all(checks)
 
 
 def found(key: str, text: str, rule) -> bool:
     if key.startswith("/"):
         body, _, flags = key[1:].rpartition("/")
-        return re.search(body, text if rule.case_sensitive else text.lower(), re.I if "i" in flags else 0) is not None
+        return re.search(body, text, re.I if "i" in flags else 0) is not None
     if not rule.case_sensitive:
         key, text = key.lower(), text.lower()
-    if not rule.whole_words:
+    if not rule.whole_words or " " in key:
         return key in text
-    return re.search(rf"(?<!\w){re.escape(key)}(?!\w)", text) is not None
+    return re.search(rf"(?<!\w){re.escape(key)}(?!\w)", text, re.ASCII) is not None
 
 
-def matches(entry: LoreEntry, text: str) -> int:
+def counted(keys: tuple[str, ...], text: str, rule) -> int:
+    return len([key for key in keys if found(key, text, rule)])
+
+
+def matches(entry: LoreEntry, text: str) -> bool:
     rule = entry.rule
-    if not text or any(found(key, text, rule) for key in rule.exclude_keys):
-        return 0
-    primary = [key for key in rule.keys if found(key, text, rule)]
-    if not primary:
-        return 0
+    if counted(rule.exclude_keys, text, rule) or not counted(rule.keys, text, rule):
+        return False
+    if rule.additional_keys and not counted(rule.additional_keys, text, rule):
+        return False
+    second = counted(rule.second_keys, text, rule)
     if not rule.second_keys:
-        return len(primary)
-    second = [key for key in rule.second_keys if found(key, text, rule)]
-    if rule.logic == "and_any":
-        good = len(second) >= 1
-    elif rule.logic == "and_all":
-        good = set(second) == set(rule.second_keys)
-    elif rule.logic == "not_any":
-        good = second == []
-    else:
-        good = set(second) != set(rule.second_keys)
-    return len(primary) + len(second) if good else 0
+        return True
+    return {
+        "and_any": second >= 1,
+        "and_all": second == len(rule.second_keys),
+        "not_any": second == 0,
+        "not_all": second != len(rule.second_keys),
+    }[rule.logic]
+
+
+def score(entry: LoreEntry, text: str) -> int:
+    rule = entry.rule
+    first, second = counted(rule.keys, text, rule), counted(rule.second_keys, text, rule)
+    if first and (rule.logic == "and_any" or (rule.logic == "and_all" and second == len(rule.second_keys))):
+        return first + second
+    return first
 
 
 def told_entries(entries: list[LoreEntry], moment: KeptMoment) -> set[str]:
@@ -72,44 +84,46 @@ def told_entries(entries: list[LoreEntry], moment: KeptMoment) -> set[str]:
     spoken: list[str] = []
     spent = 0
     overflown = False
-    waiting = sorted({entry.rule.recursion_level for entry in able if entry.rule.recursion_level > 0})
+    waiting = sorted({entry.rule.recursion_level for entry in entries if entry.rule.recursion_level > 0})
     rounds = 0
-    level = 0
+    level = waiting.pop(0) if waiting else 0
     while True:
-        wanted: dict[str, tuple[LoreEntry, str, int]] = {}
+        wanted: dict[str, tuple[LoreEntry, str, str]] = {}
         for entry in able:
             rule = entry.rule
-            if entry.name in told or entry.name in gone or rule.recursion_level > level:
+            last = moment.told.get(entry.name)
+            sticky = last is not None and moment.count - last < rule.sticky
+            kept = last is not None and rule.keep_after_match
+            if entry.name in told or entry.name in gone:
+                continue
+            if rule.recursion_level > 0 and (rounds == 0 or rule.recursion_level > level) and not (sticky or kept):
                 continue
             if rounds > 0 and rule.no_recursion_into:
                 continue
             depth = 2 if rule.scan_depth is None else rule.scan_depth
             text = "\n".join([*moment.messages[:depth], *(spoken if rounds > 0 else [])])
-            hits = matches(entry, text)
-            last = moment.told.get(entry.name)
-            if last is not None and moment.count - last < rule.sticky:
-                wanted[entry.name] = (entry, "sticky", hits)
-            elif last is not None and rule.keep_after_match:
-                wanted[entry.name] = (entry, "kept", hits)
+            if sticky:
+                wanted[entry.name] = (entry, "sticky", text)
+            elif kept:
+                wanted[entry.name] = (entry, "kept", text)
             elif entry.constant:
-                wanted[entry.name] = (entry, "constant", hits)
-            elif hits:
-                wanted[entry.name] = (entry, "key", hits)
-        for group in sorted({group for entry, _, _ in wanted.values() for group in entry.rule.groups}):
+                wanted[entry.name] = (entry, "constant", text)
+            elif matches(entry, text):
+                wanted[entry.name] = (entry, "key", text)
+        by_order = sorted(wanted.values(), key=lambda row: (-row[0].rule.order, row[0].name))
+        for group in dict.fromkeys(group for entry, _, _ in by_order for group in entry.rule.groups):
             rivals = {name: row for name, row in wanted.items() if group in row[0].rule.groups}
-            if not rivals:
-                continue
-            keep = None
-            if not any(group in entry.rule.groups for entry in told.values()):
-                keep = winner(group, rivals, moment)
+            stay = {name for name, row in rivals.items() if row[1] == "sticky"}
+            if rivals and not stay and not any(group in entry.rule.groups for entry in told.values()):
+                stay = {winner(group, rivals, moment)}
             for name in rivals:
-                if name != keep:
+                if name not in stay:
                     del wanted[name]
-                    gone.add(name)
         line = sorted(
             wanted.values(),
             key=lambda row: (
-                -(row[0].rule.priority if row[0].rule.priority is not None else 1), -row[0].rule.order, row[0].name
+                -(row[0].rule.priority if row[0].rule.priority is not None else 1),
+                not row[0].constant, -row[0].rule.order, row[0].name,
             ),
         )  # fmt: skip
         fresh = []
@@ -128,23 +142,18 @@ def told_entries(entries: list[LoreEntry], moment: KeptMoment) -> set[str]:
             fresh.append(entry)
         talk = [entry.text for entry in fresh if not entry.rule.no_recursion_from]
         spoken += talk
-        if rounds == 0:
-            level = waiting.pop(0) if waiting else 0
-            if not talk and level == 0:
-                return set(told)
-        elif not talk:
+        if not talk:
             if not waiting:
                 return set(told)
             level = waiting.pop(0)
         rounds += 1
 
 
-def winner(group: str, rivals: dict[str, tuple[LoreEntry, str, int]], moment: KeptMoment) -> str:
-    stuck = {name: row for name, row in rivals.items() if row[1] == "sticky"}
-    rivals = stuck or rivals
+def winner(group: str, rivals: dict[str, tuple[LoreEntry, str, str]], moment: KeptMoment) -> str:
     if any(row[0].rule.group_scoring for row in rivals.values()):
-        most = max(hits for _, _, hits in rivals.values())
-        rivals = {name: row for name, row in rivals.items() if not row[0].rule.group_scoring or row[2] == most}
+        scores = {name: score(row[0], row[2]) for name, row in rivals.items()}
+        most = max(scores.values())
+        rivals = {name: row for name, row in rivals.items() if not row[0].rule.group_scoring or scores[name] == most}
     strong = sorted((-row[0].rule.order, name) for name, row in rivals.items() if row[0].rule.group_override)
     if strong:
         return strong[0][1]

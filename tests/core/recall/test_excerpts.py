@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 import pytest
 from hypothesis import given
@@ -89,16 +90,18 @@ def test_words_that_ask_in_korean_are_worth_nothing() -> None:
 
 def told(text: str, *words: str, asked: str = "") -> str:
     """What is left of ``text`` where sentences with one of ``words`` are particular."""
-    return telling(
-        text, lambda sentence: any(word in sentence for word in words), lambda: {asked: 1.0} if asked else {}
-    )
+
+    def particular(sentences: Sequence[AbstractSet[str]]) -> list[bool]:
+        return [any(word in sentence for word in words) for sentence in sentences]
+
+    return telling(text, particular, lambda: {asked: 1.0} if asked else {})
 
 
 def test_what_everybody_says_is_left_out_and_marked() -> None:
     text = "> Hi! I bought a kiln. Great, isn't it?\nWow! Where is it? It stands in the shed. Bye!"
     assert told(text, "kiln", "shed") == "> … I bought a kiln. … It stands in the shed. …"
     assert told(text, "shed") == "… It stands in the shed. …"
-    assert telling(text, lambda found: True, dict) == text.replace("\n", " ")
+    assert telling(text, lambda found: [True] * len(found), dict) == text.replace("\n", " ")
 
 
 def test_of_words_that_stay_it_is_told_whose_they_are() -> None:

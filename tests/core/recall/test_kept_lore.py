@@ -45,9 +45,19 @@ def told(entries: list[LoreEntry], at: KeptMoment) -> set[str]:
         ({"keys": ("a",), "exclude_keys": ("z",)}, "a z", False),
         ({"keys": ("/gr[ae]y cat/i",)}, "a GREY CAT", True),
         ({"keys": ("/gr[ae]y cat/",)}, "a green cat", False),
+        ({"keys": ("/Grey/",)}, "a Grey cat", True),  # a pattern has its own flags and sees the text as it is
+        ({"keys": ("/Grey/",)}, "a grey cat", False),
+        ({"keys": ("/\\uAC80[이은]/",)}, "검이 빛난다", True),
+        ({"keys": ("/usr/bin",)}, "in /usr/bin", True),  # words that only begin like a pattern
+        ({"keys": ("/no(/",)}, "he said /no(/", True),
+        ({"keys": ("a",), "additional_keys": ("b", "c")}, "a c", True),
+        ({"keys": ("a",), "additional_keys": ("b", "c")}, "a", False),
+        ({"keys": ("용",), "whole_words": True}, "용은 잔다", True),  # a particle is no part of the word
+        ({"keys": ("old king",), "whole_words": True}, "the old kings", True),  # several words stand as they are
         ({"keys": ("x",), "enabled": False}, "x", False),
         ({"keys": ("x",), "delay": 11}, "x", False),
-        ({"keys": ("x",), "only_after": 5}, "x", False),
+        ({"keys": ("x",), "only_after": 6}, "x", False),
+        ({"keys": ("x",), "only_after": 5}, "x", True),  # four replies and the greeting
         ({"keys": ("x",), "only_every": 5}, "x", True),
         ({"keys": ("x",), "only_every": 3}, "x", False),
         ({"keys": ("x",), "probability": 0}, "x", False),
@@ -88,7 +98,18 @@ def test_recursion_and_its_switches() -> None:
     silent = entry("first", "It mentions the gate.", keys=("key",), no_recursion_from=True)
     assert told([silent, entry("second", **second)], moment("key")) == {"first"}
     late = entry("late", keys=("key",), recursion_level=1)
-    assert told([late], moment("key")) == {"late"}
+    assert told([late], moment("key")) == set(), "nothing was told that could open it"
+    assert told([first, late], moment("key")) == {"first", "late"}
+    later = entry("later", keys=("key",), recursion_level=3)
+    assert told([late, later], moment("key")) == {"late", "later"}, "levels beyond the lowest come at the end"
+
+
+def test_a_key_with_the_players_name() -> None:
+    lore = [entry("e", keys=("{{user}}",)), entry("p", keys=("/^{{user}}$/",))]
+    assert told(lore, moment("Mira", user="Mira")) == {"e", "p"}
+    assert told(lore, moment("A. B", user="A. B")) == {"e", "p"}
+    assert told(lore, moment("AxB", user="A.B")) == set()
+    assert told(lore, moment("{{user}}")) == set()
 
 
 def test_one_of_a_group() -> None:
@@ -122,6 +143,7 @@ RULES = st.fixed_dictionaries(
         "keys": st.lists(st.sampled_from([*WORDS, "/s.lt/", "Crow"]), max_size=3).map(tuple),
         "second_keys": st.lists(st.sampled_from(WORDS), max_size=2).map(tuple),
         "logic": st.sampled_from(["and_any", "and_all", "not_any", "not_all"]),
+        "additional_keys": st.lists(st.sampled_from(WORDS), max_size=1).map(tuple),
         "exclude_keys": st.lists(st.sampled_from(WORDS), max_size=1).map(tuple),
         "case_sensitive": st.booleans(),
         "whole_words": st.booleans(),

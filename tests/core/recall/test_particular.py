@@ -32,7 +32,7 @@ class Turns:
 def of(turns: int, **counts: int) -> Callable[[str], bool]:
     """Whether sentences are particular among ``Turns``."""
     particular = Particular(Turns(turns, counts), turns)
-    return lambda sentence: particular(telling_terms(sentence))
+    return lambda sentence: particular([telling_terms(sentence)])[0]
 
 
 def test_a_rare_word_or_three_seldom_ones_tell_something_particular() -> None:
@@ -60,6 +60,6 @@ def test_of_two_turns_each_is_particular() -> None:
 def test_words_of_other_paths_are_counted_on_this_one_and_each_once() -> None:
     turns = Turns(256, {"kiln": 4, "dog": 5}, frozenset({"kiln", "dog"}), aside=True)
     particular = Particular(turns, 256)
-    assert particular(telling_terms("we got the kiln"))
-    assert not particular(telling_terms("day after day")) and not particular(telling_terms("a day with the dog"))
+    sentences = ("we got the kiln", "day after day", "a day with the dog")
+    assert particular([telling_terms(each) for each in sentences]) == [True, False, False]
     assert turns.asked.count("day") == 1

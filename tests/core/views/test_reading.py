@@ -90,3 +90,14 @@ async def test_why_something_was_told_is_at_hand_or_read_anew(saga: Saga, chat: 
     assert root["anew"] and root["turn"] == chat.last.session.root
     with pytest.raises(NotFound):
         await saga.views.explain("모험", "탑")
+
+
+async def test_what_stands_in_the_chat_or_in_the_pages_is_not_called_untold(saga: Saga) -> None:
+    chat = Frontend(saga, session="긴 모험")
+    await chat.say("숲으로 간다.", "어두운 숲에 들어선다. 은빛 열쇠가 반짝인다.", notes="파란 편지는 우물에 있다")
+    for step in range(12):
+        await chat.say(f"{step}째 길을 간다.", f"{step}째 갈림길이 나온다.")
+    (row, *_) = (await saga.views.why_untold("긴 모험", "은빛 열쇠가 반짝인다"))["found"]
+    assert (row["kind"], row["turn"], row["reason"]) == ("turn", 1, "in_chat")
+    (row, *_) = (await saga.views.why_untold("긴 모험", "파란 편지는 우물에 있다"))["found"]
+    assert (row["kind"], row["reason"]) == ("page", "in_front")

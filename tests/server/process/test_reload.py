@@ -15,6 +15,7 @@ from aiohttp import ClientSession, ClientTimeout
 
 from saga_core.config import load_config
 from saga_core.config.model import Config
+from saga_core.errors import ConfigError
 from saga_server.process.reload import changed, merge
 from saga_server.server import Server
 from tests.server.cli.test_saga_command import ask, serving
@@ -124,8 +125,16 @@ async def test_a_file_that_went_changes_nothing(reloading: tuple[Client, Change,
 def test_a_server_is_never_left_open_to_strangers() -> None:
     old = load_config({"server": {"host": "0.0.0.0", "api_keys": ["admin-key"]}}, environ={})
     new = load_config({"server": {"host": "127.0.0.1"}}, environ={})
-    with pytest.raises(Exception, match=r"server\.host: 0\.0\.0\.0 can be reached from other machines"):
+    with pytest.raises(ConfigError, match=r"server\.host: 0\.0\.0\.0 can be reached from other machines"):
         merge(old, new)
+
+
+def test_a_file_that_is_empty_for_a_moment_opens_nothing() -> None:
+    """An editor empties a file before it writes it."""
+    old = load_config({"server": {"api_keys": ["admin-key"]}}, environ={})
+    with pytest.raises(ConfigError, match=r"server\.api_keys: none are left"):
+        merge(old, load_config({}, environ={}))
+    assert merge(load_config({}, environ={}), old).config.server.api_keys == ("admin-key",)
 
 
 async def test_a_provider_that_stays_keeps_its_connections_and_another_key_is_used(

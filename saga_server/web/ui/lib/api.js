@@ -63,6 +63,15 @@ export async function send(method, where, { query, body, form, headers = {}, con
   throw new Failure(message, { status: response.status, kind: said?.type ?? "", param: said?.param ?? null });
 }
 
+/** Hand the browser a file to save. */
+export function download(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
 /** What a GET answers, with its ETag: `{ data, tag }`. */
 export async function read(where, query, signal) {
   const response = await send("GET", where, { query, signal });

@@ -33,10 +33,10 @@ function Entries({ session, found, changed }) {
   const [wanted, want] = useState("");
   const low = wanted.toLowerCase();
   const rows = found.entries.filter((each) => [each.name, ...each.aliases, ...each.tags].some((name) => name.toLowerCase().includes(low)));
-  return html`<${Part} name="entries" title=${t("entries", { name: brief(found.world, 40) })} aside=${html`<span class="tag">${found.entries.length}</span>`}>
-    ${found.entries.length === 0 && html`<p class="none">${t("none")}</p>`}
+  return html`<${Part} name="entries" title=${t("entries")} aside=${html`<span class="tag">${found.entries.length}</span>`}>
+    ${found.entries.length === 0 ? html`<p class="none">${t("none")}</p>` : html`<p class="hint">${t("of", { name: brief(found.world, 40) })}</p>`}
     ${found.entries.length > 8 && html`<label>${t("search")}<input type="search" data-action="search" value=${wanted} onInput=${(event) => want(event.target.value)} /></label>`}
-    <p class="hint">${t("looked", { n: found.contexts })}</p>
+    ${found.entries.length > 0 && html`<p class="hint">${t("looked", { n: found.contexts })}</p>`}
     <ul class="lines">${rows.slice(0, MOST).map((each) => html`<${Entry} key=${each.name} session=${session} entry=${each} changed=${changed} />`)}</ul>
   <//>`;
 }

@@ -5,10 +5,13 @@ import { language, useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
 import { brief, Text } from "../lib/text.js";
 import { Failed, Part, Read, TurnLink, useRun } from "../parts/common.js";
-import { Correct, Undo } from "../parts/correcting.js";
+import { Correct, Said, Undo } from "../parts/correcting.js";
 import { inShort } from "../parts/events.js";
+import now from "../words/now.js";
 import words from "../words/memories.js";
 
+const BY = ["edit", "curation", "rules"];
+const NONE = { entities: [], former: {} };
 const MOST = 40; // Rows of a list before one asks for more.
 
 export function Page({ session }) {
@@ -18,21 +21,28 @@ export function Page({ session }) {
   const changes = useRead(path`api/sessions/${session}/changes`);
   const entities = useRead(path`api/sessions/${session}/entities`);
   const curation = useRead(path`api/sessions/${session}/curation`);
-  const [said, say] = useState("");
-  const reload = () => Promise.all([memories.reload(), changes.reload(), curation.reload()]);
+  const n = useWords(now);
+  const [said, say] = useState(null);
+  const reload = () => Promise.all([memories.reload(), changes.reload(), entities.reload(), curation.reload()]);
   useLive(session, reload);
   const changed = () => {
-    say(t("saved"));
+    say({ text: n("saved") });
     reload();
   };
-  return html`<div role="status" aria-live="polite">${said && html`<p class="notice good" data-item="said">${said}</p>`}</div>
+  const named = entities.data || entities.error; // No change is shown with ids that names are still read for.
+  return html`<${Said} said=${said} say=${say} session=${session} reload=${reload} />
     <${Read} from=${memories}>${memories.data && html`<${Learned} session=${session} found=${memories.data} query=${query} ask=${ask} changed=${changed} />`}<//>
-    <${Waiting} session=${session} rows=${(changes.data?.changes ?? []).filter((each) => each.waiting)} entities=${entities.data?.entities ?? []} changed=${changed} />
+    <${Waiting} session=${session} rows=${named ? (changes.data?.changes ?? []).filter((each) => each.waiting) : []} names=${entities.data ?? NONE} changed=${changed} />
     <div class="columns">
-      <${Read} from=${changes} beside=${[memories]}>${changes.data && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} entities=${entities.data?.entities ?? []} changed=${changed} />`}<//>
+      <${Read} from=${changes} beside=${[memories]}>${changes.data && named && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} names=${entities.data ?? NONE} changed=${changed} />`}<//>
       <${Read} from=${curation} beside=${[memories, changes]}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} changed=${changed} />
         <${Story} rows=${curation.data.story} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} />`}<//>
     </div>`;
+}
+
+/** A change in words. A model's proposal has its own; what the rules do is said in the reader's language. */
+function summed(change, { entities, former }) {
+  return (change.by !== "rules" && change.summary) || inShort(change.events, entities, former);
 }
 
 function Learned({ session, found, query, ask, changed }) {
@@ -78,7 +88,7 @@ function Memory({ session, here, record, changed }) {
 }
 
 /** Proposals that wait, always by the same rule: nothing of them counts until a person says so. */
-function Waiting({ session, rows, entities, changed }) {
+function Waiting({ session, rows, names, changed }) {
   const t = useWords(words);
   const [run, running, error] = useRun();
   const [editing, edit] = useState(null);
@@ -96,7 +106,7 @@ function Waiting({ session, rows, entities, changed }) {
   return rows.length > 0 && html`<${Part} name="waiting" title=${t("waiting")} aside=${html`<span class="tag warn">${rows.length}</span>`}>
     <p class="hint">${t("waitingHelp")}</p><${Failed} error=${error} />
     <ul class="lines">${rows.slice(0, MOST).map((each) => html`<li key=${each.id} data-item="proposal" data-name=${each.id}>
-      <div class="line"><span class="says"><${Text} value=${each.summary || inShort(each.events, entities)} /><small>${each.by}</small></span><span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} /></span></div>
+      <div class="line"><span class="says"><${Text} value=${summed(each, names)} /><small>${each.by}</small></span><span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} /></span></div>
       <div class="actions"><button type="button" class="main" data-action="accept" disabled=${running} onClick=${() => decide(each.id, "accept")}>${t("accept")}</button>
         ${learned(each) && html`<button type="button" data-action="edit" aria-expanded=${editing === each.id} onClick=${() => edit(editing === each.id ? null : each.id)}>${t("edit")}</button>`}
         <button type="button" data-action="refuse" disabled=${running} onClick=${() => decide(each.id, "refuse")}>${t("refuse")}</button></div>
@@ -105,17 +115,17 @@ function Waiting({ session, rows, entities, changed }) {
   <//>`;
 }
 
-function Changes({ session, rows, entities, changed }) {
+function Changes({ session, rows, names, changed }) {
   const t = useWords(words);
   const [most, show] = useState(MOST);
   const latest = [...rows].reverse();
   return html`<${Part} name="changes" title=${t("changes")}>
     ${rows.length === 0 && html`<p class="none">${t("noChanges")}</p>`}
-    <ul class="lines">${latest.slice(0, most).map((each) => html`<li key=${each.id} class="line" data-item="change" data-name=${each.id} data-undone=${Boolean(each.undone)}>
-      <span class="says">${each.undone ? html`<del><${Text} value=${each.summary || inShort(each.events, entities)} most=${160} /></del> <span class="tag">${t("undone")}</span>` : html`<${Text} value=${each.summary || inShort(each.events, entities)} most=${160} />`}
-        <small>${each.by === "edit" || each.by === "curation" ? t(`by_${each.by}`) : each.by}</small></span>
+    <ul class="lines">${latest.slice(0, most).map((each) => html`<li key=${each.id} class="line long" data-item="change" data-name=${each.id} data-undone=${Boolean(each.undone)}>
+      <span class="says">${each.undone ? html`<del><${Text} value=${summed(each, names)} most=${160} /></del> <span class="tag">${t("undone")}</span>` : html`<${Text} value=${summed(each, names)} most=${160} />`}
+        <small>${BY.includes(each.by) ? t(`by_${each.by}`) : each.by}</small></span>
       <span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} />
-        <${Undo} session=${session} change=${each.undone ?? each.id} word=${each.undone ? t("redo") : null} about=${brief(each.summary || inShort(each.events, entities))} done=${changed} /></span></li>`)}</ul>
+        <${Undo} session=${session} change=${each.undone ?? each.id} word=${each.undone ? t("redo") : null} about=${brief(summed(each, names))} done=${changed} /></span></li>`)}</ul>
     ${latest.length > most && html`<button type="button" data-action="more" onClick=${() => show(most + MOST)}>${t("more")}</button>`}
   <//>`;
 }
@@ -154,8 +164,8 @@ function Reviews({ rows }) {
   const t = useWords(words);
   const latest = [...rows].reverse().slice(0, MOST);
   return html`<${Part} name="reviews" title=${t("reviews")}>${rows.length === 0 && html`<p class="none">${t("noReviews")}</p>`}
-    ${latest.map((each) => html`<details key=${`${each.curator} ${each.turn_id}`} data-item="review"><summary>${t("span", { first: each.since + 1, last: each.turn, name: each.curator })}
-      <span class="tag good">${t("accepted", { n: each.accepted.length })}</span>${each.refused.length > 0 && html` <span class="tag warn">${t("refused", { n: each.refused.length })}</span>`}</summary>
+    ${latest.map((each) => html`<details key=${`${each.curator} ${each.turn_id}`} data-item="review"><summary>${t("span", { first: each.since + 1, last: each.turn, name: each.curator === "rules" ? t("by_rules") : each.curator })}
+      ${" "}<span class="tag good">${t("accepted", { n: each.accepted.length })}</span>${each.refused.length > 0 && html` <span class="tag warn">${t("refused", { n: each.refused.length })}</span>`}</summary>
       ${each.notice && html`<p class="notice warn"><${Text} value=${each.notice} /></p>`}
       <ul>${each.accepted.map((one, at) => html`<li key=${at}><${Text} value=${one.summary} most=${240} /></li>`)}
         ${each.refused.map((one, at) => html`<li key=${`no ${at}`}><del><${Text} value=${one.summary} most=${200} /></del> <span class="hint"><${Text} value=${one.reason} /></span></li>`)}</ul></details>`)}<//>`;

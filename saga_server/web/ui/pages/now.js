@@ -6,8 +6,8 @@ import { useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
 import { to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
-import { Part, Read, TurnLink } from "../parts/common.js";
-import { By, Correct, spoken, Undo } from "../parts/correcting.js";
+import { Few, Part, Read, TurnLink } from "../parts/common.js";
+import { By, Correct, Said, spoken, Undo } from "../parts/correcting.js";
 import words from "../words/now.js";
 
 export function Page({ session, params }) {
@@ -15,17 +15,17 @@ export function Page({ session, params }) {
   const turn = params.turn ?? null;
   const lines = useRead(path`api/sessions/${session}/lines`, { turn });
   const state = useRead(path`api/sessions/${session}/state`, { turn });
-  const [said, say] = useState("");
+  const [said, say] = useState(null);
   const reload = () => Promise.all([lines.reload(), state.reload()]);
   useLive(session, reload);
-  const changed = (text) => {
-    say(text);
+  const changed = (text, change) => {
+    say({ text, change });
     reload();
   };
   return html`<${Read} from=${lines}>${lines.data && html`
     <p class="hint" data-item="head" data-turn=${lines.data.turn_id}>${t("head", { n: lines.data.turn })}</p>
     ${turn && html`<p class="notice warn">${t("past", { n: lines.data.turn })} <a href=${to("now", { turn: null })}>${t("toHead")}</a></p>`}
-    <div role="status" aria-live="polite">${said && html`<p class="notice good" data-item="said">${said}</p>`}</div>
+    <${Said} said=${said} say=${say} session=${session} reload=${reload} />
     <${Board} session=${session} turn=${turn} known=${lines.data} problems=${state.data?.problems ?? []} changed=${changed} />
   `}<//>`;
 }
@@ -47,28 +47,28 @@ function Board({ session, turn, known, problems, changed }) {
       add=${{ label: t("addRelation"), ...forms(t, known.player).relation }} />
     <${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t).dead }} />
     <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} />
-    <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} add=${{ label: t("addNote"), ...forms(t).note }} />
-    ${problems.length > 0 && html`<${Part} name="problems" title=${t("problems")}><ul class="lines">
-      ${problems.map((each, at) => html`<li key=${at} class="line"><span class="says"><${Text} value=${each.text} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`)}
-    </ul><//>`}
+    <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} few=${6} add=${{ label: t("addNote"), ...forms(t).note }} />
+    ${problems.length > 0 && html`<${Part} name="problems" title=${t("problems")}><p class="hint">${t("problemsHelp")}</p>
+      <${Few} rows=${[...problems].reverse()} most=${6} row=${(each, at) => html`<li key=${at} class="line"><span class="says"><${Text} value=${each.text} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`} /><//>`}
   </div>`;
 }
 
-function Group({ name, title, none, lines, rest = [], add, ...about }) {
+function Group({ name, title, none, help, lines, rest = [], few = 12, add, ...about }) {
   const t = useWords(words);
   const [adding, open] = useState(false);
   const most = Math.max(10, ...[...lines, ...rest].map((each) => Math.abs(each.number ?? 0)));
   const done = (made) => {
     open(false);
-    if (made) about.changed(t("saved"));
+    if (made) about.changed(t("saved"), made.change);
   };
   const button = add && html`<button type="button" class="quiet" data-action="add" aria-expanded=${adding} onClick=${() => open(!adding)}>+ ${add.label}</button>`;
   const row = (each) => html`<${Line} key=${`${each.kind} ${each.subject_id} ${each.other_id}`} line=${each} most=${most} ...${about} />`;
   return html`<${Part} name=${name} title=${title} aside=${button}>
     ${adding && html`<${Correct} session=${about.session} turn=${about.turn} fields=${add.fields} make=${add.make} done=${done} />`}
+    ${help && lines.length > 0 && html`<p class="hint">${help}</p>`}
     ${lines.length + rest.length === 0 && none && html`<p class="none">${none}</p>`}
-    <ul class="lines">${lines.map(row)}</ul>
-    ${rest.length > 0 && html`<details data-item="others" open=${lines.length === 0}><summary>${t("others", { n: rest.length })}</summary><ul class="lines">${rest.map(row)}</ul></details>`}
+    <${Few} rows=${lines} most=${few} row=${row} />
+    ${rest.length > 0 && html`<details data-item="others" open=${lines.length === 0}><summary>${t("others", { n: rest.length })}</summary><${Few} rows=${rest} row=${row} /></details>`}
   <//>`;
 }
 
@@ -78,7 +78,7 @@ function Line({ line, most, session, turn, changed }) {
   const form = editing && { edit: edits(line, t), off: offs(line) }[editing];
   const done = (made) => {
     open(null);
-    if (made) changed(t("saved"));
+    if (made) changed(t("saved"), made.change);
   };
   const about = spoken(line, t);
   const off = offs(line);
@@ -151,6 +151,7 @@ function edits(line, t) {
       ],
       make: ({ type, strength }) => ({ kind: "relation", from: line.subject_id, to: line.other_id, type, strength }),
     };
+    case "note": return { fields: [{ name: "text", label: t("text"), kind: "long", value: line.text }], make: ({ text }) => ({ kind: "unnote", remark: line.text, text }) };
     default: return null;
   }
 }
@@ -160,6 +161,7 @@ function offs(line) {
   switch (line.kind) {
     case "present": return { label: "leave", fields: [], make: () => ({ kind: "parted", who: line.subject_id }) };
     case "status": return { label: "alive", fields: [], make: () => ({ kind: "status", who: line.subject_id, status: "alive" }) };
+    case "note": return line.change ? null : { label: "untrue", fields: [], make: () => ({ kind: "unnote", remark: line.text }) };
     case "event": return { label: "closeEvent", fields: [], make: () => ({ kind: "close", event: line.subject_id }) };
     default: return null;
   }

@@ -5,10 +5,11 @@ import { useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
 import { go, keep, to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
-import { Part, Read, TurnLink } from "../parts/common.js";
-import { Correct } from "../parts/correcting.js";
-import { inShort } from "../parts/events.js";
+import { Few, Part, Read, TurnLink } from "../parts/common.js";
+import { Correct, Said } from "../parts/correcting.js";
+import { condition, factName, inShort } from "../parts/events.js";
 import { Graph } from "../parts/graph.js";
+import now from "../words/now.js";
 import words from "../words/people.js";
 
 const KINDS = { Character: "character", Location: "location", Item: "item", Event: "event" };
@@ -18,24 +19,24 @@ const FEW = 14; // Names of a kind up to which they are listed at once.
 const LIST = 300; // Names that the list shows before one searches.
 
 export function Page({ session, params }) {
-  const t = useWords(words);
   const turn = params.at ?? null;
   const graph = useRead(path`api/sessions/${session}/graph`, { turn });
   const entities = useRead(path`api/sessions/${session}/entities`);
   const summary = useRead(path`api/sessions/${session}`);
-  const [said, say] = useState("");
+  const n = useWords(now);
+  const [said, say] = useState(null);
   const reload = () => Promise.all([graph.reload(), entities.reload(), summary.reload()]);
   useLive(session, reload);
-  const changed = () => {
-    say(t("saved"));
+  const changed = (made) => {
+    say({ text: n("saved"), change: made.change });
     reload();
   };
   const depth = summary.data?.depth ?? 0;
-  return html`<div role="status" aria-live="polite">${said && html`<p class="notice good" data-item="said">${said}</p>`}</div>
+  return html`<${Said} said=${said} say=${say} session=${session} reload=${reload} />
     <${Slider} at=${turn === null ? depth : Number(turn)} depth=${depth} />
     <div class="split people">
       <div>${params.who
-        ? html`<${One} key=${params.who} session=${session} id=${params.who} turn=${turn} all=${entities.data?.entities ?? []} changed=${changed} />`
+        ? (entities.data || entities.error) && html`<${One} key=${params.who} session=${session} id=${params.who} turn=${turn} all=${entities.data?.entities ?? []} former=${entities.data?.former ?? {}} changed=${changed} />`
         : html`<${Read} from=${entities}>${entities.data && html`<${List} all=${entities.data.entities} />`}<//>`}</div>
       <${Read} from=${graph} beside=${params.who ? [] : [entities]}>${graph.data && html`<${Drawn} found=${graph.data} who=${params.who} />`}<//>
     </div>`;
@@ -49,8 +50,12 @@ function Slider({ at, depth }) {
     move(null);
     keep({ at: Number(event.target.value) >= depth ? null : event.target.value });
   };
-  return html`<label data-item="slider">${t("slider", { n: shown, all: depth })}
-    <input type="range" min="0" max=${depth} value=${shown} data-action="time" onInput=${(event) => move(Number(event.target.value))} onChange=${leave} /></label>`;
+  const step = (by) => keep({ at: shown + by >= depth ? null : String(shown + by) });
+  return html`<div class="slider" data-item="slider">
+    <button type="button" data-action="earlier" disabled=${shown <= 0} aria-label=${t("earlier")} onClick=${() => step(-1)}>←</button>
+    <label>${t("slider", { n: shown, all: depth })}
+      <input type="range" min="0" max=${depth} value=${shown} data-action="time" onInput=${(event) => move(Number(event.target.value))} onChange=${leave} /></label>
+    <button type="button" data-action="later" disabled=${shown >= depth} aria-label=${t("later")} onClick=${() => step(1)}>→</button></div>`;
 }
 
 // -- the graph -----------------------------------------------------------------------------------------------------
@@ -103,7 +108,7 @@ function List({ all }) {
 
 // -- one of them ---------------------------------------------------------------------------------------------------
 
-function One({ session, id, turn, all, changed }) {
+function One({ session, id, turn, all, former, changed }) {
   const t = useWords(words);
   const one = useRead(path`api/sessions/${session}/entities/${id}`, { turn });
   const [editing, edit] = useState(null);
@@ -112,7 +117,7 @@ function One({ session, id, turn, all, changed }) {
   const done = (made) => {
     edit(null);
     if (!made) return;
-    changed();
+    changed(made);
     one.reload();
   };
   const forms = found && corrections(t, found, all);
@@ -130,8 +135,23 @@ function One({ session, id, turn, all, changed }) {
     ${found.knowledge.length > 0 && html`<h3>${t("knowledge")}</h3><ul>${found.knowledge.map((each, at) => html`<li key=${at}><${Text} value=${each.text} /></li>`)}</ul>`}
     <h3>${t("history")}</h3>
     ${found.history.length === 0 && html`<p class="none">${t("noHistory")}</p>`}
-    <ul class="lines">${found.history.map((each) => html`<li key=${each.turn_id} class="line"><span class="says"><${Text} value=${inShort(each.events, [...all, found])} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`)}</ul>
+    <${Few} rows=${eventful(found.history)} most=${8} row=${(each) => html`<li key=${each.turn_id} class="line"><span class="says"><${Text} value=${inShort(each.events, [...all, found], former)} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`} />
   <//>`}<//>`;
+}
+
+/** A history without the turns in which somebody was merely still here. Latest first, as it came. */
+function eventful(history) {
+  let here = false;
+  const rows = [];
+  for (const each of [...history].reverse()) {
+    const events = each.events.filter(({ t: kind }) => {
+      if (kind === "met" && here) return false;
+      here = kind === "met" || (here && kind !== "separated");
+      return true;
+    });
+    if (events.length) rows.unshift({ ...each, events });
+  }
+  return rows;
 }
 
 function Link({ id, name }) {
@@ -142,10 +162,14 @@ function Names({ title, rows }) {
   return rows.length > 0 && html`<h3>${title}</h3><p>${rows.slice(0, 60).map((each, at) => html`${at > 0 && ", "}<${Link} key=${each.id} ...${each} />${each.quantity > 1 && ` × ${each.quantity}`}`)}</p>`;
 }
 
+const INNER = ["is_player", "status_since", "max_hp"]; // What SAGA counts with, or shows with another.
+
 function Facts({ facts }) {
   const t = useWords(words);
-  const rows = Object.entries(facts).filter(([name]) => name !== "status_since");
-  return rows.length > 0 && html`<h3>${t("facts")}</h3><dl class="rows">${rows.map(([name, value]) => html`<div key=${name}><dt>${brief(name, 40)}</dt>
+  const n = useWords(now);
+  const shown = { ...facts, hp: facts.max_hp ? `${facts.hp} / ${facts.max_hp}` : facts.hp, status: facts.status && condition(facts.status, n) };
+  const rows = Object.entries(shown).filter(([name, value]) => !INNER.includes(name) && value !== undefined && value !== null);
+  return rows.length > 0 && html`<h3>${t("facts")}</h3><dl class="rows" data-item="facts">${rows.map(([name, value]) => html`<div key=${name}><dt>${brief(factName(name, t), 40)}</dt>
     <dd><${Text} value=${Array.isArray(value) ? value.join(", ") : value} /></dd></div>`)}</dl>`;
 }
 
@@ -153,8 +177,9 @@ function corrections(t, found, all) {
   const others = all.filter((each) => each.kind === found.kind && each.id !== found.id);
   return {
     rename: { fields: [{ name: "name", label: t("newName"), value: found.name }], make: ({ name }) => ({ kind: "rename", who: found.id, name }) },
-    ...(others.length && !found.player ? { merge: { help: t("mergeHelp"), fields: [{ name: "into", label: t("into"), options: others.map((each) => ({ value: each.id, label: brief(each.name, 60) })) }], make: ({ into }) => ({ kind: "merge", one: found.id, into }) } } : {}),
-    ...(found.aliases.length ? { split: { fields: [{ name: "name", label: t("splitName"), options: found.aliases.map((each) => ({ value: each, label: brief(each, 60) })) }], make: ({ name }) => ({ kind: "split", of: found.id, name }) } } : {}),
-    ...(found.player ? {} : { forget: { fields: [], make: () => ({ kind: "forget", who: found.id }) } }),
+    ...(found.kind === "character" && !found.player ? { move: { fields: [{ name: "place", label: t("newPlace"), value: found.place?.name ?? "" }], make: ({ place }) => ({ kind: "move", who: found.id, place }) } } : {}),
+    ...(others.length && !found.player ? { merge: { help: t("mergeHelp"), says: ({ into }) => t("mergeSays", { one: brief(found.name, 60), into: brief(others.find((each) => each.id === into).name, 60) }), fields: [{ name: "into", label: t("into"), options: others.map((each) => ({ value: each.id, label: brief(each.name, 60) })) }], make: ({ into }) => ({ kind: "merge", one: found.id, into }) } } : {}),
+    ...(found.aliases.length ? { split: { help: t("splitHelp"), fields: [{ name: "name", label: t("splitName"), options: found.aliases.map((each) => ({ value: each, label: brief(each, 60) })) }], make: ({ name }) => ({ kind: "split", of: found.id, name }) } } : {}),
+    ...(found.player ? {} : { forget: { help: t("forgetHelp"), fields: [], make: () => ({ kind: "forget", who: found.id }) } }),
   };
 }

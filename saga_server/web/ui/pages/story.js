@@ -1,6 +1,6 @@
 // Story: the tree of turns, rows without a branch as one; a turn with what it said, changed and cost; timelines.
 import { html, useEffect, useRef, useState } from "../lib/dom.js";
-import { path, read, useRead, write } from "../lib/api.js";
+import { BASE, download, path, read, send, useRead, write } from "../lib/api.js";
 import { language, useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
 import { keep, to } from "../lib/router.js";
@@ -21,7 +21,7 @@ export function Page({ session, params }) {
   useLive(session, () => [tree.reload(), names.reload()]);
   const reload = () => Promise.all([tree.reload(), names.reload()]);
   return html`<div class="split">
-    <div>${params.turn
+    <div class=${params.turn ? "" : "after"}>${params.turn
       ? html`<${Turn} key=${params.turn} session=${session} id=${params.turn} head=${tree.data?.head} changed=${reload} />`
       : html`<p class="hint wideOnly">${t("openHint")}</p>`}
       <${Read} from=${names}>${names.data && html`<${Timelines} session=${session} found=${names} open=${params.turn} changed=${reload} />`}<//>
@@ -118,7 +118,7 @@ function Turn({ session, id, head, changed }) {
       <a href=${to("now", { turn: found.head ? null : id })} data-action="now">${t("nowThere")}</a>
       <a href=${to("why", { turn: id })} data-action="why">${t("whyThere")}</a>
     </div>
-    <${Name} session=${session} turn=${id} changed=${changed} />
+    <${PlayOn} session=${session} turn=${id} changed=${changed} />
     ${!found.active && found.parent && html`<${Prune} session=${session} found=${found} changed=${changed} />`}
   <//>`}<//>`;
 }
@@ -134,6 +134,27 @@ function Bills({ bills }) {
 async function edited(session, method, where, body) {
   const { tag } = await read(path`api/sessions/${session}/timelines`);
   return write(method, where, body, { condition: tag });
+}
+
+/** How one goes on at a turn: in the frontend's own chat, with that chat made anew, or at an address of its own. */
+function PlayOn({ session, turn, changed }) {
+  const t = useWords(words);
+  const [run, running, error] = useRun();
+  const save = () => run(async () => {
+    const blob = await (await send("GET", path`api/sessions/${session}/export`, { query: { format: "sillytavern", head: turn } })).blob();
+    download(blob, `${turn}.jsonl`);
+  });
+  return html`<details data-item="play-on"><summary><strong>${t("playOn")}</strong></summary>
+    <p>${t("playHelp")}</p>
+    <p>${t("playGone")}</p>
+    <p><button type="button" data-action="chat" disabled=${running} onClick=${save}>${t("playChat")}</button></p>
+    <${Failed} error=${error} />
+    <${Name} session=${session} turn=${turn} changed=${changed} /></details>`;
+}
+
+/** The base URL at which a named place goes on. */
+function addressOf(enter) {
+  return new URL(`s/${encodeURIComponent(enter).replaceAll("%40", "@")}/v1`, BASE).href;
 }
 
 function Name({ session, turn, changed }) {
@@ -153,7 +174,7 @@ function Name({ session, turn, changed }) {
     <label>${t("nameField")}<input name="name" required maxlength="200" autocomplete="off" /></label>
     <button class="main" data-action="fork" disabled=${running}>${t("name")}</button>
     <${Failed} error=${error} />
-    <div role="status">${made && html`<p class="notice good">${t("named")}</p><${Copy} name=${t("goOn")} value=${made.enter} />`}</div>
+    <div role="status">${made && html`<p class="notice good">${t("named")}</p><${Copy} name=${t("goOn")} value=${addressOf(made.enter)} />`}</div>
   </form></details>`;
 }
 
@@ -226,7 +247,7 @@ function Compare({ session, rows, open }) {
   const [run, running, error] = useRun();
   const [found, put] = useState(null);
   const options = [
-    ...(open ? [{ value: open, label: t("thisTurn", { n: "…" }) }] : []),
+    ...(open ? [{ value: open, label: t("thisTurn") }] : []),
     ...rows.slice(0, 200).map((each) => ({ value: each.head, label: each.name ? brief(each.name, 40) : each.active ? t("theHead", { n: each.depth }) : t("endOf", { n: each.depth }) })),
   ];
   useEffect(() => put(null), [open]);

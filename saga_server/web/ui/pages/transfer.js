@@ -1,6 +1,6 @@
 // Import and export: drop a file, see what would come of it and what is left out, confirm; and take a session along.
 import { html, useRef, useState } from "../lib/dom.js";
-import { path, send, useRead } from "../lib/api.js";
+import { download, path, send, useRead } from "../lib/api.js";
 import { language, useWords } from "../lib/i18n.js";
 import { to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
@@ -57,7 +57,7 @@ function Import() {
     <p class="hint">${t("help")}</p>
     <div class=${`drop ${over ? "over" : ""}`} onDragOver=${(event) => { event.preventDefault(); mark(true); }} onDragLeave=${() => mark(false)} onDrop=${drop}>
       <label>${t("drop")} ${t("choose")}<input type="file" multiple data-action="files" onChange=${(event) => take(event.target.files)} /></label></div>
-    <div class="split"><label>${t("world")}<select data-action="world" value=${options.world} onChange=${(event) => change("world", event.target.value)}><option value=""></option>
+    <div class="split"><label>${t("world")}<select data-action="world" value=${options.world} onChange=${(event) => change("world", event.target.value)}><option value="">${t("noWorld")}</option>
         ${(library.data?.worlds ?? []).map((each) => html`<option key=${each.name} value=${each.name}>${brief(each.name, 40)}</option>`)}</select></label>
       <p><label class="check"><input type="checkbox" data-action="tell-card" checked=${options.tell_card} onChange=${(event) => change("tell_card", event.target.checked)} />${t("tellCard")}</label>
         <label class="check"><input type="checkbox" data-action="edited" checked=${options.edited} onChange=${(event) => change("edited", event.target.checked)} />${t("edited")}</label></p></div>
@@ -90,11 +90,7 @@ function Export({ session }) {
   const [run, running, error] = useRun();
   const save = () => run(async () => {
     const blob = await (await send("GET", path`api/sessions/${session}/export`)).blob();
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = `${session}.saga.jsonl`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    download(blob, `${session}.saga.jsonl`);
   });
   return html`<${Part} name="export" title=${t("export")}><p>${t("exportHelp")}</p>
     <p><button type="button" class="main" data-action="export" disabled=${running} onClick=${save}>${t("save")}</button></p>

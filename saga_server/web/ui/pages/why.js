@@ -39,11 +39,18 @@ function Context({ found, turn }) {
     ${found.late.length > 0 && html`<p class="notice warn">${t("late", { names: found.late.join(", ") })}</p>`}
     ${found.pieces.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${found.pieces} name="pieces" />`}
     ${found.skipped.length > 0 && html`<details data-item="skipped"><summary>${t("skipped")} (${found.skipped.length})</summary><p class="hint">${t("skippedHelp")}</p><${Pieces} rows=${found.skipped} name="left-out" /></details>`}
+    ${found.pages && html`<details data-item="summary"><summary>${t("pages")}</summary><pre dir="auto" tabindex="0">${harmless(found.pages)}</pre></details>`}
     ${found.text && html`<details data-item="whole"><summary>${t("whole")}</summary><pre dir="auto" tabindex="0" data-item="text">${harmless(found.text)}</pre></details>`}
   <//>`;
 }
 
-const TAGS = { told: "good", no_room: "warn", no_signal: "bad", faded_or_hidden: "warn" };
+const TAGS = { told: "good", in_front: "good", in_chat: "good", no_room: "warn", no_signal: "bad", faded_or_hidden: "warn" };
+
+/** What was said in a remembered turn: its text without the line of facts before it. */
+function said(text) {
+  const at = text.indexOf("> ");
+  return at > 0 ? text.slice(at + 2) : text;
+}
 
 function Ask({ session, turn }) {
   const t = useWords(words);
@@ -52,17 +59,17 @@ function Ask({ session, turn }) {
   const ask = (event) => {
     event.preventDefault();
     const text = new FormData(event.target).get("text");
-    run(async () => put((await read(path`api/sessions/${session}/untold`, { text, turn })).data.found));
+    run(async () => put((await read(path`api/sessions/${session}/untold`, { text, turn })).data));
   };
   return html`<${Part} name="untold" title=${t("ask")}>
     <p class="hint">${t("askHelp")}</p>
     <form class="stack" onSubmit=${ask}><label>${t("askLabel")}<input name="text" required maxlength="500" /></label>
       <p><button class="main" data-action="ask" disabled=${running}>${t("askDo")}</button></p></form>
     <${Failed} error=${error} />
-    <div role="status" aria-live="polite">${found && (found.length === 0 ? html`<p class="notice warn" data-item="unknown">${t("known")}</p>`
-      : html`<ul class="lines" data-item="answers">${found.map((each) => html`<li key=${`${each.kind} ${each.key}`} data-item="answer" data-reason=${each.reason}>
-        <p><span class=${`tag ${TAGS[each.reason]}`}>${each.kind === "turn" ? t("kind_turn", { n: each.turn }) : t(`kind_${each.kind}`)}</span> <strong>${t(`reason_${each.reason}`)}</strong></p>
-        <p><${Text} value=${each.text} most=${240} /></p><p class="hint">${t("share", { n: Math.round(each.share * 100) })}</p></li>`)}</ul>`)}</div>
+    <div role="status" aria-live="polite">${found && (found.found.length === 0 ? html`<p class="notice warn" data-item="unknown">${t("known")}</p>`
+      : html`<ul class="lines" data-item="answers">${found.found.map((each) => html`<li key=${`${each.kind} ${each.key}`} data-item="answer" data-reason=${each.reason}>
+        <p><span class=${`tag ${TAGS[each.reason]}`}>${each.kind === "turn" ? t("kind_turn", { n: each.turn }) : t(`kind_${each.kind}`)}</span> <strong>${t(found.anew && each.kind === "turn" && each.reason === "no_signal" ? "reason_unknown" : `reason_${each.reason}`)}</strong></p>
+        <p><${Text} value=${each.kind === "turn" ? said(each.text) : each.text} most=${240} /></p><p class="hint">${t("share", { n: Math.round(each.share * 100) })}</p></li>`)}</ul>`)}</div>
   <//>`;
 }
 

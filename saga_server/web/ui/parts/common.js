@@ -70,6 +70,15 @@ export function Part({ title, name, aside, children }) {
   </section>`;
 }
 
+/** The first `most` of many rows, and a button for the rest, as many again each time. `row` draws one. */
+export function Few({ rows, most = 12, row, ...list }) {
+  const t = useWords(words);
+  const [shown, show] = useState(most);
+  const left = rows.length - shown;
+  return html`<ul class="lines" ...${list}>${rows.slice(0, shown).map(row)}</ul>
+    ${left > 0 && html`<button type="button" class="quiet" data-action="rest" onClick=${() => show(shown + Math.max(most, 40))}>${t("rest", { n: left })}</button>`}`;
+}
+
 /** Whether something goes on, and the functions that start it and tell what went wrong: `[run, running, error]`. */
 export function useRun() {
   const [state, put] = useState({ running: false, error: null });

@@ -4,6 +4,7 @@ import { path, read, write } from "../lib/api.js";
 import { useWords } from "../lib/i18n.js";
 import { brief } from "../lib/text.js";
 import { Failed, useRun } from "./common.js";
+import { condition as conditionOf } from "./events.js";
 import shell from "../words/shell.js";
 import words from "../words/now.js";
 
@@ -17,7 +18,7 @@ export function spoken(line, t) {
     case "place": return `${t("place")}: ${brief(line.text) || t("nowhere")}`;
     case "present": return `${t("here")}: ${brief(line.text)}`;
     case "relation": return `${subject} → ${brief(line.other)}: ${brief(line.text)} (${line.number > 0 ? "+" : ""}${line.number})`;
-    case "status": return `${subject} · ${t("status")}: ${brief(line.text)}`;
+    case "status": return `${subject} · ${t("status")}: ${brief(conditionOf(line.text, t))}`;
     default: return brief(line.text, 120);
   }
 }
@@ -39,50 +40,56 @@ export function Lines({ effect }) {
     ${is && html`<ins><bdi>${spoken(is, t)}</bdi></ins>${!was && ` ${t("new")}`}`}</li>`)}</ul>`;
 }
 
-
 /**
  * A form for one correction. `fields` are `{ name, label, value, kind }`; `make` turns what was entered into the body
- * of the request. `done` is called when it was made or called off.
+ * of the request, `says` into a sentence about what comes of it that no line shows. Where nothing is to be entered,
+ * what would change is shown at once. `done` is called with the answer when it was made, with nothing when called off.
  */
-export function Correct({ session, turn, fields, make, done, condition }) {
+export function Correct({ session, turn, fields, make, says, done, condition }) {
   const t = useWords(words);
   const s = useWords(shell);
   const [run, running, error] = useRun();
   const [ready, put] = useState(null);
   const form = useRef(null);
   const tag = useRef(null);
-  useEffect(() => form.current.querySelector("input, select, textarea, button")?.focus(), []);
+  useEffect(() => {
+    if (ready && fields.length === 0) form.current.querySelector("[data-action=save]").focus();
+  }, [ready]);
   const where = path`api/sessions/${session}/changes`;
   const body = () => ({ ...make(Object.fromEntries(new FormData(form.current))), ...(turn ? { turn } : {}) });
   const look = (event) => {
-    event.preventDefault();
-    run(async () => {
+    event?.preventDefault();
+    return run(async () => {
       // The changes as they are now: if anybody makes another before this one, SAGA refuses it and says so.
       tag.current = condition ?? (await read(where)).tag;
       const wanted = body();
       put({ wanted, found: await write("POST", where, wanted, { query: { dry_run: 1 } }) });
     });
   };
+  useEffect(() => {
+    if (fields.length === 0) look();
+    else form.current.querySelector("input, select, textarea")?.focus();
+  }, []);
   const save = () => run(async () => {
-    await write("POST", where, ready.wanted, { condition: tag.current });
-    done(true);
+    done(await write("POST", where, ready.wanted, { condition: tag.current }));
   });
-  const escape = (event) => event.key === "Escape" && done(false);
+  const escape = (event) => event.key === "Escape" && done(null);
   return html`<form class="edit" ref=${form} onSubmit=${look} onKeyDown=${escape} onInput=${() => put(null)} data-item="correction">
     <div class="fields">${fields.map((each) => html`<label key=${each.name}>${each.label}
       ${each.options
-        ? html`<select name=${each.name}>${each.options.map((one) => html`<option key=${one.value ?? one} value=${one.value ?? one} selected=${(one.value ?? one) === each.value}>${one.label ?? one}</option>`)}</select>`
+        ? html`<select name=${each.name} required>${each.value === undefined && html`<option value="">${t("choose")}</option>`}${each.options.map((one) => html`<option key=${one.value ?? one} value=${one.value ?? one} selected=${(one.value ?? one) === each.value}>${one.label ?? one}</option>`)}</select>`
         : each.kind === "long"
           ? html`<textarea name=${each.name} rows="3" required=${!each.free} defaultValue=${each.value ?? ""}></textarea>`
           : html`<input name=${each.name} type=${each.kind ?? "text"} defaultValue=${each.value ?? ""} required=${!each.free} min=${each.min} max=${each.max} autocomplete="off" />`}
     </label>`)}</div>
+    ${ready && says && html`<p data-item="says">${says(ready.wanted)}</p>`}
     ${ready && html`<${Effect} found=${ready.found} />`}
     <${Failed} error=${error} />
     <div class="actions">
       ${ready
         ? html`<button type="button" class="main" data-action="save" disabled=${running} onClick=${save}>${t("confirm")}</button>`
         : html`<button class="main" data-action="preview" disabled=${running}>${t("preview")}</button>`}
-      <button type="button" data-action="cancel" onClick=${() => done(false)}>${s("cancel")}</button>
+      <button type="button" data-action="cancel" onClick=${() => done(null)}>${s("cancel")}</button>
     </div>
   </form>`;
 }
@@ -107,3 +114,18 @@ export function By({ line }) {
   return html`<span class="tag" title=${t("byWhom", { who: t(`by_${line.by}`) })} data-item="by" data-by=${line.by}>${t(`by_${line.by}`)}</span>`;
 }
 
+/**
+ * That something was changed, in sight wherever one is on the page, and a button that undoes it. `said` is
+ * `{ text, change }`; `say` puts another in its place.
+ */
+export function Said({ said, say, session, reload }) {
+  const t = useWords(words);
+  const s = useWords(shell);
+  const undone = () => {
+    say({ text: t("undone") });
+    reload();
+  };
+  return html`<div class="said" role="status" aria-live="polite">${said && html`<div class="notice good line" data-item="said"><span class="says">${said.text}</span>
+    <span class="from">${said.change && html`<${Undo} session=${session} change=${said.change} about=${said.text} done=${undone} />`}
+      <button type="button" class="quiet" data-action="dismiss" onClick=${() => say(null)}>${s("close")}</button></span></div>`}</div>`;
+}

@@ -2,15 +2,37 @@
 import { language, wordsOf } from "../lib/i18n.js";
 import { harmless } from "../lib/text.js";
 import table from "../words/events.js";
+import now from "../words/now.js";
+import people from "../words/people.js";
 
-/** What happened and its words. `entities` are those that the story knows. */
-export function inShort(events, entities) {
-  const t = wordsOf(table, language.get());
-  const names = new Map(entities.map((each) => [each.id, each.name]));
-  const word = (value) => (Array.isArray(value) ? value.map(word).join(", ") : names.get(value) ?? String(value));
-  return events.map(({ t: kind, ...rest }) => {
-    const parts = Object.entries(rest).filter(([name, value]) => value !== null && name !== "event" && name !== "id" && (typeof value !== "object" || Array.isArray(value)));
-    const said = [...parts.map(([, value]) => word(value)), rest.record?.text].filter(Boolean).join(", ");
-    return harmless(`${kind in table.en ? t(kind) : kind.replaceAll("_", " ")}: ${said}`);
-  }).join(" · ");
+/** What somebody's condition is called; a word of the story's own stays as it is. */
+export function condition(status, t) {
+  return `s_${status}` in now.en ? t(`s_${status}`) : status;
+}
+
+/** What a fact is called; one that a person made up stays as it is. */
+export function factName(name, t) {
+  return `f_${name}` in people.en ? t(`f_${name}`) : name;
+}
+
+/**
+ * What happened, a sentence for each event. `entities` are those that the story knows, `former` the names of those that
+ * it knows no more, by id.
+ */
+export function inShort(events, entities, former = {}) {
+  const chosen = language.get();
+  const t = wordsOf(table, chosen);
+  const names = new Map([...Object.entries(former), ...entities.map((each) => [each.id, each.name])]);
+  const word = (value) => (Array.isArray(value) ? value.map(word).join(", ") : names.get(value) ?? String(value ?? "").slice(0, 400));
+  const said = events.map(({ t: kind, record, ...rest }) => {
+    if (!(kind in table.en)) throw new Error(`no sentence for ${kind}`);
+    const values = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, word(value)]));
+    if (record?.text) values.text = record.text;
+    if (rest.amount !== undefined) values.amount = rest.amount > 0 ? `+${rest.amount}` : String(rest.amount);
+    if (rest.quantity !== undefined && rest.quantity !== 1) values.item += ` × ${rest.quantity}`;
+    if (kind === "status_changed") values.status = condition(rest.status, wordsOf(now, chosen));
+    if (kind === "attribute_set") values.name = factName(rest.name, wordsOf(people, chosen));
+    return t(kind, { amount: "", value: "–", type: "", text: "–", ...values }).trim();
+  });
+  return harmless([...new Set(said)].join(" · "));
 }

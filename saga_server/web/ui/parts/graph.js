@@ -68,6 +68,9 @@ export function Graph({ nodes, edges, label, left, open, chosen }) {
         name: "cose", animate: false, randomize: false, fit: true, padding: 28, numIter: 600, nodeDimensionsIncludeLabels: true,
         idealEdgeLength: () => 70, nodeRepulsion: () => 9_000, componentSpacing: 60, gravity: 0.6,
       }).run();
+      // Drawn small, names stay as large as can be read.
+      const grown = Math.min(2, Math.max(1, 0.95 / made.current.zoom()));
+      made.current.style().selector("node").style({ "font-size": 12 * grown, "text-max-width": 120 * grown }).selector("edge[kind='RELATES_TO']").style({ "font-size": 10 * grown }).update();
       made.current.on("tap", "node", (event) => open(event.target.id()));
       left(found.left);
       say(true);

@@ -12,14 +12,17 @@ function called(t, prefix, name) {
 export function Pieces({ rows, name }) {
   const t = useWords(table);
   return html`<ul class="lines" data-item=${name}>${rows.map((each) => html`<li key=${each.key} data-item="piece" data-source=${each.source} data-key=${each.key}>
-    <div class="line"><span class="says"><${Text} value=${each.text} most=${500} /></span><span class="from"><span class="tag">${t("tokens", { n: each.tokens })}</span></span></div>
+    <div class="line long"><span class="says"><${Text} value=${each.text} most=${500} /></span><span class="from"><span class="tag">${t("tokens", { n: each.tokens })}</span></span></div>
     <p class="signals"><span class="tag good">${called(t, "s_", each.source)}</span> <${Signals} why=${each.why} score=${each.score} /></p></li>`)}</ul>`;
 }
 
+/** What spoke for a piece, the strongest first; the figures below, for whoever wants them. */
 function Signals({ why, score }) {
   const t = useWords(table);
-  const parts = Object.entries(why).filter(([, value]) => value !== 0);
+  const parts = Object.entries(why).filter(([, value]) => value !== 0).sort((one, other) => other[1] - one[1]);
   const number = (value) => value.toLocaleString(language.get(), { maximumFractionDigits: 2 });
   if (!parts.length) return html`<span class="hint">${t("always")}</span>`;
-  return html`<span class="hint">${parts.map(([name, value]) => `${called(t, "w_", name)} ${value > 0 ? "+" : ""}${number(value)}`).join(" · ")} → ${t("worth", { n: number(score) })}</span>`;
+  const names = [...new Set(parts.filter(([, value]) => value > 0).map(([name]) => called(t, "w_", name)))];
+  return html`<details class="figures"><summary class="hint">${t("because", { names: names.slice(0, 3).join(", ") })}</summary>
+    <p class="hint">${parts.map(([name, value]) => `${called(t, "w_", name)} ${value > 0 ? "+" : ""}${number(value)}`).join(" · ")} → ${t("worth", { n: number(score) })}</p></details>`;
 }

@@ -13,6 +13,7 @@ export default {
     copy: "Copy", copied: "Copied", live: "Live", connecting: "Connecting …", fleeting: "Also the fleeting ones ({n})",
     untitled: "Story of {date}", leave: "Forget the key", changedMeanwhile: "Somebody changed it meanwhile.",
     noWords: "Something went wrong in this page: {text}", toHealth: "What helps: see Health", unread: "no session can be read",
+    rest: { "one": "Show {n} more", "other": "Show {n} more" },
   },
   ko: {
     pages: "페이지", menu: "메뉴", skip: "본문으로", session: "세션", noSession: "아직 세션이 없습니다",
@@ -27,6 +28,7 @@ export default {
     copy: "복사", copied: "복사됨", live: "실시간", connecting: "연결 중 …", fleeting: "스쳐 간 세션도 보기 ({n})",
     untitled: "{date}의 이야기", leave: "키 지우기", changedMeanwhile: "그사이 다른 곳에서 변경되었습니다.",
     noWords: "이 페이지에서 오류가 발생했습니다: {text}", toHealth: "해결 방법은 ‘상태’ 페이지에서 확인하세요", unread: "세션을 읽을 수 없습니다",
+    rest: "{n}개 더 보기",
   },
   ja: {
     pages: "ページ", menu: "メニュー", skip: "本文へ", session: "セッション", noSession: "セッションはまだありません",
@@ -41,6 +43,7 @@ export default {
     copy: "コピー", copied: "コピーしました", live: "ライブ", connecting: "接続中 …", fleeting: "一度きりのセッションも表示 ({n})",
     untitled: "{date} の物語", leave: "キーを消去", changedMeanwhile: "その間に変更されました。",
     noWords: "このページでエラーが発生しました: {text}", toHealth: "対処方法は「状態」ページへ", unread: "セッションを読めません",
+    rest: "さらに {n} 件を表示",
   },
   zh: {
     pages: "页面", menu: "菜单", skip: "跳到正文", session: "会话", noSession: "还没有会话",
@@ -55,5 +58,6 @@ export default {
     copy: "复制", copied: "已复制", live: "实时", connecting: "连接中 …", fleeting: "也显示临时会话（{n}）",
     untitled: "{date} 的故事", leave: "清除密钥", changedMeanwhile: "在此期间内容已被更改。",
     noWords: "此页面出错：{text}", toHealth: "解决办法见“健康”页面", unread: "无法读取会话",
+    rest: "再显示 {n} 项",
   },
 };

@@ -1,0 +1,33 @@
+"""What was called what before it was joined with another, or forgotten: records of the story still have its id."""
+
+from __future__ import annotations
+
+from saga_core.model import Delta, Forgotten, Introduced, Merged
+from saga_core.sessions import LiveSession
+
+
+async def former_names(live: LiveSession, turn: str) -> dict[str, str]:
+    """The ids that the state at ``turn`` knows no more, and the name that each had last."""
+    known = (await live.state(turn)).entities
+    found: dict[str, str] = {}
+    for node in live.tree.path(turn):
+        later = live.amendments.get(node.id, ())
+        gone = set(_gone(later)) - known.keys()
+        if not gone or node.parent is None:
+            continue
+        above = await live.state(node.parent)
+        found |= {id_: above.name(id_) for id_ in gone if id_ in above.entities}
+        if gone - found.keys():
+            own = live.effective(await live.turn(node.id)).events
+            named = {each.id: each.name for each in own if isinstance(each, Introduced)}
+            found |= {id_: named[id_] for id_ in gone - found.keys() if id_ in named}
+    return found
+
+
+def _gone(later: tuple[Delta, ...]) -> list[str]:
+    events = [event for delta in later for event in delta.events]
+    return [
+        event.gone if isinstance(event, Merged) else event.id
+        for event in events
+        if isinstance(event, Merged | Forgotten)
+    ]
