@@ -181,3 +181,28 @@ async def test_a_name_that_is_taken_meanwhile_gets_the_next_number() -> None:
             await taken_in(saga, SHORT)
         (found,) = await saga.sessions.list()
         assert taken and found.session.label == f"{taken[0][-1]} (2)"
+
+
+async def test_summaries_of_what_was_cut_off_go_with_it() -> None:
+    def talk(turns: int) -> bytes:
+        said = [
+            {"role": role, "data": f"{number}: {role} speaks of the ford.", "chatId": f"{role}{number}"}
+            for number in range(turns)
+            for role in ("user", "char")
+        ]
+        memos = [f"char{number}" for number in range(0, turns, 10)]
+        told = {"summaries": [{"text": f"Told of {memo}.", "chatMemos": [memo]} for memo in memos]}
+        data = {"name": "Fords", "message": said, "hypaV3Data": told}
+        return samples.plain({"type": "risuChat", "ver": 2, "data": data})
+
+    async with Saga.open(MEMORY) as saga:
+        await saga.maintenance.take_in([("one.json", talk(SHORT))], TakeIn())
+        before = len(await saga.stores.state.scan(("amend",)))
+        with cut_off_after(saga, 3), pytest.raises(StoreError):
+            await saga.maintenance.take_in([("one.json", talk(LONG))], TakeIn())
+        assert len(await saga.stores.state.scan(("amend",))) > before
+        await saga.parts.background.views.resume()
+        assert len(await saga.stores.state.scan(("amend",))) == before and await whole(saga)
+        found = await saga.maintenance.take_in([("one.json", talk(LONG))], TakeIn())
+        assert found.things[0].state == "grown" and await whole(saga)
+        assert len(await saga.stores.state.scan(("amend",))) > before + 10
