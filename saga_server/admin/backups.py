@@ -21,7 +21,6 @@ from saga_core.errors import BadInput, Conflict, NewerSchema, NotSupported, Stor
 from saga_core.journal import keys
 from saga_core.language import known
 from saga_core.maintenance import Kept, Older, Verdict, add_to_index, brought_back, make_whole
-from saga_core.maintenance.backups import FILE as INDEX
 from saga_core.replacing import replace_file
 from saga_core.storage import backend_of, path_of
 from saga_core.stores import Batch
@@ -30,6 +29,8 @@ from saga_server.counted import counted
 
 FOLDER = "backups"
 """Below the data directory: where a server puts the backups that it is asked for over HTTP."""
+LOCKED = "backup"
+"""Below the data directory: what is held, by its lock file, while a backup is made."""
 
 _VIEWS = ("graph", "vector", "cache")
 
@@ -65,7 +66,7 @@ def _back_up(config: Config, target: Path) -> Copy:
     config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)  # the journal may lie elsewhere
     try:
         # Two at once would take the same name, and each the other's half-written file away.
-        lock = PathLock(config.data_dir / INDEX)
+        lock = PathLock(config.data_dir / LOCKED)
     except StoreLocked as error:
         raise Conflict(
             ("backup",), f"{config.data_dir}: a backup of it is being made already; ask again when that is done"

@@ -74,7 +74,7 @@ async def test_one_at_a_time(config: Config, monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def test_of_another_process_too(config: Config) -> None:
-    lock = PathLock(config.data_dir / backups.INDEX)  # as `saga backup` holds it beside the server
+    lock = PathLock(config.data_dir / backups.LOCKED)  # as `saga backup` holds it beside the server
     with pytest.raises(Conflict, match="is being made already"):
         await back_up(config)
     lock.release()
