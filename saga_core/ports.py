@@ -54,7 +54,7 @@ class SystemEntropy:
 
 
 class TokenCounter(Protocol):
-    """How many tokens a text costs. Never downloads, never blocks."""
+    """How many tokens a text costs. Never downloads, never blocks. Threads may ask at the same time."""
 
     @property
     def id(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 
 from attrs import define, field
 from cachetools import LRUCache
@@ -12,19 +13,26 @@ _ENTRIES = 8_192
 
 @define(eq=False)
 class KnownCounts:
-    """Caches the results of ``count`` by fingerprint, so that long texts are not kept alive."""
+    """Caches the results of ``count`` by fingerprint, so that long texts are not kept alive.
+
+    Several threads may ask: what is long is counted beside the event loop.
+    """
 
     count: Callable[[str], int]
     least: int = 64
     """Shorter texts, in characters, are counted faster than looked up."""
     _known: LRUCache[tuple[int, int], int] = field(factory=lambda: LRUCache(_ENTRIES), init=False)
+    _lock: Lock = field(factory=Lock, init=False, repr=False)
 
     def of(self, text: str) -> int:
         """The count of ``text``."""
         if len(text) < self.least:
             return self.count(text)
         key = (hash(text), len(text))
-        found = self._known.get(key)
+        with self._lock:
+            found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self.count(text)
+            found = self.count(text)
+            with self._lock:
+                self._known[key] = found
         return found

@@ -33,7 +33,7 @@ from saga_core.ports import Clock
 from saga_core.prompt import client_blocks
 from saga_core.sessions import SILENT_FROM, SILENT_MODE, LiveSession, SilentChats
 from saga_core.state_block import block_form
-from saga_core.transcript import persona_of, read_ahead, read_transcript
+from saga_core.transcript import persona_of, read_request
 from saga_core.world import WorldLibrary
 
 log = logging.getLogger("saga")
@@ -41,25 +41,6 @@ log = logging.getLogger("saga")
 READ_SECONDS = 30.0
 """How long a request waits for stores that hang, before it is played without memory."""
 NOTHING = TurnContext("", 0)
-
-
-_LONG = 64 * 1_024
-"""Characters of a text from which on it is looked through beside the loop: a megabyte of marks takes three seconds."""
-
-
-def _long_texts(messages: Sequence[Mapping[str, Any]]) -> list[str]:
-    found = []
-    for message in messages:
-        if type(message) is not dict:
-            continue  # as no server gives it; what is no message at all is refused later
-        content = message.get("content")
-        if type(content) is str and len(content) < _LONG:
-            continue
-        parts = content if isinstance(content, list) else [{"text": content}]
-        texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
-        if message.get("role") in ("assistant", "user"):
-            found += [text for text in texts if isinstance(text, str) and len(text) >= _LONG]
-    return found
 
 
 @define(eq=False, kw_only=True)
@@ -102,9 +83,7 @@ class Play:
         """See ``Saga.begin``."""
         lap = Lap(self.clock)
         set_log_context(session="")
-        if long := _long_texts(messages):
-            await asyncio.to_thread(read_ahead, long)
-        transcript = read_transcript(messages)
+        transcript = await read_request(messages)
         if speaker:
             transcript = evolve(transcript, speaker=speaker)
         choice = WorldChoice(self.worlds, world, transcript, self.settings.config.session.default_world)

@@ -8,6 +8,7 @@ player and, if possible, no later than the end of the story that the pages tell.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from attrs import define, field, frozen
 
@@ -127,7 +128,8 @@ def _start(
 ) -> int:
     """The player's words from which on at most ``target`` tokens are left, or earlier ones up to which all is told."""
     users = [at for at, block in enumerate(blocks) if block.role == "user" and first < at < len(blocks) - _LEAST]
-    left = {at: sum(sizes[at:]) for at in users}
+    sums = list(accumulate(reversed(sizes)))[::-1]
+    left = {at: sums[at] for at in users}
     wanted = next((at for at in users if left[at] <= target), users[-1] if users else first)
     turns = sum(1 for block in blocks if block.role == "user")
     seen = 0

@@ -66,9 +66,13 @@ def edited(path: Sequence[Node], known: Sequence[tuple[int, int]], words: Sequen
         if len(turns) == len(replies):
             yield from (path[turn].id for turn in turns if path[turn].parent is not None)
             continue
+        said: dict[str, list[int]] = {}
+        for turn in turns if replies else ():
+            said.setdefault(path[turn].user_key, []).append(turn)
         end = turns.stop
         for reply in reversed(replies):
-            alike = (turn for turn in range(end - 1, turns.start - 1, -1) if path[turn].user_key == words[reply])
-            if (found := next(alike, None)) is not None:
-                yield path[found].id
-                end = found
+            alike = said.get(words[reply], ())
+            at = bisect_left(alike, end)
+            if at:
+                end = alike[at - 1]
+                yield path[end].id

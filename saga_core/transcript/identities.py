@@ -75,7 +75,7 @@ class _KeyCache:
     """Identity keys by the hash of the text, so that a long history is normalised once and not on every turn.
 
     The texts themselves are not kept. There are two generations of ``limit`` entries of about 150 bytes each: 19 MB at
-    most.
+    most. Threads share it without a lock: at worst a key is made once more.
     """
 
     limit: int = 65_536

@@ -9,14 +9,18 @@ the place is certain too.
 
 from __future__ import annotations
 
+import asyncio
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import islice
 
 from attrs import define, frozen
 
 from saga_core.model import Node, Tree, TurnKind
 from saga_core.transcript.dialogue import Utterance
-from saga_core.transcript.identities import fingerprint, identity
+from saga_core.transcript.history import words_key
+from saga_core.transcript.identities import identity
 from saga_core.transcript.similarity import resembles
 from saga_core.transcript.turn_index import TurnIndex
 
@@ -31,13 +35,10 @@ _READ = 4
 _COMPARED = 8
 """Replies above the words that are compared."""
 _LEVELS = 256
+_AT_ONCE = 16
+"""Candidates that are compared between two chances for others to run."""
 _MANY = 6
 """Words that agree, from which on unlike replies are a machine's doing."""
-
-
-def words_key(utterances: Sequence[Utterance]) -> str:
-    """The fingerprint of what the player said in one turn, one message or several."""
-    return fingerprint("\0".join(utterance.key for utterance in utterances))
 
 
 @frozen
@@ -84,11 +85,14 @@ class PlayerTextMatcher:
         groups = _groups(past)
         guess: Evidence | None = None
         compared: dict[tuple[int, str], bool] = {}
+        places: dict[str, list[int]] = {}
+        for at, group in enumerate(groups):
+            places.setdefault(group.key, []).append(at)
         rows = await self._rows(groups[-_LOOKED_UP:], owner)
         for at in range(len(groups) - 1, len(groups) - 1 - len(rows), -1):
             group = groups[at]
             length = sum(len(identity(said.text)) for said in past[group.start : group.end])
-            for candidate in (await self._candidates(groups[: at + 1], rows[at - len(groups)]))[:_READ]:
+            for candidate in (await self._candidates(groups, places, at, rows[at - len(groups)]))[:_READ]:
                 if len(candidate.agreeing) < 2 and length < SHORT:
                     continue
                 node = candidate.node
@@ -116,15 +120,19 @@ class PlayerTextMatcher:
                 chosen.append(session)
         return [[each for each in row if each[0] in chosen] for row in rows]
 
-    async def _candidates(self, groups: Sequence[_Group], rows: Sequence[tuple[str, str]]) -> list[_Candidate]:
-        """The turns in which the last of ``groups`` was said, one for each parent; the most agreeing first."""
+    async def _candidates(
+        self, groups: Sequence[_Group], places: Mapping[str, Sequence[int]], at: int, rows: Sequence[tuple[str, str]]
+    ) -> list[_Candidate]:
+        """The turns in which ``groups[at]`` was said, one for each parent; the most agreeing first."""
         found: dict[str, _Candidate] = {}
         for session_id, turn_id in reversed(rows):
             tree = await self.tree(session_id)
             node = tree.nodes.get(turn_id)
             if node is None or node.parent is None or node.parent in found or node.kind is TurnKind.SIDE:
                 continue
-            found[node.parent] = _Candidate(tree, node, _agreeing(tree, node, groups))
+            found[node.parent] = _Candidate(tree, node, _agreeing(tree, node, groups, places, at))
+            if len(found) % _AT_ONCE == 0:
+                await asyncio.sleep(0)
         return sorted(found.values(), key=lambda each: -len(each.agreeing))
 
     async def _is_certain(
@@ -169,18 +177,20 @@ def _groups(past: Sequence[Utterance]) -> list[_Group]:
     return groups
 
 
-def _agreeing(tree: Tree, node: Node, groups: Sequence[_Group]) -> dict[str, _Group]:
-    """``node``, which answers the last of ``groups``, and its ancestors that answer others of them, in order."""
-    places: dict[str, list[int]] = {}
-    before = len(groups) - 1
-    for at, group in enumerate(groups[:before]):
-        places.setdefault(group.key, []).append(at)
-    agreeing = {node.id: groups[-1]}
-    for level, ancestor in enumerate(tree.upwards(node.id)):
-        if level > _LEVELS or not before:
+def _agreeing(
+    tree: Tree, node: Node, groups: Sequence[_Group], places: Mapping[str, Sequence[int]], last: int
+) -> dict[str, _Group]:
+    """``node``, which answers ``groups[last]``, and its ancestors that answer others above that, in order.
+
+    ``places``: the keys of all groups to where they are, ascending.
+    """
+    agreeing = {node.id: groups[last]}
+    for ancestor in islice(tree.upwards(node.id), 1, 1 + _LEVELS):
+        if not last:
             break
-        place = next((at for at in reversed(places.get(ancestor.user_key, ())) if at < before), None) if level else None
-        if place is not None:
-            agreeing[ancestor.id] = groups[place]
-            before = place
+        same = places.get(ancestor.user_key, ())
+        before = bisect_left(same, last)
+        if before:
+            last = same[before - 1]
+            agreeing[ancestor.id] = groups[last]
     return agreeing

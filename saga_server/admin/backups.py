@@ -17,7 +17,7 @@ from saga_backends.state_kv.sqlite_copy import SEAL, Copy, copy_state, read_copy
 from saga_backends.state_kv.sqlite_salvage import Salvaged, salvage
 from saga_core import Saga, codec
 from saga_core.config import Config
-from saga_core.errors import BadInput, NewerSchema, NotSupported, StoreUnavailable
+from saga_core.errors import BadInput, Conflict, NewerSchema, NotSupported, StoreLocked, StoreUnavailable
 from saga_core.journal import keys
 from saga_core.language import known
 from saga_core.maintenance import Kept, Older, Verdict, add_to_index, brought_back, make_whole
@@ -29,6 +29,8 @@ from saga_server.counted import counted
 
 FOLDER = "backups"
 """Below the data directory: where a server puts the backups that it is asked for over HTTP."""
+LOCKED = "backup"
+"""Below the data directory: what is held, by its lock file, while a backup is made."""
 
 _VIEWS = ("graph", "vector", "cache")
 
@@ -51,20 +53,33 @@ def stamp(moment: float) -> str:
 
 
 async def back_up(config: Config, target: Path | None = None) -> Copy:
-    """Copy the journal to ``target``: a file, or a folder in which it gets a name with the time.
+    """Copy the journal to ``target``: a file, or a folder in which it gets a free name with the time.
 
-    Without one, into ``backups`` below the data directory. A server may have the data open. Raises ``SagaError``.
+    Without one, into ``backups`` below the data directory. A server may have the data open. Raises ``SagaError``:
+    ``Conflict`` while another backup of it is being made, by this process or another.
     """
-    made = time.time()
-    target = target or config.data_dir / FOLDER
-    if target.is_dir() or not target.suffix:
-        target = target / f"saga-{stamp(made)}.db"
-    target = target.absolute()
-    source = state_file(config)
-    found = await asyncio.to_thread(copy_state, source, target, made=made, saga=version("saga-rp"))
-    kept = Kept(str(target), made, found.bytes, len(found.sessions), found.turns)
-    await asyncio.to_thread(add_to_index, config.data_dir, kept)
-    return found
+    return await asyncio.to_thread(_back_up, config, target or config.data_dir / FOLDER)
+
+
+def _back_up(config: Config, target: Path) -> Copy:
+    source, made = state_file(config), time.time()
+    config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)  # the journal may lie elsewhere
+    try:
+        # Two at once would take the same name, and each the other's half-written file away.
+        lock = PathLock(config.data_dir / LOCKED)
+    except StoreLocked as error:
+        raise Conflict(
+            ("backup",), f"{config.data_dir}: a backup of it is being made already; ask again when that is done"
+        ) from error
+    try:
+        if target.is_dir() or not target.suffix:
+            target = _free(target / f"saga-{stamp(made)}.db")
+        target = target.absolute()
+        found = copy_state(source, target, made=made, saga=version("saga-rp"))
+        add_to_index(config.data_dir, Kept(str(target), made, found.bytes, len(found.sessions), found.turns))
+        return found
+    finally:
+        lock.release()
 
 
 @frozen
@@ -205,8 +220,9 @@ def _there(config: Config, target: Path) -> list[Path]:
 
 
 def _free(path: Path) -> Path:
+    """``path``, or one with a number before the ending that is not there yet."""
     count = 2
     free = path
     while free.exists():
-        free, count = path.with_name(f"{path.name}-{count}"), count + 1
+        free, count = path.with_name(f"{path.stem}-{count}{path.suffix}"), count + 1
     return free

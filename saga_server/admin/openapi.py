@@ -19,7 +19,7 @@ _FAILURES = {
     "401": "A key is wanted",
     "403": "This key, page or Host name may not ask this",
     "404": "There is no such thing",
-    "409": "It is there already",
+    "409": "It is there already, or under way",
     "413": "The request is too large",
     "500": "A store failed, or the unexpected",
     "501": "It is switched off, or the store does not have it",

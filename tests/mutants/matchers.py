@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from attrs import define, evolve, field
 
 from saga_core import Saga
 from saga_core.model.turn import Session, TurnKind
-from saga_core.transcript.dialogue import Transcript, Utterance
-from saga_core.transcript.matching import Match, Matcher, _Candidate
+from saga_core.transcript.dialogue import Transcript
+from saga_core.transcript.history import History
+from saga_core.transcript.matching import Match, Matcher
+from saga_core.transcript.reply_match import Candidate, ReplyMatcher
 
 
 @define
@@ -46,11 +48,16 @@ class ByTurnCounter(Matcher):
 class FirstInsteadOfLongest(Matcher):
     """The oldest reply with that text is taken, however little of the history agrees with it."""
 
-    async def _at(self, past: Sequence[Utterance], position: int, owner: str, only: Session | None) -> Any:
-        for session_id, turn_id in await self.known.replies(owner, past[position].key):
+    def _replies(self, history: History, owner: str, only: Session | None) -> ReplyMatcher:
+        return _Oldest(self.known, self.tree, history, owner, only)
+
+
+class _Oldest(ReplyMatcher):
+    async def find(self, position: int) -> Candidate | None:
+        for session_id, turn_id in await self.known.replies(self.owner, self.history.past[position].key):
             tree = await self.tree(session_id)
-            return _Candidate(tree, tree.get(turn_id), position, "reply")
-        return await Matcher._at(self, past, position, owner, only)
+            return Candidate(tree, tree.get(turn_id), position, "reply")
+        return await ReplyMatcher.find(self, position)
 
 
 @define
@@ -65,13 +72,13 @@ class NoEditRule(Matcher):
 class NoSuffixRule(Matcher):
     """A reply that goes on is no kin of the shorter one that it began with."""
 
-    async def _kin(self, text: str, owner: str) -> list[tuple[str, str, str]]:
-        return []
+    def _replies(self, history: History, owner: str, only: Session | None) -> ReplyMatcher:
+        return _NoContinuation(self.known, self.tree, history, owner, only)
 
-    async def _at(
-        self, past: Sequence[Utterance], position: int, owner: str, only: Session | None, level: int = 0
-    ) -> Any:
-        found = await Matcher._at(self, past, position, owner, only, level)
+
+class _NoContinuation(ReplyMatcher):
+    async def find(self, position: int) -> Candidate | None:
+        found = await ReplyMatcher.find(self, position)
         return None if found is not None and found.node.kind is TurnKind.CONTINUATION else found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import openai
 import pytest
 from aiohttp import ClientSession, FormData, web
 
+from saga_backends.tokens.estimate import EstimateCounter
 from saga_core import registry
 from saga_core.errors import UpstreamError
 from saga_core.registry import OpenOptions
@@ -104,6 +106,26 @@ async def test_tokens_are_counted() -> None:
         assert 4 < bare < more
         refused = await saga.post("/v1/messages/count_tokens", json={"messages": []})
         assert (refused.status, refused.json["type"]) == (400, "error")
+
+
+@pytest.mark.parametrize("count", [1, 2_000])
+async def test_many_texts_are_counted_beside_the_loop(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, on_the_loop, inner = "I knock at the gate, and nobody opens it.", set(), EstimateCounter.count
+
+    def counted(self: EstimateCounter, given: str) -> int:
+        on_the_loop.add(threading.current_thread() is threading.main_thread())
+        return inner(self, given)
+
+    async with Client.of({"token_budget": {"counter": "estimate"}}, {}) as saga:
+        monkeypatch.setattr(EstimateCounter, "count", counted)
+        one = {"role": "user", "content": text}
+        other = {"role": "assistant", "content": text}
+        asked = {"model": "claude", "messages": [(one, other)[at % 2] for at in range(count)]}
+        found = (await saga.post("/v1/messages/count_tokens", json=asked)).json["input_tokens"]
+        assert found == count * (4 + inner(EstimateCounter(), text))
+        contents = [{"role": "user", "parts": [{"text": text}]}] * count
+        await saga.post("/v1beta/models/gemini:countTokens", json={"contents": contents})
+    assert on_the_loop == {count == 1}
 
 
 @pytest.mark.parametrize("sdk", [False, True])

@@ -11,7 +11,8 @@ import pytest
 from saga_core import Saga
 from saga_core.state_block import filter as filters
 from saga_core.state_block import hide
-from saga_core.transcript import identities, identity
+from saga_core.transcript import identities, identity, read_request
+from saga_core.transcript.dialogue import identity_keys
 from tests.core.frontend import memory_config
 
 
@@ -42,6 +43,31 @@ async def test_by_a_whole_turn(unit: str, role: str, monkeypatch: pytest.MonkeyP
         await turn.commit()
         assert turn.session.id
     assert looked and max(looked.values()) == 1, looked
+
+
+async def test_thousands_of_short_ones_are_read_beside_the_loop_until_they_are_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    on_the_loop: list[bool] = []
+    inner = identities._identity
+
+    def call(text: str) -> str:
+        if "tavern" in text:
+            on_the_loop.append(threading.current_thread() is threading.main_thread())
+        return inner(text)
+
+    monkeypatch.setattr(identities, "_identity", call)
+    history = [
+        {"role": ("assistant", "user")[n % 2], "content": f"At the tavern of the {n}th day, {'rain ' * 20}"}
+        for n in range(800)
+    ]
+    assert not (await read_request(history[:20])).greeting[1:]
+    assert not on_the_loop, "a short one is read when it is asked about"
+    transcript = await read_request(history)
+    assert on_the_loop == [False] * 800
+    identity_keys(transcript.utterances)
+    await read_request([*history, {"role": "user", "content": "On."}])
+    assert len(on_the_loop) == 800
 
 
 @pytest.mark.parametrize("fence", ["```", "~~~~", "``` ", "```\t\u3000"])

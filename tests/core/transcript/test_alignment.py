@@ -9,6 +9,7 @@ from saga_core.model.tree import Node, Tree
 from saga_core.model.turn import TurnKind
 from saga_core.transcript.alignment import align
 from saga_core.transcript.dialogue import Utterance
+from saga_core.transcript.history import History
 from saga_core.transcript.identities import identity_key
 from saga_core.transcript.matching import _shown
 
@@ -36,12 +37,11 @@ def most(replies: list[str], told: list[str]) -> int:
     return row[-1]
 
 
-def history(told: list[str]) -> list[Utterance]:
-    return [
-        each
-        for at, reply in enumerate(told)
-        for each in (Utterance("user", f"{at}", 2 * at), Utterance("assistant", reply, 2 * at + 1))
-    ]
+def history(told: list[str]) -> History:
+    said = (
+        (Utterance("user", f"{at}", 2 * at), Utterance("assistant", reply, 2 * at + 1)) for at, reply in enumerate(told)
+    )
+    return History(tuple(each for pair in said for each in pair))
 
 
 def aligned(replies: list[str], told: list[str]) -> list[int]:
@@ -53,8 +53,8 @@ def aligned(replies: list[str], told: list[str]) -> list[int]:
 
 
 def shown(replies: list[str], told: list[str]) -> list[int]:
-    tree, past = grown(replies), history(told)
-    found = _shown(tree, tree.get(f"t{len(replies):03}"), past, len(past) - 1)
+    tree, seen = grown(replies), history(told)
+    found = _shown(tree, tree.get(f"t{len(replies):03}"), seen, len(seen.past) - 1)
     return sorted(int(turn[1:]) for turn in found)
 
 

@@ -1,0 +1,141 @@
+"""Histories of thousands of equal messages: twice as many of them cost twice as much, whatever is known of them."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from saga_core.journal import Journal
+from saga_core.messages import Block, Origin
+from saga_core.model.tree import Node
+from saga_core.model.turn import TurnKind
+from saga_core.prompt.cutting import _start
+from saga_core.transcript import Match, read_transcript
+from saga_core.transcript.alignment import edited
+from tests.core.transcript.known import EN, Shelf, told
+
+SWIPES = 24
+MANY = 160
+
+
+async def asked(shelf: Shelf, *texts: str) -> tuple[Match, int]:
+    """What is found, and how many functions that takes."""
+    calls = 0
+
+    def count(_frame: Any, event: str, _given: Any) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    matcher, transcript = shelf.matcher, read_transcript(told(*texts, "on"))
+    await matcher.match(transcript, owner="")  # from now on the session is at hand, and the texts are known
+    sys.setprofile(count)
+    try:
+        return await matcher.match(transcript, owner=""), calls
+    finally:
+        sys.setprofile(None)
+
+
+async def swiped(reply: str) -> Shelf:
+    """The same reply to the same words, again and again."""
+    shelf = Shelf()
+    root = await shelf.begin()
+    for _ in range(SWIPES):
+        await shelf.tell(root, "x", reply)
+    return shelf
+
+
+async def repeated(words: str, reply: str) -> Shelf:
+    """The same reply to the same words, one after the other."""
+    shelf = Shelf()
+    await shelf.story(*[words, reply] * SWIPES)
+    return shelf
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "most"),
+    [
+        (lambda: swiped("Yes."), ("a", "Yes."), 80_000),
+        (lambda: swiped(EN[0]), ("a", EN[0]), 80_000),
+        (lambda: repeated("go", "Yes."), ("go", "Yes."), 80_000),
+        (lambda: repeated("go", EN[0]), ("go", EN[0]), 80_000),
+        (
+            lambda: repeated("I go on through the long grass.", EN[0]),
+            ("I go on through the long grass.", "한국말"),
+            40_000,
+        ),
+    ],
+    ids=["short swipes", "swipes", "a short path", "a path", "changed replies"],
+)
+async def test_a_place_is_found_in_a_time_that_grows_with_the_history(
+    known: Any, said: tuple[str, str], most: int
+) -> None:
+    shelf = await known()
+    _, once = await asked(shelf, *said * MANY)
+    found, twice = await asked(shelf, *said * (2 * MANY))
+    assert found.session == "s1"
+    assert twice < 2.2 * once, f"{once} calls, {twice} of the double"
+    assert twice < most
+
+
+@pytest.mark.parametrize("reply", ["Yes.", EN[0]], ids=["short", "long"])
+async def test_of_many_equal_swipes_few_are_compared(reply: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = await swiped(reply)
+    counted: Counter[str] = Counter()
+
+    def count(name: str, inner: Callable[..., Any]) -> None:
+        def call(*given: Any, **more: Any) -> Any:
+            counted[name] += 1
+            return inner(*given, **more)
+
+        monkeypatch.setattr(Journal, name, call)
+
+    count("replies", Journal.replies)
+    count("turns", Journal.turns)
+    matcher = shelf.matcher
+    await matcher.match(read_transcript(told(*("a", reply) * 6, "on")), owner="")
+    assert matcher.examined <= 2 * SWIPES
+    assert counted["replies"] <= 2 and counted["turns"] <= 2 * SWIPES, counted
+
+
+class Counted(str):
+    """A key that counts with how many others it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_edited_replies_are_told_without_comparing_each_with_each() -> None:
+    path = [Node(f"t{n}", "r", n, 0.0, TurnKind.NARRATION, user_key=Counted(f"k{n}")) for n in range(400)]
+    words = [Counted("k7")] + [Counted(f"other {n}") for n in range(300)]
+    Counted.compared = 0
+    assert list(edited(path, [], words)) == ["t7"]
+    assert Counted.compared < 10_000
+
+
+class Size(int):
+    """A count of tokens that counts how often it is added."""
+
+    added = 0
+
+    def __add__(self, other: int) -> Size:
+        Size.added += 1
+        return Size(int(self) + int(other))
+
+    __radd__ = __add__
+
+
+def test_where_a_long_history_is_cut_is_told_in_one_pass() -> None:
+    blocks = [Block(("user", "assistant")[n % 2], "on", Origin.CLIENT) for n in range(1_000)]
+    Size.added = 0
+    at = _start(blocks, [Size(3)] * 1_000, 0, 600, 900, 500, 0)
+    assert sum([3] * (1_000 - at)) <= 600 < sum([3] * (1_002 - at))
+    assert Size.added < 3_000
