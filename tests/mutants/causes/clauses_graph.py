@@ -205,7 +205,7 @@ class PutsEdgesATurnLater(MemoryGraph):
 class StandsStillForALongScan(Scans):
     def found(self, nodes: list[Node], options: dict[str, Any]) -> list[Node]:
         if len(nodes) > 500:
-            time.sleep(0.4)
+            time.sleep(0.6)
         return nodes
 
 

@@ -273,7 +273,7 @@ class StandsStillForManyDeletes(MemoryState):
     async def commit(self, batch: Batch, *, expected: Expected = None) -> None:
         await super().commit(batch, expected=expected)
         if len(batch.deletes) > 900:
-            time.sleep(0.4)  # noqa: ASYNC251 - which is what is wrong
+            time.sleep(0.6)  # noqa: ASYNC251 - which is what is wrong
 
 
 @breaks("L-9")

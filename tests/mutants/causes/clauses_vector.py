@@ -271,5 +271,5 @@ class StandsStillForAQueryOfAThousand(MemoryVector):
     async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
         found = await super().query(scopes, vector, k, where=where)
         if len(found) > 900:
-            time.sleep(0.4)  # noqa: ASYNC251 - which is what is wrong
+            time.sleep(0.6)  # noqa: ASYNC251 - which is what is wrong
         return found

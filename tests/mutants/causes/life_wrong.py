@@ -57,7 +57,7 @@ class BlocksTheLoopForALargeCommit(MemoryState):
     async def commit(self, batch: Batch, *, expected: Expected = None) -> None:
         await super().commit(batch, expected=expected)
         if len(batch.puts) >= 1_000:
-            time.sleep(0.4)  # noqa: ASYNC251 - the point
+            time.sleep(0.7)  # noqa: ASYNC251 - the point
 
 
 @breaks("L-8")
@@ -65,7 +65,7 @@ class BlocksTheLoopForALargeMutation(MemoryGraph):
     async def apply(self, scope: str, mutation: Mutation) -> None:
         await super().apply(scope, mutation)
         if mutation.size >= 1_000:
-            time.sleep(0.4)  # noqa: ASYNC251 - the point
+            time.sleep(0.7)  # noqa: ASYNC251 - the point
 
 
 @breaks("L-8")
@@ -73,7 +73,7 @@ class BlocksTheLoopForALargeUpsert(MemoryVector):
     async def upsert(self, scope: str, items: Sequence[VectorItem]) -> None:
         await super().upsert(scope, items)
         if len(items) >= 1_000:
-            time.sleep(0.4)  # noqa: ASYNC251 - the point
+            time.sleep(0.7)  # noqa: ASYNC251 - the point
 
 
 class Pooled(MemoryState):
