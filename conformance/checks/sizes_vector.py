@@ -71,19 +71,6 @@ async def queries(case: Case) -> None:
         await store.drop("s")
 
 
-@check("V-5", "V-24")
-async def many_scopes(case: Case) -> None:
-    store = case.store
-    names = [f"scope {n:04}" for n in range(case.profile.scopes)]
-    for name in reversed(names):
-        await store.create(name, SPEC)
-    same(await store.scopes(), names, f"{len(names)} scopes", clause="V-5")
-    for name in names[:: max(1, len(names) // 40)]:
-        same(await store.describe(name), SPEC, f"one of {len(names)} scopes", clause="V-5")
-    await store.drop(names[len(names) // 2])
-    same(await store.scopes(), [n for n in names if n != names[len(names) // 2]], "after a drop", clause="V-24")
-
-
 @check("V-16", "V-20")
 async def many_parts(case: Case) -> None:
     """Filters of many parts and levels, and queries over many scopes."""

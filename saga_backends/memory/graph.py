@@ -84,11 +84,11 @@ class MemoryGraph(MemoryStore):
         """See ``GraphStore.neighbors``."""
         edges = self._scope(scope).edges
         check_neighbors(ids, types, direction, limit, self.info.limits)
-        near = set(ids)
+        near, kept = set(ids), None if types is None else set(types)
         found = [
             key
             for key in sorted(edges)
-            if (types is None or key.type in types)
+            if (kept is None or key.type in kept)
             and ((direction != "in" and key.source in near) or (direction != "out" and key.target in near))
         ]
         return [_own_edge(edges[key]) for key in found[:limit]]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from array import array
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve, fields, has
 
 from conformance import Capability, Harness, Verdict, run
 from saga_backends.memory import MemoryCache, MemoryCurator, MemoryGraph, MemoryState, MemoryVector
@@ -22,6 +25,17 @@ KINDS: dict[str, type[Any]] = {
     "vector": MemoryVector,
     "cache": MemoryCache,
 }
+
+
+def own(value: Any) -> Any:
+    """``value`` with copies of whatever its caller may change."""
+    if type(value) in (list, tuple):
+        return type(value)(own(part) for part in value)
+    if type(value) is dict:
+        return {key: own(part) for key, part in value.items()}
+    if type(value).__module__.startswith("saga_core.stores") and has(type(value)):
+        return evolve(value, **{part.name: own(getattr(value, part.name)) for part in fields(type(value))})
+    return copy(value) if isinstance(value, array | bytearray) else value
 
 
 class Distant:
@@ -42,7 +56,8 @@ class Distant:
             if self._refuses and self._calls % self._refuses == 0 and not self._inner._closed:
                 self._calls += 1
                 raise StoreUnavailable("429: slow down")
-            done = asyncio.ensure_future(found(*args, **options))
+            kept = {option: copy(value) for option, value in options.items()}  # filters are too deep for more
+            done = asyncio.ensure_future(found(*own(args), **kept))
             try:
                 await asyncio.sleep(0)
             finally:

@@ -49,14 +49,40 @@ def breaks(clause: str, *provides: Capability, recall: float = 1.0) -> Callable[
     """Register the decorated class as a backend that breaks ``clause``."""
 
     def register(kind: T) -> T:
-        told = harness(kind, *provides, recall=recall)
-        name = f"{told.kind}.{kind.__name__}"
-        if name in MUTANTS:
-            raise RuntimeError(f"two mutants are called {name}")
-        MUTANTS[name] = Mutant(name, clause, kind.__module__, told)
+        _register(MUTANTS, kind, clause, harness(kind, *provides, recall=recall))
         return kind
 
     return register
+
+
+CAPS = (500, 1_000, 2_000, 5_000, 8_192, 10_000)
+"""Numbers at which engines, and those who wrap them, leave off."""
+
+CAPPED: dict[str, Mutant] = {}
+"""Backends that are right up to one of these numbers."""
+
+
+def capped(clause: str, *provides: Capability, of_a_batch: bool = False) -> Callable[[T], T]:
+    """Register the decorated class once for each of ``CAPS``, which is its ``cap`` then.
+
+    What is counted in ``of_a_batch`` has no more than 10,000 by default: the last cap is one less there.
+    """
+
+    def register(kind: T) -> T:
+        for cap in CAPS:
+            cut = min(cap, 9_999) if of_a_batch else cap
+            made: T = type(f"{kind.__name__}{cut}", (kind,), {"cap": cut, "__module__": kind.__module__})
+            _register(CAPPED, made, clause, harness(made, *provides))
+        return kind
+
+    return register
+
+
+def _register(into: dict[str, Mutant], kind: type[Any], clause: str, told: Harness) -> None:
+    name = f"{told.kind}.{kind.__name__}"
+    if name in into:
+        raise RuntimeError(f"two mutants are called {name}")
+    into[name] = Mutant(name, clause, kind.__module__, told)
 
 
 def renaming(kind: type[Any], methods: str, rename: Callable[[str], str]) -> None:

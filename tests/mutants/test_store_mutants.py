@@ -74,7 +74,18 @@ def caught_by(mutant: Mutant, seed: int) -> str | None:
     return found.check if found is not None else None
 
 
-COSTLY = ("confusable", "questions", "filters", "sizes", "moments", "under_way", "durability", "elsewhere", "crashes")
+COSTLY = (
+    "confusable",
+    "questions",
+    "filters",
+    "sizes",
+    "scale",
+    "moments",
+    "under_way",
+    "durability",
+    "elsewhere",
+    "crashes",
+)
 """Modules of checks that take longer than the rest, the quickest first."""
 
 

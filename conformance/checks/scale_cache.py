@@ -1,0 +1,25 @@
+"""An MdCache that holds many scopes."""
+
+from __future__ import annotations
+
+from conformance import strategies
+from conformance.case import Case
+from conformance.check import check, require, same
+from conformance.checks.scale import as_many_scopes, some, whole
+
+
+@check("C-2", "C-5", "C-6")
+async def scopes(case: Case) -> str:
+    """As many scopes as the store makes in a while."""
+    store = case.store
+    names = await as_many_scopes(case, lambda name: store.write(name, strategies.pages(name)))
+    whole(await store.scopes(), names, f"{len(names)} scopes", clause="C-5")
+    for name in some(names):
+        same(await store.read(name), strategies.pages(name), f"the pages of one of {len(names)} scopes", clause="C-2")
+    middle = names[len(names) // 2]
+    for gone in (names[-1], middle):
+        await store.drop(gone)
+        require(await store.read(gone) is None, f"{gone} was dropped and has pages", clause="C-6")
+    left = [name for name in names[:-1] if name != middle]
+    whole(await store.scopes(), left, f"{len(left)} scopes after two were dropped", clause="C-6")
+    return f"{len(names)} scopes"
