@@ -96,6 +96,7 @@ async def settle(kv: StateKV, session_id: str) -> bool:
     if note is None:
         return False
     raw = (await kv.get([keys.session(session_id)])).get(keys.session(session_id))
+    finished = note.shown and raw is not None
     if note.shown and raw is not None:
         await _finish(kv, codec.decode(raw, Session), note)
     else:
@@ -106,7 +107,9 @@ async def settle(kv: StateKV, session_id: str) -> bool:
                 doomed = frozenset(key for key, _ in rows if raw is None or note.hides(key[2]))
                 await kv.commit(Batch(deletes=doomed))
     await kv.commit(Batch(deletes=frozenset({keys.unfinished(session_id)})))
-    _log.info("session %s: a write of turns that was cut off is %s", session_id, "finished" if raw else "taken back")
+    _log.info(
+        "session %s: a write of turns that was cut off is %s", session_id, "finished" if finished else "taken back"
+    )
     return True
 
 
