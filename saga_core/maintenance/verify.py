@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from typing import Any
 
 from attrs import define, field, frozen
@@ -200,7 +200,7 @@ async def _strays(tools: Tools) -> AsyncIterator[Finding]:
     for session in unfinished:
         if found := await _cut_off(tools, session):
             yield found
-    async for found in _stray_records(tools, {*sessions, *unread, *unfinished}):
+    async for found in _stray_records(tools, unfinished):
         yield found
 
 
@@ -218,21 +218,44 @@ async def _cut_off(tools: Tools, session: str) -> Finding | None:
     return Finding(session, "journal", "an import was cut off: what it left is taken back, or finished", mend)
 
 
-async def _stray_records(tools: Tools, sessions: set[str]) -> AsyncIterator[Finding]:
+async def _stray_records(tools: Tools, unfinished: set[str]) -> AsyncIterator[Finding]:
     """Records of sessions that have no record of their own: what an import or a removal left that was cut off."""
     for name in ("turn", "node", "timeline", *keys.BESIDE):
         stray: dict[str, list[Key]] = {}
         for key, _ in await _all(tools, (name,)):
-            if key[1] not in sessions:
-                stray.setdefault(key[1], []).append(key)
-        for session, found in stray.items():
+            stray.setdefault(key[1], []).append(key)
+        for session in await _nobodys(tools, sorted(stray.keys() - unfinished)):
+            found = stray[session]
             yield Finding(
-                "", "journal", f"{len(found)} {name} records of {session}, which is no session", _gone(tools, found)
+                "",
+                "journal",
+                f"{len(found)} {name} records of {session}, which is no session",
+                _gone_with(tools, session, found),
             )
     for name in ("reply", "begin", "said"):
-        found = [key for key, raw in await _all(tools, (name,)) if _leads_to(raw) not in sessions]
-        if found:
-            yield Finding("", "journal", f"{len(found)} {name} entries lead to no session", _gone(tools, found))
+        leads: dict[str, list[Key]] = {}
+        for key, raw in await _all(tools, (name,)):
+            leads.setdefault(_leads_to(raw), []).append(key)
+        nowhere = [key for session in await _nobodys(tools, sorted(leads.keys() - unfinished)) for key in leads[session]]
+        if nowhere:
+            yield Finding("", "journal", f"{len(nowhere)} {name} entries lead to no session", _gone(tools, nowhere))
+
+
+async def _nobodys(tools: Tools, sessions: Iterable[str]) -> list[str]:
+    """Those that are no sessions. One that is being imported has its own record last, and is none of them."""
+    # In this order: an import that ends in between has its record by the time that the records are read.
+    left = [session for session in sessions if session not in tools.supervisor.locks]
+    known = await tools.journal.session_ids()
+    return [session for session in left if session not in known]
+
+
+def _gone_with(tools: Tools, session: str, doomed: list[Key]) -> Mend:
+    async def mend() -> None:
+        async with tools.supervisor.locks.writing(session):
+            if session not in await tools.journal.session_ids():  # else it was imported since it was looked for
+                await _gone(tools, doomed)()
+
+    return mend
 
 
 async def _odd(tools: Tools) -> AsyncIterator[Key]:
