@@ -236,7 +236,8 @@ async def _stray_records(tools: Tools, unfinished: set[str]) -> AsyncIterator[Fi
         leads: dict[str, list[Key]] = {}
         for key, raw in await _all(tools, (name,)):
             leads.setdefault(_leads_to(raw), []).append(key)
-        nowhere = [key for session in await _nobodys(tools, sorted(leads.keys() - unfinished)) for key in leads[session]]
+        nobodys = await _nobodys(tools, sorted(leads.keys() - unfinished))
+        nowhere = [key for session in nobodys for key in leads[session]]
         if nowhere:
             yield Finding("", "journal", f"{len(nowhere)} {name} entries lead to no session", _gone(tools, nowhere))
 
