@@ -41,9 +41,9 @@ def full(room: int = 1_024) -> Iterator[None]:
 
 
 def files(folder: Path) -> dict[str, int]:
-    """What is there, but for what SQLite has beside a file that it reads."""
+    """What is there, but for locks, and for what SQLite has beside a file that it reads."""
     found = {str(path.relative_to(folder)): path.stat().st_size for path in folder.rglob("*") if path.is_file()}
-    return {name: size for name, size in found.items() if not name.endswith(("-shm", "-wal"))}
+    return {name: size for name, size in found.items() if not name.endswith(("-shm", "-wal", ".lock"))}
 
 
 async def test_views_and_checkpoints(tmp_path: Path) -> None:
