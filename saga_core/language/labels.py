@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from attrs import field, frozen
 
 _SIGN = re.compile(r"\[(?=/?SAGA)", re.IGNORECASE)
+_TOKEN = re.compile(r"<(?=\|[A-Za-z_]{1,40}\|>)")
+"""What begins a token of a model's template, such as ``<|im_end|>``."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -49,5 +51,9 @@ class Labels:
 
 
 def without_signs(text: str) -> str:
-    """Text of a story or a world that can form none of SAGA's own signs: a "[" before "SAGA" or "/SAGA" becomes "("."""
-    return _SIGN.sub("(", text) if "[" in text else text
+    """Text of a story or a world that can form none of SAGA's own signs, and no token of a model's template.
+
+    A "[" before "SAGA" or "/SAGA" becomes "(". So does the "<" of ``<|im_end|>``: local servers may take it for one.
+    """
+    text = _SIGN.sub("(", text) if "[" in text else text
+    return _TOKEN.sub("(", text) if "<|" in text else text
