@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 SYSTEM_ROLES = ("system", "developer")
 
@@ -72,9 +72,13 @@ class Frame:
     """In whose marks it stands: ``system`` also where a template lends the system the marks of the user."""
 
 
-@frozen
+@define
 class Block:
-    """One message of the plan, or volatile text put in front of the text of one."""
+    """One message of the plan, or volatile text put in front of the text of one.
+
+    Nobody changes one. It is not frozen, for each request makes one of every message of its history, and a frozen one
+    takes three times as long to make.
+    """
 
     role: str
     content: str | tuple[Mapping[str, Any], ...]

@@ -35,18 +35,38 @@ class Gathering:
                     source.prepare(scene)
                 except Exception as error:  # noqa: BLE001 - it is the source's failure, and told as one
                     self._unprepared[source.name] = error
+        self._names = [source.name for source in order.sources]
         self.tasks: dict[str, asyncio.Task[Sequence[Piece]]] = {
             source.name: asyncio.create_task(self._run(source), name=f"saga-context-{source.name}")
             for source in order.sources
+            if not getattr(source, "at_once", False)
         }
+        for source in order.sources:
+            if source.name not in self.tasks:
+                self._found[source.name] = self._taken(source)
 
     async def pieces(self) -> list[Piece]:
         """What all sources offer that are done within the deadline; the others are in the scene's ``late``."""
         if self.tasks:
             await asyncio.wait(self.tasks.values(), timeout=self._deadline)
-        return [piece for name in self.tasks for piece in self._offered(name) or ()]
+        return [piece for name in self._names for piece in self._offered(name) or ()]
 
-    async def _run(self, source: ContextSource) -> Sequence[Piece]:
+    def _taken(self, source: ContextSource) -> Sequence[Piece] | None:
+        """The pieces of a source that waits for nothing; None when it failed."""
+        running = self._run(source)
+        try:
+            running.send(None)
+        except StopIteration as done:
+            pieces: Sequence[Piece] = done.value
+            return pieces
+        except Exception as error:  # noqa: BLE001 - it is the source's failure, and told as one
+            self._miss(source.name, f"{type(error).__name__}: {error}", error)
+            return None
+        running.close()
+        self._miss(source.name, "it says that it is done at once, and waits", None)
+        return None
+
+    async def _run(self, source: ContextSource) -> Sequence[Piece]:  # ``_taken`` runs it without a task
         given = await self._given(source.needs) if source.needs else NOTHING_GIVEN
         if source.name in self._unprepared:
             raise self._unprepared[source.name]
@@ -59,7 +79,9 @@ class Gathering:
         """What the needed sources offer, as soon as all are done or too late."""
         names = tuple(dict.fromkeys(needs))
         left = max(self._until[name] for name in names) - asyncio.get_running_loop().time()
-        await asyncio.wait([self.tasks[name] for name in names], timeout=max(0.0, left))
+        asked = [self.tasks[name] for name in names if name in self.tasks]
+        if asked:
+            await asyncio.wait(asked, timeout=max(0.0, left))
         found = {name: self._offered(name) for name in names}
         return Given(
             {name: pieces or () for name, pieces in found.items()},
@@ -71,10 +93,13 @@ class Gathering:
         if name not in self._found:
             reason, error = self._fault(name)
             if reason:
-                self._scene.late.add(name)
-                log.warning("context: %s left out: %s", name, reason, exc_info=error)
+                self._miss(name, reason, error)
             self._found[name] = None if reason else self.tasks[name].result()
         return self._found[name]
+
+    def _miss(self, name: str, reason: str, error: BaseException | None) -> None:
+        self._scene.late.add(name)
+        log.warning("context: %s left out: %s", name, reason, exc_info=error)
 
     def _fault(self, name: str) -> tuple[str, BaseException | None]:
         """Why a source has nothing to offer; empty when it has."""

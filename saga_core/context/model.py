@@ -131,6 +131,10 @@ class ReadRequest:
     pinned: WorldState | None = None
     """The state that the pages in the prefix show; None when there are no pages. The prefix is stale in what changed
     since: that is told."""
+    pages: str = ""
+    """Those pages."""
+    missing: int | None = None
+    """The depth up to which turns do not stand in the history that is sent; None: nobody knows."""
     in_front: frozenset[str] = frozenset()
     """The lines of those pages, without the dashes before them: what stands there word for word is not told again."""
     by_hand: tuple[str, ...] = ()

@@ -137,6 +137,8 @@ class ContextReader:
             tuple(sorted(scene.late)),
             timings,
             told_by_rule(packed.chosen, request.lore),
+            request.pages,
+            request.missing,
         )
 
     async def _dismiss(self, tasks: Iterable[asyncio.Task[Any]]) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
-from functools import lru_cache
+from collections.abc import Awaitable, Callable
+from functools import lru_cache, partial
 from typing import TypeVar
 
-from attrs import define, evolve
+from attrs import define
 
 from saga_core.background import Supervisor
 from saga_core.config import Settings
@@ -58,7 +58,8 @@ class ContextReading:
         """What the narrator is told for the player's words. ``shown``: turns that stand in the history, ``missing``:
         the depth up to which they do not; ``pages``: those in the prefix; ``pinned``: the state that they show;
         ``lore``: what lore with rules of its own looks at."""
-        request = ReadRequest(
+        request = partial(
+            ReadRequest,
             session=live.session.id,
             state=state,
             world=live.world,
@@ -66,6 +67,8 @@ class ContextReading:
             player_words=transcript.player_words,
             recent=tuple(utterance.text for utterance in transcript.utterances[-2:]),
             pinned=pinned,
+            pages=pages,
+            missing=missing,
             in_front=_lines_of(pages),
             by_hand=remarks_by_hand(live, state, pages),
             language=language,
@@ -77,27 +80,30 @@ class ContextReading:
             moment=lore,
             sent=transcript.system_text if live.lore.entries else "",
         )
-        context = await self._read(live, request)
+        context = await self._read(live, state.turn, request)
         for name in context.late:
             self.counters.add(f"late.{name}")
-        return evolve(context, pages=pages, missing=missing)
+        return context
 
-    async def _read(self, live: LiveSession, request: ReadRequest) -> TurnContext:
-        """A job may move a scope while it is read; then what was read may be of another path, and is read again."""
-        session, turn = live.session.id, request.state.turn
+    async def _read(self, live: LiveSession, turn: str, request: Callable[..., ReadRequest]) -> TurnContext:
+        """The context by the graph at ``turn``, which ``request`` still lacks.
+
+        A job may move a scope while it is read; then what was read may be of another path, and is read again.
+        """
+        session = live.session.id
         slot = None
         if not self.supervisor.is_rendering(session):
             slot = await self._answered(self.projector.current_slot(live, turn))
         if slot is not None:
             scope = scope_of(session, slot)
-            context = await self.reader.read(evolve(request, graph=self.graph, graph_scope=scope))
+            context = await self.reader.read(request(graph=self.graph, graph_scope=scope))
             still = not self.supervisor.is_rendering(session)
             if still and await self._answered(self.graph.watermark(scope)) == turn:
                 self.counters.add("graph.read.store")
                 return context
             self.counters.add("graph.read.moved")
         self.counters.add("graph.read.image")
-        return await self.reader.read(evolve(request, graph=await live.image(turn)))
+        return await self.reader.read(request(graph=await live.image(turn)))
 
     async def _answered(self, asking: Awaitable[T]) -> T | None:
         """What the graph store answers within the deadline of the sources; None when it does not, or fails."""

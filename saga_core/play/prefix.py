@@ -79,7 +79,8 @@ class Prefixes:
         if repinned:
             self.counters.add(f"pinned.{pin.reason}")
         session.pins.decide(parent, pin)
-        return evolve(await self._in_front(live, world, pin, tools), repinned=pin.reason if repinned else "")
+        found = await self._in_front(live, world, pin, tools)
+        return evolve(found, repinned=pin.reason) if repinned else found
 
     async def _restore(self, session: HeldMemory, live: LiveSession, parent: str) -> None:
         """Nothing is stored of the session's prompts: go on with the pages that the path's last bills name."""

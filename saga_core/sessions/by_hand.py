@@ -8,7 +8,7 @@ from saga_core.sessions.live_session import LiveSession
 
 def remarks_by_hand(live: LiveSession, state: WorldState, pages: str) -> tuple[str, ...]:
     """Those that hold at ``state`` and that ``pages`` do not show, oldest first."""
-    if not state.notes:
+    if not state.notes or not live.amendments:
         return ()
     oldest, held = state.notes[0][0], {text for _, text in state.notes}
     found: list[str] = []

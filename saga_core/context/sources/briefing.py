@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from attrs import frozen
 
@@ -39,6 +40,7 @@ class Briefing:
 
     name: str = "briefing"
     needs: tuple[str, ...] = ()
+    at_once: ClassVar[bool] = True
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """Up to three lines, and a piece for each change."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from attrs import frozen
 
@@ -26,6 +27,7 @@ class Deaths:
 
     name: str = "deaths"
     needs: tuple[str, ...] = ()
+    at_once: ClassVar[bool] = True
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """A piece for each of them, 12 at most: the player, the near, the named, the newly dead."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import ClassVar
 
 from attrs import frozen
 
@@ -26,6 +27,7 @@ class Events:
 
     name: str = "events"
     needs: tuple[str, ...] = ()
+    at_once: ClassVar[bool] = True
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """A line each: ``[type] name (turn 12)``. Of an event that happened more than once the last time counts."""

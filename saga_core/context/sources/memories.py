@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from attrs import field, frozen
 
@@ -32,6 +33,7 @@ class Memories:
     worth: Mapping[tuple[str, str], tuple[float, bool]] = field(factory=dict)
     name: str = "memories"
     needs: tuple[str, ...] = ()
+    at_once: ClassVar[bool] = True
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """A line each."""

@@ -28,7 +28,7 @@ class ContextSource(Protocol):
     """One kind of context. It never calls a model that writes, never changes anything and never blocks the loop.
 
     SAGA's own may have ``prepare(scene)`` besides: called before any source is asked, it begins to ask stores for what
-    ``gather`` will wait for.
+    ``gather`` will wait for. One that is ``at_once`` needs no other and waits for nothing: it is asked without a task.
     """
 
     @property
