@@ -53,11 +53,13 @@ class Reply:
         """Take a piece of the model's reply; what of it, or of what was held back, may be shown now."""
         self._raw.append(text)
         shown = self._filter.feed(text)
-        if self._markers.held or "[" in shown:
+        if "[" in shown or self._markers.held:
             shown = self._markers.feed(shown)
-        if self.limits.bound:
-            shown = self.limits.feed(shown)
-        self._shown.append(shown)
+        limits = self.limits
+        if limits.limit or limits.stops:
+            shown = limits.feed(shown)
+        if shown:
+            self._shown.append(shown)
         return shown
 
     def call(self, number: str) -> str:

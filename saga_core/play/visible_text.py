@@ -29,11 +29,6 @@ class VisibleText:
     _part: str = field(default="", init=False)
     """What was shown and is not yet in ``_counted``."""
 
-    @property
-    def bound(self) -> bool:
-        """Whether there is any limit."""
-        return bool(self.limit or self.stops)
-
     def feed(self, text: str) -> str:
         """What of ``text``, and of what was held back, may be shown."""
         if self.ended:

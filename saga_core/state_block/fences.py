@@ -64,6 +64,8 @@ class FenceFilter:
         self._blocks: list[RawBlock] = []
         self._finished = False
         self._mode = _Mode.FLOW
+        self.in_prose = False
+        """Whether the last text ended within a line of the story."""
         # Outside blocks: the gap held back, and what the next visible text has to know about.
         self._gap: list[str] = []
         self._line_start = True
@@ -98,9 +100,13 @@ class FenceFilter:
         """
         if self._finished:
             self._refuse()
-        flows = self._mode is _FLOW and not (self._line_start or self._in_block or self._joining)
-        if flows and _halts(text) is None:
-            return self._flow(text)
+        if self.in_prose:
+            if _halts(text) is None:
+                return self.flow(text)
+        elif self._in_block and self._mode is _FLOW and not (">" in text or "`" in text or "~" in text):
+            self._body.append(text)
+            self._tail = (self._tail + text)[-syntax.THINK_REACH :]
+            return ""
         pos = 0
         while pos < len(text):
             if self._mode is _FLOW:
@@ -113,8 +119,9 @@ class FenceFilter:
                 pos = self._read_word(text, pos)
         return self._take_out()
 
-    def _flow(self, text: str) -> str:
-        """Let the middle of a line of prose through, as nearly every piece of a stream is; blanks at its end wait."""
+    def flow(self, text: str) -> str:
+        """``feed`` where the filter is ``in_prose`` and ``text`` neither begins a block nor ends the line, as nearly
+        every piece of a stream: all but blanks at its end comes through."""
         core = text.rstrip(syntax.BLANKS)
         blanks = text[len(core) :]
         if core:
@@ -122,7 +129,10 @@ class FenceFilter:
                 core = "".join((*self._gap, core))
                 self._gap.clear()
             self._shown = True
-            self._watch(core)
+            if ">" in core:
+                self._watch(core)
+            elif self._tail or "<" in core:
+                self._keep(self._tail + core)
         if blanks:
             self._gap.append(blanks)
         return core
@@ -134,7 +144,7 @@ class FenceFilter:
         """
         if self._finished:
             self._refuse()
-        self._finished = True
+        self._finished, self.in_prose = True, False
         if self._mode is not _Mode.FLOW:
             if syntax.is_word(self._word):
                 self._open_block()
@@ -153,6 +163,7 @@ class FenceFilter:
     def _take_out(self) -> str:
         text = "".join(self._out)
         self._out.clear()
+        self.in_prose = self._mode is _FLOW and not (self._line_start or self._in_block or self._joining)
         return text
 
     def _read_text(self, text: str, pos: int) -> int:
@@ -289,4 +300,9 @@ class FenceFilter:
             if tag.group(1) and not self._thinking:
                 self._drafts = len(self._blocks)
             self._thinking = not tag.group(1)
-        self._tail = seen[-syntax.THINK_REACH :]
+        self._keep(seen)
+
+    def _keep(self, seen: str) -> None:
+        """Remember the end of what was read, if a tag may have begun in it."""
+        tail = seen[-syntax.THINK_REACH :]
+        self._tail = tail if "<" in tail else ""

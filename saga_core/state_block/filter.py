@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from threading import Lock
 
@@ -11,7 +12,7 @@ from cachetools import TTLCache
 from saga_core.state_block.fences import FenceFilter, RawBlock
 from saga_core.state_block.report_lines import may_hold_report
 from saga_core.state_block.reports import ReportFilter
-from saga_core.state_block.syntax import may_open
+from saga_core.state_block.syntax import FENCE_CHARS, NEWLINES, may_open
 
 _LONG = 4_096
 """Characters from which on what a text hides is remembered: a request asks for it ten times, at up to 3 µs each."""
@@ -36,6 +37,10 @@ _SECONDS = 60.0
 """How long: a request is over by then, and long texts are not kept in memory for nobody."""
 _HIDDEN: TTLCache[tuple[str, bool], Hidden] = TTLCache(_REMEMBERED, _SECONDS, getsizeof=lambda hidden: hidden.size)
 _LOCK = Lock()
+
+
+_halts = re.compile(f"[{FENCE_CHARS}{NEWLINES}<>]").search
+"""What in a line of the story may begin anything that is hidden, or ends the line."""
 
 
 class BlockFilter:
@@ -68,7 +73,11 @@ class BlockFilter:
 
         Raises RuntimeError after ``finish``.
         """
-        return self._reports.feed(self._fences.feed(text))
+        fences, reports = self._fences, self._reports
+        if fences.in_prose and reports.in_prose and _halts(text) is None:
+            return reports.flow(fences.flow(text))
+        shown = fences.feed(text)
+        return reports.feed(shown) if shown else ""
 
     def finish(self) -> str:
         """The visible text that was held back, now that the reply has ended.

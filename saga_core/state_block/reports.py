@@ -56,8 +56,7 @@ class _Mode(Enum):
     IN = "in a candidate"
 
 
-# Looked up for every piece of a stream.
-_PASS, _halts = _Mode.PASS, _HALTS.search
+_halts = _HALTS.search  # looked up for every piece of a stream
 
 
 class ReportFilter:
@@ -67,6 +66,8 @@ class ReportFilter:
         self._out: list[str] = []
         self._reports: list[RawBlock] = []
         self._mode = _Mode.START
+        self.in_prose = False
+        """Whether the last text ended within a line of the story."""
         self._line = ""
         self._more: list[str] = []
         """What followed on a line that the candidate takes however it goes on."""
@@ -93,14 +94,14 @@ class ReportFilter:
 
     def feed(self, text: str) -> str:
         """The visible text that may be sent now that ``text`` has arrived."""
-        if self._mode is _PASS and not self._joining and _halts(text) is None:
-            return self._flow(text)
+        if self.in_prose and _halts(text) is None:
+            return self.flow(text)
         self._read(text)
         return self._take_out()
 
-    def _flow(self, text: str) -> str:
-        """Let the middle of a line of prose through, as nearly every piece of a stream is, but for white space at its
-        end, which goes with what may be hidden behind it."""
+    def flow(self, text: str) -> str:
+        """``feed`` where the filter is ``in_prose`` and ``text`` neither begins a tag nor ends the line: it comes
+        through, but for white space at its end, which goes with what may be hidden behind it."""
         core = text.rstrip(WHITE)
         white = text[len(core) :]
         if core:
@@ -108,7 +109,8 @@ class ReportFilter:
                 core = "".join((*self._gap, core))
                 self._gap.clear()
             self._shown, self._behind_thought = True, False
-            self._tail = (self._tail + core)[-syntax.THINK_REACH :]
+            if self._tail:
+                self._keep(self._tail + core)
         if white:
             self._gap.append(white)
         return core
@@ -124,6 +126,7 @@ class ReportFilter:
     def _take_out(self) -> str:
         text = "".join(self._out)
         self._out.clear()
+        self.in_prose = self._mode is _Mode.PASS and not self._joining
         return text
 
     # -- reading -----------------------------------------------------------------------------------------------
@@ -388,4 +391,9 @@ class ReportFilter:
             self._thinking = not tag.group(1)
             read = tag.end()
         self._behind_thought = read > 0 and not self._thinking and not seen[read:].strip()
-        self._tail = seen[read:][-syntax.THINK_REACH :]
+        self._keep(seen[read:])
+
+    def _keep(self, seen: str) -> None:
+        """Remember the end of what was read, if a tag may have begun in it."""
+        tail = seen[-syntax.THINK_REACH :]
+        self._tail = tail if "<" in tail else ""
