@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from threading import Lock
 
 from attrs import define, field
 from cachetools import LRUCache
 
 _ENTRIES = 8_192
+_SHORT = 4_096
 
 
 @define(eq=False)
@@ -20,14 +22,18 @@ class KnownCounts:
 
     count: Callable[[str], int]
     least: int = 64
-    """Shorter texts, in characters, are counted faster than looked up."""
+    """Texts with fewer characters, such as the lines of a page, are kept with their counts: that is faster."""
     _known: LRUCache[tuple[int, int], int] = field(factory=lambda: LRUCache(_ENTRIES), init=False)
     _lock: Lock = field(factory=Lock, init=False, repr=False)
+    _of_short: Callable[[str], int] = field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._of_short = lru_cache(maxsize=_SHORT)(self.count)
 
     def of(self, text: str) -> int:
         """The count of ``text``."""
         if len(text) < self.least:
-            return self.count(text)
+            return self._of_short(text)
         key = (hash(text), len(text))
         with self._lock:
             found = self._known.get(key)
