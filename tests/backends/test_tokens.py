@@ -120,7 +120,8 @@ def test_the_memory_of_counts_is_bounded_and_keeps_what_is_used(monkeypatch: pyt
     assert len(counter._known._known) == 3
     counter.count("short")
     counter.count("short")
-    assert computed[-2:] == ["s", "s"]
+    assert computed[-2:] == ["c", "s"], "short ones are kept apart"
+    assert len(counter._known._known) == 3
 
 
 async def test_scale_multiplies_and_shows_in_the_id() -> None:
