@@ -46,7 +46,13 @@ class Foundations:
         self.silent = SilentChats(self.counters)
         self.ids = IdSource(clock, self.given.entropy)
         self.supervisor = Supervisor(self.counters, self.locks)
-        self.live = LiveSessions(self.journal, self.counters, self.supervisor.busy, config.session.checkpoint_every)
+        self.live = LiveSessions(
+            self.journal,
+            self.counters,
+            self.supervisor.busy,
+            config.session.checkpoint_every,
+            config.session.loaded,
+        )
         self.projector = Projector(
             stores.state,
             stores.graph,

@@ -246,6 +246,8 @@ class SessionConfig:
     live_timelines: int = field(default=4, validator=Whole(1))
     """Timelines of one session whose graph and pages are kept rendered."""
     checkpoint_every: int = field(default=32, validator=Whole(1))
+    loaded: int = field(default=64, validator=Whole(1))
+    """Sessions that are kept in memory. One more lets the one go that was used least recently, when it is at rest."""
     server_history: bool = field(default=False, validator=Flag())
     """Tell the history of a session that a request names, when the request itself shows none: for thin clients."""
     history_turns: int = field(default=60, validator=Whole(2))
