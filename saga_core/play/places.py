@@ -87,7 +87,7 @@ class Places:
             match = await self._entered(match, timeline, transcript)
         elif only is not None and self.settings.config.session.server_history and is_thin(transcript):
             match = Match(only.id, (await self.live.get(only.id)).head, how="session")
-        live = await self._session(evolve(found, match=match), asked)
+        live = await self._session(found if match is found.match else evolve(found, match=match), asked)
         self.usual.take(live.session.id, found)
         set_log_context(session=live.session.id)
         asked.lap("match")
