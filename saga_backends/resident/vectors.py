@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -32,7 +33,7 @@ from saga_core.stores import (
 )
 
 if TYPE_CHECKING:
-    from saga_backends.vector.matrix import Matrix, Row
+    from saga_backends.vector.matrix import Matrix
 
 _PAGE = 1_000
 
@@ -164,20 +165,19 @@ class ResidentVectors:
 
         question = Question(asked)
         wanted = predicate(where) if where is not None else None
-        found: list[tuple[float, str, int, Hit | Row]] = []
-        for place, scope in enumerate(dict.fromkeys(scopes)):
+        found: list[list[Hit]] = []
+        for scope in dict.fromkeys(scopes):
             image = self.cache.find(scope) or await self.cache.fetch(scope)
             if image is None:
-                hits = await self.inner.query([scope], asked, k, where=where)
-                found += [(-hit.score, hit.id, place, hit) for hit in hits]
+                found.append(await self.inner.query([scope], asked, k, where=where))
             elif image.matrix is not None and image.spec is not None:
                 check_dimension("vector", asked, scope, image.spec)
-                found += [(-score, row.id, place, row) for score, row in image.matrix.best(question, k, wanted)]
-        found.sort(key=lambda entry: entry[:3])
-        return [
-            entry if isinstance(entry, Hit) else Hit(entry.id, 0.0 - score, entry.text, entry.metadata)
-            for score, _, _, entry in found[:k]
-        ]
+                best = image.matrix.best(question, k, wanted)
+                found.append([Hit(row.id, score, row.text, row.metadata) for score, row in best])
+        if len(found) == 1:
+            return found[0][:k]  # in order already
+        # Equal ones of several scopes stand in the order of the scopes.
+        return sorted(chain.from_iterable(found), key=lambda hit: (-hit.score, hit.id))[:k]
 
     async def delete(self, scope: str, *, ids: Sequence[str] | None = None, where: Filter | None = None) -> int:
         """See ``VectorStore.delete``."""

@@ -206,7 +206,8 @@ class Matrix:
             rough[self._free] = -np.inf
         if wanted is None:
             threshold = np.partition(rough, used - k)[used - k] - question.margin
-            return [int(place) for place in np.flatnonzero(rough >= threshold)]
+            places: list[int] = np.flatnonzero(rough >= threshold).tolist()
+            return places
         return self._walk(rough, question.margin, k, wanted)
 
     def _walk(self, rough: Singles, margin: float, k: int, wanted: Predicate) -> list[int]:
