@@ -18,6 +18,7 @@ from math import log
 from typing import TypeAlias
 
 from saga_core.language import caseless, function_terms, terms
+from saga_core.recall.compounds import compounds
 from saga_core.recall.segments import Segment, mark_of, pack
 
 POSTINGS = 1_000
@@ -310,10 +311,13 @@ class LexicalIndex:
         found.sort()
         return found[:_FED_TERMS]
 
+    def _knows(self, term: str) -> bool:
+        return self._find(term) is not None
+
     def _query(self, query: str) -> list[tuple[int, str]]:
         """(documents, term) of the query's known terms, rarest first."""
         found: list[tuple[int, str]] = []
-        for term in dict.fromkeys(terms(query)):
+        for term in dict.fromkeys((*terms(query), *compounds(query, self._knows))):
             known = self._find(term)
             if known is not None:
                 found.append((1 if isinstance(known, int) else len(known) >> 1, term))
