@@ -103,6 +103,7 @@ class ContextReader:
         scene = Scene(
             request,
             self._names.of(request.session, request.state),
+            count=self._count,
             embedder=self._embedder,
             vectors=self._vectors,
             hops=self._hops,

@@ -101,15 +101,18 @@ class Scene:
         request: ReadRequest,
         names: StateNames,
         *,
+        count: Callable[[str], int],
         embedder: Embedder | None = None,
         vectors: VectorStore | None = None,
         hops: int = 2,
         patience: float = 0.2,
         trusted: set[str] | None = None,
     ) -> None:
-        """``trusted``: scopes of ``vectors`` that were seen to be this embedder's; those seen now are added."""
+        """``count``: the tokens of a line. ``trusted``: scopes of ``vectors`` that were seen to be this embedder's;
+        those seen now are added."""
         self.request = request
         self.state = request.state
+        self.count = count
         self.late: set[str] = set()
         self._names = names
         self._embedder = embedder

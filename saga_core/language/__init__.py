@@ -13,7 +13,15 @@ from saga_core.language.mentioning import mentions, mentions_folded, particles, 
 from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc, normalized
 from saga_core.language.persona import NAME_PATTERN
 from saga_core.language.registry import DEFAULT, UNSAID, every, known, language_of, primary
-from saga_core.language.tokens import content_words, function_terms, languages_in, match_text, telling_nothing, terms
+from saga_core.language.tokens import (
+    content_words,
+    folded_terms,
+    function_terms,
+    languages_in,
+    match_text,
+    telling_nothing,
+    terms,
+)
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
@@ -46,6 +54,7 @@ __all__ = [
     "every",
     "fold_name",
     "folded_kana",
+    "folded_terms",
     "function_terms",
     "has_final",
     "has_katakana",

@@ -34,6 +34,11 @@ class PastWords:
     """When the story began."""
     latest: str = NEVER
     """When it happened last."""
+    date: str = NEVER
+    """A day of the calendar in digits, its month perhaps in letters, with the groups ``month1``, ``day1`` and perhaps
+    ``year1``; where there are two ways to write it, the other with ``month2`` and so on."""
+    months: Mapping[str, int] = field(factory=dict)
+    """Of a month in letters, by its first three."""
     hints: tuple[str, ...] = ()
     """Parts of words without which nothing of the above is found: looking for these costs a tenth."""
     later: str = NEVER

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from itertools import chain
 
@@ -18,9 +19,14 @@ _KEPT = 64
 
 def terms(text: str) -> list[str]:
     """The index terms of ``text``, in order, repeats included. NFC and case folding are done here."""
-    parts = nfc(text).casefold().split()
+    return list(folded_terms(nfc(text).casefold()))
+
+
+def folded_terms(text: str) -> Iterable[str]:
+    """As ``terms``, of a text in NFC that is folded already."""
+    parts = text.split()
     known = _terms_in if not parts or len(max(parts, key=len)) <= _KEPT else _terms_in.__wrapped__
-    return list(chain.from_iterable(map(known, parts)))
+    return chain.from_iterable(map(known, parts))
 
 
 def content_words(text: str) -> list[str]:

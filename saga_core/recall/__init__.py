@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saga_core.recall.close_words import closeness
 from saga_core.recall.episodes import Episodes, PathEpisodes
-from saga_core.recall.excerpts import excerpt, telling, weigh
+from saga_core.recall.excerpts import excerpt, weigh
 from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
 from saga_core.recall.graph_walk import Neighbors, Walk, walk, weight_of
 from saga_core.recall.kept_lore import PER_TURN, Kept, KeptLore, KeptMoment
@@ -16,6 +16,7 @@ from saga_core.recall.mentions import NameIndex, Passage
 from saga_core.recall.particular import Particular
 from saga_core.recall.passages import PLAYER, STAMP, passage_of, year_of
 from saga_core.recall.segments import SIZE, Segment, mark_of, unpack
+from saga_core.recall.telling import resembling, telling
 from saga_core.recall.time_words import time_meant, turns_meant
 from saga_core.recall.vector_scopes import episodes_scope, lore_scope, spec_of
 
@@ -52,6 +53,7 @@ __all__ = [
     "mark_of",
     "passage_of",
     "rank_lore",
+    "resembling",
     "smooth",
     "spec_of",
     "telling",

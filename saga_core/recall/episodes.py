@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
@@ -106,9 +107,11 @@ class PathEpisodes:
                 return False
             return bool(node.episode) and path[node.depth] == turn
 
-        def beside(turn: str) -> list[str]:
-            depth = nodes[turn].depth
-            return [other for other in path[max(0, depth - reach) : depth + reach + 1] if other not in skip]
+        def beside(turns: Sequence[str]) -> list[str]:
+            depths = {nodes[turn].depth for turn in turns}
+            around = {depth + step for step in range(-reach, reach + 1) for depth in depths} - depths
+            others = [path[depth] for depth in sorted(around) if 0 <= depth < len(path)]
+            return [other for other in others if other not in skip]
 
         found = self._index.search(
             query,

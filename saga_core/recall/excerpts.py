@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
-from typing import NamedTuple
 
 from saga_core.language import caseless, match_text, simplified, telling_nothing
 from saga_core.recall.close_words import matched
-from saga_core.recall.particular import telling_terms
-from saga_core.recall.passages import PLAYER
 
 _END = re.compile(r"[.!?。…！？\n](?:(?<=\n)\n*|(?<=[。！？])[\"'”’」』)]*\s*|(?<!\n)[\"'”’」』)]*\s+)")
 """The end of a sentence, or of a line. It begins with one set of characters, which is searched for twice as fast."""
-_WHOSE = re.compile(rf"{PLAYER}|[^\n:>\"“”]{{1,40}}:\s")
-"""What stands before somebody's words in a line: the player's mark, or a name."""
-_GAP = "…"
+GAP = "…"
 _BEHIND, _FARTHER, _BEFORE = 0.5, 0.2, 0.3
 """What a sentence lends to the one behind it, to the next but one, and to the one before it."""
 _SAME = 1e-9
@@ -34,48 +28,17 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int) -> str:
     equal runs the earlier one is taken. What is left out at either end is marked with "…". A text that fits is given
     whole.
     """
-    text, folded, starts, stops = _laid_out(text)
+    text, folded, starts, stops = laid_out(text)
     if len(text) <= limit:
         return text.replace("\n", " ")
-    room = limit - 2 * (len(_GAP) + 1)
-    first, last = _best_run(_lent(_worth(folded, starts, weights), len(starts)), starts, stops, room)
+    room = limit - 2 * (len(GAP) + 1)
+    first, last = _best_run(worth_of(folded, starts, weights), starts, stops, room)
     chosen = text[starts[first] : stops[last]].replace("\n", " ")
     if len(chosen) > room:
-        return f"{_GAP} {_cut(chosen, weights, room)} {_GAP}"
-    head = f"{_GAP} " if first else ""
-    tail = f" {_GAP}" if last + 1 < len(starts) else ""
+        return f"{GAP} {_cut(chosen, weights, room)} {GAP}"
+    head = f"{GAP} " if first else ""
+    tail = f" {GAP}" if last + 1 < len(starts) else ""
     return f"{head}{chosen}{tail}"
-
-
-def telling(
-    text: str,
-    particular: Callable[[Sequence[AbstractSet[str]]], list[bool]],
-    weights: Callable[[], Mapping[str, float]],
-) -> str:
-    """``text`` on one line, without the sentences that are not ``particular``; if none is, the one worth most.
-
-    ``particular`` is asked for the ``telling_terms`` of all sentences, ``weights`` (as for ``excerpt``) if none is.
-    What is left out is marked with "…". What says whose words a line has stays as long as some of them do.
-    """
-    talk = _talk(text)
-    kept = particular(talk.worded)
-    if False not in kept:
-        return talk.line
-    if True not in kept:
-        worth = _worth(talk.folded, talk.starts, weights())
-        kept[min(worth, key=lambda at: (-worth[at], at), default=0)] = True
-    parts: list[str] = []
-    left_out, mark = False, ""
-    for chosen, sentence, begins in zip(kept, talk.sentences, talk.whose, strict=True):
-        if begins is not None:
-            mark = begins
-        if chosen:
-            if left_out:
-                parts += (mark, _GAP) if mark and begins is None else (_GAP,)
-            parts.append(sentence)
-            mark = ""
-        left_out = not chosen
-    return " ".join((*parts, _GAP) if left_out else parts)
 
 
 def weigh(words: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
@@ -87,68 +50,42 @@ def weigh(words: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
     return {word: log(1 + len(folded) / max(1, [word in each for each in folded].count(True))) for word in telling}
 
 
-def _lent(worth: Mapping[int, float], count: int) -> dict[int, float]:
-    """The worth of each of ``count`` sentences with what its neighbours lend to it; of most it is nothing."""
-    lent: dict[int, float] = {}
-    for at, own in worth.items():
-        for other, part in ((at - 1, _BEFORE), (at, 1.0), (at + 1, _BEHIND), (at + 2, _FARTHER)):
-            if 0 <= other < count:
-                lent[other] = lent.get(other, 0.0) + part * own
-    return lent
-
-
 def _best_run(worth: Mapping[int, float], starts: Sequence[int], stops: Sequence[int], room: int) -> tuple[int, int]:
-    """The first and the last of the sentences, one after the other, that are worth most together in so much room. It
-    ends with one that is worth something, so that only these are looked at."""
+    """The first and the last of the sentences, one after the other, that are worth most together in so much room, with
+    what each lends to its neighbours. It ends with one that is worth something."""
+    if not worth:
+        return 0, 0
+    count = len(starts)
+    lent = [0.0] * (count + 3)  # the first one lends to the very last, which nobody looks at
+    for at, own in worth.items():
+        lent[at] += own
+        lent[at - 1] += _BEFORE * own
+        lent[at + 1] += _BEHIND * own
+        lent[at + 2] += _FARTHER * own
     best, found = 0.0, (0, 0)
-    valued = sorted(worth)
-    first, total = 0, 0.0
-    for last in valued:
-        total += worth[last]
+    first, total = max(0, min(worth) - 1), 0.0
+    for last in range(first, min(count, max(worth) + 3)):
+        own = lent[last]
+        if not own:
+            continue
+        total += own
         least = stops[last] - room
-        while valued[first] < last and starts[valued[first]] < least:
-            total -= worth[valued[first]]
+        while first < last and starts[first] < least:
+            total -= lent[first]
             first += 1
         if total > best + _SAME:
-            best, found = total, (min(last, bisect_left(starts, least)), last)
+            best, found = total, (first, last)
     return found
 
 
-@lru_cache(maxsize=256)
-def _laid_out(text: str) -> tuple[str, str, list[int], list[int]]:
+@lru_cache(maxsize=1_024)
+def laid_out(text: str) -> tuple[str, str, list[int], list[int]]:
     """``text`` with single spaces, the same in lower case, and where its sentences begin and end.
 
     What one turn recalls the next most often recalls as well: the latest are kept.
     """
     text = "\n".join(line for part in text.split("\n") if (line := _spaced(part)))
     return text, _folded(text), *_sentences(text)
-
-
-class _Talk(NamedTuple):
-    line: str
-    """The text on one line."""
-    sentences: list[str]
-    whose: list[str | None]
-    """For each that begins a line what says whose words it has; "" if nothing does."""
-    worded: list[frozenset[str]]
-    """What may be particular of each."""
-    folded: str
-    starts: list[int]
-    """As ``_laid_out`` gives them."""
-
-
-@lru_cache(maxsize=1_024)
-def _talk(text: str) -> _Talk:
-    """A talk is told of a hundred turns at a time, most of them those of the question before."""
-    text, folded, starts, stops = _laid_out.__wrapped__(text)
-    sentences, whose, worded = [], list[str | None](), []
-    for start, stop in zip(starts, stops, strict=True):
-        sentences.append(text[start:stop])
-        worded.append(telling_terms(folded[start:stop]))
-        begins = not start or text[start - 1] == "\n"
-        found = _WHOSE.match(text, start) if begins else None
-        whose.append(found.group().strip() if found is not None else "" if begins else None)
-    return _Talk(text.replace("\n", " "), sentences, whose, worded, folded, starts)
 
 
 def _spaced(line: str) -> str:
@@ -177,7 +114,7 @@ def _folded(text: str) -> str:
     return simplified("".join(lower if len(lower := char.casefold()) == 1 else char for char in text))
 
 
-def _worth(folded: str, starts: Sequence[int], weights: Mapping[str, float]) -> dict[int, float]:
+def worth_of(folded: str, starts: Sequence[int], weights: Mapping[str, float]) -> dict[int, float]:
     """The worth of the words that stand in the sentences that begin at ``starts``, by the number of the sentence, where
     there are any. A word counts once in a sentence, and none reaches from one into the next: there is white space
     between them."""

@@ -25,6 +25,9 @@ TIMED = 1.0
 FEEDBACK = 0.3
 """What the words of the turns found first count beside those of the query."""
 
+_PLACES = 9
+"""Decimal places of a score: sums that differ by less are the same."""
+
 D = TypeVar("D", int, str)
 """What names a document: its id, or its place on the path."""
 
@@ -117,6 +120,29 @@ def fuse(
     without any score has no say. ``weights``: factors of the kinds' z-scores, 1 for those not named.
     """
     found = {name: kinds[name] for name in sorted(kinds) if kinds[name]}
+    if len(found) == 1:
+        ((name, scores),) = found.items()
+        total = _alone(scores, weights.get(name, 1.0))
+    else:
+        total = _together(found, weights)
+    best = sorted([(-score, document) for document, score in total.items()])
+    passed = ((score, document) for score, document in best if accept is None or accept(document))
+    return [
+        Fused(
+            document,
+            -score,
+            {name: scores[document] for name, scores in found.items() if document in scores},
+        )
+        for score, document in islice(passed, most)
+    ]
+
+
+def _alone(scores: Mapping[D, float], weight: float) -> dict[D, float]:
+    scaled, _ = z_scores(scores)
+    return {document: round(weight * score, _PLACES) for document, score in scaled.items()}
+
+
+def _together(found: Mapping[str, Mapping[D, float]], weights: Mapping[str, float]) -> dict[D, float]:
     total: dict[D, float] = dict.fromkeys((document for scores in found.values() for document in scores), 0.0)
     for name, scores in found.items():
         weight = weights.get(name, 1.0)
@@ -125,14 +151,4 @@ def fuse(
         scaled, rest = z_scores(scores, absent=absent, floor=floor)
         for document in total:
             total[document] += weight * scaled.get(document, rest)
-    total = {document: round(score, 9) for document, score in total.items()}
-    best = sorted(total, key=lambda document: (-total[document], document))
-    chosen = islice((document for document in best if accept is None or accept(document)), most)
-    return [
-        Fused(
-            document,
-            total[document],
-            {name: scores[document] for name, scores in found.items() if document in scores},
-        )
-        for document in chosen
-    ]
+    return {document: round(score, _PLACES) for document, score in total.items()}

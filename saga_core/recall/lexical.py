@@ -13,10 +13,12 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from math import log
 from typing import TypeAlias
 
 from saga_core.language import caseless, function_terms, terms
+from saga_core.recall.compounds import compounds
 from saga_core.recall.segments import Segment, mark_of, pack
 
 POSTINGS = 1_000
@@ -26,8 +28,9 @@ QUERY_TERMS = 48
 ACCEPTS = 512
 """Documents for which ``accept`` is asked, at most."""
 
-_FIRST_ASKED = 96
-"""Documents that are ranked at first: enough for most, some of which the history shows or that stand on other paths."""
+_FIRST_ASKED, _HIDDEN = 96, 32
+"""Documents that are ranked at first, and how many more than are asked for: some of them the history shows, and some
+stand on other paths."""
 _REFINED_DOCUMENTS = 48
 _REFINED_TERMS = 4
 FUNCTION_SHARE = 0.3
@@ -192,7 +195,7 @@ class LexicalIndex:
         *,
         k: int,
         accept: Callable[[str], bool] | None = None,
-        beside: Callable[[str], Iterable[str]] | None = None,
+        beside: Callable[[Sequence[str]], Iterable[str]] | None = None,
         feedback: float = 0.0,
         function: float = FUNCTION_SHARE,
         text: Callable[[str], str] | None = None,
@@ -200,7 +203,7 @@ class LexicalIndex:
         """The ``k`` best documents for ``query`` that ``accept`` lets pass, with their scores (above 0), best first.
 
         Equal scores are ordered by id. ``accept`` is asked of the best ones only, until ``k`` passed or 512 were asked.
-        The documents that ``beside`` names for one of the ``k`` follow when they have a score, whatever it is. With
+        The documents that ``beside`` names for the ``k`` follow when they have a score, whatever it is. With
         ``feedback`` the six rarest terms of the three best documents are searched for too, and count so much: what is
         told of a matter elsewhere shares words with what was found. ``text`` gives the text of a document. ``function``
         is what is left of the weight of a function word.
@@ -221,12 +224,10 @@ class LexicalIndex:
             return found
         numbers = self._numbers
         known = dict(found)
-        for id_, _ in found:
-            for other in beside(id_):
-                if other not in known:
-                    number = numbers.get(other)
-                    if number in seen:
-                        known[other] = scores[number]
+        for other in beside(list(known)):
+            number = numbers.get(other)
+            if number in seen and other not in known:
+                known[other] = scores[number]
         return list(known.items())
 
     def spread(self, term: str, most: int, accept: Callable[[str], bool] | None = None) -> int:
@@ -278,11 +279,11 @@ class LexicalIndex:
         unread: list[tuple[float, _Postings, int]],
         k: int,
         accept: Callable[[str], bool] | None,
-        first_asked: int = _FIRST_ASKED,
+        first_asked: int = 0,
     ) -> list[tuple[str, float]]:
         asked = 0
         found: list[tuple[str, float]] = []
-        for count in (first_asked, ACCEPTS):
+        for count in (first_asked or max(_FIRST_ASKED, k + _HIDDEN), ACCEPTS):
             ranked = self._rank(scores, seen, unread, count)
             for id_, score in ranked[asked:ACCEPTS]:
                 asked += 1
@@ -297,18 +298,26 @@ class LexicalIndex:
     def _rarest(self, texts: Sequence[str], known: set[str]) -> list[tuple[int, str]]:
         """(documents, term) of the rarest terms of ``texts`` that some other document has as well, but for ``known``
         ones."""
-        found: list[tuple[int, str]] = []
-        for term in {term for text in texts for term in terms(text)} - known:
-            postings = self._find(term)
-            if postings is not None and not isinstance(postings, int):
-                found.append((len(postings) >> 1, term))
+        wanted = frozenset().union(*map(_distinct, texts)) - known
+        if self._segments:
+            for term in wanted - self._gathered:
+                self._gather(term)
+        get = self._postings.get
+        found = [
+            (len(postings) >> 1, term)
+            for term in wanted
+            if (postings := get(term)) is not None and not isinstance(postings, int)
+        ]
         found.sort()
         return found[:_FED_TERMS]
+
+    def _knows(self, term: str) -> bool:
+        return self._find(term) is not None
 
     def _query(self, query: str) -> list[tuple[int, str]]:
         """(documents, term) of the query's known terms, rarest first."""
         found: list[tuple[int, str]] = []
-        for term in dict.fromkeys(terms(query)):
+        for term in dict.fromkeys((*terms(query), *compounds(query, self._knows))):
             known = self._find(term)
             if known is not None:
                 found.append((1 if isinstance(known, int) else len(known) >> 1, term))
@@ -389,3 +398,9 @@ def _apart(known: int | _Postings) -> tuple[Sequence[int], Sequence[int]]:
         return (known >> 16,), (known & 0xFFFF,)
     half = len(known) >> 1
     return known[:half].tolist(), known[half:].tolist()
+
+
+@lru_cache(maxsize=256)
+def _distinct(text: str) -> frozenset[str]:
+    """The terms of a document that was found among the best: often it is so again."""
+    return frozenset(terms(text))

@@ -28,4 +28,5 @@ def looks_back(words: str) -> bool:
     folded = words.casefold()
     if any(pattern.search(folded) is not None for pattern in _asking(languages_in(words))):
         return True
-    return time_meant(words) is not None
+    meant = time_meant(words)
+    return meant is not None and meant.date is None  # a day of the calendar may be to come

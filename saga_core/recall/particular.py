@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Protocol
+from weakref import ReferenceType, ref
 
-from saga_core.language import terms
+from attrs import define
+
+from saga_core.language import folded_terms
 
 _RARE, _SELDOM = 0.25, 0.45
 """A term is rare in no more turns than this power of all of them, and seldom in no more than that one: 3 and 10 of
-200."""
-_ENOUGH = 3
-"""Seldom terms that tell as much as a rare one."""
+200. Three seldom terms tell as much as a rare one."""
 
 
-def telling_terms(sentence: str) -> frozenset[str]:
-    """The terms of a sentence by which it may be particular. A single syllable or letter is a part of too much else."""
-    return frozenset([term for term in terms(sentence) if len(term) > 1 or term.isdigit()])
+@define(eq=False)
+class Worded:
+    """The terms by which the sentences of a text may be particular, found once for all questions."""
+
+    places: Mapping[str, int]
+    """Each term to the sentences that have it, a bit each: bit 0 is the first one."""
+    _left: AbstractSet[str]
+    _among: ReferenceType[AbstractSet[str]] | None = None
+
+    @staticmethod
+    def of(sentences: Iterable[str]) -> Worded:
+        """Those of ``sentences``, in lower case. A single syllable or letter is a part of too much else."""
+        places: dict[str, int] = {}
+        for number, sentence in enumerate(sentences):
+            bit = 1 << number
+            for term in folded_terms(sentence):
+                places[term] = places.get(term, 0) | bit
+        for term in [term for term in places if len(term) == 1 and not term.isdigit()]:
+            del places[term]
+        return Worded(places, set(places))
+
+    def beside(self, common: AbstractSet[str]) -> AbstractSet[str]:
+        """The terms that are not among ``common``, which only grows: of those that were not there before, again."""
+        if self._among is None or self._among() is not common:
+            self._left, self._among = set(self.places), ref(common)
+        self._left = self._left - common
+        return self._left
 
 
 class Counted(Protocol):
@@ -29,7 +54,7 @@ class Counted(Protocol):
         ...
 
     def common(self, most: int) -> AbstractSet[str]:
-        """All terms that stand in more than ``most`` turns."""
+        """All terms that stand in more than ``most`` turns: a set that only grows, or another one."""
         ...
 
     def spread(self, term: str, most: int) -> int:
@@ -49,26 +74,31 @@ class Particular:
         self._certain = not counted.aside
         self._known: dict[str, int] = {}
 
-    def __call__(self, sentences: Sequence[AbstractSet[str]]) -> list[bool]:
-        """Whether each of ``sentences`` is; its ``telling_terms`` stand for each."""
-        not_rare, not_seldom = self._not_rare, self._not_seldom
-        found = [not each <= not_rare or len(each - not_seldom) >= _ENOUGH for each in sentences]
-        if self._certain or False not in found:
+    def __call__(self, worded: Worded) -> int:
+        """The bits of the sentences that are: those with a rare term or three seldom ones."""
+        places = worded.places
+        # Few terms of a turn are seldom: only these are looked at.
+        seldom = worded.beside(self._not_seldom)
+        found = _with_enough(places, seldom, seldom - self._not_rare)
+        if self._certain:
             return found
-        return [certain or self._counted(each) for certain, each in zip(found, sentences, strict=True)]
+        known, most, rare = self._known, self._seldom, self._rare
+        open_ = [term for term, bits in places.items() if bits & ~found]
+        for term in open_:
+            if term not in known:
+                known[term] = self._spread(term, most)
+        counted = [term for term in open_ if known[term] <= most]
+        return _with_enough(places, counted, [term for term in counted if known[term] <= rare]) | found
 
-    def _counted(self, sentence: Iterable[str]) -> bool:
-        """The same, where each term must be counted."""
-        known, rare, seldom = self._known, self._rare, self._seldom
-        found = 0
-        for term in sentence:
-            count = known.get(term)
-            if count is None:
-                count = known[term] = self._spread(term, seldom)
-            if count <= seldom:
-                if count <= rare:
-                    return True
-                found += 1
-                if found == _ENOUGH:
-                    return True
-        return False
+
+def _with_enough(places: Mapping[str, int], seldom: Iterable[str], rare: Iterable[str]) -> int:
+    """The bits of the sentences with one of ``rare`` or three of ``seldom``."""
+    one = two = three = 0
+    for term in seldom:
+        bits = places[term]
+        three |= two & bits
+        two |= one & bits
+        one |= bits
+    for term in rare:
+        three |= places[term]
+    return three

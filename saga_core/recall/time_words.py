@@ -1,4 +1,4 @@
-"""Time words: which earlier turns the player means by "yesterday", "three days ago" or "in the beginning".
+"""Time words: which earlier turns the player means by "yesterday", "three days ago", "on March 16" or "at the start".
 
 Days are those of the story where it tells that they pass ("The next morning …", "Three days later …"); otherwise those
 on which the turns were played.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from datetime import UTC, datetime
+from functools import cache, lru_cache
 
 from attrs import frozen
 
-from saga_core.language import DEFAULT, PastWords, every
+from saga_core.language import DEFAULT, PastWords, every, languages_in
 from saga_core.recall.episodes import Episodes
 
 
@@ -57,6 +58,21 @@ _LOOKED_THROUGH = 400
 _OPENING, _OPENING_PART = 8, 0.04
 _DAY = 86_400.0
 _A_WEEK = 7
+_ELSEWHERE = 10 / 24
+"""The part of a day by which it begins earlier in the east than in UTC, and ends later in the west."""
+_YEARS = 30
+"""Years that are looked through for a day that has none."""
+_DIGIT = re.compile("[0-9]")
+
+
+@frozen
+class Dated:
+    """A day of the calendar."""
+
+    month: int
+    day: int
+    year: int = 0
+    """0 when nobody says."""
 
 
 @frozen
@@ -70,11 +86,15 @@ class Meant:
     latest: bool = False
     """When it happened last."""
     beginning: bool = False
+    date: Dated | None = None
 
 
 def time_meant(words: str) -> Meant | None:
     """What the player's words say of time; None when they say nothing. Expected in NFC, in any case."""
     words = words.casefold()
+    date = _date(words)
+    if date is not None:
+        return Meant(date=date)
     if not any(hint in words for hint in _hints()):
         return None
     if _any("meeting").search(words):
@@ -102,11 +122,33 @@ def turns_meant(meant: Meant, episodes: Episodes, names: Sequence[str], now: flo
     if meant.days is not None:
         found = _by_story(episodes, meant.days)
         return found if found is not None else _by_play(episodes, meant.days, now)
+    if meant.date is not None:
+        return _by_date(episodes, meant.date, now)
     if meant.latest:
         return range(0)
     if meant.meeting and names:
         return _first_meeting(episodes, names)
     return range(1, 1 + min(episodes.last, max(_OPENING, round(episodes.last * _OPENING_PART))))
+
+
+def _date(words: str) -> Dated | None:
+    """The first day of the calendar that is named."""
+    if _DIGIT.search(words) is None:
+        return None
+    for language in languages_in(words):
+        found = _dated(language.past.date).search(words)
+        if found is None:
+            continue
+        groups = {name[:-1]: text for name, text in found.groupdict().items() if text is not None}
+        month, day = groups["month"], groups["day"].rstrip("stndrh")
+        number = int(month) if month.isdigit() else language.past.months[month[:3]]
+        return Dated(number, int(day), int(groups.get("year", 0)))
+    return None
+
+
+@cache
+def _dated(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 def _count(match: re.Match[str], words: PastWords) -> int:
@@ -118,8 +160,9 @@ def _count(match: re.Match[str], words: PastWords) -> int:
     return (words.numbers.get(number) or int(number)) * words.units[unit] if number and unit else 1
 
 
+@lru_cache(maxsize=1_024)
 def _passed(text: str) -> int:
-    """How many days an episode says have passed."""
+    """How many days an episode says have passed. The same turns are looked through for one question and the next."""
     said = text.partition("\n")[2].casefold()
     for language in _languages()[-1:] if said.isascii() else _languages():
         later = language.later.search(said)
@@ -158,6 +201,24 @@ def _by_play(episodes: Episodes, days: int, now: float) -> range:
     early, late = (days / 3, days / 3) if days >= _A_WEEK else (0.75, 0.6)
     first = episodes.since(now - (days + early) * _DAY)
     return range(max(1, first), episodes.since(now - (days - late) * _DAY))
+
+
+def _by_date(episodes: Episodes, date: Dated, now: float) -> range:
+    """The turns that were played on that day, in Los Angeles or in Sydney, or on the next, when it was "yesterday".
+
+    Unless a year is named, in the latest of the years that had such turns. None when they are most of the story: then
+    the day tells nothing apart.
+    """
+    latest = datetime.fromtimestamp(now, UTC).year
+    for year in (date.year,) if date.year else range(latest, latest - _YEARS, -1):
+        try:
+            start = datetime(year, date.month, date.day, tzinfo=UTC).timestamp()
+        except ValueError:  # 30 February
+            continue
+        then = range(max(1, episodes.since(start - _ELSEWHERE * _DAY)), episodes.since(start + (2 + _ELSEWHERE) * _DAY))
+        if then:
+            return then if 2 * len(then) <= episodes.last else range(0)
+    return range(0)
 
 
 def _first_meeting(episodes: Episodes, names: Sequence[str]) -> range:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from attrs import evolve, field, frozen
@@ -13,25 +12,21 @@ from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, ReadRequest, Section
 from saga_core.context.render import one_field, one_line
 from saga_core.context.scene import EPISODE_HITS, Scene
+from saga_core.context.sources.remembered import Remembered, Remembering
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.language import content_words, language_of, match_text, mentions_folded, standing
 from saga_core.recall import (
     FUNCTION_SHARE,
     PLAYER,
-    STAMP,
     Episodes,
     Fused,
-    Particular,
     Ranking,
     closeness,
-    excerpt,
     fuse,
     lift,
     smooth,
-    telling,
     time_meant,
     turns_meant,
-    weigh,
     year_of,
 )
 
@@ -45,14 +40,11 @@ _OF_PAIRS = 1
 _OF_A_TIME = 96
 """Turns of a long time that are raised."""
 _ROOM = 500
-_SPARE = 1.15
+_SPARE, _LINE = 1.15, 40
+"""What is offered beyond the room, for the whole costs less than its lines: a part of it, and a line."""
 _LOOKED_AT, _BRIEF = 12, 400
 _LOOKED_INTO = 16
-_WEIGHED = 24
-"""Turns among which a word of the query is rare or common: those found best."""
 _NOTHING = 1e-9
-_COUNTED_FROM = 24
-"""Turns from which on it says something that few of them have a word."""
 _ASIDE = 3
 """How many turns are offered, of those above the average candidate, when the player's words do not look back."""
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
@@ -107,22 +99,21 @@ class Recollection:
         if not scene.looks_back:
             ranked = [(turn, entry) for turn, entry in ranked if entry.score >= 0]
         words = labels(request.language)
-        # Most turns of a talk are told without being cut.
-        weights = cache(lambda: weigh(wanted, [_said(episodes.text(turn)) for turn, _ in ranked[:_WEIGHED]]))
-        particular = Particular(episodes, episodes.last) if brief and episodes.last >= _COUNTED_FROM else None
-        left = (self.most if scene.looks_back else self.room) * _SPARE * language_of(request.language).texts.sizes.token
+        remembering = Remembering(episodes, wanted, [turn for turn, _ in ranked], request.language, brief)
+        left = (self.most if scene.looks_back else self.room) * _SPARE + _LINE
         pieces: list[Piece] = []
         said, begun = set[str](), set[str]()
         for turn, entry in ranked:
-            told = _remembered(episodes.text(turn), weights, request.language, brief, particular)
-            piece = self._piece(turn, entry, steps, told, scene, words)
+            told = remembering.of(turn)
+            if told is None:
+                continue
+            piece = self._piece(turn, entry, steps, told, episodes.present(turn), scene, words)
             pieces.append(piece)
             if piece.text in said:  # "Thanks!": it will be told once
                 continue
-            text = piece.bare if piece.under in begun else piece.text
             said.add(piece.text)
+            left -= scene.count(piece.bare if piece.under in begun else piece.text) + 2
             begun.add(piece.under)
-            left -= len(text)
             if left <= 0:
                 break
         return pieces
@@ -132,24 +123,23 @@ class Recollection:
         turn: str,
         entry: Fused[int],
         steps: _Steps,
-        told: tuple[str, str, bool],
+        told: Remembered,
+        there: tuple[str, ...] | None,
         scene: Scene,
         words: Labels,
     ) -> Piece:
         depth = entry.document
-        facts, said, stamped = told
+        facts, line = told.facts, one_line(told.said)
         # What somebody said in a talk is told by its date, or by what stands around it.
-        when = f"{words.turn.format(depth=depth)} " if stamped or not said else ""
-        line = one_line(said)
-        bare = f"{when}{line}" if said else ""
-        text = bare
-        if facts or not bare:
-            text = f"{when}{one_line(facts)} — {line}" if said else f"{when}{one_line(facts)}"
-        year, day = year_of(facts) if facts and said else ("", "")
-        brief = f"{one_line(day)} — {line}" if year else ""
-        episodes = scene.request.episodes
-        away = _away(episodes.present(turn) if episodes is not None else None, scene)
-        if away:
+        text = bare = f"{words.turn.format(depth=depth)} {line}" if told.stamped or not line else line
+        year = brief = ""
+        if facts and line:
+            text = f"{text[: len(text) - len(line)]}{one_line(facts)} — {line}"
+            year, day = year_of(facts)
+            brief = f"{one_line(day)} — {line}" if year else ""
+        elif not line:
+            text, bare = f"{bare}{one_line(facts)}", ""
+        if there is not None and (away := _away(there, scene)):
             mark = words.not_there.format(names=", ".join(away))
             text, bare, brief = (f"{each} {mark}" if each else "" for each in (text, bare, brief))
         score = max(_LEAST, min(_MOST, _MIDDLE + entry.score / 2)) + (_LOOKING if scene.looks_back else 0.0)
@@ -265,10 +255,8 @@ def _lately(scores: dict[int, float], last: int, part: float) -> dict[int, float
     return {depth: score * (1 + part * depth / last) for depth, score in scores.items()}
 
 
-def _away(there: tuple[str, ...] | None, scene: Scene) -> list[str]:
+def _away(there: tuple[str, ...], scene: Scene) -> list[str]:
     """Who is here now and spoken of or to by the player, and was not there then: what happened is not his to know."""
-    if there is None:
-        return []
     here = [id_ for id_ in scene.state.present if id_ in scene.asked and id_ not in there]
     return [one_field(scene.state.name(id_)) for id_ in here]
 
@@ -324,27 +312,3 @@ def _best(scores: dict[int, float], most: int) -> dict[int, float]:
 def _said(text: str) -> str:
     """What was said in an episode."""
     return text.partition("\n")[2]
-
-
-def _remembered(
-    text: str,
-    weights: Callable[[], Mapping[str, float]],
-    language: str,
-    brief: bool,
-    particular: Particular | None,
-) -> tuple[str, str, bool]:
-    """The facts of an episode's first line, its number left out; what was said that is ``particular``, and the part of
-    that which is asked about, all of it if it is ``brief``; and whether there was a number."""
-    facts, _, said = text.partition("\n")
-    stamp = STAMP.match(facts)
-    if stamp is not None:
-        facts = facts[stamp.end() :]
-    sizes = language_of(language).texts.sizes
-    whole = sizes.brief if brief else sizes.whole
-    if not said:
-        return excerpt(facts, weights(), sizes.whole), "", stamp is not None
-    if particular is not None:
-        said = telling(said, particular, weights)
-    if len(said) <= whole:
-        return facts, said, stamp is not None
-    return facts, excerpt(said, weights(), sizes.excerpt), stamp is not None

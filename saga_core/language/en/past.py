@@ -13,6 +13,14 @@ _COUNT = rf"(?P<number>{'|'.join(_NUMBERS)}|\d{{1,3}}) (?:of )?(?P<unit>day|nigh
 _SENTENCE = r"(?:^|[.!…\n”\"'*)] ?)\s{0,8}+"
 _TOLD = r"(?:^|[.!?…\n”\"'’*)] ?)\s{0,8}+"
 
+_MONTHS = {month: number for number, month in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_DAY = r"[0-3]?\d(?:st|nd|rd|th)?"
+
+
 PAST = PastWords(
     asking=(
         r"\b(?:who|whom|whose|what|which|when|where|why|how|remember|recall|remind|reminds|forget|forgot|forgotten|ago|"
@@ -46,6 +54,13 @@ PAST = PastWords(
         r"(?! (?:to|at|in|on|with|for|home|there|by|\w+ing)\b)"
     ),
     latest=r"\b(?:the )?(?:last|previous|other) time\b|\bmost recently\b",
+    # "On March 16, 2023", "the 16th of March"; but "we march 10 miles".
+    date=(
+        rf"\b(?:(?P<month1>{_MONTH})\.? (?:the )?(?P<day1>{_DAY})\b(?! ?(?::|miles|leagues|hours|days|steps|men\b))"
+        rf"(?:,? (?P<year1>[12]\d{{3}})\b)?"
+        rf"|(?P<day2>{_DAY}) (?:of )?(?P<month2>{_MONTH})\b(?:,? (?P<year2>[12]\d{{3}})\b)?)"
+    ),
+    months=_MONTHS,
     hints=(
         *("ago", "before", "earlier", "back", "yesterday", "last", "first", "met", "beginning", "start", "outset"),
         *("began", "arrived", "set out", "previous", "other time", "recently"),

@@ -283,4 +283,5 @@ def ask(words: str = "주위를 둘러본다.", **changes: Any) -> ReadRequest:
 
 
 def scene_of(request: ReadRequest, **options: Any) -> Scene:
-    return Scene(request, EntityNames().of(request.session, request.state), **options)
+    names = EntityNames().of(request.session, request.state)
+    return Scene(request, names, **{"count": WordCounter().count, **options})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 
 import pytest
 from hypothesis import given
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from saga_core.language import content_words
 from saga_core.recall.excerpts import excerpt as _excerpt
-from saga_core.recall.excerpts import telling, weigh
+from saga_core.recall.excerpts import weigh
 
 
 def excerpt(text: str, words: Sequence[str], limit: int) -> str:
@@ -86,30 +85,3 @@ def test_what_few_texts_have_is_worth_more_and_function_words_nothing() -> None:
 def test_words_that_ask_in_korean_are_worth_nothing() -> None:
     texts = ["무슨 상관이지? 네로아가 웃었다.", "네로아가 잤다."]
     assert set(weigh(content_words("네로아가 무슨 노래를 언제 불렀지?"), texts)) == {"네로아", "노래", "불렀지"}
-
-
-def told(text: str, *words: str, asked: str = "") -> str:
-    """What is left of ``text`` where sentences with one of ``words`` are particular."""
-
-    def particular(sentences: Sequence[AbstractSet[str]]) -> list[bool]:
-        return [any(word in sentence for word in words) for sentence in sentences]
-
-    return telling(text, particular, lambda: {asked: 1.0} if asked else {})
-
-
-def test_what_everybody_says_is_left_out_and_marked() -> None:
-    text = "> Hi! I bought a kiln. Great, isn't it?\nWow! Where is it? It stands in the shed. Bye!"
-    assert told(text, "kiln", "shed") == "> … I bought a kiln. … It stands in the shed. …"
-    assert told(text, "shed") == "… It stands in the shed. …"
-    assert telling(text, lambda found: [True] * len(found), dict) == text.replace("\n", " ")
-
-
-def test_of_words_that_stay_it_is_told_whose_they_are() -> None:
-    assert told("Melanie: Wow! I bought a kiln. Bye!", "kiln") == "Melanie: … I bought a kiln. …"
-    assert told("> Hi!\nMelanie: I bought a kiln.", "kiln") == "… Melanie: I bought a kiln."
-    assert told("> Hi!\nMelanie: Wow! I bought a kiln.", "kiln") == "Melanie: … I bought a kiln."
-
-
-def test_of_a_turn_in_which_nothing_is_particular_the_sentence_that_is_asked_about_is_told() -> None:
-    assert told("> Hi there!\nHow was your day? Bye!", asked="day") == "… How was your day? …"
-    assert told("> Hi there!\nHow was your day?") == "> Hi there! …"

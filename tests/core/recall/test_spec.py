@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from saga_core.config.model import Config, LorebookConfig, TokenBudget
 from saga_core.context import Piece, Section, default_reader
-from saga_core.context.scene import EntityNames, Scene
+from saga_core.context.scene import Scene
 from saga_core.context.sources import Lorebook
 from saga_core.ids import entity_id
 from saga_core.projection.graph_image import render_graph
@@ -43,6 +43,7 @@ from tests.core.context.reading_stage import (
     edges_of,
     ko_state,
     path_episodes,
+    scene_of,
 )
 
 TESTS = Path(__file__).resolve().parents[2]
@@ -223,7 +224,7 @@ def entry(name: str, layer: str = "A1", **extra: Any) -> LoreEntry:
 
 
 def scene(request: Any, **options: Any) -> Scene:
-    return Scene(request, EntityNames().of(request.session, request.state), **options)
+    return scene_of(request, **options)
 
 
 async def lore_of(lore: list[LoreEntry], words: str, hits: list[Hit] = [], **request: Any) -> list[Piece]:  # noqa: B006

@@ -15,7 +15,7 @@ from saga_core.model.turn import TurnKind
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.looking_back import looks_back
-from saga_core.recall.time_words import Meant, time_meant, turns_meant
+from saga_core.recall.time_words import Dated, Meant, time_meant, turns_meant
 from tests.core.context.reading_stage import ask, ko_state, path_episodes
 from tests.core.context.test_sources import gather
 
@@ -95,6 +95,32 @@ def test_words_that_say_nothing_of_the_past_mean_nothing(words: str) -> None:
     assert time_meant(words) is None
 
 
+@pytest.mark.parametrize(
+    ("words", "date"),
+    [
+        ("What did Mara say on March 16?", Dated(3, 16)),
+        ("What happened on the 3rd of May, 2023?", Dated(5, 3, 2023)),
+        ("Where were we on 8 September 2024", Dated(9, 8, 2024)),
+        ("on Sept. 21st, was it?", Dated(9, 21)),
+        ("3월 16일에 무슨 일이 있었지?", Dated(3, 16)),
+        ("2023년 12월 3일에 뭘 샀더라?", Dated(12, 3, 2023)),
+        ("3月16日に何があった？", Dated(3, 16)),
+        ("2024年3月16号发生了什么？", Dated(3, 16, 2024)),
+    ],
+)
+def test_days_of_the_calendar_are_read(words: str, date: Dated) -> None:
+    assert time_meant(words) == Meant(date=date)
+    assert not looks_back(f"I shall be there. {words.rstrip('?？')}.") or looks_back(words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["We march 16 miles.", "May 3:15 suit you?", "I may try 3 of them.", "3월 16일간", "3月16日間", "13월 3일"],
+)
+def test_other_numbers_are_no_days_of_the_calendar(words: str) -> None:
+    assert time_meant(words) is None
+
+
 @pytest.mark.parametrize("words", ["어제 어디 있었지?", "처음 만났을 때"])
 def test_decomposed_letters_are_composed_at_the_door(words: str) -> None:
     assert time_meant(unicodedata.normalize("NFC", unicodedata.normalize("NFD", words))) == time_meant(words)
@@ -159,6 +185,31 @@ def test_where_the_story_tells_of_no_days_those_count_on_which_it_was_played() -
     found = {ago: list(turns_meant(Meant(days=ago), episodes, (), now)) for ago in (1, 2, 3, 7, 30)}
     assert found == {1: [5, 6], 2: [4], 3: [], 7: [3], 30: []}
     assert list(turns_meant(Meant(days=1), episodes, (), 0.0)) == [], "when nobody knows when it is, nothing is meant"
+
+
+@pytest.mark.parametrize(
+    ("words", "turns"),
+    [
+        ("What did I tell you on May 13?", [4, 5, 6]),
+        ("5월 15일에 내가 뭐라고 했지?", [7]),
+        ("on the 8th of May, 2026", [3]),
+        ("on May 8, 2025", []),
+        ("on May 10", []),
+        ("on December 13", []),
+        ("on February 30", []),
+    ],
+)
+def test_a_day_of_the_calendar_means_what_was_played_then_or_on_the_day_after(words: str, turns: list[int]) -> None:
+    episodes, now = played(1, 1, 8, 13, 14, 14, 15)
+    meant = time_meant(words)
+    assert meant is not None
+    assert list(turns_meant(meant, episodes, (), now)) == turns
+    assert list(turns_meant(meant, episodes, (), now + 300 * 86_400.0)) == turns, "of the year before"
+
+
+def test_a_day_on_which_most_of_the_story_was_played_tells_nothing_apart() -> None:
+    episodes, now = played(1, 14, 14, 14, 15, 15)
+    assert list(turns_meant(Meant(date=Dated(5, 14)), episodes, (), now)) == []
 
 
 def test_a_first_meeting_is_what_the_facts_say() -> None:

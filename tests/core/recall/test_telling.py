@@ -1,0 +1,52 @@
+"""Telling: what of a turn of a talk is told."""
+
+from __future__ import annotations
+
+from saga_core.recall.particular import Worded
+from saga_core.recall.telling import resembling, telling
+
+
+def told(text: str, *words: str) -> str:
+    """What is left of ``text`` where sentences with one of ``words`` are particular."""
+
+    def particular(worded: Worded) -> int:
+        bits = 0
+        for word in words:
+            bits |= worded.places.get(word, 0)
+        return bits
+
+    return telling(text, particular)
+
+
+def test_what_everybody_says_is_left_out_and_marked() -> None:
+    text = "> Hi! I bought a kiln. Great, isn't it?\nWow! Where is it? It stands in the shed. Bye!"
+    assert told(text, "kiln", "shed") == "> … I bought a kiln. … It stands in the shed. …"
+    assert told(text, "shed") == "… It stands in the shed. …"
+    assert telling(text, lambda worded: (1 << 7) - 1) == text.replace("\n", " ")
+
+
+def test_of_words_that_stay_it_is_told_whose_they_are() -> None:
+    assert told("Melanie: Wow! I bought a kiln. Bye!", "kiln") == "Melanie: … I bought a kiln. …"
+    assert told("> Hi!\nMelanie: I bought a kiln.", "kiln") == "… Melanie: I bought a kiln."
+    assert told("> Hi!\nMelanie: Wow! I bought a kiln.", "kiln") == "Melanie: … I bought a kiln."
+
+
+def test_a_turn_in_which_nothing_is_particular_has_nothing_to_tell() -> None:
+    text = "> Hi there!\nHow was your day? A good day, I hope. Bye!"
+    assert told(text) == ""
+    assert resembling(text, {"hi": 1.0}) == "> Hi there! …"
+    assert resembling(text, {"day": 1.0, "hope": 1.0}) == "… A good day, I hope. …"
+    assert resembling(text, {"kiln": 1.0}) == "" and resembling(text, {}) == ""
+
+
+def test_what_follows_a_question_is_told_with_it() -> None:
+    assert resembling("> Hi!\nHow was your day? A good day. Bye!", {"day": 1.0}) == "… How was your day? A good day. …"
+    assert resembling("A good day. How was yours?", {"yours": 1.0}) == "… How was yours?"
+
+
+def test_a_turn_is_told_anew_when_other_sentences_are_particular() -> None:
+    text = "One kiln. Two dogs. Three lakes. Four barns."
+    for words in (("kiln",), ("dog",), ("kiln", "lake"), ("dog", "barn"), ("kiln", "dog", "lake", "barn"), ("kiln",)):
+        line = told(text, *words)
+        assert all((word in line) == (word in words) for word in ("kiln", "dog", "lake", "barn")), line
+    assert [told(text, *words) for words in ((), ("kiln",))] == ["", "One kiln. …"]
