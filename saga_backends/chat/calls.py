@@ -169,7 +169,8 @@ class Calls:
     async def data(self, response: httpx2.Response) -> AsyncGenerator[str, None]:
         """The data of the response's events, until it ends."""
         lines = EventLines(bare=kind_of(response) in _LINES)
-        async for chunk in response.aiter_bytes():
+        packed = "content-encoding" in response.headers
+        async for chunk in response.aiter_bytes() if packed else response.aiter_raw():
             for data in lines.feed(chunk):
                 yield data
         for data in lines.finish():
