@@ -27,15 +27,10 @@ class EventLines:
 
     def feed(self, chunk: bytes) -> Iterable[str]:
         """The data of the events that ``chunk`` completes. Raises ``UpstreamError`` for an endless line."""
-        if (
-            self._begun
-            and chunk[:6] == b"data: "
-            and chunk[-2:] == b"\n\n"
-            and chunk.count(b"\n") == 2
-            and not (self._rest or self._data or self.bare)
-            and chunk[-3:-2] != b"\r"
-        ):
-            return (chunk[6:-2].decode("utf-8", "replace"),)  # one event in one piece, as nearly all are sent
+        if self._begun and chunk[:6] == b"data: " and not (self._rest or self._data or self.bare):
+            end = -4 if chunk[-4:] == b"\r\n\r\n" else -2 if chunk[-2:] == b"\n\n" and chunk[-3:-2] != b"\r" else 0
+            if end and chunk.count(b"\n") == 2:
+                return (chunk[6:end].decode("utf-8", "replace"),)  # one event in one piece, as nearly all are sent
         return self._fed(chunk)
 
     def _fed(self, chunk: bytes) -> Iterator[str]:
