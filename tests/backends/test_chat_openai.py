@@ -442,7 +442,7 @@ def test_events_arrive_however_the_bytes_are_cut(words: list[str], end: bytes, d
     assert [part.text for part in found if isinstance(part, TextPart)] == [word for word in words if word]
 
 
-LINES = "data: {}||~data: {}\r|\r|~data: a|data: b||~: c||~event: x|~data:{}||~|~data: a\r||~data: a|\r|~data: ||~data: ~a~\r|"
+LINES = "data: {}||~data: {}\r|\r|~data: a|data: b||~: c||~event: x|~data:{}||~|~data: a\r||~data: a|\r|~data: ||~a~\r|"
 PIECES = st.sampled_from([each.replace("|", "\n").encode() for each in ("\ufeffdata: {}||", *LINES.split("~"))])
 
 
