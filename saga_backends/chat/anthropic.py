@@ -106,6 +106,10 @@ class AnthropicChat:
             raise UpstreamError(f"{self.host} lists no models under 'data'")
         return [model["id"] for model in listed if isinstance(model, Mapping) and isinstance(model.get("id"), str)]
 
+    async def warm(self) -> None:
+        """Import the official SDK, where calls are to go through it. Until then they go without."""
+        await self.calls.warm()
+
     async def aclose(self) -> None:
         """Let go of connections."""
         await self.calls.client.aclose()

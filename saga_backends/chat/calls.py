@@ -77,6 +77,9 @@ class Calls:
         secrets = [secret for secret in (key, self.api_key, self.client.base_url.password) if secret]
         return Blame(self.name, self.host, self.timeout, secrets)
 
+    async def warm(self) -> None:
+        """Do now what would make later calls wait."""
+
     def shown(self, key: str | None) -> dict[str, str]:
         """The header that shows ``key``, or the client's own."""
         return bearer(key or self.api_key)

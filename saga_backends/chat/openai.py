@@ -139,6 +139,10 @@ class OpenAIChat:
         """What the provider answers to ``body`` at ``path``, below its base URL. Raises ``UpstreamError``."""
         return await self.calls.passed(path, body, content_type, api_key)
 
+    async def warm(self) -> None:
+        """Import the official SDK, where calls are to go through it. Until then they go without."""
+        await self.calls.warm()
+
     async def aclose(self) -> None:
         """Let go of connections."""
         await self.calls.client.aclose()

@@ -423,6 +423,21 @@ class TestOpening:
             await model.aclose()
         assert [each.headers.get("OpenAI-Organization") for each in upstream.requests] == ["org-1", None]
 
+    async def test_a_call_does_not_wait_for_the_sdk(self, upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
+        """At OpenAI's own address: through the client below it at first, and through it once it was imported."""
+        monkeypatch.setattr("saga_backends.chat.openai.dialect_at", lambda _: "openai")
+        model = await opened(api_key=KEY, base_url=upstream.url)
+        first = await parts(model, ask())
+        await model.warm()
+        await model.warm()
+        assert await parts(model, ask()) == first
+        await model.aclose()
+        one, other = upstream.requests
+        assert one.body == other.body
+        assert one.headers["Authorization"] == other.headers["Authorization"] == f"Bearer {KEY}"
+        names = [{name.lower() for name in each.headers} for each in (one, other)]
+        assert ["x-stainless-lang" in each for each in names] == [False, True]
+
     async def test_no_key_in_repr(self, model: OpenAIChat) -> None:
         assert KEY not in repr(model)
 
