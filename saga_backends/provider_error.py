@@ -41,6 +41,8 @@ _STATUS = {
     "timeout_error": 504,
     "overloaded_error": OVERLOADED,
 }
+_WRONG_KEY = "API_KEY_INVALID"
+"""Google's reason for a 400 that others tell as 401."""
 _PASSING = (408, 409, 425, 429)
 _LONG = 8
 """Characters from which on a key is hidden also inside a word."""
@@ -61,7 +63,9 @@ class Blame:
         """An error status instead of a reply."""
         about = _about(body)
         said = _said(about, body)
-        kind, code = about.get("type"), about.get("code")
+        kind, code, details = about.get("type"), about.get("code"), _details(about)
+        if any(each.get("reason") == _WRONG_KEY for each in details):
+            status = 401
         wish = headers.get("x-should-retry")
         passing = (status in _PASSING or status >= 500) if wish not in ("true", "false") else wish == "true"
         if 300 <= status < 400:
@@ -70,7 +74,7 @@ class Blame:
             self.hide(f"{self.host} answered {status}{f' ({said})' if said else ''}; {self._remedy(status)}"),
             status=shown_status(status),
             kind=kind if isinstance(kind, str) and kind else _KINDS.get(status, "upstream_error"),
-            retry_after=_retry_after(headers),
+            retry_after=_retry_after(headers, details),
             passing=passing and kind not in _SPENT and code not in _SPENT,
         )
 
@@ -179,12 +183,22 @@ def _said(about: Mapping[str, Any], body: Any) -> str:
     return shorten(message if isinstance(message, str) else json.dumps(message, ensure_ascii=False))
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the provider asks to wait, from either of the headers in use."""
+def _details(about: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What Google says of an error besides."""
+    details = about.get("details")
+    return [each for each in details if isinstance(each, Mapping)] if isinstance(details, list) else []
+
+
+def _retry_after(headers: Mapping[str, str], details: Sequence[Mapping[str, Any]] = ()) -> float | None:
+    """Seconds that the provider asks to wait, from either of the headers in use, or from Google's details."""
     for name, scale in (("retry-after-ms", 1_000.0), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
         if _SECONDS.match(value):
             return float(value) / scale
+    for each in details:
+        asked = str(each.get("retryDelay", "")).removesuffix("s")
+        if _SECONDS.match(asked):
+            return float(asked)
     try:
         return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time())
     except ValueError:

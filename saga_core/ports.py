@@ -221,6 +221,15 @@ class PassesOn(Protocol):
         ...
 
 
+@runtime_checkable
+class Warms(Protocol):
+    """A chat model that works at once, and better when it had time to import what is large."""
+
+    async def warm(self) -> None:
+        """Import it, beside the loop."""
+        ...
+
+
 class ChatModel(Protocol):
     """A narration or extraction model."""
 

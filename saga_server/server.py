@@ -155,6 +155,7 @@ class Server:
         for step in warm_up_steps():
             await self._give_way()
             await asyncio.to_thread(step)
+        await self.narrators.import_clients(self._give_way)
 
     async def _give_way(self) -> None:
         """Let the chats that came meanwhile be answered: beside a thread that computes each step of theirs waits."""

@@ -13,7 +13,7 @@ from saga_backends.chat.anthropic_reply import MessageReader
 from saga_backends.chat.anthropic_request import VERSION, MessagesRequest, Thinking, messages_request
 from saga_backends.chat.calls import Calls
 from saga_backends.chat.lessons import Learned
-from saga_backends.chat.merging import merged
+from saga_backends.chat.merging import several
 from saga_backends.chat.prefill import Unrepeated
 from saga_backends.chat.sdk_calls import open_calls
 from saga_backends.http_client import open_http
@@ -93,13 +93,8 @@ class AnthropicChat:
         The API gives one reply to a request: several choices are several requests, begun when the first one's reply
         begins, so that they find the prompt in the cache.
         """
-        count = request.params.get("n")
-        count = count if type(count) is int and count > 1 else 1
-        if count > 1:
-            parts = merged([self._patient(request, index, streaming) for index in range(count)])
-        else:
-            parts = self._patient(request, 0, streaming)
-        async with aclosing(parts):
+        replies = several(request, lambda index: self._patient(request, index, streaming))
+        async with aclosing(replies) as parts:
             async for part in parts:
                 yield part
 
@@ -110,6 +105,10 @@ class AnthropicChat:
         if not isinstance(listed, list):
             raise UpstreamError(f"{self.host} lists no models under 'data'")
         return [model["id"] for model in listed if isinstance(model, Mapping) and isinstance(model.get("id"), str)]
+
+    async def warm(self) -> None:
+        """Import the official SDK, where calls are to go through it. Until then they go without."""
+        await self.calls.warm()
 
     async def aclose(self) -> None:
         """Let go of connections."""

@@ -21,13 +21,15 @@ from saga_backends.chat.reply_size import ReplySize
 from saga_backends.http_client import bearer, body_of, refusal
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError
-from saga_core.ports import AdjustedPart, ChatPart, UsagePart
+from saga_core.ports import AdjustedPart, ChatPart, Passed, UsagePart
 
 _log = logging.getLogger(__name__)
 
 _TAIL_SECONDS = 0.1
 _LARGE = 1_000_000
 """Bytes of a reply in one piece from which on it is looked through beside the loop."""
+_MOST_PASSED = 128 * 1_024 * 1_024
+"""Bytes of an answer that is passed on: speech and pictures are a few."""
 _LINES = ("application/x-ndjson", "application/jsonl")
 """Streams of one JSON object a line."""
 _BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=8)
@@ -75,6 +77,13 @@ class Calls:
         secrets = [secret for secret in (key, self.api_key, self.client.base_url.password) if secret]
         return Blame(self.name, self.host, self.timeout, secrets)
 
+    async def warm(self) -> None:
+        """Do now what would make later calls wait."""
+
+    def shown(self, key: str | None) -> dict[str, str]:
+        """The header that shows ``key``, or the client's own."""
+        return bearer(key or self.api_key)
+
     async def patiently(self, attempt: Callable[[], AsyncGenerator[ChatPart, None]]) -> AsyncGenerator[ChatPart, None]:
         """The parts of an attempt. One that fails before it says anything, in a way that may pass, is made again.
 
@@ -105,6 +114,17 @@ class Calls:
         """The response to bytes as they are, not read yet."""
         return await self._send("POST", path, key, {"Content-Type": content_type}, content=body)
 
+    async def passed(self, path: str, body: bytes, content_type: str, key: str | None) -> Passed:
+        """What the provider answers to bytes as they are. Raises ``UpstreamError``."""
+        response = await self.send(path, body, content_type, key)
+        try:
+            found = await body_of(response, _MOST_PASSED)
+        except self.transport_errors as error:
+            raise self.failure(error) from error
+        finally:
+            await response.aclose()
+        return Passed(found, str(response.headers.get("content-type", "application/octet-stream")))
+
     async def get(self, path: str) -> Any:
         """The JSON at ``path``. Raises ``UpstreamError`` when it is none."""
         response = await self._send("GET", path, None, {})
@@ -132,7 +152,7 @@ class Calls:
         blame = self.blame(key)
         try:
             request = self.client.build_request(
-                method, path, headers={**headers, **bearer(key or self.api_key)}, json=json, content=content
+                method, path, headers={**headers, **self.shown(key)}, json=json, content=content
             )
             response = await self.client.send(request, stream=True)
         except UnicodeEncodeError:
@@ -152,7 +172,8 @@ class Calls:
     async def data(self, response: httpx2.Response) -> AsyncGenerator[str, None]:
         """The data of the response's events, until it ends."""
         lines = EventLines(bare=kind_of(response) in _LINES)
-        async for chunk in response.aiter_bytes():
+        packed = "content-encoding" in response.headers
+        async for chunk in response.aiter_bytes() if packed else response.aiter_raw():
             for data in lines.feed(chunk):
                 yield data
         for data in lines.finish():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from attrs import define, field
 
@@ -25,8 +25,15 @@ class EventLines:
     _rest: bytearray = field(factory=bytearray, init=False)
     _data: list[bytes] = field(factory=list, init=False)
 
-    def feed(self, chunk: bytes) -> Iterator[str]:
+    def feed(self, chunk: bytes) -> Iterable[str]:
         """The data of the events that ``chunk`` completes. Raises ``UpstreamError`` for an endless line."""
+        if self._begun and chunk[:6] == b"data: " and not (self._rest or self._data or self.bare):
+            end = -4 if chunk[-4:] == b"\r\n\r\n" else -2 if chunk[-2:] == b"\n\n" and chunk[-3:-2] != b"\r" else 0
+            if end and chunk.count(b"\n") == 2:
+                return (chunk[6:end].decode("utf-8", "replace"),)  # one event in one piece, as nearly all are sent
+        return self._fed(chunk)
+
+    def _fed(self, chunk: bytes) -> Iterator[str]:
         self._rest += chunk
         if b"\n" not in chunk:  # the rest is not looked at again, however long it grows
             if len(self._rest) > LONGEST_LINE:

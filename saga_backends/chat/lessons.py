@@ -38,7 +38,9 @@ _LASTING = re.compile(
 )
 _BOTH = re.compile(r"cannot both|only one|mutually exclusive|not both", re.IGNORECASE)
 _INSTEAD = re.compile(r"[Uu]se [`'\"]?(max_\w+)")
-_PREFILL = re.compile(r"prefill|must end with a user message|last (?:message|role) must", re.IGNORECASE)
+_PREFILL = re.compile(
+    r"prefill|must end with a user message|end with a user role|last (?:message|role) must", re.IGNORECASE
+)
 _TURNS = re.compile(
     r"roles must alternate|initial optional system|system role not supported|system message must be (?:at|the)",
     re.IGNORECASE,

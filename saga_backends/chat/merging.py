@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 
-from saga_core.ports import AdjustedPart, ChatPart, Usage, UsagePart
+from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Usage, UsagePart
+
+
+def several(
+    request: ChatRequest, reply: Callable[[int], AsyncGenerator[ChatPart, None]]
+) -> AsyncGenerator[ChatPart, None]:
+    """The parts of as many replies as ``request`` wants, for an API that gives one: ``reply`` begins that number."""
+    count = request.params.get("n")
+    return merged([reply(index) for index in range(count)]) if type(count) is int and count > 1 else reply(0)
 
 
 async def merged(streams: Sequence[AsyncGenerator[ChatPart, None]]) -> AsyncGenerator[ChatPart, None]:

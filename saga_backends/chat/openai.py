@@ -26,8 +26,6 @@ from saga_core.upstream import facts_of, rules_of
 ADDRESS = "https://api.openai.com/v1"
 _ACCOUNT = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
 """Environment variable to the header that tells OpenAI whose bill it is."""
-_MOST_PASSED = 128 * 1_024 * 1_024
-"""Bytes of an answer that is passed on: speech and pictures are a few."""
 _HOSTS = {
     "api.openai.com": "openai",
     "generativelanguage.googleapis.com": "google",
@@ -139,14 +137,11 @@ class OpenAIChat:
 
     async def pass_on(self, path: str, body: bytes, content_type: str, api_key: str | None) -> Passed:
         """What the provider answers to ``body`` at ``path``, below its base URL. Raises ``UpstreamError``."""
-        response = await self.calls.send(path, body, content_type, api_key)
-        try:
-            found = await body_of(response, _MOST_PASSED)
-        except self.calls.transport_errors as error:
-            raise self.calls.failure(error) from error
-        finally:
-            await response.aclose()
-        return Passed(found, str(response.headers.get("content-type", "application/octet-stream")))
+        return await self.calls.passed(path, body, content_type, api_key)
+
+    async def warm(self) -> None:
+        """Import the official SDK, where calls are to go through it. Until then they go without."""
+        await self.calls.warm()
 
     async def aclose(self) -> None:
         """Let go of connections."""

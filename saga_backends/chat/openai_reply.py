@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from attrs import define, field
@@ -27,16 +27,34 @@ class ReplyReader:
     _open: set[int] = field(factory=set, init=False)
     _closed: set[int] = field(factory=set, init=False)
 
-    def event(self, data: str) -> Iterator[ChatPart]:
+    def event(self, data: str) -> Iterable[ChatPart]:
         """The parts in the data of one event. Raises ``UpstreamError`` for an error event or what is no chunk."""
         if data.startswith("[DONE]"):
             self.done = True
-            return
+            return ()
         try:
             chunk = read_text(data)
         except ValueError:
             raise UpstreamError(f"{self.blame.host} sent an event that is not JSON") from None
-        yield from self._choices(self.translated(chunk), "delta")
+        chunk = self.translated(chunk)
+        return self._plain(chunk) or self._choices(chunk, "delta")
+
+    def _plain(self, chunk: Any) -> tuple[TextPart] | None:
+        """The text of a chunk that has nothing else, as nearly all are; None for any other."""
+        if type(chunk) is not dict or chunk.get("error") or chunk.get("usage"):
+            return None
+        choices = chunk.get("choices")
+        if type(choices) is not list or len(choices) != 1 or type(choices[0]) is not dict:
+            return None
+        choice = choices[0]
+        delta, index = choice.get("delta"), choice.get("index")
+        if type(delta) is not dict or len(delta) != 1 or type(index) is not int or index < 0:
+            return None
+        text = delta.get("content")
+        if type(text) is not str or not text or choice.get("finish_reason"):
+            return None
+        self._open.add(index)
+        return (TextPart(text, index),)
 
     def whole(self, body: bytes) -> Iterator[ChatPart]:
         """The parts of a reply in one piece. Raises ``UpstreamError`` when it is none."""

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from saga_backends.chat.parameter import fitting
+from saga_backends.chat.parameter import GOOGLE, fitting
 from saga_backends.chat.prefill import OPENING, nudge
 from saga_core.messages import Block, PromptPlan
 from saga_core.ports import AdjustedPart, ChatRequest
@@ -26,6 +26,8 @@ def openai_body(
     """The body of a request, and what was changed so that it is taken."""
     params, adjusted = fitting(request.params, rules, takes(dialect))
     messages = list(_messages(request.plan, dialect, rules, facts))
+    if sum(map(_without_googles, messages)):
+        adjusted.append(AdjustedPart("content", "a part that only Gemini's own API has is left out"))
     tools = [message for message in messages if message["role"] == "tool"] if dialect in STRICT else []
     if sum(map(_without_pictures, tools)):
         why = "a picture that a tool returned is left out: this API takes only text from tools"
@@ -61,6 +63,16 @@ def _messages(plan: PromptPlan, dialect: str, rules: ParameterRules, facts: Mode
         if ttl is not None and not block.lead:
             message["content"] = _with_mark(message["content"], facts.mark, ttl)
         yield message
+
+
+def _without_googles(message: dict[str, Any]) -> bool:
+    """Leave out the parts of kind ``google``. Whether there were any."""
+    parts = _parts(message)
+    kept = [part for part in parts if part.get("type") != GOOGLE]
+    if len(kept) == len(parts):
+        return False
+    message["content"] = kept or "(a file)"
+    return True
 
 
 def _without_pictures(message: dict[str, Any]) -> bool:

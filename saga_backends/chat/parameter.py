@@ -11,6 +11,10 @@ from saga_core.upstream import ParameterRules
 
 LIMITS = ("max_completion_tokens", "max_tokens")
 """The names for the length of a reply, the newer first."""
+GOOGLE = "google"
+"""The parameter that holds what only Gemini's own API has, in its words. What others know too stands beside it."""
+_ELSEWHERE = frozenset({"tools", "toolConfig", "responseSchema", "responseJsonSchema"})
+"""What of it is a chat's parameter as well."""
 
 
 def fitting(
@@ -19,6 +23,11 @@ def fitting(
     """``params`` without what the model refuses, and what was left out for that. ``takes``: fields; empty: any."""
     kept = dict(params)
     adjusted = []
+    own = kept.pop(GOOGLE, None)
+    if isinstance(own, Mapping):
+        names = [name for name in (*own, *(own.get("generationConfig") or ())) if name not in _ELSEWHERE]
+        if names := [name for name in names if name != "generationConfig"]:
+            adjusted.append(AdjustedPart(GOOGLE, f"{', '.join(names)}: left out; only Gemini's own API has this"))
 
     def leave_out(name: str, why: str) -> None:
         value = kept.pop(name)

@@ -3,6 +3,9 @@
 The SDKs of OpenAI and Anthropic share their design. Requests and replies stay plain JSON: the typed layer costs 135 ms
 for a prompt of 400 messages and 0.16 ms a chunk, against a few microseconds, and would drop fields that it does not
 know. The SDKs' own retries are off: they would sleep as long as a provider asks, while a player waits.
+
+An SDK takes up to a second to import. Until that was done, when nobody waited for it, calls go through the HTTP client
+that lies under it: the requests and the replies are the same.
 """
 
 from __future__ import annotations
@@ -25,10 +28,30 @@ NO_KEY = "none"
 
 @define(eq=False, kw_only=True)
 class SdkCalls(Calls):
-    """The calls of an SDK's client. ``client`` is the HTTP client under it."""
+    """The calls of an SDK's client, once it was imported. ``client`` is the HTTP client under it."""
 
-    sdk: ModuleType
-    official: Any = field(repr=False)
+    module: str
+    make: str
+    """The name of its client in ``module``."""
+    sdk: ModuleType | None = field(default=None, init=False)
+    official: Any = field(default=None, init=False, repr=False)
+
+    async def warm(self) -> None:
+        """Import the SDK, beside the loop."""
+
+        def imported() -> tuple[ModuleType, Any]:
+            module = importlib.import_module(self.module)
+            above = getattr(module, self.make)(
+                base_url=str(self.client.base_url),
+                api_key=self.api_key or NO_KEY,
+                timeout=self.client.timeout,
+                max_retries=0,
+                http_client=self.client,
+            )
+            return module, above
+
+        if self.sdk is None:
+            self.sdk, self.official = await asyncio.to_thread(imported)
 
     async def _send(
         self,
@@ -39,6 +62,8 @@ class SdkCalls(Calls):
         json: Any = None,
         content: bytes | None = None,
     ) -> httpx2.Response:
+        if self.sdk is None:
+            return await Calls._send(self, method, path, key, headers, json, content)
         blame = self.blame(key)
         shown = bearer(key) if key or self.api_key else {"Authorization": self.sdk.omit}
         options = {"headers": {**_unread(headers), **shown}}
@@ -82,8 +107,8 @@ async def open_calls(
 ) -> Calls:
     """The calls of a backend with the options ``given``, over ``client``.
 
-    If ``official``, they go through the client ``make`` of the module ``sdk``. It takes up to a second to import, and
-    is imported beside the loop.
+    If ``official``, they go through the client ``make`` of the module ``sdk`` as soon as that was imported, by
+    ``warm``; with the option ``sdk`` at once.
     """
     settings = {
         "client": client,
@@ -95,17 +120,7 @@ async def open_calls(
     }
     if not official:
         return Calls(**settings)
-
-    def opened() -> tuple[ModuleType, Any]:
-        module = importlib.import_module(sdk)
-        above = getattr(module, make)(
-            base_url=str(client.base_url),
-            api_key=api_key or NO_KEY,
-            timeout=client.timeout,
-            max_retries=0,
-            http_client=client,
-        )
-        return module, above
-
-    module, above = await asyncio.to_thread(opened)
-    return SdkCalls(sdk=module, official=above, **settings)
+    calls = SdkCalls(module=sdk, make=make, **settings)
+    if given["sdk"]:
+        await calls.warm()
+    return calls

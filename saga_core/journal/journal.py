@@ -109,6 +109,10 @@ class Journal:
         await self.kv.commit(Batch({**puts, **beside.puts}, beside.deletes))
         return updated
 
+    async def expect(self, session: Session, opening: str) -> None:
+        """Find a session by its chat's first words from now on, though nothing of it is recorded yet."""
+        await self.kv.commit(Batch({keys.opening(session.owner, opening, session.id): b""}))
+
     async def amend(
         self,
         session_id: str,

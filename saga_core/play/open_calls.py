@@ -12,7 +12,7 @@ _CALLS = 4_096
 
 @define
 class OpenCalls:
-    """Calls by their ids, in memory only: after a restart such a chat begins a session once more."""
+    """Calls by their ids, in memory only: after a restart such a chat finds its session by its first words."""
 
     _sessions: LRUCache[str, str] = field(factory=lambda: LRUCache(_CALLS))
 

@@ -106,6 +106,8 @@ class Recorder:
                     self.counters.add(f"reply.ended.{reply.limits.ended}")
         if not made:
             await self.bills.unrecorded(known.session, pending)
+            if known.parent == live.tree.root and any(reply.calls for reply in pending.replies):
+                await self._expect(live, known)
             return ()
         bill = self.bills.bill(pending)
         beside = self.prompting.beside(live, bill)
@@ -146,6 +148,18 @@ class Recorder:
         for entry in entries:
             self.counters.emit("recorded", session=known.session, turn=entry.turn.id, depth=entry.turn.depth)
         return tuple(entry.turn for entry in entries)
+
+    async def _expect(self, live: LiveSession, known: ToRecord) -> None:
+        """Have a chat that calls tools before anything of it is recorded find its session after a restart too."""
+        opening = opening_key(known.transcript)
+        if live.session.id in await self.journal.openings(live.session.owner, opening):
+            return
+        try:
+            await self.journal.expect(live.session, opening)
+        except StoreError as error:
+            self.counters.degrade("journal.write", str(error))
+            raise
+        self.counters.recover("journal.write")
 
 
 @define(eq=False)

@@ -263,6 +263,9 @@ def _without_notes(messages: tuple[Mapping[str, Any], ...], utterances: list[Utt
     at = len(utterances)
     # Where nothing was replied yet, a message may hold the whole system prompt, and an instruction belongs to that.
     replied = any(each.role == "assistant" for each in utterances)
+    last = flatten(messages[-1].get("content") or "") if messages[-1].get("role") != "assistant" else ""
+    if replied and voices.WRAPPER in last and (note := voices.behind_wrappers(last)):
+        asked.append(Utterance("user", note, len(messages) - 1))
     while at and (utterances[at - 1].role == "user" or utterances[at - 1].quoted):
         at -= 1
         said = utterances[at]

@@ -10,7 +10,7 @@ from saga_core.messages import flatten
 from saga_core.model import TurnKind
 from saga_core.transcript.dialogue import Transcript
 from saga_core.transcript.identities import identity
-from saga_core.transcript.voices import asks_for_a_line, stops_the_story, tells_nothing_else
+from saga_core.transcript.voices import SYSTEM_MARK, asks_for_a_line, stops_the_story, tells_nothing_else
 
 _QUOTED = 32
 _HEADING = "[#*<> \n"
@@ -56,11 +56,15 @@ def names_the_next(note: str) -> bool:
 def _is_a_machines(transcript: Transcript) -> bool:
     """Whether a request shows a text instead of telling a chat, and wants something done with it."""
     first = transcript.messages[0]
-    prompt = (
-        flatten(first.get("content") or "").lstrip(_HEADING) if first.get("role") in ("system", "developer") else ""
-    )
+    told = flatten(first.get("content") or "")
+    marked = first.get("role") == "user" and told.startswith(SYSTEM_MARK)
+    prompt = ""
+    if marked or first.get("role") in ("system", "developer"):
+        prompt = told.removeprefix(SYSTEM_MARK).lstrip(_HEADING)
     if prompt and stops_the_story(prompt.split("\n", 1)[0]):
         return True
+    if marked and len(transcript.messages) == 1:  # one prompt and a text; a story has more prompts, or more messages
+        return f"\n{SYSTEM_MARK}" not in told and _any("tool").match(prompt) is not None
     text = transcript.only_text
     if text is None:
         return False

@@ -79,6 +79,12 @@ def wrapped(text: str) -> list[Said]:
     return parts
 
 
+def behind_wrappers(text: str) -> str:
+    """What a frontend says behind the last wrapper of a text, without its marks; empty without a wrapper."""
+    end = max((tag.end() for tag in _TAG.finditer(text) if tag[1]), default=len(text))
+    return "\n".join(line.removeprefix(SYSTEM_MARK) for line in text[end:].strip().split("\n"))
+
+
 def marked(text: str) -> list[Said]:
     """The parts behind ``user: `` and ``assistant: `` at the beginning of a line. What stands before is no part."""
     return [Said("", found[1], part) for found, part in _behind(_ROLE, text)]

@@ -17,6 +17,7 @@ from saga_server.http.header_text import header_text
 from saga_server.http.openai_schema import Choice
 from saga_server.http.shapes import Shape
 
+_OF_CHOICES = (TextPart, ExtraPart, FinishPart)
 _KEPT_BACK = "degraded; whoever keeps this server finds the reason in /api/status"
 
 
@@ -100,9 +101,10 @@ class StreamedAnswer(Answer):
 
     def take(self, part: ChatPart) -> None:
         """Send what of the part may be shown now."""
-        if isinstance(part, TextPart | ExtraPart | FinishPart) and part.index < len(self.begun.replies):
+        if isinstance(part, _OF_CHOICES) and part.index < len(self.begun.replies):
             reply = self.begun.replies[part.index]
-            self._begin(part.index)
+            if part.index not in self._begun_choices:
+                self._begin(part.index)
             if isinstance(part, TextPart):
                 shown = reply.feed(part.text)
                 if shown:
@@ -197,7 +199,7 @@ class WholeAnswer(Answer):
 
     def take(self, part: ChatPart) -> None:
         """Keep the part."""
-        if isinstance(part, TextPart | ExtraPart | FinishPart) and part.index < len(self.begun.replies):
+        if isinstance(part, _OF_CHOICES) and part.index < len(self.begun.replies):
             choice = self._choices.setdefault(part.index, Choice(part.index))
             reply = self.begun.replies[part.index]
             if isinstance(part, TextPart):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -13,7 +13,7 @@ from attrs import define, evolve, field
 from saga_core import registry
 from saga_core.config import Config, ProviderConfig
 from saga_core.errors import BadInput, SagaError, UpstreamError
-from saga_core.ports import ChatModel
+from saga_core.ports import ChatModel, Warms
 from saga_core.registry import OpenOptions
 from saga_server.providers.background import Background
 from saga_server.providers.route import Provider, Route
@@ -30,8 +30,8 @@ KEY_VARIABLES = {
     "openrouter": ("OPENROUTER_API_KEY",),
 }
 """Provider to the environment variables that may hold its key."""
-_GOOGLE = ("https://generativelanguage.googleapis.com", "/v1beta/openai")
-"""Google's own address: the host's root, and where on it the OpenAI API is spoken."""
+_GOOGLES_OPENAI = "/openai"
+"""How an address ends at which Google speaks the OpenAI API."""
 _OPENAI = "https://api.openai.com/v1"
 _ADDRESSES = {"openrouter": "https://openrouter.ai/api/v1"}
 _HOSTS = {
@@ -52,7 +52,7 @@ _FAMILIES = {
 }
 
 
-_OWN = ("openai", "anthropic")
+_OWN = ("openai", "anthropic", "gemini")
 """Backends of this package, which take more options than every chat backend has to."""
 
 
@@ -176,6 +176,15 @@ class Narrators:
             except SagaError as error:
                 _log.warning("%s", error)
 
+    async def import_clients(self, give_way: Callable[[], Awaitable[None]]) -> None:
+        """Import what the providers that are open have large clients for, each after ``give_way``."""
+        for task in list(self._open.values()):
+            opened = task.done() and not task.cancelled() and task.exception() is None
+            model: object = task.result() if opened else None
+            if isinstance(model, Warms):
+                await give_way()
+                await model.warm()
+
     async def models(self) -> list[str]:
         """The models of all providers, ``models.narration`` first; those of further ones as ``provider/model``.
 
@@ -240,10 +249,8 @@ def _providers(config: Config, environ: Mapping[str, str]) -> list[Provider]:
         if dialect == "anthropic":
             backend = "anthropic"
         base_url = settings.base_url
-        if backend == "openai" and dialect == "google":
-            root, door = _GOOGLE
-            base_url = (base_url or root).rstrip("/")
-            base_url = base_url if base_url.endswith(door) else base_url + door
+        if backend == "openai" and dialect == "google" and not (base_url or "").rstrip("/").endswith(_GOOGLES_OPENAI):
+            backend = "gemini"
         options: dict[str, Any] = {
             "base_url": base_url,
             "api_key": key,
@@ -252,7 +259,11 @@ def _providers(config: Config, environ: Mapping[str, str]) -> list[Provider]:
         }
         if backend in _OWN:
             options |= {"retry_seconds": settings.retry_seconds, "facts": dict(config.models.facts)}
-            options |= {"thinking": settings.thinking} if backend == "anthropic" else {"dialect": dialect}
+            beside: dict[str, dict[str, Any]] = {
+                "anthropic": {"thinking": settings.thinking},
+                "openai": {"dialect": dialect},
+            }
+            options |= beside.get(backend, {})
         if backend != name:
             options["name"] = name
         if base_url is None and backend == "openai" and (key is None or name in _ADDRESSES):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -14,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_backends.chat.anthropic_reply import MessageReader
+from saga_backends.chat.calls import ReplyParts
+from saga_backends.chat.gemini_reply import GeminiReader
 from saga_backends.chat.lessons import lesson_of, neutral
 from saga_backends.chat.openai import BACKEND, OpenAIChat, dialect_at
 from saga_backends.chat.openai_reply import ReplyReader
@@ -299,7 +301,8 @@ JSON = st.recursive(
 KEYS = st.sampled_from(
     "choices delta message index content finish_reason usage error type text thinking content_block stop_reason "
     "partial_json input tool_calls prompt_tokens prompt_tokens_details cached_tokens input_tokens cache_creation "
-    "cache_read_input_tokens stop_details code".split()
+    "cache_read_input_tokens stop_details code candidates parts functionCall args thought thoughtSignature "
+    "finishReason inlineData mimeType data usageMetadata promptTokenCount promptFeedback blockReason id name".split()
 )
 TYPES = st.sampled_from(
     "message_start message_delta message_stop content_block_start content_block_delta text_delta thinking_delta "
@@ -312,10 +315,19 @@ CHUNKS = st.recursive(
 )
 
 
-@given(st.lists(CHUNKS, max_size=5), st.booleans())
-def test_nothing_that_a_chunk_says_is_more_than_an_upstream_error(chunks: list[Any], anthropic: bool) -> None:
+READERS: list[Callable[[Blame], ReplyParts]] = [
+    lambda blame: MessageReader(blame, Unrepeated("")),
+    lambda blame: GeminiReader(blame, Unrepeated("")),
+    ReplyReader,
+]
+
+
+@given(st.lists(CHUNKS, max_size=5), st.sampled_from(READERS))
+def test_nothing_that_a_chunk_says_is_more_than_an_upstream_error(
+    chunks: list[Any], reads: Callable[[Blame], ReplyParts]
+) -> None:
     blame = Blame("up", "h", 1.0)
-    reader = MessageReader(blame, Unrepeated("")) if anthropic else ReplyReader(blame)
+    reader = reads(blame)
     found: list[ChatPart] = []
     try:
         for chunk in chunks:
@@ -323,7 +335,7 @@ def test_nothing_that_a_chunk_says_is_more_than_an_upstream_error(chunks: list[A
         found += reader.end()
     except UpstreamError:
         pass
-    whole = MessageReader(blame, Unrepeated("")) if anthropic else ReplyReader(blame)
+    whole = reads(blame)
     for chunk in chunks:
         try:
             found += whole.whole(json.dumps(chunk).encode())

@@ -423,6 +423,21 @@ class TestOpening:
             await model.aclose()
         assert [each.headers.get("OpenAI-Organization") for each in upstream.requests] == ["org-1", None]
 
+    async def test_a_call_does_not_wait_for_the_sdk(self, upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
+        """At OpenAI's own address: through the client below it at first, and through it once it was imported."""
+        monkeypatch.setattr("saga_backends.chat.openai.dialect_at", lambda _: "openai")
+        model = await opened(api_key=KEY, base_url=upstream.url)
+        first = await parts(model, ask())
+        await model.warm()
+        await model.warm()
+        assert await parts(model, ask()) == first
+        await model.aclose()
+        one, other = upstream.requests
+        assert one.body == other.body
+        assert one.headers["Authorization"] == other.headers["Authorization"] == f"Bearer {KEY}"
+        names = [{name.lower() for name in each.headers} for each in (one, other)]
+        assert ["x-stainless-lang" in each for each in names] == [False, True]
+
     async def test_no_key_in_repr(self, model: OpenAIChat) -> None:
         assert KEY not in repr(model)
 
@@ -440,6 +455,38 @@ def test_events_arrive_however_the_bytes_are_cut(words: list[str], end: bytes, d
         at += size
     assert list(lines.finish()) == []
     assert [part.text for part in found if isinstance(part, TextPart)] == [word for word in words if word]
+
+
+LINES = "data: {}||~data: {}\r|\r|~data: a|data: b||~: c||~event: x|~data:{}||~|~data: a\r||~data: a|\r|~data: ||~a~\r|"
+PIECES = st.sampled_from([each.replace("|", "\n").encode() for each in ("\ufeffdata: {}||", *LINES.split("~"))])
+
+
+@given(st.lists(PIECES, max_size=8), st.booleans())
+def test_events_in_whole_pieces_are_those_that_come_byte_by_byte(pieces: list[bytes], bare: bool) -> None:
+    by_piece, by_byte = EventLines(bare=bare), EventLines(bare=bare)
+    one = [event for piece in pieces for event in by_piece.feed(piece)] + list(by_piece.finish())
+    other = [event for at in b"".join(pieces) for event in by_byte.feed(bytes([at]))] + list(by_byte.finish())
+    assert one == other
+
+
+INDEXES = st.sampled_from([0, 1, -1, None, "0", True])
+TEXTS = st.sampled_from(["a", "", None, 3, ["a"]])
+
+
+@given(TEXTS, INDEXES, st.sampled_from([None, "", "stop"]), st.sampled_from([{}, {"role": "assistant"}, {"x": 1}]))
+def test_a_chunk_of_plain_text_is_read_as_any_other(text: Any, index: Any, finish: Any, beside: Any) -> None:
+    """A usage that says nothing has the same chunk read the long way."""
+    choice = {"delta": {"content": text, **beside}, "index": index, "finish_reason": finish}
+    read = []
+    for more in ({}, {"usage": {"prompt_tokens": 0}}):
+        reader = ReplyReader(Blame("openai", "h", 1.0))
+        found = list(reader.event(json.dumps({"choices": [choice], **more})))
+        try:
+            list(reader.end())
+            read.append((found, True))
+        except UpstreamError:
+            read.append((found, False))
+    assert read[0] == read[1]
 
 
 def _encodable(text: str) -> bool:

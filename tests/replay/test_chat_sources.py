@@ -1,4 +1,4 @@
-"""SillyTavern's Chat Completion through the real server, in the shapes of its sources, and Ollama's chats.
+"""SillyTavern's Chat Completion through the real server, in the shapes of its sources, RisuAI's and Ollama's chats.
 
 The requests are written here in the shapes that were recorded; the recordings themselves are replayed in
 ``tests/wire``. ``custom`` is any server that speaks OpenAI's API.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from attrs import define, field, frozen
 
 from saga_server.bench.protocols.server import ProtocolServer
 from saga_server.bench.protocols.steps import hangs, says
+from tests.replay.risuai import RisuAI
 from tests.replay.sillytavern import Line, Messages, SillyTavern
 from tests.server.client import BLOCK, Client, Reply
 from tests.wire.dialects import DIALECTS, provider_server, settings_for
@@ -24,6 +26,12 @@ from tests.wire.door_clients import DOORS, Door
 
 def as_they_are(messages: Messages) -> dict[str, Any]:
     return {"messages": messages}
+
+
+def risuai(messages: Messages) -> dict[str, Any]:
+    """To a reverse proxy, with the settings that it always sends."""
+    sampling = {"temperature": 0.8, "max_tokens": 500, "presence_penalty": 0.7, "frequency_penalty": 0.7}
+    return {"messages": messages, **sampling, "logit_bias": {}}
 
 
 def claude(messages: Messages) -> dict[str, Any]:
@@ -55,6 +63,9 @@ def _spoken(message: dict[str, Any]) -> str:
     return "assistant" if message["role"] == "assistant" else "user"
 
 
+silly_tavern = partial(SillyTavern, mode="none")
+
+
 @frozen
 class Source:
     """A source of the client, the door that it comes to, and a provider of the same wire."""
@@ -62,6 +73,7 @@ class Source:
     door: Door
     provider: str
     shaped: Callable[[Messages], dict[str, Any]]
+    chat: Callable[..., SillyTavern | RisuAI] = silly_tavern
 
 
 SOURCES = {
@@ -70,6 +82,8 @@ SOURCES = {
     "makersuite": Source(DOORS["gemini"], "google", gemini),
     "ollama chat": Source(DOORS["ollama"], "local", as_they_are),
     "responses": Source(DOORS["responses"], "openai", lambda messages: {"input": messages}),
+    "risuai": Source(DOORS["chat"], "openrouter", risuai, RisuAI),
+    "risuai, no system role": Source(DOORS["chat"], "local", risuai, partial(RisuAI, marked=True)),
 }
 TABLE = dict.fromkeys(SOURCES, ("turn", "swipe", "continue", "edit", "group", "stop", "quiet", "impersonate"))
 """What is played with each source; docs/http.md has a table of it."""
@@ -83,15 +97,15 @@ class Stage:
     model: str
     saga: Client
     upstream: ProtocolServer
-    chat: SillyTavern = field(
-        factory=lambda: SillyTavern(
-            mode="none",
+    chat: SillyTavern | RisuAI = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.chat = self.source.chat(
             char="Ysolde",
             user="Alex",
             system="Write Ysolde's next reply in a fictional chat between Ysolde and Alex.\nShe keeps the salt gate.",
             lines=[Line("Ysolde", '*The gate lamp hisses.* "State your name, Alex."')],
         )
-    )
 
     def request(self, messages: Messages, stream: bool) -> tuple[str, dict[str, Any]]:
         door = self.source.door
@@ -177,7 +191,8 @@ async def test_a_source_plays(name: str) -> None:
         says_alex("Go on, shorter.")
         last = await stage.ask(chat.turn(), "It burned, and nobody built it again after that night.", stream=True)
         path = await saga.turns(turn.session)
-        assert [each["user"] for each in path] == [line.text for line in chat.lines if line.player]
+        words = [each["user"].split("\nsystem: ")[0] for each in path]  # a note that is merged with them stays there
+        assert words == [line.text for line in chat.lines if line.player]
         assert path[-1]["turn_id"] == last.turn
         assert path[-2]["reply"].rstrip() == begun.rstrip()
         state = (await saga.get(f"/api/sessions/{turn.session}/state")).json

@@ -216,6 +216,21 @@ CASES: dict[str, Case] = {
     "the whole chat as one message of the user, wrapped, with the prompt": Case(
         lambda t: [user("\n".join([t.system, *spoken(t, wrap, t.next), "Write the next reply."]))], 2
     ),
+    "the whole chat in one marked message, wrapped, and who is next": Case(
+        lambda t: [
+            user(
+                "\n".join(
+                    [f"system: {t.system}", *spoken(t, wrap, t.next)[:-1], "system: [Write the next reply only as B]"]
+                )
+            )
+        ],
+        2,
+    ),
+    "the whole chat in one marked message, wrapped, to go on": Case(
+        lambda t: [user("\n".join([f"system: {t.system}", *spoken(t, wrap, t.next)[:-1], f"system: {NUDGE}"]))],
+        2,
+        CONTINUATION,
+    ),
     "the whole chat as one message of the user, by names": Case(
         lambda t: [user("\n\n".join([t.system, *spoken(t, named, t.next)]))], 2
     ),

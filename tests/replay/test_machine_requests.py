@@ -123,6 +123,12 @@ MACHINES: dict[str, Callable[[Tale], Messages]] = {
         system("Review past conversations and suggest 4 possible next responses for Alex."),
         user(roles(t, ",")),
     ],
+    "what the player might say, without a system role": lambda t: [
+        user(f"system: Review past conversations and suggest 4 possible next responses for Alex.\n{roles(t)}")
+    ],
+    "a translation, without a system role": lambda t: [
+        user(f"system: You are a translator. Translate the following html.\n{html(t.lines[1][1])}")
+    ],
     "what the player might say, by an older prompt": lambda t: [
         system("Depending on the conversation history provided by user, multiple next options are suggested."),
         user(roles(t)),
@@ -207,6 +213,9 @@ PLAYED: dict[str, Callable[[Tale], Messages]] = {
         user("", content=[{"type": "text", "text": "What's in this image?"}, PICTURE]),
     ],
     "a page of tags": lambda t: plain(t, f"{html(t.lines[0][1])} I read this aloud."),
+    "a preset and a chat, without a system role": lambda t: [
+        user(f"system: You are a translator.\nsystem: {t.system}\n{roles(t)}\nuser: {t.next}")
+    ],
     "your task is": lambda t: plain(t, "Your task is to find the keeper's ledger, I tell her."),
 }
 

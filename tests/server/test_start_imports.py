@@ -25,6 +25,8 @@ from saga_core.config import load_config
 from saga_server.cli.serve import Server
 
 PROVIDER = {"openai": {"base_url": "http://127.0.0.1:1/v1"}}
+if len(sys.argv) > 2:
+    PROVIDER["own"] = {"base_url": sys.argv[2], "api_key": "unused"}
 
 async def main():
     told = {"storage": {"path": sys.argv[1]}, "extraction": {"automatic": "never"}}
@@ -84,6 +86,15 @@ def test_only_the_configured_provider_is_opened_and_a_local_one_without_an_sdk(m
     _, warm, played = modules
     assert warm >= {"httpx2", "saga_backends.chat.openai"}
     assert played & {"anthropic", "openai", "pydantic", "saga_backends.chat.anthropic"} == set()
+
+
+def test_an_sdk_comes_last_and_when_nobody_is_answered(tmp_path: Path) -> None:
+    """Until then its provider is asked without: a first reply does not wait for it."""
+    run = (sys.executable, "-c", _PLAYED, str(tmp_path), "https://api.openai.com/v1")
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    ready, warm, _ = json.loads(done.stdout.splitlines()[-1])
+    assert "openai" not in ready
+    assert "openai" in warm
 
 
 def test_every_name_is_one_of_a_module() -> None:

@@ -10,11 +10,13 @@ from attrs import frozen
 from openai import AsyncOpenAI
 
 from saga_server.bench.protocols.anthropic import AnthropicMessages
+from saga_server.bench.protocols.gemini import GeminiServer
 from saga_server.bench.protocols.openai import OpenAIChatServer
 from saga_server.bench.protocols.server import ProtocolServer
 from tests.server.client import Client
 
 KEY = "sk-geheim-geheim-1"
+GOOGLES_OPENAI = "google-openai"
 DIALECTS: Mapping[str, tuple[str, str]] = {
     "anthropic": ("anthropic", "claude-sonnet-5-5"),
     "openai": ("openai", "gpt-5.6-sol"),
@@ -26,8 +28,9 @@ DIALECTS: Mapping[str, tuple[str, str]] = {
 OLDER: Mapping[str, tuple[str, str]] = {
     "anthropic-old": ("anthropic", "claude-haiku-4-5"),
     "openai-old": ("openai", "gpt-4.1"),
+    GOOGLES_OPENAI: (GOOGLES_OPENAI, "gemini-2.5-flash"),
 }
-"""Models that take what newer ones refuse."""
+"""Models that take what newer ones refuse, and Google's OpenAI API."""
 
 
 def provider_server(dialect: str) -> ProtocolServer:
@@ -36,14 +39,17 @@ def provider_server(dialect: str) -> ProtocolServer:
         return AnthropicMessages(key=KEY)
     if dialect == "any":
         return OpenAIChatServer(dialect="local", key=KEY)
-    assert dialect in ("openai", "google", "openrouter")
-    return OpenAIChatServer(dialect=dialect, key=KEY)  # type: ignore[arg-type]
+    if dialect == "google":
+        return GeminiServer(key=KEY)
+    name = "google" if dialect == GOOGLES_OPENAI else dialect
+    assert name in ("openai", "google", "openrouter")
+    return OpenAIChatServer(dialect=name, key=KEY)  # type: ignore[arg-type]
 
 
 def settings_for(dialect: str, server: ProtocolServer, **more: Any) -> dict[str, Any]:
     """The provider's section in a configuration."""
-    base_url = server.root if dialect == "google" else server.url
-    return {"base_url": base_url, "api_key": KEY, "dialect": dialect, "max_retries": 0, **more}
+    name = "google" if dialect == GOOGLES_OPENAI else dialect
+    return {"base_url": server.url, "api_key": KEY, "dialect": name, "max_retries": 0, **more}
 
 
 @frozen

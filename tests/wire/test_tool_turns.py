@@ -64,7 +64,8 @@ async def test_calls_results_and_the_reply_are_one_turn(name: str, provider: str
         chat += door.called(second)
         last = await ask()
         assert door.text(last).strip() == REPLY
-        sent = [upstream.requests[at].body["messages"] for at in (-3, -2, -1)]
+        bodies = [upstream.requests[at].body for at in (-3, -2, -1)]
+        sent = [body.get("messages") or body["contents"] for body in bodies]
         marked = json.dumps(sent[0])
         assert json.dumps(sent[-1]).startswith(marked[: marked.rindex("I roll the die")]), "the same prompt, and more"
         told = language_of("en").block.request.tools

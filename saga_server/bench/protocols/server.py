@@ -173,7 +173,7 @@ class ProtocolServer(ABC):
         """Why the request is bad, in the provider's words."""
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
-        received = Received(request.path, dict(request.headers), await request.json())
+        received = await self._received(request)
         self.requests.append(received)
         wire = self._wire(request, received)
         if self.key is not None and not self._knows(request):
@@ -188,6 +188,9 @@ class ProtocolServer(ABC):
         except (asyncio.CancelledError, ConnectionError):
             self.gone.set()
             raise
+
+    async def _received(self, request: web.Request) -> Received:
+        return Received(request.path, dict(request.headers), await request.json())
 
     def _knows(self, request: web.Request) -> bool:
         return self.key in (request.headers.get("Authorization", "")[7:], request.headers.get("X-Api-Key"))

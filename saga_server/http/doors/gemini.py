@@ -12,6 +12,10 @@ from saga_server.http.doors.asking import answer, call_of, read
 from saga_server.http.doors.gemini_ask import read_gemini
 from saga_server.http.doors.gemini_shape import GeminiShape
 from saga_server.http.doors.table import PLACE
+from saga_server.http.errors import RequestError
+
+_OWN = "gemini"
+"""The backend that speaks as this door does: what it is sent need not have another form."""
 
 
 async def generate(request: web.Request) -> web.StreamResponse:
@@ -21,8 +25,13 @@ async def generate(request: web.Request) -> web.StreamResponse:
     ask = await read(request, partial(read_gemini, model=named["model"], stream=stream))
     shape = partial(GeminiShape, listed=stream and request.query.get("alt") != "sse")
     call = call_of(request, ask, choices=ask.choices)
-    left_out = (f"{', '.join(ask.unheeded)}: left out; only Google's own API has this",) if ask.unheeded else ()
-    return await answer(request, evolve(call, shape=shape, notices=(*call.notices, *left_out)))
+    if ask.own and call.route.provider.backend != _OWN:
+        raise RequestError(
+            f"{ask.own} is not taken here; send text, images, functions, their calls and results (more is passed on to"
+            " a provider that speaks Gemini's own API)",
+            param=ask.own,
+        )
+    return await answer(request, evolve(call, shape=shape))
 
 
 async def refuse(request: web.Request) -> web.StreamResponse:

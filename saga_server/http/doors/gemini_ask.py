@@ -24,8 +24,8 @@ _SETTINGS = {
     "frequencyPenalty": "frequency_penalty",
 }
 """Google's names of the settings that chats have."""
-_READ = frozenset({"candidateCount", "responseMimeType", "responseSchema", "responseJsonSchema"})
-_OWN = ("safetySettings", "cachedContent")
+_READ = frozenset({"candidateCount", "responseMimeType"})
+_OWN = ("safetySettings", "cachedContent", "labels")
 _MODES = {"AUTO": "auto", "NONE": "none", "ANY": "required", "VALIDATED": "auto"}
 
 
@@ -39,8 +39,8 @@ class GeminiAsk:
     choices: int
     params: Mapping[str, Any] = field(repr=False)
     """The settings, as chats call them."""
-    unheeded: tuple[str, ...] = ()
-    """Settings that only Google's own API has, by name."""
+    own: str = ""
+    """The first place of a part, or of a tool, that only Gemini's own API has."""
 
 
 def read_gemini(
@@ -70,7 +70,7 @@ def read_gemini(
     settings = _camel(typed(ask, "generationConfig", dict, "an object") or {}, "generationConfig")
     params = {ours: settings[name] for name, ours in _SETTINGS.items() if settings.get(name) is not None}
     params |= _form(settings)
-    tools = _tools(ask)
+    tools, own_tool = _tools(ask)
     if tools:
         params["tools"] = tools
         params |= _choice(_camel(ask.get("toolConfig") or {}, "toolConfig"))
@@ -79,15 +79,24 @@ def read_gemini(
         raise RequestError(f"candidateCount: {choices} is not allowed; give 1 to {MAX_CHOICES}", param="candidateCount")
     if choices > 1:
         params["n"] = choices
-    left = (name for name in settings if name not in _SETTINGS and name not in _READ)
+    own = _own(ask, settings)
+    if own:
+        params["google"] = own
     return GeminiAsk(
         messages=reading.messages,
         model=model,
         stream=stream,
         choices=choices,
         params=params,
-        unheeded=(*(name for name in _OWN if ask.get(name)), *left),
+        own=reading.own or own_tool,
     )
+
+
+def _own(ask: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What is for Gemini's own API alone, in its words; and the tools in them, which say more there."""
+    left = {name: value for name, value in settings.items() if name not in _SETTINGS and name not in _READ}
+    found = {name: ask[name] for name in (*_OWN, "tools", "toolConfig") if ask.get(name)}
+    return {**found, "generationConfig": left} if left else found
 
 
 def _camel(value: Any, where: str) -> dict[str, Any]:
@@ -109,6 +118,8 @@ class _Contents:
     messages: list[dict[str, Any]] = field(factory=list)
     _open: dict[str, deque[str]] = field(factory=dict)
     """The calls that wait for a result, by the tool's name."""
+    own: str = ""
+    """Where the first part stands that only Gemini's own API has."""
     _count: int = 0
 
     def system(self, content: Any) -> None:
@@ -124,17 +135,40 @@ class _Contents:
             raise RequestError(f"{where}.role: {short(role)} is not known; use user or model", param=f"{where}.role")
         said: list[dict[str, Any]] = []
         calls: list[dict[str, Any]] = []
+        signed: dict[str, Any] = {}
         for at, part in enumerate(parts):
             if "functionResponse" in part:
                 self._result(_camel(part["functionResponse"], f"{where}.parts[{at}].functionResponse"))
             elif "functionCall" in part:
                 calls.append(self._call(part, f"{where}.parts[{at}].functionCall"))
             elif part.get("thought") is not True:  # earlier thoughts are no part of the story
-                said += _said(part, f"{where}.parts[{at}]")
+                signed = _signed(part) or signed
+                said += self._said(part, f"{where}.parts[{at}]")
         if said or calls:
             text = said[0]["text"] if len(said) == 1 and said[0]["type"] == "text" else said or None
             role = {"model": "assistant", "system": "system"}.get(role, "user")
-            self.messages.append({"role": role, "content": text, **({"tool_calls": calls} if calls else {})})
+            called = {"tool_calls": calls} if calls else {}
+            self.messages.append({"role": role, "content": text, **called, **(signed if said else {})})
+
+    def _said(self, part: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
+        """A text or a picture as a part of a chat's message; nothing for a part without anything."""
+        if "text" in part:
+            if not isinstance(part["text"], str):
+                raise RequestError(f"{where}.text: a {kind_of(part['text'])} given; send a text", param=f"{where}.text")
+            return [{"type": "text", "text": part["text"]}]
+        for name, address in (("inlineData", "data"), ("fileData", "fileUri")):
+            if name in part:
+                data = _camel(part[name], f"{where}.{name}")
+                kind = str(data.get("mimeType", ""))
+                if not kind.startswith("image/") or not isinstance(data.get(address), str):
+                    break
+                url = f"data:{kind};base64,{data['data']}" if name == "inlineData" else data["fileUri"]
+                return [{"type": "image_url", "image_url": {"url": url}}]
+        else:
+            if set(part) <= {"thoughtSignature", "thought"}:
+                return []
+        self.own = self.own or where
+        return [{"type": "google", "part": dict(part)}]
 
     def _call(self, part: Mapping[str, Any], where: str) -> dict[str, Any]:
         call = _camel(part["functionCall"], where)
@@ -143,9 +177,7 @@ class _Contents:
         number = str(call.get("id") or f"call_{self._count}")
         self._open.setdefault(name, deque()).append(number)
         arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
-        found = {"id": number, "type": "function", "function": {"name": name, "arguments": arguments}}
-        signature = part.get("thoughtSignature")
-        return {**found, "extra_content": {"google": {"thought_signature": signature}}} if signature else found
+        return {"id": number, "type": "function", "function": {"name": name, "arguments": arguments}, **_signed(part)}
 
     def _result(self, result: Mapping[str, Any]) -> None:
         name, given = str(result.get("name", "")), result.get("id")
@@ -168,52 +200,37 @@ def _parts(content: Any, where: str) -> list[dict[str, Any]]:
     return [_camel(part, f"{where}.parts[{at}]") for at, part in enumerate(parts)]
 
 
-def _said(part: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
-    """A text or a picture as a part of a chat's message; nothing for a part without anything."""
-    if "text" in part:
-        if not isinstance(part["text"], str):
-            raise RequestError(f"{where}.text: a {kind_of(part['text'])} given; send a text", param=f"{where}.text")
-        return [{"type": "text", "text": part["text"]}]
-    for name, address in (("inlineData", "data"), ("fileData", "fileUri")):
-        if name in part:
-            data = _camel(part[name], f"{where}.{name}")
-            kind = str(data.get("mimeType", ""))
-            if not kind.startswith("image/") or not isinstance(data.get(address), str):
-                break
-            url = f"data:{kind};base64,{data['data']}" if name == "inlineData" else data["fileUri"]
-            return [{"type": "image_url", "image_url": {"url": url}}]
-    else:
-        if set(part) <= {"thoughtSignature", "thought"}:
-            return []
-    raise RequestError(
-        f"{where}: {short(sorted(part))} is not taken here; send text, images, and the calls and results of tools",
-        param=where,
-    )
+def _signed(part: Mapping[str, Any]) -> dict[str, Any]:
+    """A part's signature, where Google's OpenAI API has it."""
+    signature = part.get("thoughtSignature")
+    return {"extra_content": {"google": {"thought_signature": signature}}} if signature else {}
 
 
 def _form(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The form that the answer is bound to."""
-    schema = settings.get("responseJsonSchema") or settings.get("responseSchema")
+    schema = settings.get("responseJsonSchema") or _lower(settings.get("responseSchema"))
     if schema:
         return {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}}
     json_wanted = settings.get("responseMimeType") == "application/json"
     return {"response_format": {"type": "json_object"}} if json_wanted else {}
 
 
-def _tools(ask: Mapping[str, Any]) -> list[dict[str, Any]]:
-    found = []
+def _tools(ask: Mapping[str, Any]) -> tuple[list[dict[str, Any]], str]:
+    """The tools as chats have them, and where one stands that runs at Google."""
+    found: list[dict[str, Any]] = []
+    own = ""
     for at, given in enumerate(typed(ask, "tools", list, "a list of tools") or []):
         tool = _camel(given, f"tools[{at}]")
         declared = tool.get("functionDeclarations")
-        if not isinstance(declared, list) or len(tool) > 1:
-            raise RequestError(f"tools[{at}]: only functionDeclarations are taken here", param=f"tools[{at}]")
-        for each in declared:
+        if set(tool) - {"functionDeclarations"}:
+            own = own or f"tools[{at}]"
+        for each in declared if isinstance(declared, list) else ():
             function = _camel(each, f"tools[{at}].functionDeclarations")
             schema = function.get("parametersJsonSchema") or _lower(function.get("parameters"))
             about = {"description": function["description"]} if function.get("description") else {}
             given_schema = {"parameters": schema} if schema else {}
             found.append({"type": "function", "function": {"name": function.get("name"), **about, **given_schema}})
-    return found
+    return found, own
 
 
 def _lower(schema: Any) -> Any:

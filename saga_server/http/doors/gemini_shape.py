@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from saga_server.http.doors.tool_calls import GatheredCall, GatheredCalls, thoug
 from saga_server.http.openai_schema import ALIVE, Choice, error_event, to_json
 from saga_server.http.shapes import Shape
 
+_PICTURE = re.compile(r"data:([\w.+/-]+);base64,(.*)\Z", re.DOTALL)
 _REASONS = {"length": "MAX_TOKENS", "content_filter": "SAFETY"}
 
 
@@ -30,6 +32,8 @@ class GeminiShape(Shape):
     """The calls of each choice, as far as they came."""
     _usage: Mapping[str, Any] = field(factory=dict, init=False)
     _ends: dict[int, str] = field(factory=dict, init=False)
+    _about: dict[int, Mapping[str, Any]] = field(factory=dict, init=False)
+    """What Google told of each candidate."""
 
     @property
     def content_type(self) -> str:
@@ -43,12 +47,15 @@ class GeminiShape(Shape):
         return (("[" if self._sent == 1 else ",\r\n") + to_json(value)).encode()
 
     def _told(self, index: int, parts: Sequence[Any], reason: str = "") -> bytes:
-        candidate = {"content": {"parts": parts, "role": "model"}, "index": index}
-        ended = {"finishReason": reason} if reason else {}
+        candidate: dict[str, Any] = {"content": {"parts": parts, "role": "model"}, "index": index}
         usage = {"usageMetadata": self._usage} if self._usage and reason else {}
-        return self._event({"candidates": [{**candidate, **ended}], **usage, **self._about()})
+        beside: dict[str, Any] = {}
+        if reason:
+            about, beside = _told_of(self._about.get(index), reason)
+            candidate |= about
+        return self._event({"candidates": [candidate], **usage, **beside, **self._named()})
 
-    def _about(self) -> dict[str, Any]:
+    def _named(self) -> dict[str, Any]:
         return {"modelVersion": self.model, "responseId": self._id}
 
     def text(self, index: int, text: str) -> bytes:
@@ -56,10 +63,12 @@ class GeminiShape(Shape):
         return self._told(index, [{"text": text}])
 
     def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
-        """Thoughts; the calls of tools are kept for the end."""
+        """Thoughts, pictures and Google's own parts; the calls of tools are kept for the end."""
         self._calls.setdefault(index, GatheredCalls()).gather(fields)
-        thought = thought_in(fields)
-        return self._told(index, [{"text": thought, "thought": True}]) if thought else b""
+        if isinstance(fields.get("google"), Mapping):
+            self._about[index] = fields["google"]
+        parts = _thought(fields) + _own_parts(fields)
+        return self._told(index, parts) if parts else b""
 
     def finish(self, index: int, reason: str) -> bytes:
         """Told with the token counts, at the end."""
@@ -101,29 +110,58 @@ class GeminiShape(Shape):
 
     def whole(self, choices: Sequence[Choice], usage: Usage | None, dollars: float | None) -> bytes:
         """The reply in one piece."""
-        candidates = []
+        candidates, beside = list[dict[str, Any]](), dict[str, Any]()
         for choice in choices:
-            parts: list[dict[str, Any]] = []
-            thought = thought_in(choice.extra)
-            if thought:
-                parts.append({"text": thought, "thought": True})
+            parts = _thought(choice.extra)
             gathered = GatheredCalls()
             gathered.gather(choice.extra)
             if choice.text or not gathered.calls:
                 parts.append({"text": choice.text})
-            parts += [_part(call) for call in gathered.calls]
-            content = {"parts": parts, "role": "model"}
-            candidates.append({"content": content, "finishReason": _reason(choice.finish), "index": choice.index})
+            parts += _own_parts(choice.extra) + [_part(call) for call in gathered.calls]
+            about, told = _told_of(choice.extra.get("google"), _reason(choice.finish))
+            beside |= told
+            candidates.append({"content": {"parts": parts, "role": "model"}, "index": choice.index, **about})
         counts = {} if usage is None else {"usageMetadata": _counts(usage)}
-        return to_json({"candidates": candidates, **counts, **self._about()}).encode()
+        return to_json({"candidates": candidates, **counts, **beside, **self._named()}).encode()
+
+
+def _thought(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+    thought = thought_in(fields)
+    return [{"text": thought, "thought": True}] if thought else []
+
+
+def _own_parts(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Pictures, parts that only this API has, and the signature of a text."""
+    found: list[dict[str, Any]] = []
+    images, parts = fields.get("images"), fields.get("google_parts")
+    for image in images if isinstance(images, list) else ():
+        url = image.get("image_url") if isinstance(image, Mapping) else None
+        match = _PICTURE.match(str(url.get("url"))) if isinstance(url, Mapping) else None
+        if match is not None:
+            found.append({"inlineData": {"mimeType": match[1], "data": match[2]}})
+    found += [dict(part) for part in (parts if isinstance(parts, list) else ()) if isinstance(part, Mapping)]
+    signature = _signature(fields.get("extra_content"))
+    return [*found, {"text": "", "thoughtSignature": signature}] if signature else found
+
+
+def _told_of(about: Any, reason: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What stands in a candidate with ``reason``, and what beside it. Google's own word for an end is finer."""
+    about = dict(about) if isinstance(about, Mapping) else {}
+    beside = {"promptFeedback": about.pop("promptFeedback")} if "promptFeedback" in about else {}
+    finer = about.pop("finishReason", None)
+    return {"finishReason": finer if finer and reason != "MAX_TOKENS" else reason, **about}, beside
 
 
 def _part(call: GatheredCall) -> dict[str, Any]:
     number = {"id": call.id} if call.id else {}
     told = {"functionCall": {**number, "name": call.name, "args": call.given}}
-    google = call.extra.get("google")
-    signature = google.get("thought_signature") if isinstance(google, Mapping) else None
+    signature = _signature(call.extra)
     return {**told, "thoughtSignature": signature} if signature else told
+
+
+def _signature(content: Any) -> Any:
+    google = content.get("google") if isinstance(content, Mapping) else None
+    return google.get("thought_signature") if isinstance(google, Mapping) else None
 
 
 def _reason(reason: str) -> str:

@@ -139,10 +139,30 @@ class TestModels:
 
 
 class TestOpening:
-    def test_google_is_asked_through_its_openai_door(self) -> None:
+    def test_google_is_asked_in_its_own_way(self) -> None:
         provider = of(api_keys={"google": "k"}).providers["google"]
-        assert (provider.backend, provider.dialect) == ("openai", "google")
-        assert provider.options["base_url"] == "https://generativelanguage.googleapis.com/v1beta/openai"
+        assert (provider.backend, provider.dialect, provider.options["base_url"]) == ("gemini", "google", None)
+
+    @pytest.mark.parametrize(
+        ("settings", "backend"),
+        [
+            ({"base_url": "https://proxy.example"}, "gemini"),
+            ({"base_url": "https://proxy.example/v1beta"}, "gemini"),
+            ({"base_url": "https://generativelanguage.googleapis.com/v1beta/openai/"}, "openai"),
+            ({"base_url": "http://127.0.0.1:5001/v1", "dialect": "any"}, "openai"),
+        ],
+    )
+    async def test_the_address_says_which_of_its_apis_is_spoken(self, settings: dict[str, Any], backend: str) -> None:
+        narrators = of(providers={"google": {**settings, "api_key": "k"}})
+        provider = narrators.providers["google"]
+        assert (provider.backend, provider.options["base_url"]) == (backend, settings["base_url"].rstrip("/"))
+        assert (await narrators.narrator(provider)).name == "google"
+        await narrators.aclose()
+
+    async def test_a_name_of_a_backend_is_no_dialect(self) -> None:
+        """A server of one's own may be called ``gemini``."""
+        narrators = of(providers={"gemini": LOCAL})
+        assert narrators.providers["gemini"].backend == "openai"
 
     def test_anthropic_is_asked_in_its_own_way(self) -> None:
         provider = of(api_keys={"anthropic": "k"}).providers["anthropic"]
@@ -152,11 +172,6 @@ class TestOpening:
         provider = of({"OPENROUTER_API_KEY": "k"}).providers["openrouter"]
         assert (provider.backend, provider.dialect, provider.options["api_key"]) == ("openai", "openrouter", "k")
         assert provider.options["base_url"] == "https://openrouter.ai/api/v1"
-
-    def test_an_openai_door_stands_on_the_configured_host(self) -> None:
-        settings = {"google": {"base_url": "https://proxy.example", "api_key": "k"}}
-        provider = of(providers=settings).providers["google"]
-        assert provider.options["base_url"] == "https://proxy.example/v1beta/openai"
 
     async def test_once(self, upstream: Upstream) -> None:
         narrators = of(providers={"openai": {"base_url": upstream.url}})

@@ -1,0 +1,190 @@
+"""Reads a reply of Gemini's API: the data of its events, one JSON object, or a list of them, without any I/O."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from attrs import define, field
+
+from saga_backends.chat.json_text import read_text
+from saga_backends.chat.prefill import Unrepeated
+from saga_backends.provider_error import Blame
+from saga_core.errors import UpstreamError
+from saga_core.ports import MOST_TOKENS, ChatPart, ExtraPart, FinishPart, TextPart, Usage, UsagePart
+
+_PLAIN = {"STOP": "stop", "MAX_TOKENS": "length"}
+_HELD = frozenset(
+    {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "MODEL_ARMOR"}
+    | {"IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"}
+)
+"""Reasons for which Google keeps a reply back. All others are ends of another kind, whose name is passed on."""
+_ABOUT = ("safetyRatings", "citationMetadata", "groundingMetadata", "urlContextMetadata", "finishMessage")
+"""What is told of a candidate. Log probabilities are not, for they spell out the state block."""
+_MADE = "call_"
+
+
+def made_id() -> str:
+    """The number of a call that came without one."""
+    return f"{_MADE}{secrets.randbelow(10**12):012d}"
+
+
+def is_made(number: str) -> bool:
+    """Whether the number of a call was made here or by a reader of requests, so that Google knows nothing of it."""
+    return number.startswith(_MADE) and number.removeprefix(_MADE).isdecimal()
+
+
+@define
+class GeminiReader:
+    """Turns the chunks of one candidate into parts of choice ``index``, and knows whether the reply was complete.
+
+    Thoughts are passed on as ``reasoning_content``, pictures as ``images``, other parts as ``google_parts``. What is
+    told of the candidate besides comes once, at the end, as ``google``. ``repeats`` removes the beginning of the reply
+    if the model repeats it.
+    """
+
+    blame: Blame
+    repeats: Unrepeated
+    index: int = 0
+    done: bool = field(default=False, init=False)
+    """Never before the response ends: the bill may follow the last text."""
+    _usage: Usage | None = field(default=None, init=False)
+    _calls: int = field(default=0, init=False)
+    _finished: bool = field(default=False, init=False)
+    _about: dict[str, Any] = field(factory=dict, init=False)
+
+    def event(self, data: str) -> Iterator[ChatPart]:
+        """The parts in the data of one event. Raises ``UpstreamError`` for an error event or what is no chunk."""
+        yield from self._chunk(self._json(data))
+
+    def whole(self, body: bytes) -> Iterator[ChatPart]:
+        """The parts of a reply in one piece. Raises ``UpstreamError`` when it is none."""
+        answer = self._json(body)
+        for chunk in answer if isinstance(answer, list) else [answer]:
+            if isinstance(chunk, Mapping) and not {"candidates", "promptFeedback", "usageMetadata", "error"} & {*chunk}:
+                raise UpstreamError(
+                    f"{self.blame.host} answered without candidates; is its base_url the one of this API?"
+                )
+            yield from self._chunk(chunk)
+
+    def end(self) -> Iterator[ChatPart]:
+        """What was held back, and the bill. Raises ``UpstreamError`` when the reply broke off before its end."""
+        if rest := self.repeats.finish():
+            yield TextPart(rest, self.index)
+        if self._about:
+            yield ExtraPart({"google": self._about}, self.index)
+        if self._usage is not None:
+            yield UsagePart(self._usage)
+        if not self._finished:
+            raise UpstreamError(f"{self.blame.host} ended its reply in the middle", passing=True)
+
+    def _json(self, data: str | bytes) -> Any:
+        try:
+            return read_text(data)
+        except ValueError:
+            raise UpstreamError(f"{self.blame.host} sent something that is not JSON") from None
+
+    def _chunk(self, chunk: Any) -> Iterator[ChatPart]:
+        if not isinstance(chunk, Mapping):
+            raise UpstreamError(f"{self.blame.host} sent a {type(chunk).__name__} where a reply was due")
+        if chunk.get("error"):
+            raise self.blame.reported(chunk["error"])
+        if isinstance(chunk.get("usageMetadata"), Mapping):
+            first, self._usage = self._usage is None, _usage(chunk["usageMetadata"])
+            if first:
+                yield UsagePart(self._usage)
+        candidates = chunk.get("candidates")
+        for candidate in candidates[:1] if isinstance(candidates, list) else ():
+            if isinstance(candidate, Mapping):
+                yield from self._candidate(candidate)
+        feedback = chunk.get("promptFeedback")
+        if isinstance(feedback, Mapping):
+            self._about["promptFeedback"] = feedback
+            if feedback.get("blockReason") and not self._finished:
+                yield from self._blocked(feedback)
+
+    def _candidate(self, candidate: Mapping[str, Any]) -> Iterator[ChatPart]:
+        content = candidate.get("content")
+        parts = content.get("parts") if isinstance(content, Mapping) else None
+        for part in parts if isinstance(parts, list) else ():
+            if isinstance(part, Mapping):
+                yield from self._part(part)
+        self._about |= {name: candidate[name] for name in _ABOUT if candidate.get(name)}
+        reason = candidate.get("finishReason")
+        if isinstance(reason, str) and reason and not self._finished:
+            yield from self._ended(reason)
+
+    def _part(self, part: Mapping[str, Any]) -> Iterator[ChatPart]:
+        text, signature = part.get("text"), part.get("thoughtSignature")
+        signed = {"extra_content": {"google": {"thought_signature": signature}}} if isinstance(signature, str) else {}
+        if isinstance(part.get("functionCall"), Mapping):
+            yield self._call(part["functionCall"], signed)
+        elif isinstance(text, str):
+            if part.get("thought") is True:
+                if text:
+                    yield ExtraPart({"reasoning_content": text}, self.index)
+            elif shown := self.repeats.feed(text):
+                yield TextPart(shown, self.index)
+            if signed:
+                yield ExtraPart(signed, self.index)
+        elif picture := _picture(part.get("inlineData")):
+            yield ExtraPart({"images": [{"type": "image_url", "image_url": {"url": picture}}]}, self.index)
+        elif set(part) - {"thought", "thoughtSignature"}:
+            yield ExtraPart({"google_parts": [part]}, self.index)
+
+    def _call(self, call: Mapping[str, Any], signed: Mapping[str, Any]) -> ExtraPart:
+        number, name = call.get("id"), call.get("name")
+        told = {
+            "index": self._calls,
+            "id": number if isinstance(number, str) and number else made_id(),
+            "type": "function",
+            "function": {
+                "name": name if isinstance(name, str) else "",
+                "arguments": json.dumps(call.get("args") or {}, ensure_ascii=False),
+            },
+            **signed,
+        }
+        self._calls += 1
+        return ExtraPart({"tool_calls": [told]}, self.index)
+
+    def _ended(self, reason: str) -> Iterator[ChatPart]:
+        self._finished = True
+        if reason not in _PLAIN:
+            self._about["finishReason"] = reason
+        if rest := self.repeats.finish():
+            yield TextPart(rest, self.index)
+        told = "content_filter" if reason in _HELD else _PLAIN.get(reason, "stop")
+        yield FinishPart("tool_calls" if told == "stop" and self._calls else told, self.index)
+
+    def _blocked(self, feedback: Mapping[str, Any]) -> Iterator[ChatPart]:
+        """The prompt itself was refused; no candidate comes."""
+        self._finished = True
+        why = feedback.get("blockReasonMessage") or f"{self.blame.host} blocked the prompt: {feedback['blockReason']}"
+        yield ExtraPart({"refusal": str(why)}, self.index)
+        yield FinishPart("content_filter", self.index)
+
+
+def _picture(data: Any) -> str:
+    """The URL of a picture that stands in a part; empty for everything else."""
+    if not isinstance(data, Mapping):
+        return ""
+    kind, content = data.get("mimeType"), data.get("data")
+    if not isinstance(kind, str) or not kind.startswith("image/") or not isinstance(content, str):
+        return ""
+    return f"data:{kind};base64,{content}"
+
+
+def _usage(bill: Mapping[str, Any]) -> Usage:
+    """The tokens so far: each bill counts from the beginning. Thoughts are paid for as what is said."""
+    return Usage(
+        input=_tokens(bill, "promptTokenCount") + _tokens(bill, "toolUsePromptTokenCount"),
+        output=_tokens(bill, "candidatesTokenCount") + _tokens(bill, "thoughtsTokenCount"),
+        cache_read=_tokens(bill, "cachedContentTokenCount"),
+    )
+
+
+def _tokens(bill: Mapping[str, Any], name: str) -> int:
+    value = bill.get(name)
+    return value if type(value) is int and 0 < value < MOST_TOKENS else 0
