@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from saga_core.errors import BadInput, UpstreamError
@@ -27,7 +28,40 @@ MOST_BODY = 32 * 1_024 * 1_024
 """Bytes of an answer in one piece."""
 _MOST_SAID = 1_024 * 1_024
 """Bytes of a refusal that are read."""
+_PACKED = ("content-encoding", "content-length", "transfer-encoding")
+"""What tells how a body was sent, and no longer fits one that was unpacked."""
 _EXAMPLE = "http://127.0.0.1:11434/v1"
+
+
+T = TypeVar("T")
+
+
+def bounded(client: type[T]) -> type[T]:
+    """A class of asynchronous HTTP clients, by whose answers nobody's memory is filled.
+
+    What is not streamed is read here, as it comes: an answer up to ``MOST_BODY``, beyond which it is an
+    ``UpstreamError``, and of a refusal the beginning. So it is with what an official SDK reads by itself.
+    ``client``: an ``AsyncClient`` of httpx or httpx2, or of that kind.
+    """
+    any_client: Any = client
+    sends: Callable[..., Awaitable[Any]] = any_client.send
+
+    @wraps(sends)
+    async def send(self: Any, request: Any, *, stream: bool = False, **how: Any) -> Any:
+        response = await sends(self, request, stream=True, **how)
+        if stream and response.is_success:
+            return response
+        try:
+            body = await (body_of(response) if response.is_success else _beginning(response))
+        finally:
+            await response.aclose()
+        headers = [pair for pair in response.headers.multi_items() if pair[0].lower() not in _PACKED]
+        read: Any = type(response)(
+            response.status_code, headers=headers, content=body, request=request, extensions=response.extensions
+        )
+        return read
+
+    return type(f"Bounded{client.__name__}", (client,), {"send": send})
 
 
 async def open_http(base_url: str, timeout: float, headers: Mapping[str, str]) -> httpx2.AsyncClient:
@@ -49,7 +83,7 @@ async def open_http(base_url: str, timeout: float, headers: Mapping[str, str]) -
             address = httpx2.URL(base_url)
         except (httpx2.InvalidURL, ValueError) as error:
             raise BadInput(f"options.base_url: {base_url} is no URL ({error}); give one such as {_EXAMPLE}") from None
-        return httpx2.AsyncClient(
+        return bounded(httpx2.AsyncClient)(
             base_url=address,
             headers={"Accept": "application/json", "User-Agent": _AGENT, **headers},
             timeout=httpx2.Timeout(timeout, connect=min(_CONNECT_SECONDS, timeout)),
@@ -79,16 +113,20 @@ async def body_of(response: httpx2.Response, most: int = MOST_BODY) -> bytes:
 
 async def refusal(response: httpx2.Response) -> Any:
     """What an error status came with: the JSON, else the beginning of the text. The response is closed."""
-    found = bytearray()
     try:
-        async for chunk in response.aiter_bytes():
-            found += chunk
-            if len(found) > _MOST_SAID:
-                break
-        text = bytes(found[:_MOST_SAID]).decode(response.encoding or "utf-8", errors="replace").strip()
+        text = (await _beginning(response)).decode(response.encoding or "utf-8", errors="replace").strip()
     finally:
         await response.aclose()
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
+
+
+async def _beginning(response: Any) -> bytes:
+    found = bytearray()
+    async for chunk in response.aiter_bytes():
+        found += chunk
+        if len(found) > _MOST_SAID:
+            break
+    return bytes(found[:_MOST_SAID])

@@ -17,6 +17,7 @@ from saga_server.admin import (
 from saga_server.http import (
     CURRENT,
     EXCHANGES,
+    LARGE_REQUESTS,
     LIMIT,
     LOG,
     LOG_TAIL,
@@ -27,6 +28,7 @@ from saga_server.http import (
     SILENT,
     ConnectionLog,
     Exchanges,
+    LargeRequests,
     door_routes,
     errors_as_json,
     guarded,
@@ -53,6 +55,7 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
     )
     app[SAGA] = saga
     app[LIMIT] = server.max_body_mb << 20
+    app[LARGE_REQUESTS] = LargeRequests()
     app[SILENT] = set()
     app[LOG] = ConnectionLog(metrics.malformed)
     app[EVENTS] = Events(saga.counters)

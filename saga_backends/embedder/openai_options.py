@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from attrs import field, frozen
 
 from saga_backends.embedder.known_models import EmbeddingFacts, facts_of_model
+from saga_backends.http_client import MOST_BODY
 from saga_core.errors import BadInput
 from saga_core.ports import Mode
 from saga_core.registry import OpenOptions
@@ -16,6 +17,8 @@ from saga_core.registry import OpenOptions
 ADDRESS = "https://api.openai.com/v1"
 SHORTEST = 200
 """Characters below which a text is not cut."""
+_COMPONENT = 32
+"""Bytes of a vector's component in an answer, at most."""
 _FORMATS = ("base64", "float")
 
 
@@ -156,7 +159,7 @@ def read_options(options: OpenOptions) -> OpenAIOptions:
             ask,
             _prefix(given, "query_prefix", facts.query),
             _prefix(given, "passage_prefix", facts.passage),
-            int(_at_least(given, "batch", 1)),
+            min(int(_at_least(given, "batch", 1)), max(1, MOST_BODY // (dimension * _COMPONENT))),
             float(_at_least(given, "timeout", 0.01)),
             int(_at_least(given, "max_retries", 0)),
             float(_at_least(given, "retry_seconds", 0.0)),

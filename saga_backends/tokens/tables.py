@@ -111,7 +111,9 @@ def encoding_named(name: str, load: Load, constructors: Any = None) -> dict[str,
 def fetch(table: NoTable, folder: Path) -> Path:
     """Fetch a table into ``folder``; its file. Blocks. Raises ``NoTable`` when it is damaged, ``OSError``."""
     with urllib.request.urlopen(table.url, timeout=_FETCH_SECONDS) as answer:
-        raw = answer.read(_LARGEST)
+        raw = answer.read(_LARGEST + 1)
+    if len(raw) > _LARGEST:
+        raise NoTable(f"{table.url} sent more than {_LARGEST >> 20} MB", table.url, table.sum)
     if table.sum is not None and sha256(raw).hexdigest() != table.sum:
         raise NoTable(f"what {table.url} sent has not the SHA-256 {table.sum}", table.url, table.sum)
     file = folder / Path(table.url).name

@@ -9,7 +9,7 @@ from saga_core.journal.keys import PROBE_KEY
 from saga_core.journal.ledger import Ledger
 from saga_core.journal.records import Entry, Wanted, entries_of, make_root
 from saga_core.journal.removal import Removal, uproot
-from saga_core.journal.unfinished import AT_ONCE, write_turns
+from saga_core.journal.unfinished import AT_ONCE, note_of, write_turns
 
 __all__ = [
     "AT_ONCE",
@@ -23,6 +23,7 @@ __all__ = [
     "entries_of",
     "keys",
     "make_root",
+    "note_of",
     "session_of",
     "uproot",
     "write_turns",

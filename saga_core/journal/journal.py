@@ -260,18 +260,24 @@ class Journal:
 
     async def turns(self, session_id: str, ids: Sequence[str]) -> list[Turn]:
         """The turns of those ids, in that order. ``StoreCorrupt`` when one is missing."""
-        wanted = [keys.turn(session_id, turn_id) for turn_id in ids]
+        return await self.turns_at([(session_id, turn_id) for turn_id in ids])
+
+    async def turns_at(self, places: Sequence[tuple[str, str]]) -> list[Turn]:
+        """The turns at those places (session id, turn id), in that order. ``StoreCorrupt`` when one is missing."""
+        wanted = [keys.turn(*place) for place in places]
         found: dict[Key, bytes] = {}
         for start in range(0, len(wanted), _PAGE):
             found.update(await self.kv.get(wanted[start : start + _PAGE]))
-        missing = [key[-1] for key in wanted if key not in found]
+        missing = [place for key, place in zip(wanted, places, strict=True) if key not in found]
         if missing:
+            session_id = missing[0][0]
+            lost = [turn_id for session, turn_id in missing if session == session_id]
             raise StoreCorrupt(
-                f"session {session_id}: the journal lost the turns {', '.join(missing[:3])}; restore a backup with "
+                f"session {session_id}: the journal lost the turns {', '.join(lost[:3])}; restore a backup with "
                 "`saga restore FILE --force`"
             )
         turns = [codec.decode(found[key], Turn) for key in wanted]
-        for turn, turn_id in zip(turns, ids, strict=True):
+        for turn, (session_id, turn_id) in zip(turns, places, strict=True):
             if turn.id != turn_id:
                 raise StoreCorrupt(f"session {session_id}: the record of turn {turn_id} is of {turn.id[:80]!r}")
         return turns

@@ -87,7 +87,10 @@ def _greeting(story: Story) -> str:
 
 
 async def add_story(tools: Tools, story: Story, owner: str, world: World, label: str) -> Session:
-    """Record the story as a new session. Either all of it is listed or nothing. Raises ``StoreError``."""
+    """Record the story as a new session of that name. Either all of it is listed or nothing.
+
+    Raises ``Conflict`` where the name is taken by now, and ``StoreError``.
+    """
     now = tools.clock.now()
     root = make_root(tools.ids.new("s"), tools.ids.new("t"), now, _greeting(story))
     tree = Tree(root.session)
@@ -102,7 +105,7 @@ async def add_story(tools: Tools, story: Story, owner: str, world: World, label:
     file.timelines = [_timeline(line, ids, now) for line in story.branches]
     openings = {_opening(story, line): ids[_first(story, line.head)] for line in reversed(story.lines)}
     file.openings = list(openings.items())
-    return await import_session(tools, file)
+    return await import_session(tools, file, named=True)
 
 
 async def grow_story(tools: Tools, story: Story, place: Place) -> int:

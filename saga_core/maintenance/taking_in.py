@@ -13,7 +13,7 @@ from typing import Literal
 
 from attrs import define, evolve, field, frozen
 
-from saga_core.errors import BadInput, NotFound
+from saga_core.errors import BadInput, Conflict, NotFound
 from saga_core.imports import (
     Card,
     Chat,
@@ -37,9 +37,11 @@ from saga_core.imports import (
 from saga_core.language import fold_name
 from saga_core.maintenance.story_turns import add_story, find_story, grow_story
 from saga_core.maintenance.tools import Tools
-from saga_core.maintenance.transfer import import_session, read_file
+from saga_core.maintenance.transfer import free_label, import_session, read_file
 from saga_core.world import FreeNames, World, WorldLibrary, imported_from, write_world
 
+_TRIES = 8
+"""How often a chat is looked for anew because its name was taken meanwhile."""
 State = Literal["new", "grown", "known", "read"]
 
 
@@ -254,24 +256,14 @@ class _Work:
         return placed
 
     async def _write_story(self, story: Story, by_file: Mapping[str, list[Found]]) -> None:
-        owner = self.how.owner
-        place = await find_story(self.tools, story, owner)
-        missing = len(story.turns) - (len(place.known) - 1 if place is not None else 0)
-        session = place.session if place is not None else None
-        state: State = "new"
-        label = f"{story.character} - {story.title}" if story.character else story.title
-        if place is not None:
-            state = "grown" if missing else "known"
-            record = await self.tools.journal.session(place.session)
-            world, label = record.world, record.label
-            if missing and not self.how.dry_run:
-                await grow_story(self.tools, story, place)
-        else:
-            chosen = self._world_of(story)
-            world = chosen.name
-            if not self.how.dry_run:
-                made = await add_story(self.tools, story, owner, chosen, label[:200])
-                session, label = made.id, made.label
+        for left in range(_TRIES, 0, -1):
+            try:
+                state, session, world, label = await self._told(story)
+                break
+            except Conflict:
+                # Another server took in the same file, or another chat of this name: look once more.
+                if left == 1:
+                    raise
         for number, file in enumerate(dict.fromkeys(story.files)):
             each = by_file[file].pop(0)
             counts = {"turns": len(story.turns), "swipes": story.swipes, "branches": len(story.branches)}
@@ -289,6 +281,27 @@ class _Work:
                     losses=each.losses,
                 ),
             )
+
+    async def _told(self, story: Story) -> tuple[State, str | None, str, str]:
+        """What becomes of a story: its state, session, world and name. ``Conflict``: somebody was faster.
+
+        The name is chosen before the story is looked for. So of two servers that find it nowhere one alone gets it.
+        """
+        owner, dry_run = self.how.owner, self.how.dry_run
+        label = f"{story.character} - {story.title}" if story.character else story.title
+        free = await free_label(self.tools, owner, label[:200])
+        place = await find_story(self.tools, story, owner)
+        if place is not None:
+            missing = len(story.turns) - (len(place.known) - 1)
+            record = await self.tools.journal.session(place.session)
+            if missing and not dry_run:
+                await grow_story(self.tools, story, place)
+            return "grown" if missing else "known", place.session, record.world, record.label
+        chosen = self._world_of(story)
+        if dry_run:
+            return "new", None, chosen.name, label
+        made = await add_story(self.tools, story, owner, chosen, free)
+        return "new", made.id, chosen.name, made.label
 
     def _world_of(self, story: Story) -> World:
         """The world that was named, that of the character's card, or the one that a request would choose."""

@@ -16,6 +16,7 @@ Views, indexes and checkpoints are not in it: they are made from turns.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, TypeVar
@@ -24,7 +25,7 @@ from attrs import AttrsInstance, define, evolve, field
 
 from saga_core import codec
 from saga_core.errors import BadInput, Conflict, NewerSchema, NotFound, StoreError
-from saga_core.journal import keys, write_turns
+from saga_core.journal import keys, note_of, write_turns
 from saga_core.maintenance.session_check import check_name, check_names, check_story, read_beside, read_line, read_value
 from saga_core.maintenance.tools import Tools
 from saga_core.model import Delta, Node, Session, Timeline, Tree, Turn, TurnKind
@@ -37,6 +38,9 @@ _DERIVED = frozenset({"job", "state", "terms", "prompt", "known"})
 _PAGE = 256
 _TRIES = 8
 """How often a session is written anew because its name was taken meanwhile."""
+_LOOKS, _LOOK_SECONDS = 100, 0.05
+"""How often, and after what pause, it is looked whether another server has written a session to its end. What a crash
+left unfinished is not waited for longer."""
 _TEXTS = frozenset({"user", "reply", "episode"})
 """Fields that hold what people wrote: no id is looked for in them."""
 
@@ -216,20 +220,23 @@ def _check_turn(number: int, session: Session, tree: Tree, turn: Turn, node: Nod
         raise BadInput(f"line {number}: turn {turn.id!r} has depth {turn.depth}, which is not that of its place")
 
 
-async def import_session(tools: Tools, file: SessionFile) -> Session:
+async def import_session(tools: Tools, file: SessionFile, *, named: bool = False) -> Session:
     """Record the session of a file; its views are made in the background. Gives it as it is here.
 
-    It keeps its ids when its own is free, and gets new ones else. A name that is taken gets a number. Either all of
-    it shows or nothing: what a crash leaves is cleared away by the next start. Raises ``StoreError``.
+    It keeps its ids when its own is free, and gets new ones else. A name that is taken gets a number; if ``named``, it
+    is a ``Conflict``. Either all of it shows or nothing: what a crash leaves is cleared away by the next start. Raises
+    ``StoreError``.
     """
-    for left in range(_TRIES, 0, -1):
+    for left in range(1 if named else _TRIES, 0, -1):
         try:
             await tools.journal.session(file.session.id)
         except NotFound:
             pass
         else:
             file = _renamed(tools, file)
-        session = evolve(file.session, label=await _free_label(tools, file.session))
+        session = file.session
+        if not named:
+            session = evolve(session, label=await free_label(tools, session.owner, session.label))
         try:
             async with tools.supervisor.locks.writing(session.id):
                 await _write(tools.stores.state, session, file)
@@ -259,11 +266,19 @@ async def _write(kv: StateKV, session: Session, file: SessionFile) -> None:
     await write_turns(kv, session, file.turns, beside=beside, more=more, expected=expected)
 
 
-async def _free_label(tools: Tools, session: Session) -> str:
-    label, count = session.label, 2
-    while label and await tools.journal.labelled(session.owner, label) is not None:
-        label, count = f"{session.label} ({count})", count + 1
-    return label
+async def free_label(tools: Tools, owner: str, label: str) -> str:
+    """``label``, with a number behind it where ``owner`` has a session of that name.
+
+    A session that is just being written counts once it can be found by what was said in it.
+    """
+    found, count = label, 2
+    while found and (session := await tools.journal.labelled(owner, found)) is not None:
+        for _ in range(_LOOKS):
+            if await note_of(tools.stores.state, session) is None:
+                break
+            await asyncio.sleep(_LOOK_SECONDS)
+        found, count = f"{label} ({count})", count + 1
+    return found
 
 
 def _renamed(tools: Tools, file: SessionFile) -> SessionFile:

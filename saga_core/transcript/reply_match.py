@@ -33,8 +33,8 @@ _PROVES = 200
 _STOPPED = 80
 """Characters of a reply of which nobody knows whether it is whole, at most, for it to be taken for a beginning."""
 _FOREIGN = (TurnKind.ADOPTED, TurnKind.IMPORTED)
-_AT_ONCE = 16
-"""Candidates that are verified between two chances for others to run."""
+_AT_ONCE = 4_096
+"""Ancestors that are looked at between two chances for others to run: a millisecond or two."""
 
 
 @frozen
@@ -96,18 +96,20 @@ class ReplyMatcher:
             return None
         found = [Candidate(tree, node, position, how) for tree, node, how in said.turns]
         if said.length < _PROVES or any(each.how != "reply" for each in found):
-            alone = len(found) == 1 and await self._is_whole(found[0])
-            if not alone:  # the path is in memory; who was stopped, the journal tells, a turn at a time
-                below = await self._under(found, position, level)
-                found = below or [each for each in found if await self._is_whole(each)]
+            alone = len(found) == 1 and await self._whole_ones(found)
+            if not alone:  # the path is in memory; who was stopped, the journal tells
+                found = await self._under(found, position, level) or await self._whole_ones(found)
         if len(found) == 1 and said.length >= SHORT:
             return found[0]  # trusted whatever stands above it, and nothing to compare it with
         best: Candidate | None = None
-        for number, candidate in enumerate(found, 1):
+        looked_at = 0
+        for candidate in found:
             verified = self._verified(candidate)
             if self._is_trusted(verified, said.length) and (best is None or _rank(verified) > _rank(best)):
                 best = verified
-            if number % _AT_ONCE == 0:
+            looked_at += min(candidate.node.depth, _LEVELS)
+            if looked_at >= _AT_ONCE:
+                looked_at = 0
                 await asyncio.sleep(0)
         return best
 
@@ -165,18 +167,16 @@ class ReplyMatcher:
                 return [each for each in found if _is_below(each, above)]
         return found
 
-    async def _is_whole(self, candidate: Candidate) -> bool:
-        """Whether a candidate was found by its whole reply, and nobody stopped that: a stopped reply's text is the
-        beginning of many others.
+    async def _whole_ones(self, found: list[Candidate]) -> list[Candidate]:
+        """The candidates that were found by their whole reply, and that nobody stopped: a stopped reply's text is the
+        beginning of many others. The journal is asked once for all of them: what is said in many chats has hundreds.
         """
-        if candidate.how != "reply":
-            return False
-        place = candidate.tree.session, candidate.node.id
-        if place not in self._whole:
-            (turn,) = await self.known.turns(place[0], [place[1]])
+        complete = [each for each in found if each.how == "reply"]
+        new = list(dict.fromkeys(_place(each) for each in complete if _place(each) not in self._whole))
+        for place, turn in zip(new, await self.known.turns_at(new) if new else (), strict=True):
             stopped = turn.finish == "aborted" or (turn.kind in _FOREIGN and len(turn.reply) < _STOPPED)
             self._whole[place] = not stopped
-        return self._whole[place]
+        return [each for each in complete if self._whole[_place(each)]]
 
     def _verified(self, candidate: Candidate) -> Candidate:
         """Count how many replies and words of the history agree with the path above the candidate, gaps allowed."""
@@ -190,6 +190,10 @@ class ReplyMatcher:
         if length >= SHORT or candidate.run > 1 or candidate.users:
             return True
         return not self.history.replies_above(candidate.position, 1)
+
+
+def _place(candidate: Candidate) -> tuple[str, str]:
+    return candidate.tree.session, candidate.node.id
 
 
 def _above(tree: Tree, node: Node) -> islice[Node]:

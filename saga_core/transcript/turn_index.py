@@ -19,6 +19,10 @@ class TurnIndex(Protocol):
         """The turns of those ids, in that order."""
         ...
 
+    async def turns_at(self, places: Sequence[tuple[str, str]]) -> list[Turn]:
+        """The turns at those places (session id, turn id), in that order, with as few calls of the store as can be."""
+        ...
+
     async def replies(self, owner: str, key: str, limit: int = 64) -> list[tuple[str, str]]:
         """The replies with that identity."""
         ...

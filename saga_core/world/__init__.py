@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.world.editing import WorldFiles, edited, files_in, world_files
+from saga_core.world.editing import WorldFiles, edited, listed, world_files
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
 from saga_core.world.key_patterns import READ, KeySearch, key_search, pattern_search
 from saga_core.world.library import WorldLibrary, default_roots
@@ -48,11 +48,11 @@ __all__ = [
     "default_roots",
     "draw",
     "edited",
-    "files_in",
     "fill_macros",
     "imported_from",
     "is_pattern",
     "key_search",
+    "listed",
     "name_character",
     "opening_state",
     "parse_world",

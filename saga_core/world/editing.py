@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from attrs import field, frozen
@@ -13,7 +14,7 @@ from saga_core.errors import BadInput, NotSupported, StoreError
 from saga_core.language import nfc
 from saga_core.world.errors import WorldError, WorldProblem
 from saga_core.world.format import FILES, LONGEST
-from saga_core.world.library import WorldLibrary, read_world_file
+from saga_core.world.library import WorldLibrary, WorldSummary, read_world_file
 from saga_core.world.parse import parse_world
 
 
@@ -77,6 +78,11 @@ def edited(library: WorldLibrary, name: str, file: str, text: str, *, dry_run: b
     return world_files(library, name)
 
 
+def listed(library: WorldLibrary) -> list[tuple[WorldSummary, bool]]:
+    """Every world in the order of names, with whether its files can be written. May be called in another thread."""
+    return [(each, _writable(each.folder)) for each in library.listed()]
+
+
 def _checked(name: str, texts: Mapping[str, str], writable: bool, unreadable: tuple[WorldProblem, ...]) -> WorldFiles:
     if not texts:
         return WorldFiles(name, texts, writable, unreadable)
@@ -93,8 +99,12 @@ def _bare(file: str) -> str:
 
 
 def _writable(folder: Path) -> bool:
-    packaged = Path(__file__).resolve().parents[1] / "_packaged_worlds"
-    return not folder.resolve().is_relative_to(packaged) and os.access(folder, os.W_OK)
+    return os.access(folder, os.W_OK) and not folder.resolve().is_relative_to(_packaged())
+
+
+@cache
+def _packaged() -> Path:
+    return Path(__file__).resolve().parents[1] / "_packaged_worlds"
 
 
 def _write(path: Path, text: str) -> None:

@@ -7,7 +7,7 @@ import errno
 import logging
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from attrs import define, field, frozen
@@ -41,6 +41,18 @@ def default_roots(base: Path) -> list[Path]:
         if root.resolve() not in [other.resolve() for other in roots]:
             roots.append(root)
     return roots
+
+
+@frozen
+class WorldSummary:
+    """What a list of worlds says of one."""
+
+    name: str
+    folder: Path
+    files: tuple[str, ...]
+    """The names of those that can be read as text."""
+    problems: int
+    """Faults that keep it from being used."""
 
 
 @frozen
@@ -119,6 +131,16 @@ class WorldLibrary:
         """The worlds that cannot be read, by name."""
         readings = ((name, self._read(*each).outcome) for name, each in self._folders().items())
         return {name: outcome for name, outcome in readings if isinstance(outcome, WorldError)}
+
+    def listed(self) -> list[WorldSummary]:
+        """Every world in the order of names. What has not changed since it was read is not read again."""
+        found = []
+        for name, (folder, stamp) in self._folders().items():
+            reading = self._read(folder, stamp)
+            outcome = reading.outcome
+            problems = len(outcome.problems) if isinstance(outcome, WorldError) else 0
+            found.append(WorldSummary(name, folder, tuple(reading.content), problems))
+        return found
 
     def choose(self, explicit: str | None, system_text: str, default: str | None) -> World:
         """The world of a new session.
@@ -251,9 +273,7 @@ def _load(folder: Path, stamp: _Stamp, known: _Reading | None) -> _Reading:
     if known is not None and known.content == content and not problems:
         return _Reading(stamp, content, known.outcome, known.warnings)
     try:
-        if problems:
-            raise WorldError(problems)
-        world, warnings = parse_world(texts, nfc(folder.name), shown)
+        world, warnings = _parsed(texts, nfc(folder.name), shown, problems)
     except WorldError as error:
         _log.warning("world %s cannot be used: %s", folder.name, error)
         return _Reading(stamp, content, error.with_traceback(None))
@@ -261,6 +281,20 @@ def _load(folder: Path, stamp: _Stamp, known: _Reading | None) -> _Reading:
     for warning in warnings:
         _log.warning("%s", warning)
     return _Reading(stamp, content, world, warnings)
+
+
+def _parsed(
+    texts: Mapping[str, str], name: str, shown: str, problems: Sequence[WorldProblem]
+) -> tuple[World, tuple[str, ...]]:
+    """The world of the files that could be read; ``WorldError`` with ``problems``, of the others, and its own."""
+    if not problems:
+        return parse_world(texts, name, shown)
+    try:
+        if texts:
+            parse_world(texts, name, shown)
+    except WorldError as error:
+        raise WorldError((*problems, *error.problems)) from None
+    raise WorldError(problems)
 
 
 def read_world_file(folder: Path, file: str, shown: str) -> tuple[bytes, str] | WorldProblem:

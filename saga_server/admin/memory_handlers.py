@@ -9,7 +9,7 @@ from attrs import asdict
 
 from saga_core.errors import BadInput, NotSupported
 from saga_core.stores import Pages
-from saga_core.world import WorldFiles, edited, files_in, world_files
+from saga_core.world import WorldFiles, edited, listed, world_files
 from saga_server.admin import memory_answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
@@ -148,16 +148,13 @@ async def decide_change(request: web.Request, asked: parameters.Decision) -> mem
 
 async def show_library(request: web.Request, asked: NoParams) -> memory_answers.Library:
     """The worlds of the library, with what is wrong with them."""
-    library = request.app[SAGA].worlds
-
-    def listed() -> list[dict[str, object]]:
-        found = [files_in(library, folder) for folder in library.folders().values()]
-        return [
-            {"name": each.name, "files": list(each.texts), "writable": each.writable, "problems": len(each.problems)}
-            for each in found
+    found = await asyncio.to_thread(listed, request.app[SAGA].worlds)
+    return memory_answers.Library(
+        [
+            {"name": each.name, "files": list(each.files), "writable": writable, "problems": each.problems}
+            for each, writable in found
         ]
-
-    return memory_answers.Library(await asyncio.to_thread(listed))
+    )
 
 
 async def show_world(request: web.Request, asked: parameters.OfWorld) -> memory_answers.WorldTexts:

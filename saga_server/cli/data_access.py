@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Work = Callable[["Saga"], Coroutine[Any, Any, Any]]
 
 _SECONDS = 3_600.0
+_MOST = 1 << 30
+"""Bytes of an answer; an exported session of many years has some hundred megabytes."""
 
 as_json = click.option("--json", "plain", is_flag=True, help="Print JSON, as the admin API answers it.")
 
@@ -81,7 +83,7 @@ async def ask(config: Config, asking: Asking) -> Any:
     """
     import aiohttp
 
-    from saga_server.process import NOBODY, NotAnswered, address_of
+    from saga_server.process import NOBODY, NotAnswered, address_of, whole_answer
 
     url = address_of(config.data_dir)
     if url is None:
@@ -94,7 +96,7 @@ async def ask(config: Config, asking: Asking) -> Any:
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_SECONDS), headers=headers) as client,
             client.request(asking.method, f"{url}{asking.path}", params=query, data=_sent(asking)) as answer,
         ):
-            raw, status, kind = await answer.read(), answer.status, answer.content_type
+            raw, status, kind = await whole_answer(answer, _MOST), answer.status, answer.content_type
     except (aiohttp.ClientError, TimeoutError) as error:
         raise NotAnswered(f"{url}: the server does not answer ({type(error).__name__}: {error})") from error
     if status < 300:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _SECONDS = 5.0
+_MOST = 16 << 20
+"""Bytes of an answer."""
 _METRIC = re.compile(r"^(?P<name>[a-z_]+)(?:\{(?P<labels>[^}]*)\})? (?P<value>\S+)$", re.MULTILINE)
 _SHOWN = 8
 
@@ -92,13 +94,15 @@ def _get(url: str, key: str | None) -> bytes:
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}"} if key else {})
     try:
         with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
-            found: bytes = answer.read()
+            found: bytes = answer.read(_MOST + 1)
     except urllib.error.HTTPError as error:
         with error:
             wanted = "it wants a key; give one of its server.api_keys with --key"
             raise OSError(wanted if error.code == 401 else f"it answered {error.code}") from None
     except urllib.error.URLError as error:
         raise OSError(f"it cannot be reached ({error.reason}); is the server running?") from None
+    if len(found) > _MOST:
+        raise OSError(f"it answered with more than {_MOST >> 20} MB")
     return found
 
 

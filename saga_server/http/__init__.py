@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from saga_server.http.exchanges import Exchanges
     from saga_server.http.header_text import only_header_text
     from saga_server.http.identity import Bearer
+    from saga_server.http.large_requests import LARGE_REQUESTS, LargeRequests
     from saga_server.http.openai_schema import read_json
     from saga_server.http.passing import passed_on, prepare_passing
     from saga_server.http.request_names import read_name
@@ -26,6 +27,7 @@ __all__ = [
     "BODY",
     "CURRENT",
     "EXCHANGES",
+    "LARGE_REQUESTS",
     "LIMIT",
     "LOG",
     "LOG_TAIL",
@@ -38,6 +40,7 @@ __all__ = [
     "ConnectionLog",
     "Exchanges",
     "Handler",
+    "LargeRequests",
     "RequestError",
     "StartupResponder",
     "door_routes",
@@ -80,6 +83,8 @@ __getattr__ = lazy_face(
         "Exchanges": "saga_server.http.exchanges:Exchanges",
         "passed_on": "saga_server.http.passing:passed_on",
         "prepare_passing": "saga_server.http.passing:prepare_passing",
+        "LARGE_REQUESTS": "saga_server.http.large_requests:LARGE_REQUESTS",
+        "LargeRequests": "saga_server.http.large_requests:LargeRequests",
         "read_json": "saga_server.http.openai_schema:read_json",
         "read_name": "saga_server.http.request_names:read_name",
         "Bearer": "saga_server.http.identity:Bearer",

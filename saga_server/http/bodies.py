@@ -14,7 +14,7 @@ from aiohttp import web
 from saga_server.http.errors import RequestError
 
 BODY: Final = web.RequestKey("body", bytes)
-"""The body as its sender wrote it, once ``take_in`` was awaited."""
+"""The body as its sender wrote it, once the guard let the request through."""
 
 LIMIT: Final = web.AppKey("limit", int)
 """Bytes of a body, packed and unpacked."""
@@ -23,30 +23,46 @@ _SLICE = 1 << 18
 """Bytes that are unpacked before others have their turn."""
 
 
-async def take_in(request: web.Request) -> bytes:
-    """The whole body, unpacked. Raises ``RequestError``: 413 as soon as it is too large, 415 for an unknown packing."""
-    found = request.headers.getall("Content-Encoding", [])
-    packing = ", ".join(found).strip().lower()
-    unpacker = None if packing in ("", "identity") else _Unpacker(packing)
-    limit, body, received = request.app[LIMIT], bytearray(), 0
+async def receive(request: web.Request) -> bytes:
+    """The whole body as it was sent. Raises ``RequestError`` (413) as soon as it is too large."""
+    limit, body = request.app[LIMIT], bytearray()
     declared = request.content_length
     if declared is not None and declared > limit:
         raise _too_large(limit)
     while chunk := await request.content.readany():
-        received += len(chunk)
-        if received > limit:
+        body += chunk
+        if len(body) > limit:
             raise _too_large(limit)
-        if unpacker is None:
-            body += chunk
-            continue
-        waiting = chunk
-        while waiting:
-            piece, waiting = unpacker.unpack(waiting)
-            body += piece
-            if len(body) > limit:
-                raise _too_large(limit)
-            await asyncio.sleep(0)
-    if unpacker is not None and received and not unpacker.whole:
+    return bytes(body)
+
+
+def packing(request: web.Request) -> str:
+    """How the body is packed; empty: it is not. Raises ``RequestError`` (415) for a packing that is not taken."""
+    found = ", ".join(request.headers.getall("Content-Encoding", [])).strip().lower()
+    if found in ("", "identity"):
+        return ""
+    if found not in PACKINGS:
+        raise RequestError(
+            f"Content-Encoding: {found[:80]!r} is not taken; send {' or '.join(PACKINGS)}, or nothing packed",
+            param="Content-Encoding",
+            status=415,
+        )
+    return found
+
+
+async def unpacked(request: web.Request, received: bytes) -> bytes:
+    """The body as its sender wrote it. Raises ``RequestError`` (413) as soon as it is too large."""
+    packed_as = packing(request)
+    if not packed_as:
+        return received
+    limit, body, unpacker, waiting = request.app[LIMIT], bytearray(), _Unpacker(packed_as), received
+    while waiting:
+        piece, waiting = unpacker.unpack(waiting)
+        body += piece
+        if len(body) > limit:
+            raise _too_large(limit)
+        await asyncio.sleep(0)
+    if received and not unpacker.whole:
         raise RequestError("the body cannot be read: it is cut off before the end of its packing", param="body")
     return bytes(body)
 
@@ -58,14 +74,8 @@ def _too_large(limit: int) -> RequestError:
 class _Unpacker:
     """Unpacks slices of at most ``_SLICE`` bytes."""
 
-    def __init__(self, packing: str) -> None:
-        if packing not in PACKINGS:
-            raise RequestError(
-                f"Content-Encoding: {packing[:80]!r} is not taken; send {' or '.join(PACKINGS)}, or nothing packed",
-                param="Content-Encoding",
-                status=415,
-            )
-        self._gzip = packing == "gzip"
+    def __init__(self, packed_as: str) -> None:
+        self._gzip = packed_as == "gzip"
         self._unpacking: zlib._Decompress | None = None
 
     @property

@@ -84,6 +84,7 @@ class Exchange:
     _spoke: float = field(default=0.0, init=False)
     """When something was sent last, on the loop's clock."""
     _timer: asyncio.TimerHandle | None = field(default=None, init=False)
+    _was_read: bool = field(default=False, init=False)
     _head: Head | None = field(default=None, init=False)
     _failure: Exception | None = field(default=None, init=False)
     _waiters: list[asyncio.Future[None]] = field(factory=list, init=False)
@@ -124,6 +125,11 @@ class Exchange:
 
     def _is_stopped(self) -> bool:
         return self.stopped  # a method: it changes while a method of this class awaits
+
+    async def was_read(self) -> None:
+        """Wait until the request was read, and its prompt is made; or until it ended before that."""
+        while not self._was_read and not self.ended:
+            await self._changed()
 
     async def head(self) -> Head:
         """Wait for the beginning of the answer. Raises what went wrong before it."""
@@ -247,6 +253,8 @@ class Exchange:
         call = self.call
         async with self.saga.background.narrating(call.route.provider.name):
             begun = await Within(self._begin(), self.saga.config.server.max_cpu_seconds)
+            self._was_read = True
+            self._wake()
             self.metrics.read(begun)
             kind = StreamedAnswer if call.stream else WholeAnswer
             answer: Answer = kind(self, begun, self._shape, call.wants_usage)

@@ -11,10 +11,11 @@ from aiohttp import web
 
 from saga_core.config import ServerConfig
 from saga_server.http.app_keys import CURRENT
-from saga_server.http.bodies import BODY, take_in
+from saga_server.http.bodies import BODY, packing, receive, unpacked
 from saga_server.http.doors.table import PLACE, Place, find
 from saga_server.http.errors import Handler, RequestError
 from saga_server.http.identity import Bearer, read_bearer
+from saga_server.http.large_requests import LARGE, LARGE_REQUESTS, SHARE, leave
 from saga_server.process import is_loopback
 
 BEARER: Final = web.RequestKey("bearer", Bearer)
@@ -52,8 +53,15 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
     bearer = read_bearer(_one_authorization(request) or _as_bearer(_key_elsewhere(request, place)))
     _check_key(bearer, server, request.path not in _OPEN and not page, admin)
     request[BEARER] = bearer
-    await _receive(request)
-    return await handler(request)
+    received = await _receive(request)
+    if place is not None and (len(received) >= LARGE or (received and packing(request))):
+        request[SHARE] = await request.app[LARGE_REQUESTS].enter(bearer.owner, len(received))
+    try:
+        # Handlers find the body read.
+        request[BODY] = await unpacked(request, received)
+        return await handler(request)
+    finally:
+        leave(request)
 
 
 def _one_authorization(request: web.Request) -> str | None:
@@ -91,11 +99,12 @@ def _check_key(bearer: Bearer, server: ServerConfig, wanted: bool, admin: bool) 
         )
 
 
-async def _receive(request: web.Request) -> None:
-    """Take in the body, within its time. Handlers find it read."""
+async def _receive(request: web.Request) -> bytes:
+    """Take in the body, within its time."""
+    packing(request)  # what nobody could unpack is refused before it comes
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            request[BODY] = await take_in(request)
+            return await receive(request)
     except TimeoutError:
         raise RequestError(
             f"the body did not arrive within {BODY_SECONDS:g} s", param="body", status=408, kind="timeout_error"

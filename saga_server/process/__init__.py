@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         address_of,
         ask,
         publish_address,
+        whole_answer,
         withdraw_address,
     )
     from saga_server.process.service_manager import READY, STOPPING, tell_manager
@@ -61,6 +62,7 @@ __all__ = [
     "set_up_logging",
     "settle",
     "tell_manager",
+    "whole_answer",
     "withdraw_address",
 ]
 
@@ -95,6 +97,7 @@ __getattr__ = lazy_face(
         "address_of": "saga_server.process.running_server:address_of",
         "ask": "saga_server.process.running_server:ask",
         "publish_address": "saga_server.process.running_server:publish_address",
+        "whole_answer": "saga_server.process.running_server:whole_answer",
         "withdraw_address": "saga_server.process.running_server:withdraw_address",
         "READY": "saga_server.process.service_manager:READY",
         "STOPPING": "saga_server.process.service_manager:STOPPING",

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from saga_core.config import Config
 from saga_core.errors import BadInput, NotFound, SagaError
 from saga_core.replacing import replace_file
 
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse
+
 _FILE = "server.json"
 _SECONDS = 30.0
+_MOST = 64 << 20
+"""Bytes of an answer. Whoever listens there may be another program by now."""
 READY_AT = "SAGA ready at "
 """Begins the line by which scripts know that requests are taken, and where."""
 NOBODY = "no server has said where it listens; if one is starting, or another command is at work, try again in a moment"
@@ -20,6 +25,16 @@ NOBODY = "no server has said where it listens; if one is starting, or another co
 
 class NotAnswered(SagaError):
     """The server that holds the stores could not be asked."""
+
+
+async def whole_answer(answer: ClientResponse, most: int) -> bytes:
+    """The body, unpacked as it comes. Raises ``NotAnswered`` as soon as it has more than ``most`` bytes."""
+    found = bytearray()
+    async for chunk in answer.content.iter_any():
+        found += chunk
+        if len(found) > most:
+            raise NotAnswered(f"{answer.url}: the answer has more than {most >> 20:,} MB")
+    return bytes(found)
 
 
 def publish_address(folder: Path, url: str) -> None:
@@ -60,9 +75,9 @@ async def ask(config: Config, path: str, query: Mapping[str, str] | None = None)
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_SECONDS), headers=headers) as client,
             client.get(f"{url}{path}", params=query) as answer,
         ):
-            found = await answer.json()
+            found = json.loads(await whole_answer(answer, _MOST))
             status = answer.status
-    except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+    except (aiohttp.ClientError, TimeoutError, ValueError, RecursionError) as error:
         raise NotAnswered(f"{url}: the server does not answer ({type(error).__name__}: {error})") from error
     if status == 200:
         return found

@@ -20,5 +20,5 @@ async def test_it_ends_and_everybody_played(tmp_path: Path, monkeypatch: pytest.
     chosen = ("a session's file, 50,000 deep", "packed, without a key")
     monkeypatch.setattr(attacked, "ATTACKS", {name: attacked.ATTACKS[name] for name in chosen})
     rows = await attacked.run_attacked(tmp_path, 5, 2.0, lambda line: None)
-    assert [row.name for row in rows] == ["quiet", *chosen]
-    assert all(row.turns >= 5 for row in rows) and all(row.attacks for row in rows[1:])
+    assert [row.name for row in rows] == list(chosen)
+    assert all(row.turns >= 5 and row.attacks and row.quiet_p99 for row in rows)

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from saga_core.maintenance import taking_in
+from tests.core.imports import samples
 from tests.server.client import BLOCK, CHAT, Client
 from tests.server.upstream import Upstream, says
 
@@ -137,3 +139,34 @@ async def test_what_is_changed_by_hand_at_one_server_is_told_at_the_other(
     assert forked.status in (200, 201), forked.raw
     named = (await a.get(f"/api/sessions/{player.session}/timelines")).json
     assert "evening" in str(named)
+
+
+async def test_one_file_that_two_servers_take_in_at_once_is_one_session(
+    two: tuple[Client, Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have found nothing of it before either writes."""
+    searched, both = 0, asyncio.Event()
+    find = taking_in.find_story
+
+    async def found(*given: Any) -> Any:
+        nonlocal searched
+        place = await find(*given)
+        searched += 1
+        if searched == 2:
+            both.set()
+        if searched <= 2:
+            await both.wait()
+        return place
+
+    monkeypatch.setattr(taking_in, "find_story", found)
+    chat = samples.jsonl(
+        samples.HEADER,
+        samples.message("Ysolde", "A long road lies ahead of you."),
+        samples.message("Alex", "I walk on.", user=True),
+        samples.message("Ysolde", "The road bends towards the hills, and the rain stops at last."),
+    )
+    answers = await asyncio.gather(*(client.post("/api/import?name=one.jsonl", data=chat) for client in two))
+    things = [answer.json["things"][0] for answer in answers]
+    assert sorted(thing["state"] for thing in things) == ["known", "new"], things
+    assert len({thing["session"] for thing in things}) == 1
+    assert len((await two[0].get("/api/sessions")).json["sessions"]) == 1

@@ -1,4 +1,4 @@
-"""Players at a server that somebody attacks: how long their turns take beside each kind of attack, and without one.
+"""Players at a server that somebody attacks: how long their turns take beside each attack, and before and after it.
 
 Two processes: ``saga serve``, narrated offline, and this one, which plays and attacks. The attacker has no more than
 one request open; what it sends is taken from the attacks of ``docs/threat-model.md``.
@@ -27,18 +27,31 @@ from saga_server.process import READY_AT
 KEY, CHAT = "bench-key-of-an-administrator", "/v1/chat/completions"
 _ALLOWED = 2.0
 """The 99th percentile beside an attack, as a multiple of the quiet one."""
+_SHOWN = 20
+"""The messages of a chat that a request shows, as a frontend with a full context would."""
+_PAUSE = 1.0
+"""Seconds between a reply and the player's next words."""
 
 
-@frozen
+@frozen(kw_only=True)
 class Row:
-    """One phase. Times in milliseconds."""
+    """What one attack costs the players. Times in milliseconds."""
 
     name: str
     turns: int
+    quiet_p50: float
+    quiet_p99: float
+    """The means of the phases before and after the attack."""
     p50: float
     p99: float
     attacks: int
     longest_block: float
+    """The longest round of the event loop until the end of the attack."""
+
+    @property
+    def times(self) -> float:
+        """The 99th percentile as a multiple of the quiet one."""
+        return self.p99 / self.quiet_p99
 
 
 def _chat(text: str) -> bytes:
@@ -86,63 +99,92 @@ def _client(base: str) -> ClientSession:
 
 
 async def run_attacked(folder: Path, players: int, seconds: float, say: Callable[[str], None]) -> list[Row]:
-    """Play ``seconds`` in quiet and beside each attack. Raises ``OSError`` and ``RuntimeError`` for no server."""
+    """Play beside each attack at a server of its own: ``seconds`` in quiet, attacked, and in quiet again.
+
+    The chats go on through all three, and have their whole length before the first: what grows or drifts meanwhile,
+    such as the journal or what else the machine does, is in the mean of the two quiet phases too. Raises ``OSError``
+    and ``RuntimeError`` for no server.
+    """
     rows = []
-    bodies = {name: attack.body() for name, attack in ATTACKS.items()}
-    for name in ("quiet", *ATTACKS):
+    for name, attack in ATTACKS.items():
         (folder / name.replace(" ", "-")).mkdir()
         async with _serving(folder / name.replace(" ", "-")) as base, _client(base) as http, _client(base) as attacker:
             say(f"{name} …")
-            rows.append(await _phase(http, attacker, name, players, seconds, bodies.get(name)))
+            rows.append(await _measured(http, attacker, name, attack, players, seconds))
     return rows
 
 
 def too_slow(rows: list[Row]) -> list[str]:
     """What makes the players wait more than twice as long."""
-    quiet = rows[0].p99
-    return [f"{row.name}: {row.p99 / quiet:.1f} times" for row in rows[1:] if row.p99 > quiet * _ALLOWED]
+    return [f"{row.name}: {row.times:.1f} times" for row in rows if row.times > _ALLOWED]
 
 
-async def _phase(
-    http: ClientSession, attacker: ClientSession, name: str, players: int, seconds: float, body: bytes | None
+async def _measured(
+    http: ClientSession, attacker: ClientSession, name: str, attack: Attack, players: int, seconds: float
 ) -> Row:
-    """One phase. The attacker has connections of his own: what the server ends there ends no player's request."""
+    """All phases of one attack. The attacker has connections of his own: the server ends many of them."""
+    chats: list[list[dict[str, str]]] = [
+        [{"role": "system", "content": f"You narrate the story of player {number}."}] for number in range(players)
+    ]
+    await _played(http, chats, _SHOWN // 2, 0.0)
+    before = await _played(http, chats, 0, seconds)
+    attacking = asyncio.create_task(_attack(attacker, attack, seconds))
+    beside = await _played(http, chats, 0, seconds)
+    sent = await attacking
+    async with http.get("/api/status", headers=_key(True)) as answer:
+        loop = (await answer.json())["loop"]
+    after = await _played(http, chats, 0, seconds)
+    quiet = [(percentile(before, share) + percentile(after, share)) / 2 for share in (50, 99)]
+    return Row(
+        name=name,
+        turns=len(beside),
+        quiet_p50=quiet[0],
+        quiet_p99=quiet[1],
+        p50=percentile(beside, 50),
+        p99=percentile(beside, 99),
+        attacks=sent,
+        longest_block=loop["longest_ms"],
+    )
+
+
+async def _played(http: ClientSession, chats: list[list[dict[str, str]]], turns: int, seconds: float) -> list[float]:
+    """What each turn took, in milliseconds: of all that began in ``seconds``, and of ``turns`` of each player."""
     taken: list[float] = []
-    sent = 0
     ends = time.perf_counter() + seconds
 
     async def play(number: int) -> None:
-        chat: list[dict[str, str]] = [{"role": "system", "content": f"You narrate the story of player {number}."}]
-        await asyncio.sleep(number / players)
-        while time.perf_counter() < ends:
+        chat, played = chats[number], 0
+        await asyncio.sleep(_PAUSE * number / len(chats))
+        while played < turns or time.perf_counter() < ends:
             chat.append({"role": "user", "content": f"I walk to the mill, {number}, for the {len(chat)}. time."})
             began = time.perf_counter()
-            async with http.post(CHAT, json={"model": "m", "messages": chat[-21:]}, headers=_key(True)) as answer:
+            shown = [chat[0], *chat[1:][-_SHOWN:]]
+            async with http.post(CHAT, json={"model": "m", "messages": shown}, headers=_key(True)) as answer:
                 found = await answer.json()
             taken.append((time.perf_counter() - began) * 1_000)
             chat.append({"role": "assistant", "content": found["choices"][0]["message"]["content"]})
-            await asyncio.sleep(1.0)
+            played += 1
+            await asyncio.sleep(_PAUSE)
 
-    async def attack() -> None:
-        nonlocal sent
-        if body is None:
-            return
-        which = ATTACKS[name]
-        while time.perf_counter() < ends:
-            payload = BytesPayload(which.body() if which.anew else body)
-            try:
-                async with attacker.post(
-                    which.path, data=payload, headers={**which.headers, **_key(which.key)}
-                ) as answer:
-                    await answer.read()
-            except (ClientError, ConnectionError):
-                await asyncio.sleep(0.01)  # a refusal ends the connection, maybe before all is sent
-            sent += 1
+    await asyncio.gather(*map(play, range(len(chats))))
+    return taken
 
-    await asyncio.gather(*(play(number) for number in range(players)), attack())
-    async with http.get("/api/status", headers=_key(True)) as answer:
-        loop = (await answer.json())["loop"]
-    return Row(name, len(taken), percentile(taken, 50), percentile(taken, 99), sent, loop["longest_ms"])
+
+async def _attack(attacker: ClientSession, attack: Attack, seconds: float) -> int:
+    """Send it again and again, one at a time; how often."""
+    body, sent = attack.body(), 0
+    ends = time.perf_counter() + seconds
+    while time.perf_counter() < ends:
+        payload = BytesPayload(attack.body() if attack.anew else body)
+        try:
+            async with attacker.post(
+                attack.path, data=payload, headers={**attack.headers, **_key(attack.key)}
+            ) as answer:
+                await answer.read()
+        except (ClientError, ConnectionError):
+            await asyncio.sleep(0.01)  # a refusal ends the connection, maybe before all is sent
+        sent += 1
+    return sent
 
 
 def _key(given: bool) -> dict[str, str]:

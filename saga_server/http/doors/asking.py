@@ -14,6 +14,7 @@ from saga_server.http.call import Call
 from saga_server.http.doors.table import PLACE
 from saga_server.http.exchange import Exchange
 from saga_server.http.identity import chats_only
+from saga_server.http.large_requests import SHARE, leave
 from saga_server.http.request_names import read_names
 from saga_server.http.security import BEARER
 
@@ -107,6 +108,9 @@ async def answer(request: web.Request, call: Call) -> web.StreamResponse:
     what = (f"{request[PLACE].path}?{request.query_string}", request[BODY])
     exchange = request.app[EXCHANGES].join((call.owner, call.session, call.world, call.player, *what), call)
     try:
+        if SHARE in request:
+            await exchange.was_read()
+            leave(request)
         return await (_stream if call.stream else _whole)(request, exchange)
     finally:
         exchange.leave()

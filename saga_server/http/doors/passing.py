@@ -11,6 +11,7 @@ from saga_core.ports import PassesOn
 from saga_server.http.app_keys import CURRENT
 from saga_server.http.bodies import BODY
 from saga_server.http.doors.table import PLACE
+from saga_server.http.large_requests import leave
 from saga_server.http.openai_schema import read_json, to_json, typed
 from saga_server.http.security import BEARER
 
@@ -38,5 +39,6 @@ async def pass_on(request: web.Request) -> web.Response:
     if route.model != model:
         body = to_json({**asked, "model": route.model}).encode()
     key = request[BEARER].key if route.provider.passthrough_key else None
+    leave(request)  # read; the provider may take long
     found = await narrator.pass_on(path, body, request.headers.get("Content-Type", "application/json"), key or None)
     return web.Response(body=found.body, headers={"Content-Type": found.content_type, **_NO_PAGE})

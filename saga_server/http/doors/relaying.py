@@ -14,6 +14,7 @@ from saga_server.http.app_keys import CURRENT, SAGA
 from saga_server.http.bodies import BODY
 from saga_server.http.doors.table import PLACE
 from saga_server.http.errors import RequestError
+from saga_server.http.large_requests import leave
 from saga_server.http.openai_schema import read_json
 
 _log = logging.getLogger("saga.server")
@@ -25,6 +26,7 @@ async def relay(request: web.Request) -> web.StreamResponse:
     """What frontends ask a server of local models besides: it is asked, or SAGA answers what it knows."""
     raw, path = request[BODY], request[PLACE].path
     body = read_json(raw) if raw else {}
+    leave(request)
     found = await relayed(request, path, body)
     return json_answer(_own(request, path, body) if found is None else found)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from saga_backends.memory import MemoryState
 from saga_core.journal import Journal
 from saga_core.messages import Block, Origin
 from saga_core.model.tree import Node
@@ -16,6 +17,7 @@ from saga_core.model.turn import TurnKind
 from saga_core.prompt.cutting import _start
 from saga_core.transcript import Match, read_transcript
 from saga_core.transcript.alignment import edited
+from saga_core.transcript.matching import Matcher
 from tests.core.transcript.known import EN, Shelf, told
 
 SWIPES = 24
@@ -94,11 +96,39 @@ async def test_of_many_equal_swipes_few_are_compared(reply: str, monkeypatch: py
         monkeypatch.setattr(Journal, name, call)
 
     count("replies", Journal.replies)
-    count("turns", Journal.turns)
+    count("turns_at", Journal.turns_at)
     matcher = shelf.matcher
     await matcher.match(read_transcript(told(*("a", reply) * 6, "on")), owner="")
     assert matcher.examined <= 2 * SWIPES
-    assert counted["replies"] <= 2 and counted["turns"] <= 2 * SWIPES, counted
+    assert counted["replies"] <= 2 and counted["turns_at"] <= 2, counted
+
+
+async def test_the_same_short_replies_in_many_chats_cost_few_calls_of_the_store(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shelf, read = Shelf(), 0
+    for number in range(7):
+        last = (await shelf.story("x", "You come to the mill at the river.", session=f"s{number}"))[-1]
+        for _ in range(6):
+            await shelf.tell(last, "x", EN[0])
+    await shelf.story("x", EN[1], session="s7")  # what stands above in the request is known of another chat
+    transcript = read_transcript(told("x", EN[1], "x", EN[0], "on"))
+    inner = MemoryState.get
+
+    async def get(store: MemoryState, keys: Any) -> Any:
+        nonlocal read
+        read += 1
+        return await inner(store, keys)
+
+    monkeypatch.setattr(MemoryState, "get", get)
+    trees = {name: await shelf.tree(name) for name in shelf.sessions}
+
+    async def tree(session: str) -> Any:
+        return trees[session]
+
+    matcher, read = Matcher(shelf.journal, tree), 0
+    await matcher.match(transcript, owner="")
+    assert read <= 8, f"{read} calls"
 
 
 class Counted(str):

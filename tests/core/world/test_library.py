@@ -8,12 +8,21 @@ import threading
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import saga_core.world.library
 from saga_core.errors import BadInput
-from saga_core.world import EMPTY_WORLD, UnknownWorld, WorldError, WorldLibrary, default_roots
+from saga_core.world import (
+    EMPTY_WORLD,
+    UnknownWorld,
+    WorldError,
+    WorldLibrary,
+    default_roots,
+    listed,
+    world_files,
+)
 
 
 def put(root: Path, name: str, front: Mapping[str, str] | None = None, characters: str = "") -> Path:
@@ -40,6 +49,29 @@ def library(tmp_path: Path) -> WorldLibrary:
 
 def test_names_are_the_folders_that_hold_a_world(library: WorldLibrary) -> None:
     assert library.names() == ["ersia", "harrow", "빈 들"]
+
+
+def test_a_list_reads_what_has_changed_alone(library: WorldLibrary, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(library.roots[0], "spoilt", characters="# Nobody\n- hp: many\n")
+    (library.roots[0] / "spoilt" / "LOREBOOK.md").write_bytes(b"\xff")
+    read: list[str] = []
+    parse = saga_core.world.library.parse_world
+
+    def parsed(texts: Mapping[str, str], name: str, shown: str) -> Any:
+        read.append(name)
+        return parse(texts, name, shown)
+
+    monkeypatch.setattr(saga_core.world.library, "parse_world", parsed)
+    first = listed(library)
+    assert [each.name for each, _ in first] == ["ersia", "harrow", "spoilt", "빈 들"] and len(read) == 4
+    broken = first[2][0]
+    assert broken.files == ("WORLD.md", "CHARACTERS.md") and broken.problems == 2
+    assert broken.problems == len(world_files(library, "spoilt").problems), "as the world itself says"
+    read.clear()
+    assert listed(library) == first and not read
+    put(library.roots[0], "harrow", {"match": "[Harrow]"})
+    listed(library)
+    assert read == ["harrow"]
 
 
 def test_a_world_is_found_by_name_or_alias(library: WorldLibrary) -> None:

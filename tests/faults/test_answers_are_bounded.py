@@ -1,0 +1,241 @@
+"""Servers that answer without end: whoever asks one takes no more than a bound, and every place that asks is here."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import gzip
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from attrs import define
+
+import saga_backends
+import saga_core
+import saga_server
+from saga_backends import http_client
+from saga_backends.chat.sdk_calls import open_calls
+from saga_backends.curator.letta_server import connect
+from saga_backends.http_client import MOST_BODY, open_http
+from saga_backends.tokens import tables
+from saga_core.config import load_config
+from saga_core.errors import SagaError
+from saga_core.registry import OpenOptions, load
+from saga_server.cli import data_access, top
+from saga_server.process import publish_address, running_server
+
+ROOT = Path(saga_core.__file__).parents[1]
+_CHUNK = b"a" * (1 << 20)
+_SLACK = 24
+"""Chunks that lie in buffers when somebody stops reading."""
+
+_CLIENTS = {
+    "AsyncClient",
+    "ClientSession",
+    "HTTPConnection",
+    "HTTPSConnection",
+    "bounded",
+    "open_calls",
+    "open_http",
+    "urlopen",
+    "urlretrieve",
+}
+"""What makes HTTP requests."""
+_WHOLE = {"aread", "json", "read", "text"}
+"""Methods that read an answer to its end."""
+
+_ELSEWHERE = {
+    "saga_server/http/passing.py": "hands each piece on as it comes, no faster than it is taken",
+    "saga_server/demo/play.py": "asks the server that the demo itself has started",
+    "saga_backends/chat/anthropic.py": "asks through open_calls, as the provider openai does",
+}
+
+
+@define
+class Endless:
+    """A server whose every answer goes on until its reader has gone. ``packed``: 64 MB that come as 64 KB."""
+
+    url: str = ""
+    sent: int = 0
+    """Chunks of the answer that went on longest."""
+    packed: bytes = b""
+    status: int = 200
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        if self.packed:
+            headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+            return web.Response(body=self.packed, headers=headers, status=self.status)
+        response = web.StreamResponse(headers={"Content-Type": "application/json"}, status=self.status)
+        await response.prepare(request)
+        sent = 0
+        try:
+            while sent < 200:  # who reads all of it finds no end, and the test does
+                await response.write(_CHUNK)
+                sent += 1
+                self.sent = max(self.sent, sent)
+        except ConnectionError:
+            pass
+        return response
+
+
+@pytest.fixture
+async def endless() -> AsyncIterator[Endless]:
+    found = Endless()
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", found.answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    found.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield found
+    await runner.cleanup()
+
+
+async def _models(url: str, folder: Path) -> None:
+    model: Any = await load("chat", "openai").open(OpenOptions(options={"base_url": f"{url}/v1", "max_retries": 0}))
+    try:
+        await model.models()
+    finally:
+        await model.aclose()
+
+
+async def _by_sdk(url: str, folder: Path) -> None:
+    client = await open_http(f"{url}/v1", 30.0, {})
+    given = {"name": "p", "timeout": 30.0, "max_retries": 0, "retry_seconds": 0.0}
+    calls = await open_calls("openai", "AsyncOpenAI", client, given, api_key="k", official=True)
+    try:
+        await calls.get("/models")
+    finally:
+        await client.aclose()
+
+
+async def _embedder(url: str, folder: Path) -> None:
+    options = {"base_url": f"{url}/v1", "model": "m", "dimension": 16, "timeout": 30.0, "max_retries": 0}
+    embedder: Any = await load("embedder", "openai").open(OpenOptions(options=options))
+    try:
+        await embedder.embed(["a", "b"], "passage")
+    finally:
+        await embedder.aclose()
+
+
+async def _letta(url: str, folder: Path) -> None:
+    server = await connect(url, None, "openai/m", None, 30.0)
+    try:
+        await server.version(30.0)
+    finally:
+        await server.aclose()
+
+
+async def _table(url: str, folder: Path) -> None:
+    await asyncio.to_thread(tables.fetch, tables.NoTable("missing", f"{url}/t.tiktoken", None), folder)
+
+
+async def _command(url: str, folder: Path) -> None:
+    await data_access.ask(_config(url, folder), data_access.Asking("GET", "/api/jobs"))
+
+
+async def _reading(url: str, folder: Path) -> None:
+    await running_server.ask(_config(url, folder), "/api/status")
+
+
+async def _top(url: str, folder: Path) -> None:
+    await asyncio.to_thread(top.look, url, None)
+
+
+def _config(url: str, folder: Path) -> Any:
+    publish_address(folder, url)
+    return load_config({"storage": {"path": str(folder)}})
+
+
+ASKING: dict[str, tuple[str, Callable[[str, Path], Awaitable[None]]]] = {
+    "a list of models": ("saga_backends/chat/openai.py", _models),
+    "an official SDK": ("saga_backends/chat/openai.py", _by_sdk),
+    "an embedder": ("saga_backends/embedder/openai.py", _embedder),
+    "a curator's own server": ("saga_backends/curator/letta_server.py", _letta),
+    "a table of tokens": ("saga_backends/tokens/tables.py", _table),
+    "a command": ("saga_server/cli/data_access.py", _command),
+    "who only reads": ("saga_server/process/running_server.py", _reading),
+    "saga top": ("saga_server/cli/top.py", _top),
+}
+_BOUNDED_HERE = "saga_backends/http_client.py"
+_UNDER_THEM = ("saga_backends/chat/calls.py", "saga_backends/chat/sdk_calls.py", _BOUNDED_HERE)
+
+
+@pytest.fixture
+def bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are larger than a test needs."""
+    for module in (data_access, running_server, top):
+        monkeypatch.setattr(module, "_MOST", 4 << 20)
+    monkeypatch.setattr(tables, "_LARGEST", 4 << 20)
+
+
+@pytest.mark.usefixtures("bounds")
+@pytest.mark.parametrize("name", ASKING)
+async def test_an_answer_without_end_is_an_error(name: str, endless: Endless, tmp_path: Path) -> None:
+    with pytest.raises((SagaError, OSError), match=r"more than \d+ MB"):
+        await ASKING[name][1](endless.url, tmp_path)
+    assert endless.sent <= (MOST_BODY >> 20) + _SLACK
+
+
+@pytest.mark.usefixtures("bounds")
+@pytest.mark.parametrize("name", ["a list of models", "an official SDK", "an embedder", "a curator's own server"])
+async def test_a_packed_one_is_counted_as_it_is_unpacked(name: str, endless: Endless, tmp_path: Path) -> None:
+    endless.packed = gzip.compress(b"a" * (64 << 20), 1)
+    with pytest.raises((SagaError, OSError), match=r"more than \d+ MB"):
+        await ASKING[name][1](endless.url, tmp_path)
+
+
+@pytest.mark.usefixtures("bounds")
+@pytest.mark.parametrize("name", ["a list of models", "an official SDK", "an embedder", "a curator's own server"])
+async def test_of_a_refusal_without_end_the_beginning_is_read(name: str, endless: Endless, tmp_path: Path) -> None:
+    endless.status = 400
+    with pytest.raises(SagaError, match="400"):
+        await ASKING[name][1](endless.url, tmp_path)
+    assert endless.sent <= 1 + _SLACK
+
+
+async def test_what_is_small_comes_as_it_is(endless: Endless) -> None:
+    endless.packed = gzip.compress(json.dumps({"data": ["한국어"]}).encode())
+    async with await open_http(endless.url, 30.0, {}) as client:
+        found = await client.post("/x", json={})
+        assert found.json() == {"data": ["한국어"]}
+        async with client.stream("GET", "/x") as streamed:
+            assert json.loads(await http_client.body_of(streamed)) == {"data": ["한국어"]}
+
+
+@cache
+def _modules() -> dict[str, ast.Module]:
+    """Those in which a name stands by which requests are made."""
+    found = {}
+    for package in (saga_core, saga_backends, saga_server):
+        for file in sorted(Path(package.__file__ or "").parent.rglob("*.py")):
+            name, text = file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")
+            # The benchmarks ask servers of their own.
+            if not name.startswith("saga_server/bench/") and any(client in text for client in _CLIENTS):
+                found[name] = ast.parse(text)
+    return found
+
+
+def _asks(tree: ast.Module) -> bool:
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(
+        (node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")) in _CLIENTS for node in calls
+    )
+
+
+def test_every_place_that_asks_a_server_is_attacked_here() -> None:
+    asking = {name for name, tree in _modules().items() if _asks(tree)} - {_BOUNDED_HERE}
+    known = {module for module, _ in ASKING.values()} | _ELSEWHERE.keys()
+    assert asking == known
+
+
+@pytest.mark.parametrize("name", sorted({*_UNDER_THEM, *(module for module, _ in ASKING.values())}))
+def test_none_of_them_reads_an_answer_without_a_bound(name: str) -> None:
+    for node in ast.walk(ast.parse((ROOT / name).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not (node.args or node.keywords):
+            assert node.func.attr not in _WHOLE, f"{name}:{node.lineno} reads all that comes"
