@@ -7,6 +7,7 @@ from typing import Any
 from attrs import evolve
 
 from saga_core.imports.archives import Archive, plain_files
+from saga_core.imports.chat_fates import BYAF_CHARACTER, BYAF_MESSAGE, BYAF_SCENARIO
 from saga_core.imports.dates import read_time
 from saga_core.imports.fields import Fields
 from saga_core.imports.lorebooks import risu_lore
@@ -23,6 +24,7 @@ def read_backyard(archive: Archive, losses: Losses) -> tuple[Card | None, list[C
     chats, greetings, scenario, example = [], [], "", ""
     for path in sorted(each for each in archive.names if each.startswith("scenarios/") and each.endswith(".json")):
         told = _read(archive, path, losses)
+        told.account(BYAF_SCENARIO)
         greetings += [each for row in told.rows("firstMessages") if isinstance(row, dict) and (each := _text(row))]
         scenario = scenario or told.text("narrative")
         example = example or "\n".join(_text(row) for row in told.rows("exampleMessages") if isinstance(row, dict))
@@ -54,6 +56,7 @@ def _read(archive: Archive, path: str, losses: Losses) -> Fields:
 
 
 def _card(told: Fields) -> Card:
+    told.account(BYAF_CHARACTER)
     lore = [
         {"key": each.get("key", ""), "content": each.get("value", "")}
         for each in told.rows("loreItems")
@@ -76,8 +79,10 @@ def _chat(told: Fields, character: str, path: str) -> Chat:
     messages: list[ChatMessage] = []
     for number, row in enumerate(told.rows("messages")):
         if not isinstance(row, dict):
+            told.losses.add("messages", "dropped", "is no message", f"{path}, message {number}")
             continue
-        said = Fields(row, told.losses, f"{path}, message {number}")
+        said = Fields(row, told.losses, f"{path}, message {number}", "messages.")
+        said.account(BYAF_MESSAGE)
         if said.text("type") == "human":
             messages.append(ChatMessage(role="user", text=said.text("text"), at=read_time(row.get("createdAt"))))
             continue

@@ -246,7 +246,7 @@ def _rule(entry: Fields, names: Mapping[str, str], *, patterns: bool = False) ->
         no_recursion_from=bool(entry.flag(names["prevent"])),
         recursion_level=int(level) if isinstance(level, bool) else entry.whole(names["level"]) or 0,
         position=_POSITIONS[position] if position else "",
-        depth=entry.whole("depth") if position == 4 else None,
+        depth=_depth(entry.whole("depth")) if position == 4 else None,
         role=_ROLES[role] if role else "",
         ignore_budget=bool(entry.flag(names["budget"])),
         triggers=tuple(each for each in triggers if each in _TRIGGERS),
@@ -279,6 +279,10 @@ def _keys(keys: Iterable[str], patterns: bool, losses: Losses, where: str) -> tu
         if key:
             found.append(key)
     return tuple(dict.fromkeys(found))
+
+
+def _depth(value: int | None) -> int:
+    return 4 if value is None else value
 
 
 def _order(value: int | None) -> int:

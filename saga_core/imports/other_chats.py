@@ -9,6 +9,7 @@ from typing import Any
 
 from attrs import evolve
 
+from saga_core.imports import chat_fates
 from saga_core.imports.dates import read_time
 from saga_core.imports.fields import KEPT, Fate, Fields, dropped, mapped
 from saga_core.imports.hypa_memory import read_summaries
@@ -75,6 +76,7 @@ def risu_chats(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat
         places: dict[str, int] = {}
         for at, row in enumerate(chat.rows("message")):
             if not isinstance(row, dict):
+                losses.add("message", "dropped", "is no message", f"chat {number}, message {at}")
                 continue
             message = _risu_message(Fields(row, losses, f"chat {number}, message {at}"))
             if message is not None:
@@ -106,12 +108,10 @@ def _risu_message(row: Fields) -> ChatMessage | None:
 
 def ooba_chat(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat]:
     """text-generation-webui: rows of the player's words and the reply, in the modern form or in the old one."""
-    rows, escaped = plain.get("internal"), False
-    if not isinstance(rows, list):
-        rows, escaped = plain.get("data_visible") or plain.get("visible") or plain.get("data"), True
-    for name in plain:
-        if name not in ("internal", "visible", "data", "data_visible"):
-            losses.add(str(name)[:40], "dropped", _TOOL.why)
+    shown = next((name for name in ("data_visible", "visible", "data") if plain.get(name)), "data")
+    read = "internal" if isinstance(plain.get("internal"), list) else shown
+    rows, escaped = plain.get(read), read != "internal"
+    Fields(plain, losses).account({**chat_fates.OOBA, read: KEPT})
     messages: list[ChatMessage] = []
     for number, row in enumerate(rows if isinstance(rows, list) else []):
         if not isinstance(row, list) or len(row) != 2 or not all(isinstance(each, str) for each in row):
@@ -127,13 +127,8 @@ def ooba_chat(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat]
 
 def kobold_chat(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat]:
     """Kobold Lite: a story in pieces, with marks where the player speaks and where the model answers."""
-    for name in ("memory", "authorsnote", "worldinfo"):
-        if plain.get(name):
-            losses.add(name, "dropped", _SENT.why)
-    for name in plain:
-        if name not in ("savedsettings", "prompt", "actions", "memory", "authorsnote", "worldinfo", "gamestarted"):
-            losses.add(str(name)[:40], "dropped", _TOOL.why)
     told = Fields(plain, losses)
+    told.account(chat_fates.KOBOLD)
     pieces = [told.text("prompt"), *told.texts("actions")]
     messages: list[ChatMessage] = []
     if not any(_MARKS.search(piece) for piece in pieces):
@@ -156,6 +151,7 @@ def kobold_chat(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Cha
 def cai_chats(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat]:
     """CAI Tools: several histories of one character."""
     whole = Fields(plain, losses)
+    whole.account(chat_fates.CAI)
     found = []
     histories = whole.inner("histories").rows("histories")
     for number, each in enumerate(histories):
@@ -165,7 +161,8 @@ def cai_chats(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat]
             if not isinstance(row, dict):
                 losses.add("msgs", "dropped", "is no message", f"history {number}, message {at}")
                 continue
-            told = Fields(row, losses, f"history {number}, message {at}")
+            told = Fields(row, losses, f"history {number}, message {at}", "msgs.")
+            told.account(chat_fates.CAI_MESSAGE)
             src = told.inner("src")
             if told.text("text").strip():
                 role: Any = "user" if src.flag("is_human") else "assistant"
@@ -178,15 +175,14 @@ def cai_chats(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat]
 def agnai_chat(plain: Mapping[str, Any], file: str, losses: Losses) -> list[Chat]:
     """Agnai's export of a chat."""
     whole = Fields(plain, losses)
+    whole.account(chat_fates.AGNAI_CHAT)
     messages = []
     for at, row in enumerate(whole.rows("messages")):
         if not isinstance(row, dict):
             losses.add("messages", "dropped", "is no message", f"message {at}")
             continue
-        told = Fields(row, losses, f"message {at}")
-        for name in row:
-            if name not in ("_id", "msg", "userId", "characterId", "handle", "createdAt", "updatedAt", "kind", "name"):
-                losses.add(f"messages.{str(name)[:40]}", "dropped", _TOOL.why, told.where)
+        told = Fields(row, losses, f"message {at}", "messages.")
+        told.account(chat_fates.AGNAI_MESSAGE)
         if told.text("msg").strip():
             messages.append(
                 ChatMessage(
@@ -206,6 +202,8 @@ def openai_messages(rows: Sequence[Any], file: str, losses: Losses) -> list[Chat
     messages = []
     for at, row in enumerate(rows):
         where = f"message {at}"
+        if isinstance(row, dict):
+            Fields(row, losses, where).account(chat_fates.OPENAI)
         role, content = (row.get("role"), row.get("content")) if isinstance(row, dict) else (None, None)
         if isinstance(content, list):
             texts = [part.get("text") for part in content if isinstance(part, dict)]

@@ -10,6 +10,7 @@ from saga_core.imports import chunks, other_chats, sillytavern
 from saga_core.imports.archives import Archive, open_archive, plain_files
 from saga_core.imports.backyard import read_backyard
 from saga_core.imports.cards import read_card
+from saga_core.imports.chat_fates import GROUP, PERSONAS, RISU_MODULE
 from saga_core.imports.fields import Fields
 from saga_core.imports.lorebooks import agnai, character_book, novelai, risu_lore, world_info
 from saga_core.imports.records import (
@@ -103,7 +104,7 @@ def _read_archive(name: str, archive: Archive) -> Reading:
         losses = Losses()
         card, chats = read_backyard(archive, losses)
         found = _found(name, "card", [card] if card is not None else [], losses)
-        return found.and_([_found(name, "backyard_chat", chats, Losses())])
+        return found.and_([_found(name, "backyard_chat", chats, Losses() if found.found else losses)])
     readings = []
     for member in archive.names:
         if _is_noise(member):
@@ -191,7 +192,9 @@ def _is_lines(lines: list[str]) -> bool:
         return False
     if not isinstance(first, dict):
         return False
-    return len(lines) > 1 or "chat_metadata" in first or {"mes", "is_user"} <= first.keys()
+    if len(lines) > 1 or {"mes", "is_user"} <= first.keys():
+        return True
+    return "chat_metadata" in first and "members" not in first  # that of a group is in its own file
 
 
 def _read_list(name: str, plain: list[Any], losses: Losses) -> Take:
@@ -245,13 +248,19 @@ def _risu_book(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
 
 def _risu_module(plain: Mapping[str, Any], losses: Losses) -> Lorebook:
     module = Fields(plain, losses).inner("module")
-    for part in ("regex", "trigger", "cjs", "assets", "backgroundEmbedding", "customModuleToggle", "lowLevelAccess"):
-        if module.plain.get(part):
-            losses.add(f"module.{part}", "dropped", "SAGA runs no scripts and shows no pictures of other tools")
+    module.account(RISU_MODULE)
     return risu_lore(module.rows("lorebook"), losses, module.text("name"))
 
 
+def _settings(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
+    """SillyTavern's settings: the personas are among them."""
+    losses.add("settings", "dropped", "those of the tool are its own; the personas among them were read")
+    own = plain["power_user"]
+    return _personas(name, {each: own.get(each) for each in PERSONAS}, losses)
+
+
 def _personas(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
+    Fields(plain, losses).account(PERSONAS)
     descriptions = Fields(plain, losses).inner("persona_descriptions")
     found: list[Record] = []
     for avatar, called in Fields(plain, losses).inner("personas").plain.items():
@@ -262,7 +271,15 @@ def _personas(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
 
 def _group(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
     group = Fields(plain, losses)
-    return "group", [Group(name=group.text("name"), members=group.texts("members"), chats=group.texts("chats"))]
+    group.account(GROUP)
+    # A chat without a header has its metadata here; the open one's stand by themselves.
+    kept = {**group.inner("past_metadata").plain, group.text("chat_id"): group.inner("chat_metadata").plain}
+    parents = {
+        str(chat): Fields(each, losses).text("main_chat") for chat, each in kept.items() if isinstance(each, dict)
+    }
+    return "group", [
+        Group(name=group.text("name"), members=group.texts("members"), chats=group.texts("chats"), parents=parents)
+    ]
 
 
 def _messages(name: str, plain: Mapping[str, Any], losses: Losses) -> Take:
@@ -282,6 +299,10 @@ def _entry_has(plain: Mapping[str, Any], *names: str) -> bool:
     return isinstance(each, dict) and all(name in each for name in names)
 
 
+def _personas_among(settings: Any) -> bool:
+    return isinstance(settings, dict) and isinstance(settings.get("personas"), dict) and bool(settings["personas"])
+
+
 _DIALECTS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Callable[..., Take]], ...] = (
     (lambda plain: str(plain.get("spec", "")).startswith("chara_card_"), _card),
     (lambda plain: plain.get("spec") == "lorebook_v3", _book("lorebook_v3", _v3_book)),
@@ -295,6 +316,7 @@ _DIALECTS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Callable[..., Take]]
     (lambda plain: isinstance(plain.get("entries"), dict), _book("world_info", world_info)),
     (lambda plain: isinstance(plain.get("entries"), list), _book("character_book", character_book)),
     (_has("personas", "persona_descriptions"), _personas),
+    (lambda plain: _personas_among(plain.get("power_user")), _settings),
     (_has("members", "chats"), _group),
     (_has("histories"), _chats("cai_chat", other_chats.cai_chats)),
     (lambda plain: isinstance(plain.get("data_visible"), list), _chats("ooba_chat", other_chats.ooba_chat)),
@@ -310,6 +332,6 @@ def _looks_like(plain: Mapping[str, Any]) -> str:
     if names & {"temperature", "temp", "presetVersion", "top_p", "prompt_order"}:
         return "this looks like a preset of settings; SAGA takes cards, lorebooks and chats, and no presets"
     if "power_user" in names:
-        return "these are SillyTavern's settings; make a backup of its personas, and import that"
+        return "these are SillyTavern's settings, and no persona is among them"
     shown = ", ".join(sorted(names)[:6]) or "nothing"
     return f"this is JSON with {shown[:200]}: no card, lorebook or chat that SAGA knows"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from attrs import define, field, frozen
@@ -170,6 +170,8 @@ class Group:
     members: tuple[str, ...] = ()
     """File names of the members' cards."""
     chats: tuple[str, ...] = ()
+    parents: Mapping[str, str] = field(factory=dict)
+    """Of chats without a header, to the names of those that they were branched off from."""
 
 
 @frozen

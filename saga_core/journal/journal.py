@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from attrs import define, evolve, field
 
 from saga_core import codec
 from saga_core.counters import Counters
-from saga_core.errors import Conflict, NewerSchema, NotFound, StoreCorrupt, StoreError
+from saga_core.errors import Conflict, NotFound, StoreCorrupt, StoreError
 from saga_core.journal import keys
+from saga_core.journal.format import check_format
 from saga_core.journal.long_texts import recordable
 from saga_core.journal.records import Entry, Wanted, records_of, review_record, root_node, timeline_records
 from saga_core.journal.unfinished import note_of, settle
@@ -48,18 +48,7 @@ class Journal:
 
     async def open(self) -> None:
         """Check the format, or write it into an empty store. Raises ``NewerSchema`` for a later format."""
-        raw = (await self.kv.get([keys.FORMAT_KEY])).get(keys.FORMAT_KEY)
-        if raw is None:
-            await self.kv.commit(
-                Batch({keys.FORMAT_KEY: codec.dumps({"format": keys.FORMAT})}), expected={keys.FORMAT_KEY: None}
-            )
-            return
-        found = _number(raw)
-        if found > keys.FORMAT:
-            raise NewerSchema(
-                f"the journal in {self.kv.info.location or self.kv.info.name} has format {found}, this SAGA knows up to"
-                f" {keys.FORMAT}: install a newer SAGA or use another data directory; nothing was changed"
-            )
+        await check_format(self.kv)
 
     async def create_session(self, session: Session, root: Turn, world: World) -> None:
         """Record a new session with its root and its world. ``Conflict`` when its label is taken."""
@@ -200,7 +189,7 @@ class Journal:
 
     async def unfinished(self) -> list[str]:
         """The sessions in which a write of many turns is under way, or was cut off."""
-        return [key[1] async for key, _ in self._all(("unfinished",))]
+        return list(dict.fromkeys([key[1] async for key, _ in self._all(("unfinished",))]))
 
     async def settle(self, session_id: str) -> bool:
         """Take back or finish a write of many turns that was cut off; whether there was one.
@@ -407,14 +396,6 @@ class Journal:
             if len(rows) < _PAGE:
                 return
             after = rows[-1][0]
-
-
-def _number(raw: bytes) -> int:
-    plain: Any = codec.loads(raw)
-    if not isinstance(plain, dict) or not isinstance(plain.get("format"), int):
-        raise StoreCorrupt("the journal's format entry cannot be read; this data directory is not SAGA's")
-    found: int = plain["format"]
-    return found
 
 
 def _text(raw: bytes) -> str:

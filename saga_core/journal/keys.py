@@ -1,10 +1,12 @@
-"""The layout of the journal in the StateKV: which key holds what. Format version 1."""
+"""The layout of the journal in the StateKV: which key holds what."""
 
 from __future__ import annotations
 
 from saga_core.stores import Key
 
 FORMAT = 1
+NEWEST = 2
+"""The format while turns are written in parts: a SAGA that does not know of that would show half of them."""
 FORMAT_KEY: Key = ("meta", "format")
 PROBE_KEY: Key = ("meta", "probe")
 """Is written to see whether anything can be written."""
@@ -15,7 +17,8 @@ the session.
 
 
 _SEGMENTS = {
-    **dict.fromkeys(("session", "world", "unfinished"), (2, 2)),
+    **dict.fromkeys(("session", "world"), (2, 2)),
+    "unfinished": (2, 3),
     **dict.fromkeys(("label", "turn", "node", "timeline", "state", "terms", "job", "known"), (3, 3)),
     **dict.fromkeys(("amend", "review", "reply", "begin", "said", "open"), (4, 4)),
     "bill": (3, 4),
@@ -96,6 +99,11 @@ def review(session_id: str, turn_id: str, number: str) -> Key:
 def unfinished(session_id: str) -> Key:
     """The turns of a session that are being written in parts."""
     return ("unfinished", session_id)
+
+
+def unfinished_part(session_id: str, number: str) -> Key:
+    """Records that are to be laid down once those turns show. ``number`` orders them."""
+    return ("unfinished", session_id, number)
 
 
 def reply(owner: str, key: str, turn_id: str) -> Key:

@@ -13,6 +13,7 @@ from attrs import define, evolve
 from saga_core import codec
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
+from saga_core.journal.format import end_parts
 from saga_core.journal.records import root_node
 from saga_core.model import BLANK, Node, Session, Timeline, Tree, Turn
 from saga_core.prompt import Kept, only
@@ -34,7 +35,9 @@ async def uproot(kv: StateKV, session_id: str) -> None:
     for kind in ("reply", "begin", "said", "label"):
         await _drop(kv, (kind,), lambda _, raw: raw == leads)
     await _drop(kv, ("open",), lambda key, _: key[-1] == session_id)
-    await kv.commit(Batch(deletes=frozenset({keys.session(session_id), keys.unfinished(session_id)})))
+    await _drop(kv, keys.unfinished(session_id), lambda key, _: len(key) > 2)
+    await end_parts(kv, session_id)
+    await kv.commit(Batch(deletes=frozenset({keys.session(session_id)})))
 
 
 async def _drop(kv: StateKV, prefix: Key, doomed: Callable[[Key, bytes], bool]) -> None:

@@ -1,8 +1,9 @@
 """Writes of many turns: more than one commit takes, and yet all of them show, or none.
 
 The turns are written in parts. A note names them, and while it says that they do not show, they are no turns of the
-session. One commit shows them all. What leads to them follows, in parts too, and then the note goes. A write that was
-cut off before they showed is taken back; one that was cut off afterwards is finished.
+session. One commit shows them all. What leads to them follows, in parts too, and then the note goes. Names and openings
+that this commit has no room for are put aside before it, and laid down after it. A write that was cut off before the
+turns showed is taken back; one that was cut off afterwards is finished.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from attrs import evolve, frozen
 from saga_core import codec
 from saga_core.errors import StoreError
 from saga_core.journal import keys
+from saga_core.journal.format import begin_parts, end_parts
 from saga_core.journal.records import entries_of
 from saga_core.model import Node, Session, Turn
 from saga_core.stores import Batch, Key, StateKV
@@ -56,7 +58,8 @@ async def write_turns(
     more: Mapping[Key, bytes],
     expected: Mapping[Key, bytes | None] | None = None,
 ) -> None:
-    """Write ``turns``, what is ``beside`` them, and the session's record, which shows them, with ``more``.
+    """Write ``turns``, what is ``beside`` them, and the session's record, which shows them, with ``more``: JSON that
+    may change what is there, such as timelines that the turns move.
 
     Nobody else may write the session meanwhile, and no other turn of it may have an id between theirs. Raises
     ``Conflict`` where something is not as ``expected`` when the turns are shown, and ``StoreError``: nothing shows.
@@ -67,7 +70,7 @@ async def write_turns(
     note = Unfinished(min(ids, default=""), max(ids, default=""))
     last = list(more.items())
     try:
-        await kv.commit(Batch({key: codec.encode(note)}))
+        await begin_parts(kv, session.id, {key: codec.encode(note)})
         await _put(kv, beside)
         for start in range(0, len(turns), AT_ONCE):
             puts: dict[Key, bytes] = {}
@@ -75,6 +78,9 @@ async def write_turns(
                 puts[keys.turn(session.id, turn.id)] = codec.encode(turn)
                 puts[keys.node(session.id, turn.id)] = codec.encode(node)
             await kv.commit(Batch(puts))
+        for start in range(_PAGE, len(last), _PAGE):
+            aside = codec.dumps([[*key, raw.decode()] for key, raw in last[start : start + _PAGE]])
+            await kv.commit(Batch({keys.unfinished_part(session.id, f"{start:09}"): aside}))
         shown = {**dict(last[:_PAGE]), keys.session(session.id): codec.encode(session)}
         shown[key] = codec.encode(evolve(note, shown=True))
         await kv.commit(Batch(shown), expected=expected)
@@ -84,10 +90,10 @@ async def write_turns(
         except StoreError as error:
             _log.warning("session %s: what was written of it is taken back later: %s", session.id, error)
         raise
-    await _put(kv, dict(last[_PAGE:]))
+    await _lay_down(kv, session.id)
     for start in range(0, len(turns), AT_ONCE):
         await _lead(kv, session, turns[start : start + AT_ONCE])
-    await kv.commit(Batch(deletes=frozenset({key})))
+    await end_parts(kv, session.id)
 
 
 async def settle(kv: StateKV, session_id: str) -> bool:
@@ -100,20 +106,34 @@ async def settle(kv: StateKV, session_id: str) -> bool:
     if note.shown and raw is not None:
         await _finish(kv, codec.decode(raw, Session), note)
     else:
+        await kv.commit(Batch(deletes=frozenset(await _aside(kv, session_id))))
         # Of a session that was to be new nothing is left; its record would have come last.
         kinds = ("node", "turn", "amend") if raw is not None else ("node", "turn", "timeline", *keys.BESIDE)
         for kind in kinds:
             async for rows in _pages(kv, (kind, session_id)):
                 doomed = frozenset(key for key, _ in rows if raw is None or note.hides(key[2]))
                 await kv.commit(Batch(deletes=doomed))
-    await kv.commit(Batch(deletes=frozenset({keys.unfinished(session_id)})))
+    await end_parts(kv, session_id)
     _log.info(
         "session %s: a write of turns that was cut off is %s", session_id, "finished" if finished else "taken back"
     )
     return True
 
 
+async def _aside(kv: StateKV, session_id: str) -> list[Key]:
+    """The keys of what was put aside, in order."""
+    return [key async for rows in _pages(kv, keys.unfinished(session_id)) for key, _ in rows if len(key) > 2]
+
+
+async def _lay_down(kv: StateKV, session_id: str) -> None:
+    """Write what was put aside. A part that is still there was not laid down yet."""
+    for part in await _aside(kv, session_id):
+        rows = codec.loads((await kv.get([part]))[part])
+        await kv.commit(Batch({tuple(row[:-1]): row[-1].encode() for row in rows}, frozenset({part})))
+
+
 async def _finish(kv: StateKV, session: Session, note: Unfinished) -> None:
+    await _lay_down(kv, session.id)
     async for rows in _pages(kv, ("turn", session.id)):
         turns = {key[2]: raw for key, raw in rows if note.first <= key[2] <= note.last}
         nodes = await kv.get([keys.node(session.id, turn) for turn in turns])

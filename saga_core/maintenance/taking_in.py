@@ -249,7 +249,8 @@ class _Work:
             assert isinstance(chat, Chat)
             group = groups.get(chat.name)
             if group is not None:
-                chat = evolve(chat, character=group.name, members=chat.members or (chat.character,))
+                parent = chat.parent or group.parents.get(chat.name, "")
+                chat = evolve(chat, character=group.name, members=chat.members or (chat.character,), parent=parent)
             if not chat.user and chat.persona:
                 chat = evolve(chat, user=personas.get(chat.persona, ""))
             placed.append((each, chat))

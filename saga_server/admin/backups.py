@@ -128,9 +128,9 @@ async def _restore(
 ) -> Restored:
     target = state_file(config)
     found = await asyncio.to_thread(read_copy, file)
-    if found.journal > keys.FORMAT:
+    if found.journal > keys.NEWEST:
         raise NewerSchema(
-            f"{file}: its journal has format {found.journal}, this SAGA knows up to {keys.FORMAT}: install a newer "
+            f"{file}: its journal has format {found.journal}, this SAGA knows up to {keys.NEWEST}: install a newer "
             "SAGA; nothing was changed"
         )
     if not holes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from saga_core.imports import cards, decorators, hypa_memory, lorebook_fates, other_chats, sillytavern
+from saga_core.imports import cards, chat_fates, decorators, hypa_memory, lorebook_fates, other_chats, sillytavern
 from saga_core.imports.fields import Fate
 
 PAGE = Path(__file__).parents[2] / "docs" / "import.md"
@@ -18,6 +18,7 @@ TABLES: dict[str, dict[str, Fate]] = {
     "world_info": lorebook_fates.WORLD_INFO,
     "decorators": decorators.DECORATORS,
     "risu_lorebook": lorebook_fates.RISU_LORE,
+    "risu_lorebook.module": chat_fates.RISU_MODULE,
     "novelai_lorebook": lorebook_fates.NOVELAI,
     "agnai_book": lorebook_fates.AGNAI,
     "sillytavern_chat.header": sillytavern.HEADER,
@@ -27,6 +28,18 @@ TABLES: dict[str, dict[str, Fate]] = {
     "risu_chat": other_chats.RISU_CHAT,
     "risu_chat.message": other_chats.RISU_MESSAGE,
     "risu_chat.summaries": hypa_memory.HYPA_SUMMARY,
+    "group": chat_fates.GROUP,
+    "personas": chat_fates.PERSONAS,
+    "ooba_chat": chat_fates.OOBA,
+    "kobold_chat": chat_fates.KOBOLD,
+    "cai_chat": chat_fates.CAI,
+    "cai_chat.msgs": chat_fates.CAI_MESSAGE,
+    "agnai_chat": chat_fates.AGNAI_CHAT,
+    "agnai_chat.messages": chat_fates.AGNAI_MESSAGE,
+    "backyard.character": chat_fates.BYAF_CHARACTER,
+    "backyard.scenario": chat_fates.BYAF_SCENARIO,
+    "backyard.messages": chat_fates.BYAF_MESSAGE,
+    "openai_messages": chat_fates.OPENAI,
 }
 _TABLE = re.compile(r"(<!-- fates: ([\w.]+) -->\n)(?:\|[^\n]*\n)*")
 

@@ -83,7 +83,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
     assert f"a week (`session.collect_after_days`, {config.session.collect_after_days})" in PROSE
     most = (world_state.MAX_HAPPENINGS, world_state.MAX_NOTES, world_state.MAX_PROBLEMS)
     assert "the latest {} events, {} notes and {} problems".format(*most) in PROSE
-    assert f"the format's version, {keys.FORMAT};" in PROSE
+    assert f"the format's version, {keys.FORMAT}, or {keys.NEWEST} while" in PROSE
     assert (ViewsJob.retry.first, ViewsJob.retry.longest) == (0.5, 60.0), "half a second, a minute"
     assert PATIENCE == 0.8, "four fifths"
     assert f"At most {question.LIMIT:,} tokens" in PROSE

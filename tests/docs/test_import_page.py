@@ -10,7 +10,7 @@ import pytest
 from saga_core.imports import KINDS, read_file
 from saga_core.imports.fields import Fate
 from saga_core.world.format import RULE_FIELDS
-from tests.core.imports import samples
+from tests.core.imports import every_field, samples
 from tests.docs.fates import PAGE, TABLES, with_tables
 
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -33,6 +33,8 @@ def test_every_rule_of_lore_is_on_the_page() -> None:
 
 def wrapped(table: str, field: str, value: Any) -> tuple[bytes, str]:
     """A file in which a field of a table says something, and the field's name among losses."""
+    if table in LATER:
+        return every_field.alone(table, field)
     own: dict[str, Any] = {field: value}
     entry = {"keys": ["k"], "content": "c", "enabled": True, "insertion_order": 1, "extensions": {}, "selective": True}
     chat: dict[str, Any] = {"message": [{"role": "char", "data": "Hello."}]}
@@ -91,6 +93,12 @@ VALUES: dict[str, Any] = {
     "exclude_recursion": True, "prevent_recursion": True, "delay_until_recursion": 1, "ignore_budget": True,
     "alwaysActive": True, "selective": True, "useRegex": True, "group": "g", "display_index": 5, "name": "n",
 }  # fmt: skip
+LATER = {
+    *("risu_lorebook.module", "group", "personas", "ooba_chat", "kobold_chat", "cai_chat", "cai_chat.msgs"),
+    *("agnai_chat", "agnai_chat.messages", "backyard.character", "backyard.scenario", "backyard.messages"),
+    "openai_messages",
+}
+"""Tables whose files are made elsewhere."""
 NUMBERS = ("activate_only", "depth", "probability", "priority")
 IN_ROLE: dict[str, dict[str, Any]] = {
     "risu_chat.message": {"data": "Hello.", "role": "char", "name": "n", "swipes": ["a"]},
@@ -116,7 +124,8 @@ def test_a_field_fares_as_the_page_says(table: str, field: str, fate: Fate) -> N
     raw, name = wrapped(table, field, value)
     reading = read_file("x", raw)
     assert reading.found, reading.refused
-    verdicts = {loss.field: loss.verdict for loss in reading.found[0].losses}
+    losses = reading.found[0].losses
+    verdicts = {loss.field: loss.verdict for loss in losses if table not in LATER or loss.why == fate.why}
     if table == "risu_chat.message" and fate.verdict == "dropped" and field == "isComment":
         verdicts.setdefault(name, "dropped")
     assert verdicts.get(name, "kept") == fate.verdict

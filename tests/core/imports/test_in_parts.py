@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from saga_core import Saga
-from saga_core.errors import Conflict, StoreError
-from saga_core.journal import AT_ONCE
+from saga_core.errors import Conflict, NewerSchema, StoreError
+from saga_core.journal import AT_ONCE, keys, unfinished
+from saga_core.journal.format import begin_parts, check_format, end_parts
 from saga_core.maintenance import TakeIn
 from saga_core.stores import Batch, Key
 from tests.core.imports import samples
@@ -206,3 +207,100 @@ async def test_summaries_of_what_was_cut_off_go_with_it() -> None:
         found = await saga.maintenance.take_in([("one.json", talk(LONG))], TakeIn())
         assert found.things[0].state == "grown" and await whole(saga)
         assert len(await saga.stores.state.scan(("amend",))) > before + 10
+
+
+def branches(count: int, *, turns: int = 1) -> list[tuple[str, bytes]]:
+    """A chat of ``turns`` turns, and chats that leave it at its greeting, each with first words of its own."""
+    files = [("main.jsonl", chat(turns))]
+    for number in range(count):
+        head = {**samples.HEADER, "chat_metadata": {"main_chat": "main"}}
+        rows = [head, samples.message("Ysolde", "A long road lies ahead of you.")]
+        rows.append(samples.message("Alex", f"I take the path of number {number}.", user=True))
+        rows.append(samples.message("Ysolde", f"{number}: the path leads up to mill {number * 7}."))
+        files.append((f"branch {number}.jsonl", samples.jsonl(*rows)))
+    return files
+
+
+async def leads(saga: Saga) -> tuple[int, int]:
+    """How many openings and named timelines there are."""
+    found = [row[0][0] async for row in _rows(saga)]
+    return found.count("open"), found.count("timeline")
+
+
+async def _rows(saga: Saga) -> AsyncIterator[tuple[Key, bytes]]:
+    after: Key | None = None
+    while rows := await saga.stores.state.scan((), after=after, limit=1_000):
+        for row in rows:
+            yield row
+        after = rows[-1][0]
+
+
+@pytest.mark.parametrize("grown", [False, True])
+async def test_openings_and_branches_that_no_commit_holds_come_through_wherever_it_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch, grown: bool
+) -> None:
+    monkeypatch.setattr(unfinished, "_PAGE", 10)
+    monkeypatch.setattr(unfinished, "AT_ONCE", 20)
+    monkeypatch.setattr("saga_core.maintenance.story_turns.AT_ONCE", 20)
+    files, count = branches(34), 0
+    while True:
+        async with Saga.open(MEMORY) as saga:
+            if grown:
+                await saga.maintenance.take_in(files[:1], TakeIn())
+                await saga.drain(60)
+            before = await leads(saga)
+            try:
+                with cut_off_after(saga, count):
+                    await saga.maintenance.take_in(files, TakeIn())
+            except StoreError:
+                pass
+            else:
+                break
+            shown = any(turns > 1 for turns in await told(saga))
+            await saga.parts.background.views.resume()
+            assert await leads(saga) == ((before[0] if grown else 35, 34) if shown else before)
+            assert await whole(saga)
+        count += 1
+    assert count > 10, "each commit was the last in turn"
+
+
+async def test_more_than_a_thousand_openings_survive_a_crash_right_after_they_show() -> None:
+    async with Saga.open(MEMORY) as saga:
+        files = branches(1_050)
+        with cut_off_after(saga, 14), pytest.raises(StoreError):
+            await saga.maintenance.take_in(files, TakeIn())
+        assert await told(saga) == [1_051], "it shows"
+        await saga.parts.background.views.resume()
+        assert (await leads(saga))[0] == 1_051 and await whole(saga)
+
+
+async def test_a_saga_that_knows_nothing_of_parts_refuses_the_journal_until_they_are_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with Saga.open(MEMORY) as saga:
+        await taken_in(saga, SHORT)
+        kv = saga.stores.state
+        for commits in (3, 6):
+            with cut_off_after(saga, commits), pytest.raises(StoreError):
+                await taken_in(saga, LONG)
+            with monkeypatch.context() as patch:
+                patch.setattr(keys, "NEWEST", keys.FORMAT)
+                with pytest.raises(NewerSchema, match="format 2, this SAGA knows up to 1"):
+                    await check_format(kv)
+            await saga.parts.background.views.resume()
+            with monkeypatch.context() as patch:
+                patch.setattr(keys, "NEWEST", keys.FORMAT)
+                await check_format(kv)
+        assert (await kv.get([keys.FORMAT_KEY]))[keys.FORMAT_KEY] == b'{"format":1}'
+
+
+async def test_a_write_elsewhere_keeps_the_format_raised() -> None:
+    async with Saga.open(MEMORY) as saga:
+        kv = saga.stores.state
+        await begin_parts(kv, "a", {keys.unfinished("a"): b"{}"})
+        await begin_parts(kv, "b", {keys.unfinished("b"): b"{}"})
+        await end_parts(kv, "a")
+        assert (await kv.get([keys.FORMAT_KEY]))[keys.FORMAT_KEY] == b'{"format":2,"unfinished":["b"]}'
+        await kv.commit(Batch(deletes=frozenset({keys.unfinished("b")})))  # its session was removed
+        await check_format(kv)
+        assert (await kv.get([keys.FORMAT_KEY]))[keys.FORMAT_KEY] == b'{"format":1}'

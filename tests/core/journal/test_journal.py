@@ -49,10 +49,10 @@ async def test_an_empty_store_gets_the_format_and_a_journal_keeps_it() -> None:
 
 async def test_a_later_format_is_refused_and_nothing_is_changed() -> None:
     journal = Journal(MemoryState())
-    await journal.kv.commit(Batch({keys.FORMAT_KEY: b'{"format":2}'}))
-    with pytest.raises(NewerSchema, match=r"format 2, this SAGA knows up to 1: install a newer SAGA"):
+    await journal.kv.commit(Batch({keys.FORMAT_KEY: b'{"format":3}'}))
+    with pytest.raises(NewerSchema, match=r"format 3, this SAGA knows up to 2: install a newer SAGA"):
         await journal.open()
-    assert await everything(journal) == {("meta", "format"): b'{"format":2}'}
+    assert await everything(journal) == {("meta", "format"): b'{"format":3}'}
 
 
 @pytest.mark.parametrize("raw", [b"[]", b'{"format":"1"}', b"{}"])

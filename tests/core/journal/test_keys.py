@@ -18,6 +18,7 @@ LAYOUT: dict[str, tuple[Key, Key]] = {
     "amendment": (("s", "t", "1"), ("amend", "s", "t", "1")),
     "review": (("s", "t", "1"), ("review", "s", "t", "1")),
     "unfinished": (("s",), ("unfinished", "s")),
+    "unfinished_part": (("s", "n"), ("unfinished", "s", "n")),
     "reply": (("mina", "k", "t"), ("reply", "mina", "k", "t")),
     "beginning": (("mina", "48:k", "t"), ("begin", "mina", "48:k", "t")),
     "said": (("mina", "k", "t"), ("said", "mina", "k", "t")),
@@ -68,4 +69,5 @@ def test_what_stands_beside_a_turn_is_named_so_that_it_goes_with_it() -> None:
     }
     assert set(keys.BESIDE) == beside
     assert keys.FORMAT == 1 and keys.FORMAT_KEY == ("meta", "format") and keys.PROBE_KEY == ("meta", "probe")
+    assert keys.NEWEST == 2
     assert keys.pending_forget("letta", "s")[:1] == keys.PENDING_FORGET

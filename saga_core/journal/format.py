@@ -1,0 +1,99 @@
+"""The journal's format: a number that tells a SAGA whether it can read what is there.
+
+It is raised while turns are written in parts. A SAGA that does not know such writes would show half of one, so it has
+to refuse the journal until the write is finished or taken back. The entry names the sessions that are being written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from saga_core import codec
+from saga_core.errors import Conflict, NewerSchema, StoreCorrupt
+from saga_core.journal import keys
+from saga_core.stores import Batch, Key, StateKV
+
+_TRIES = 64
+"""How often the entry is written anew because another session's write changed it meanwhile."""
+
+
+async def check_format(kv: StateKV) -> None:
+    """Check the format, or write it into an empty store. Raises ``NewerSchema`` for a later format."""
+    raw = await _entry(kv)
+    if raw is None:
+        await kv.commit(Batch({keys.FORMAT_KEY: _written(())}), expected={keys.FORMAT_KEY: None})
+        return
+    found = _read(raw)[0]
+    if found > keys.NEWEST:
+        raise NewerSchema(
+            f"the journal in {kv.info.location or kv.info.name} has format {found}, this SAGA knows up to"
+            f" {keys.NEWEST}: install a newer SAGA or use another data directory; nothing was changed"
+        )
+    if found > keys.FORMAT:
+        await _lower(kv)
+
+
+async def begin_parts(kv: StateKV, session_id: str, puts: Mapping[Key, bytes]) -> None:
+    """Commit ``puts``, with which a write in parts begins, and raise the format."""
+    for left in range(_TRIES, 0, -1):
+        raw = await _entry(kv)
+        named = _read(raw)[1] if raw is not None else frozenset()
+        try:
+            await kv.commit(
+                Batch({**puts, keys.FORMAT_KEY: _written(named | {session_id})}), expected={keys.FORMAT_KEY: raw}
+            )
+            return
+        except Conflict:
+            if left == 1:
+                raise
+
+
+async def end_parts(kv: StateKV, session_id: str) -> None:
+    """Remove the note of a write in parts, and lower the format if no other is under way.
+
+    The note goes first, for a full disk takes that. The next start lowers what was not lowered then.
+    """
+    await kv.commit(Batch(deletes=frozenset({keys.unfinished(session_id)})))
+    await _lower(kv)
+
+
+async def _lower(kv: StateKV) -> None:
+    """Let the entry name those sessions alone that are still being written."""
+    for left in range(_TRIES, 0, -1):
+        raw = await _entry(kv)
+        named = _read(raw)[1] if raw is not None else frozenset()
+        noted = await _noted(kv, named)
+        if noted == named:
+            return
+        try:
+            await kv.commit(Batch({keys.FORMAT_KEY: _written(noted)}), expected={keys.FORMAT_KEY: raw})
+            return
+        except Conflict:
+            if left == 1:
+                raise
+
+
+async def _entry(kv: StateKV) -> bytes | None:
+    return (await kv.get([keys.FORMAT_KEY])).get(keys.FORMAT_KEY)
+
+
+async def _noted(kv: StateKV, sessions: Iterable[str]) -> frozenset[str]:
+    """Those of ``sessions`` that are being written in parts, or whose write was cut off."""
+    notes = [keys.unfinished(each) for each in sessions]
+    return frozenset(key[1] for key in await kv.get(notes)) if notes else frozenset()
+
+
+def _written(sessions: Iterable[str]) -> bytes:
+    named = sorted(sessions)
+    return codec.dumps({"format": keys.NEWEST, "unfinished": named} if named else {"format": keys.FORMAT})
+
+
+def _read(raw: bytes) -> tuple[int, frozenset[str]]:
+    plain = codec.loads(raw)
+    number = plain.get("format") if isinstance(plain, dict) else None
+    if not isinstance(number, int):
+        raise StoreCorrupt("the journal's format entry cannot be read; this data directory is not SAGA's")
+    named = plain.get("unfinished", [])
+    return number, frozenset(each for each in named if isinstance(each, str)) if isinstance(
+        named, list
+    ) else frozenset()
