@@ -8,6 +8,7 @@ import { to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Few, Part, Read, TurnLink } from "../parts/common.js";
 import { By, Correct, Said, spoken, Undo } from "../parts/correcting.js";
+import { SessionName } from "../parts/session_name.js";
 import words from "../words/now.js";
 
 export function Page({ session, params }) {
@@ -23,6 +24,7 @@ export function Page({ session, params }) {
     reload();
   };
   return html`<${Read} from=${lines}>${lines.data && html`
+    <${SessionName} session=${session} />
     <p class="hint" data-item="head" data-turn=${lines.data.turn_id}>${t("head", { n: lines.data.turn })}</p>
     ${turn && html`<p class="notice warn">${t("past", { n: lines.data.turn })} <a href=${to("now", { turn: null })}>${t("toHead")}</a></p>`}
     <${Said} said=${said} say=${say} session=${session} reload=${reload} />

@@ -89,7 +89,7 @@ export function Try({ session, turn = null, only = null }) {
     <form class="stack" onSubmit=${attempt}><label>${t("askLabel")}<input name="text" required maxlength="2000" /></label>
       <p><button class="main" data-action="try" disabled=${running}>${t("tryDo")}</button></p></form>
     <${Failed} error=${error} />
-    <div role="status" aria-live="polite">${found && html`<h3>${t("wouldTell")} <span class="tag">${t("tokens", { n: rows.reduce((sum, each) => sum + each.tokens, 0) })}</span></h3>
+    <div role="status" aria-live="polite">${found && html`${found.shown_from !== null && html`<p class="hint" data-item="shown-from">${found.shown_from > 1 ? t("shownFrom", { n: found.shown_from }) : t("shownAll")}</p>`}<h3>${t("wouldTell")} <span class="tag">${t("tokens", { n: rows.reduce((sum, each) => sum + each.tokens, 0) })}</span></h3>
       ${rows.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${rows} name="would" />`}`}</div>
   <//>`;
 }
