@@ -7,6 +7,7 @@ import { brief, Text } from "../lib/text.js";
 import { Failed, Part, Read, TurnLink, useRun } from "../parts/common.js";
 import { Correct, Said, Undo } from "../parts/correcting.js";
 import { inShort } from "../parts/events.js";
+import { Sentence } from "../parts/sentence.js";
 import now from "../words/now.js";
 import words from "../words/memories.js";
 
@@ -36,7 +37,7 @@ export function Page({ session }) {
     <div class="columns">
       <${Read} from=${changes} beside=${[memories]}>${changes.data && named && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} names=${entities.data ?? NONE} changed=${changed} />`}<//>
       <${Read} from=${curation} beside=${[memories, changes]}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} changed=${changed} />
-        <${Story} rows=${curation.data.story} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} />`}<//>
+        <${Story} rows=${curation.data.story} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} changes=${changes.data?.changes ?? []} names=${entities.data ?? NONE} />`}<//>
     </div>`;
 }
 
@@ -143,7 +144,7 @@ function Findings({ session, rows, changed }) {
     ${rows.length === 0 && html`<p class="none">${t("noFindings")}</p>`}
     <${Failed} error=${error} />
     <ul class="lines">${rows.map((each) => html`<li key=${each.key} data-item="finding"><p><${Text} value=${each.text} /></p>
-      ${each.verdict ? html`<span class="tag good">${t("verdict", { name: each.verdict })}</span>`
+      ${each.verdict ? html`<span class="tag good">${t("verdict", { name: t(`decided_${each.verdict}`) })}</span>`
         : html`<div class="actions">${["error", "deliberate"].map((verdict) => html`<button type="button" key=${verdict} data-action=${`settle-${verdict}`} disabled=${running} onClick=${() => settle(each.key, verdict)}>${t(`settle_${verdict}`)}</button>`)}</div>`}</li>`)}</ul>
   <//>`;
 }
@@ -160,13 +161,14 @@ function Added({ lore }) {
   return rows.length > 0 && html`<${Part} name="added" title=${t("lore")}><dl class="rows">${rows.map(([name, text]) => html`<div key=${name}><dt><${Text} value=${name} most=${80} /></dt><dd><${Text} value=${text} /></dd></div>`)}</dl><//>`;
 }
 
-function Reviews({ rows }) {
+function Reviews({ rows, changes, names }) {
   const t = useWords(words);
+  const made = new Map(changes.map((each) => [each.id, summed(each, names)]));
   const latest = [...rows].reverse().slice(0, MOST);
   return html`<${Part} name="reviews" title=${t("reviews")}>${rows.length === 0 && html`<p class="none">${t("noReviews")}</p>`}
     ${latest.map((each) => html`<details key=${`${each.curator} ${each.turn_id}`} data-item="review"><summary>${t("span", { first: each.since + 1, last: each.turn, name: each.curator === "rules" ? t("by_rules") : each.curator })}
       ${" "}<span class="tag good">${t("accepted", { n: each.accepted.length })}</span>${each.refused.length > 0 && html` <span class="tag warn">${t("refused", { n: each.refused.length })}</span>`}</summary>
-      ${each.notice && html`<p class="notice warn"><${Text} value=${each.notice} /></p>`}
-      <ul>${each.accepted.map((one, at) => html`<li key=${at}><${Text} value=${one.summary} most=${240} /></li>`)}
-        ${each.refused.map((one, at) => html`<li key=${`no ${at}`}><del><${Text} value=${one.summary} most=${200} /></del> <span class="hint"><${Text} value=${one.reason} /></span></li>`)}</ul></details>`)}<//>`;
+      ${each.notice && html`<p class="notice warn"><${Sentence} value=${each.notice} /></p>`}
+      <ul>${each.accepted.map((one, at) => html`<li key=${at}><${Text} value=${made.get(one.change) ?? one.summary} most=${240} /></li>`)}
+        ${each.refused.map((one, at) => html`<li key=${`no ${at}`}><del><${Text} value=${one.summary} most=${200} /></del> <span class="hint"><${Sentence} value=${one.reason} /></span></li>`)}</ul></details>`)}<//>`;
 }

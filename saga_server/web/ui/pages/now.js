@@ -8,6 +8,7 @@ import { to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Few, Part, Read, TurnLink } from "../parts/common.js";
 import { By, Correct, Said, spoken, Undo } from "../parts/correcting.js";
+import { Sentence } from "../parts/sentence.js";
 import { SessionName } from "../parts/session_name.js";
 import words from "../words/now.js";
 
@@ -51,7 +52,7 @@ function Board({ session, turn, known, problems, changed }) {
     <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} />
     <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} few=${6} add=${{ label: t("addNote"), ...forms(t).note }} />
     ${problems.length > 0 && html`<${Part} name="problems" title=${t("problems")}><p class="hint">${t("problemsHelp")}</p>
-      <${Few} rows=${[...problems].reverse()} most=${6} row=${(each, at) => html`<li key=${at} class="line"><span class="says"><${Text} value=${each.text} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`} /><//>`}
+      <${Few} rows=${[...problems].reverse()} most=${6} row=${(each, at) => html`<li key=${at} class="line"><span class="says"><${Sentence} value=${each.text} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`} /><//>`}
   </div>`;
 }
 

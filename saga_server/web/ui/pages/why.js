@@ -6,7 +6,7 @@ import { useLive } from "../lib/live.js";
 import { to } from "../lib/router.js";
 import { harmless, Text } from "../lib/text.js";
 import { Failed, Part, Read, TurnLink, useRun } from "../parts/common.js";
-import { Pieces } from "../parts/told.js";
+import { called, Pieces } from "../parts/told.js";
 import words from "../words/why.js";
 
 export function Page({ session, params }) {
@@ -36,7 +36,7 @@ function Context({ found, turn }) {
   return html`<${Part} name="told" title=${t("told", { n: turn.turn })} aside=${html`<span class="tag" data-item="tokens">${t("tokens", { n: found.tokens })}</span>`}>
     <p class="hint">${found.anew ? t("anew") : t("kept")} ${found.timings_ms.total !== undefined && t("took", { n: Math.round(found.timings_ms.total) })}</p>
     ${turn.user && html`<blockquote><p><${Text} value=${turn.user} as="span" /></p></blockquote>`}
-    ${found.late.length > 0 && html`<p class="notice warn">${t("late", { names: found.late.join(", ") })}</p>`}
+    ${found.late.length > 0 && html`<p class="notice warn">${t("late", { names: found.late.map((name) => called(t, "s_", name)).join(", ") })}</p>`}
     ${found.pieces.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${found.pieces} name="pieces" />`}
     ${found.skipped.length > 0 && html`<details data-item="skipped"><summary>${t("skipped")} (${found.skipped.length})</summary><p class="hint">${t("skippedHelp")}</p><${Pieces} rows=${found.skipped} name="left-out" /></details>`}
     ${found.pages && html`<details data-item="summary"><summary>${t("pages")}</summary><pre dir="auto" tabindex="0">${harmless(found.pages)}</pre></details>`}

@@ -33,7 +33,7 @@ function Rename({ session, was, done }) {
     run(async () => {
       const where = path`api/sessions/${session}`;
       const { data, tag } = await read(where);
-      if (data.label !== was) throw new Failure(t("nameIs", { name: data.label }), { status: 412, kind: "precondition_error" });
+      if (data.label !== was) throw new Failure(t("nameIs", { name: data.label }), { status: 412, kind: "precondition_error", own: true });
       await write("POST", where, { label }, { condition: tag });
       await done();
     });
