@@ -41,6 +41,8 @@ class Lines:
     turn: int
     turn_id: str
     player: str
+    unread: int
+    """Turns up to this one whose changes nobody reported and no model has read."""
     lines: Rows
 
 

@@ -1,5 +1,5 @@
 // Memories: what was learned and from where, what people and curators changed, what the rules noticed, the story told short.
-import { html, useState } from "../lib/dom.js";
+import { html, useEffect, useRef, useState } from "../lib/dom.js";
 import { path, read, useRead, write } from "../lib/api.js";
 import { language, useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
@@ -11,7 +11,7 @@ import { Sentence } from "../parts/sentence.js";
 import now from "../words/now.js";
 import words from "../words/memories.js";
 
-const BY = ["edit", "curation", "rules"];
+const BY = ["edit", "curation", "rules", "extraction"];
 const NONE = { entities: [], former: {} };
 const MOST = 40; // Rows of a list before one asks for more.
 
@@ -93,9 +93,23 @@ function Waiting({ session, rows, names, changed }) {
   const t = useWords(words);
   const [run, running, error] = useRun();
   const [editing, edit] = useState(null);
+  const [at, put] = useState(null);
+  const stop = useRef(false);
+  useEffect(() => () => { stop.current = true; }, []);
   const decide = (change, verdict) => run(async () => {
     const { tag } = await read(path`api/sessions/${session}/changes`);
     await write("POST", path`api/sessions/${session}/changes/${change}`, { verdict }, { condition: tag });
+    changed();
+  });
+  // Each that waits no more is refused by SAGA itself, so that nobody's decision is undone.
+  const all = () => run(async () => {
+    stop.current = false;
+    for (const [done, each] of rows.entries()) {
+      put({ done, n: rows.length });
+      if (stop.current) break;
+      await write("POST", path`api/sessions/${session}/changes/${each.id}`, { verdict: "accept" });
+    }
+    put(null);
     changed();
   });
   // Edited, it is the person's own: what was proposed is refused, and what the person wrote is remembered instead.
@@ -105,9 +119,11 @@ function Waiting({ session, rows, names, changed }) {
     if (made) await decide(each.id, "refuse");
   };
   return rows.length > 0 && html`<${Part} name="waiting" title=${t("waiting")} aside=${html`<span class="tag warn">${rows.length}</span>`}>
-    <p class="hint">${t("waitingHelp")}</p><${Failed} error=${error} />
+    <p class="hint">${t("waitingHelp")}</p>
+    ${at ? html`<p role="status">${t("deciding", at)}</p><progress aria-label=${t("waiting")} max=${at.n} value=${at.done} /><button type="button" data-action="stop-accepting" onClick=${() => { stop.current = true; }}>${t("stop")}</button>`
+      : rows.length > 1 && html`<div class="actions"><button type="button" data-action="accept-all" disabled=${running} onClick=${all}>${t("acceptAll", { n: rows.length })}</button></div>`}<${Failed} error=${error} />
     <ul class="lines">${rows.slice(0, MOST).map((each) => html`<li key=${each.id} data-item="proposal" data-name=${each.id}>
-      <div class="line"><span class="says"><${Text} value=${summed(each, names)} /><small>${each.by}</small></span><span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} /></span></div>
+      <div class="line"><span class="says"><${Text} value=${summed(each, names)} /><small>${BY.includes(each.by) ? t(`by_${each.by}`) : html`<code>${each.by}</code>`}</small></span><span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} /></span></div>
       <div class="actions"><button type="button" class="main" data-action="accept" disabled=${running} onClick=${() => decide(each.id, "accept")}>${t("accept")}</button>
         ${learned(each) && html`<button type="button" data-action="edit" aria-expanded=${editing === each.id} onClick=${() => edit(editing === each.id ? null : each.id)}>${t("edit")}</button>`}
         <button type="button" data-action="refuse" disabled=${running} onClick=${() => decide(each.id, "refuse")}>${t("refuse")}</button></div>
@@ -124,7 +140,7 @@ function Changes({ session, rows, names, changed }) {
     ${rows.length === 0 && html`<p class="none">${t("noChanges")}</p>`}
     <ul class="lines">${latest.slice(0, most).map((each) => html`<li key=${each.id} class="line long" data-item="change" data-name=${each.id} data-undone=${Boolean(each.undone)}>
       <span class="says">${each.undone ? html`<del><${Text} value=${summed(each, names)} most=${160} /></del> <span class="tag">${t("undone")}</span>` : html`<${Text} value=${summed(each, names)} most=${160} />`}
-        <small>${BY.includes(each.by) ? t(`by_${each.by}`) : each.by}</small></span>
+        <small>${BY.includes(each.by) ? t(`by_${each.by}`) : html`<code>${each.by}</code>`}</small></span>
       <span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} />
         <${Undo} session=${session} change=${each.undone ?? each.id} word=${each.undone ? t("redo") : null} about=${brief(summed(each, names))} done=${changed} /></span></li>`)}</ul>
     ${latest.length > most && html`<button type="button" data-action="more" onClick=${() => show(most + MOST)}>${t("more")}</button>`}

@@ -1,11 +1,12 @@
 // Now: what the narrator believes at the head, or at a turn. Each line is edited in place, says where it comes from, and
 // is undone if a person or a curator said it.
-import { html, useState } from "../lib/dom.js";
+import { html, useRef, useState } from "../lib/dom.js";
 import { path, useRead } from "../lib/api.js";
 import { useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
 import { to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
+import { Backfill } from "../parts/backfill.js";
 import { Few, Part, Read, TurnLink } from "../parts/common.js";
 import { By, Correct, Said, spoken, Undo } from "../parts/correcting.js";
 import { Sentence } from "../parts/sentence.js";
@@ -18,6 +19,7 @@ export function Page({ session, params }) {
   const lines = useRead(path`api/sessions/${session}/lines`, { turn });
   const state = useRead(path`api/sessions/${session}/state`, { turn });
   const [said, say] = useState(null);
+  const offered = useRef(false); // It stays in sight when it has read the last turn.
   const reload = () => Promise.all([lines.reload(), state.reload()]);
   useLive(session, reload);
   const changed = (text, change) => {
@@ -28,6 +30,7 @@ export function Page({ session, params }) {
     <${SessionName} session=${session} />
     <p class="hint" data-item="head" data-turn=${lines.data.turn_id}>${t("head", { n: lines.data.turn })}</p>
     ${turn && html`<p class="notice warn">${t("past", { n: lines.data.turn })} <a href=${to("now", { turn: null })}>${t("toHead")}</a></p>`}
+    ${(lines.data.unread > 0 || offered.current) && (offered.current = true) && html`<${Backfill} key=${`read ${turn}`} session=${session} turn=${turn} unread=${lines.data.unread} done=${reload} />`}
     <${Said} said=${said} say=${say} session=${session} reload=${reload} />
     <${Board} session=${session} turn=${turn} known=${lines.data} problems=${state.data?.problems ?? []} changed=${changed} />
   `}<//>`;
