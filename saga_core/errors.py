@@ -109,3 +109,9 @@ class OwnedElsewhere(SagaError):
             f"session {session} is played on the server {server}"
             + (f"; ask it there: {address}" if address else "; ask again in a moment")
         )
+
+
+def in_words(error: BaseException) -> str:
+    """An error as people read it: SAGA's own speak for themselves, and of any other its kind says half of it."""
+    text = str(error)
+    return text if isinstance(error, SagaError) and text else f"{type(error).__name__}: {text}"

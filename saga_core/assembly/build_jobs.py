@@ -46,6 +46,7 @@ def build_extraction(base: Foundations, bills: BackgroundBills) -> ExtractionJob
     job = ExtractionJob(
         extractor=extractor,
         automatic=automatic,
+        asks=config.extraction.review == "ask",
         at_head=automatic and config.extraction.automatic == "local",
         live=base.live,
         journal=base.journal,

@@ -9,7 +9,7 @@ from typing import Protocol
 from attrs import frozen
 
 from saga_core.background.retry import Retry
-from saga_core.errors import SagaError
+from saga_core.errors import SagaError, in_words
 
 
 @frozen
@@ -133,7 +133,7 @@ class Job:
 
     def reason(self, error: Exception) -> str:
         """Why a step failed, in words."""
-        return f"{type(error).__name__}: {error}"
+        return in_words(error)
 
     def degraded(self, session: str, reason: str) -> str:
         """The degraded mode in words, while steps fail."""

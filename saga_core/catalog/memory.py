@@ -63,7 +63,7 @@ class Memory:
     async def lines(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
         """What is believed at a turn (the active head), each line with the turn that it comes from. JSON-able.
 
-        Raises ``NotFound``.
+        ``unread`` counts the turns above whose changes nobody reported and no model has read. Raises ``NotFound``.
         """
         live = await self.directory.load(session_id)
         state = await live.state(turn or live.head)
@@ -74,6 +74,7 @@ class Memory:
             "turn": state.depth,
             "turn_id": state.turn,
             "player": state.name(state.player),
+            "unread": live.unread(state.turn),
             "lines": [shown_line(state, line, origin) for line, origin in zip(lines, origins, strict=True)],
         }
 

@@ -14,9 +14,10 @@ from saga_core.background import Supervisor
 from saga_core.billing import Account, Bill
 from saga_core.config import Settings
 from saga_core.counters import Counters
-from saga_core.errors import NotFound, StoreCorrupt, StoreError
+from saga_core.errors import BadInput, NotFound, StoreCorrupt, StoreError
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, Ledger, Removal, make_root, uproot
+from saga_core.language import clean_name
 from saga_core.model import Session, Source, Tree
 from saga_core.ports import Clock
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SilentChats
@@ -26,6 +27,8 @@ from saga_core.world import WorldLibrary
 log = logging.getLogger("saga.sessions")
 
 DAY = 86_400.0
+LONGEST_LABEL = 200
+"""Characters of a label."""
 _UNHEARD_OF = 30 * DAY
 """Silence behind the configured time from which on the clock is not believed, until somebody plays."""
 
@@ -107,6 +110,24 @@ class Sessions:
         newest = max((node.at for node in tree.nodes.values()), default=session.created)
         fleeting = await self._is_fleeting(session, tree)
         return SessionSummary(session, len(tree) - 1, tree.get(head).depth, newest, fleeting)
+
+    async def rename(self, session_id: str, label: str) -> Session:
+        """Give a session another label: requests that name it by the former one begin another session from now on.
+
+        Raises ``NotFound``, ``BadInput`` for what cannot be a label, ``Conflict`` when the owner has one of that label.
+        """
+        clean = clean_name(label)
+        if not clean or len(clean) > LONGEST_LABEL or not clean.isprintable():
+            raise BadInput(
+                f"label: {label[:80]!r} cannot name a session; give 1 to {LONGEST_LABEL} printable characters"
+            )
+        session = await self.directory.find(session_id)
+        async with self.supervisor.locks.writing(session.id):
+            live = await self.live.get(session.id)
+            if clean != live.session.label:
+                live.session = await self.journal.rename_session(live.session, clean)
+                self.counters.emit("renamed", session=session.id)
+            return live.session
 
     # -- removing ----------------------------------------------------------------------------------------------
 

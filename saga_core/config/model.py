@@ -185,6 +185,8 @@ class ExtractionConfig:
 
     automatic: Automatic = field(default="local", validator=Choice(get_args(Automatic)))
     """Whose models may be asked by themselves: those on this machine or a private network, any, or none."""
+    review: Review = field(default="auto", validator=Choice(get_args(Review)))
+    """Whether what a model read of a history that SAGA adopted or imported counts at once, or waits for a person."""
 
 
 @frozen(kw_only=True)

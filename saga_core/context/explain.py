@@ -10,11 +10,13 @@ from saga_core.context.model import Piece, TurnContext
 
 def explain_context(context: TurnContext) -> dict[str, Any]:
     """``text``, ``tokens``, the ``pages`` in front of the history, the ``pieces`` with their scores in parts, the
-    ``skipped``, the ``late``. JSON-able."""
+    ``skipped``, the ``late``; ``shown_from`` is the depth from which on the history itself showed the story, None where
+    that is not known. JSON-able."""
     return {
         "text": context.text,
         "tokens": context.tokens,
         "pages": context.pages,
+        "shown_from": None if context.missing is None else context.missing + 1,
         "pieces": _rows(context.pieces),
         "skipped": _rows(context.skipped),
         "late": list(context.late),

@@ -10,6 +10,7 @@ from saga_core.context.model import Piece
 from saga_core.context.order import SourceOrder
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, ContextSource, Given
+from saga_core.errors import in_words
 from saga_core.ports import Clock
 
 log = logging.getLogger("saga.context")
@@ -110,4 +111,4 @@ class Gathering:
         if task.cancelled():
             return "it was cancelled", None
         error = task.exception()
-        return (f"{type(error).__name__}: {error}", error) if error is not None else ("", None)
+        return (in_words(error), error) if error is not None else ("", None)

@@ -13,7 +13,7 @@ from attrs import frozen
 from cachetools import LRUCache
 
 from saga_core.context.model import ReadRequest
-from saga_core.errors import ScopeMismatch
+from saga_core.errors import ScopeMismatch, in_words
 from saga_core.language import caseless
 from saga_core.model import DEAD, Entity, Kind, WorldState
 from saga_core.ports import Embedder
@@ -308,7 +308,7 @@ class Scene:
             return None
         error = task.exception()
         if error is not None:
-            self._miss(what, f"{type(error).__name__}: {error}")
+            self._miss(what, in_words(error))
             return None
         return task.result()
 

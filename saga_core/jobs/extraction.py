@@ -25,7 +25,7 @@ from saga_core.jobs.views import ViewsJob
 from saga_core.jobs.windows import window_at
 from saga_core.journal import Journal, Wanted
 from saga_core.log_context import set_log_context
-from saga_core.model import Delta, Node, Status, TurnKind
+from saga_core.model import Delta, Node, Source, Status, TurnKind
 from saga_core.model_calls import BeforeCall, ModelCallFailed, Paid
 from saga_core.ports import UsagePart
 from saga_core.sessions import LiveSession, LiveSessions, amend
@@ -45,6 +45,7 @@ _REASON = 300
 _USELESS = 2
 WINDOWS = "extraction.windows"
 """The degraded mode in which each turn of a backfill is one call, for the model cannot read several."""
+_HISTORY = (TurnKind.ADOPTED, TurnKind.IMPORTED)
 _TOO_MUCH = (400, 413, 422)
 """Statuses by which a provider refuses a question that is too long for its model."""
 CUT = "block.cut"
@@ -64,6 +65,8 @@ class ExtractionJob(Job):
     extractor: Extractor | None
     automatic: bool = False
     """Whether nobody chose the model: then it reads replies that came without a block, and no adopted history."""
+    asks: bool = False
+    """Whether what is read of an adopted or imported history waits until a person accepts it."""
     at_head: bool = False
     """Whether a reply is read before a later request proves it: one that is swiped away costs nothing."""
     live: LiveSessions
@@ -102,7 +105,7 @@ class ExtractionJob(Job):
         """What was wanted of ``turns`` before, and which of them nobody reported."""
         known = self._backlogs[live.session.id].wanted if live.session.id in self._backlogs else {}
         wanted = {turn: known[turn] for turn in turns if turn in known}
-        fresh = [turn for turn in turns if turn not in known and turn in live.tree and _is_news(live.tree.get(turn))]
+        fresh = [turn for turn in turns if turn not in known and turn in live.tree and _is_news(live, turn)]
         read = [turn for turn in fresh if self._reads(live.tree.get(turn))]
         wanted.update((turn, Wanted(True)) for turn in read)
         if len(fresh) > len(read):
@@ -360,7 +363,13 @@ class ExtractionJob(Job):
     async def _record(self, backlog: Backlog, turn: str) -> None:
         async with self.supervisor.exclusive(backlog.session, journal=True):
             live = await self.live.get(backlog.session)
-            await amend(live, turn, backlog.read[turn], self.ids.new("a"))
+            number, delta = self.ids.new("a"), backlog.read[turn]
+            held: list[tuple[str, Delta]] = []
+            if self.asks and live.tree.get(turn).kind in _HISTORY and delta.events:
+                delta, hold = evolve(delta, id=number), self.ids.new("a")
+                held.append((hold, Delta((), Source.CURATION, id=hold, undoes=number)))
+                self.counters.add("extraction.held")
+            await amend(live, turn, delta, number, *held)
             backlog.forget(turn)
             self.views.submit(backlog.session, [turn])
         backlog.done += 1
@@ -409,9 +418,11 @@ class ExtractionJob(Job):
                     self.kick(session)
 
 
-def _is_news(node: Node) -> bool:
-    """Whether nobody reported a turn, and it did not come with a chat's file: those are read when somebody asks."""
-    return unreported(node) and node.kind is not TurnKind.IMPORTED
+def _is_news(live: LiveSession, turn: str) -> bool:
+    """Whether nobody reported a turn or read it, what waits for a person included, and it did not come with a chat's
+    file: those are read when somebody asks."""
+    node = live.tree.get(turn)
+    return unreported(node) and node.kind is not TurnKind.IMPORTED and not live.extracted(turn)
 
 
 def _turn_of(node: Node, backlog: Backlog) -> int:

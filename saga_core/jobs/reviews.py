@@ -18,7 +18,7 @@ from attrs import define, evolve, field, frozen
 from saga_core.background import DONE, Foreground, Job, Step, Supervisor, Waiting
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters
-from saga_core.errors import LeaseLost, NotFound
+from saga_core.errors import LeaseLost, NotFound, in_words
 from saga_core.ids import IdSource
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.remote_state import ForgettingJob
@@ -237,7 +237,7 @@ class ReviewsJob(Job):
         return True
 
     def _failed(self, desk: _Desk, live: LiveSession, curator: Curator, due: Due, error: Exception, tries: int) -> None:
-        name, reason = curator.info.name, f"{type(error).__name__}: {error}"[:_REASON]
+        name, reason = curator.info.name, in_words(error)[:_REASON]
         later = live.tree.get(due.turn).depth + min(2**tries, self._pace(curator).every)
         desk.failed[name] = _Failure(tries + 1, later, reason)
         self.counters.add("curation.failures")
@@ -314,7 +314,7 @@ class ReviewsJob(Job):
         except Exception as error:
             if stand_in is None:
                 raise
-            notice = f"{type(error).__name__}: {error}"[:_REASON] + f"; {stand_in.info.name} reviews instead"
+            notice = in_words(error)[:_REASON] + f"; {stand_in.info.name} reviews instead"
             self.counters.add("curation.stand_ins")
             self.counters.degrade(f"curation.{name}", notice)
             log.warning("session %s: the %s curator failed: %s", view.session, name, error, exc_info=error)

@@ -61,13 +61,23 @@ class Journal:
         if world_key not in await self.kv.get([world_key]):  # writing a large one takes 25 ms, at every new chat
             puts[world_key] = codec.encode(world)
         expected: dict[Key, bytes | None] = {keys.session(session.id): None}
+        await self._commit_named(session, puts, expected)
+
+    async def _commit_named(
+        self,
+        session: Session,
+        puts: dict[Key, bytes],
+        expected: dict[Key, bytes | None],
+        gone: frozenset[Key] = frozenset(),
+    ) -> None:
+        """Commit a session's record, and its label. ``Conflict`` when another session of the owner has that label."""
+        label = keys.label(session.owner, session.label)
         if session.label:
-            puts[keys.label(session.owner, session.label)] = codec.dumps(session.id)
-            expected[keys.label(session.owner, session.label)] = None
+            puts, expected = {**puts, label: codec.dumps(session.id)}, {**expected, label: None}
         try:
-            await self.kv.commit(Batch(puts), expected=expected)
+            await self.kv.commit(Batch(puts, gone), expected=expected)
         except Conflict as error:
-            if error.key != keys.label(session.owner, session.label):
+            if error.key != label:
                 raise
             taken = f"there is a session {session.label!r} already; choose another label, or play on in that one"
             raise Conflict(error.key, taken) from error
@@ -147,6 +157,13 @@ class Journal:
                     raise
                 unreadable(error)
         return found
+
+    async def rename_session(self, session: Session, label: str) -> Session:
+        """Give a session another label, and free the one before. ``Conflict`` when the new one is taken."""
+        renamed = evolve(session, label=label)
+        old = frozenset({keys.label(session.owner, session.label)} if session.label else ())
+        await self._commit_named(renamed, {keys.session(session.id): codec.encode(renamed)}, {}, old)
+        return renamed
 
     async def put_session(self, session: Session) -> None:
         """Replace a session's record."""

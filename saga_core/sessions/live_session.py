@@ -10,7 +10,22 @@ from attrs import define, evolve, field
 from cachetools import LRUCache
 
 from saga_core.journal import Journal
-from saga_core.model import Delta, Node, Review, Session, Source, Timeline, Tree, Turn, WorldState, fold, sharing
+from saga_core.model import (
+    Delta,
+    Node,
+    Review,
+    Session,
+    Source,
+    Status,
+    Timeline,
+    Tree,
+    Turn,
+    TurnKind,
+    WorldState,
+    fold,
+    sharing,
+    undoings,
+)
 from saga_core.projection import GraphImage, render_graph
 from saga_core.recall import LexicalIndex, LoreIndex
 from saga_core.sessions.prepared_world import PreparedWorld
@@ -166,17 +181,32 @@ class LiveSession:
         return states
 
     async def _deltas(self, turns: Sequence[str]) -> list[Delta]:
-        """The effective deltas of turns. One that was extracted is at hand; the others are read."""
+        """The effective deltas of turns. What a model reported that counts is at hand; the others are read."""
         found = {turn: self._turns[turn] for turn in turns if turn in self._turns}
-        missing = [turn for turn in turns if turn not in found and not self.extracted(turn)]
+        missing = [turn for turn in turns if turn not in found and not self._replaced(turn)]
         found |= {turn.id: turn for turn in await self.journal.turns(self.session.id, missing)}
         return [
             self.effective(found[turn]) if turn in found else Delta().amended(self.amendments[turn]) for turn in turns
         ]
 
     def extracted(self, turn: str) -> bool:
-        """Whether an extraction model reported what the turn changed."""
+        """Whether an extraction model reported what the turn changed, also if that waits for a person or was undone."""
         return any(delta.source is Source.EXTRACTION for delta in self.amendments.get(turn, ()))
+
+    def _replaced(self, turn: str) -> bool:
+        """Whether what a model reported stands for the turn's own delta."""
+        later = self.amendments.get(turn, ())
+        gone = undoings(later)
+        return any(delta.source is Source.EXTRACTION and (not delta.id or delta.id not in gone) for delta in later)
+
+    def unread(self, head: str) -> int:
+        """How many turns of the path to ``head`` nobody reported all of, nor has a model read."""
+        return sum(
+            node.status in (Status.FALLBACK, Status.CUT)
+            and node.kind not in (TurnKind.ROOT, TurnKind.SIDE)
+            and not self.extracted(node.id)
+            for node in self.tree.upwards(head)
+        )
 
     async def _base(self, turn_id: str) -> tuple[list[str], WorldState]:
         """The nearest state at hand or checkpoint above a turn, or the opening, and the turns from there to it."""

@@ -149,13 +149,15 @@ class Views:
     async def explain(self, session_id: str, turn: str | None = None, *, text: str | None = None) -> dict[str, Any]:
         """What stood in a turn's context and why, entry by entry, JSON-able. ``turn``: an id, or a timeline's name for
         its head; None for the active head. Of a turn that is no longer at hand it is read ``anew``. With ``text``: what
-        would be told if the player said this after the turn. ``NotFound``.
+        would be told if the player said this after the turn. ``shown_from`` is the depth of the first turn that the
+        chat itself showed, or is taken to show: those of the turn's own request if that is at hand. ``NotFound``.
         """
         live = await self.directory.load(session_id)
         found = turn_named(live, turn) if turn is not None else live.head
         if text is not None:
-            now = live.tree.get(found).at
-            tried = await reading_after(live, found, text, self.reader, self.shared.told, now=now)
+            own, now = self.contexts.get(found), live.tree.get(found).at
+            missing = own.missing if own is not None else None
+            tried = await reading_after(live, found, text, self.reader, self.shared.told, now=now, missing=missing)
             return {"turn": found, "anew": True, **explain_context(tried)}
         told, anew = await self._told(live, found)
         return {"turn": found, "anew": anew, **explain_context(told)}

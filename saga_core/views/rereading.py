@@ -33,10 +33,22 @@ async def reread(live: LiveSession, turn_id: str, reader: ContextReader, memorie
 
 
 async def reading_after(
-    live: LiveSession, turn_id: str, words: str, reader: ContextReader, memories: Remembering, *, now: float
+    live: LiveSession,
+    turn_id: str,
+    words: str,
+    reader: ContextReader,
+    memories: Remembering,
+    *,
+    now: float,
+    missing: int | None = None,
 ) -> TurnContext:
-    """What would be told if the player said ``words`` after ``turn_id``, at ``now``. ``NotFound``."""
+    """What would be told if the player said ``words`` after ``turn_id``, at ``now``. ``NotFound``.
+
+    The chat is taken to show the turns of the path behind the depth ``missing``, and without one ``turn_id`` alone.
+    """
     state, above = await live.state(turn_id), await live.turn(turn_id)
+    unseen = state.depth - 1 if missing is None else min(missing, state.depth - 1)
+    shown = [node.id for node in live.tree.path(turn_id) if node.depth > unseen]
     language = detect(words, live.world.language)
     context = await reader.read(
         ReadRequest(
@@ -49,11 +61,11 @@ async def reading_after(
             pinned=state,
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, turn_id),
-            shown=frozenset({turn_id}),
+            shown=frozenset(shown),
             graph=await live.image(turn_id),
             now=now,
             due=due_lines(state, language),
             memories=await memories(live, state),
         )
     )
-    return evolve(context, missing=state.depth - 1)
+    return evolve(context, missing=unseen)

@@ -71,6 +71,10 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "One session", tags=_SESSIONS,
     ),
     Endpoint(
+        "POST", _ONE, session_handlers.rename_session, parameters.RenameSession, answers.SessionRecord,
+        "Rename a session", tags=_SESSIONS, if_match=_ONE,
+    ),
+    Endpoint(
         "GET", f"{_ONE}/state", memory_handlers.show_state, parameters.AtTurn, memory_answers.State,
         "The state at a turn", tags=_MEMORY,
     ),

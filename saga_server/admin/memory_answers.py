@@ -41,6 +41,8 @@ class Lines:
     turn: int
     turn_id: str
     player: str
+    unread: int
+    """Turns up to this one whose changes nobody reported and no model has read."""
     lines: Rows
 
 
@@ -75,6 +77,8 @@ class Context:
     tokens: int
     pages: str
     """Those that stood at the beginning of the prompt; empty when it is read anew."""
+    shown_from: int | None
+    """The number of the first turn that the chat itself showed, or is taken to show; None where that is not known."""
     pieces: Rows
     skipped: Rows
     late: Sequence[str]

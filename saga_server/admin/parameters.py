@@ -88,6 +88,13 @@ class NewSession:
 
 
 @frozen
+class RenameSession(OfSession):
+    """A session's new name."""
+
+    label: str = in_body()
+
+
+@frozen
 class Cost(OfSession):
     """Whether each bill is wanted, too."""
 

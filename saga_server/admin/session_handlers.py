@@ -47,6 +47,13 @@ async def show_session(request: web.Request, asked: parameters.OfSession) -> ans
     return _summary(await sessions.summary(asked.session), Account.of(await sessions.cost(asked.session)))
 
 
+async def rename_session(request: web.Request, asked: parameters.RenameSession) -> answers.SessionRecord:
+    """Its name, for another. Requests that name it by the former one begin another session."""
+    label = read_name(asked.label, "label") or ""
+    renaming = request.app[SAGA].sessions.rename(asked.session, label)
+    return answers.SessionRecord(**_record(await to_its_end(request, renaming)))
+
+
 async def delete_session(request: web.Request, asked: parameters.OfSession) -> answers.Deleted:
     """From every store."""
     session = await request.app[SAGA].sessions.get(asked.session)

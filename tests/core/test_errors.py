@@ -5,7 +5,17 @@ from __future__ import annotations
 import inspect
 
 from saga_core import errors
-from saga_core.errors import BadInput, Closed, ConfigError, Conflict, SagaError, StoreError, UpstreamError
+from saga_core.errors import (
+    BadInput,
+    Closed,
+    ConfigError,
+    Conflict,
+    SagaError,
+    StoreError,
+    StoreUnavailable,
+    UpstreamError,
+    in_words,
+)
 
 
 def test_everything_that_is_raised_on_purpose_is_one_of_ours() -> None:
@@ -52,3 +62,9 @@ def test_a_providers_failure_is_answered_as_a_bad_gateway_unless_it_says_otherwi
         True,
         "slow down",
     )
+
+
+def test_ours_are_shown_without_the_name_of_their_class() -> None:
+    assert in_words(StoreUnavailable("the graph is away; start it")) == "the graph is away; start it"
+    assert in_words(OSError("no room")) == "OSError: no room", "of what others raise the kind says half of it"
+    assert in_words(Closed("")) == "Closed: "

@@ -265,6 +265,13 @@ async def test_why_shows_what_was_told_and_answers_for_what_was_not(
         await page.fill("[data-item=try] input", "I walk to the Brine House and look for Dorcas.")
         await page.click("[data-action=try]")
         await page.wait_for_selector("[data-item=would] [data-key='lore:The Brine House']")
+        first = told["shown_from"]
+        assert first > 1 and f"from turn {first} on" in (await visit.texts("[data-item=shown-from]"))[0]
+        keys = [
+            await each.get_attribute("data-key") or "" for each in await page.locator("[data-item=would] > li").all()
+        ]
+        turns = {each["turn_id"]: each["turn"] for each in (await visit.api(f"/api/sessions/{session}/turns"))["turns"]}
+        assert [key for key in keys if turns.get(key.removeprefix("turn:"), 0) >= first] == [], "the chat shows those"
 
 
 async def test_a_file_is_looked_at_before_it_is_taken_in(browser: Browser, played: tuple[Server, str]) -> None:

@@ -63,3 +63,22 @@ async def test_an_opening_was_told_nothing(chat: tuple[Frontend, str]) -> None:
     assert (told["text"], told["pieces"]) == ("", [])
     with pytest.raises(NotFound, match="no turn and no timeline 'none'"):
         await played.saga.views.explain(session.id, "none")
+
+
+async def test_what_the_chat_shows_is_not_told_to_words_that_are_tried(chat: tuple[Frontend, str]) -> None:
+    played, language = chat
+    assert played.last is not None
+    views, session = played.saga.views, played.last.session.id
+    words = SCENES[language][0].format(n=1)
+
+    async def tried() -> tuple[int, set[str]]:
+        found = await views.explain(session, text=words)
+        return found["shown_from"], {piece["key"] for piece in (*found["pieces"], *found["skipped"])}
+
+    own = await views.explain(session)
+    assert own["shown_from"] == 0, "this chat shows all of it"
+    told = (await tried())[1]
+    assert (await tried())[0] == 0 and not [key for key in told if key.startswith("turn:")]
+    views.contexts.clear()
+    first, told = await tried()
+    assert first == 4 and [key for key in told if key.startswith("turn:")], "of a chat that nobody knows one turn is"

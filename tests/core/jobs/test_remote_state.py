@@ -105,7 +105,8 @@ async def test_blocks_stands_in_when_the_server_is_away_and_gives_way_when_it_is
         found = await reviewed(saga, session)
         assert found["lore"] == {"바람": "분다."}
         (review,) = [each for each in found["reviews"] if each["curator"] == "blocks"]
-        assert review["notice"].startswith("letta: UpstreamError") and "blocks reviews instead" in review["notice"]
+        assert review["notice"].startswith("letta: the Letta server at ")
+        assert "blocks reviews instead" in review["notice"]
         status = await saga.status()
         assert status["curation"]["stand_ins"] == {"letta": "blocks"}
         assert "blocks reviews instead" in status["degraded"]["curation.letta"]

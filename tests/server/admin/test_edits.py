@@ -82,3 +82,18 @@ async def test_two_who_edit_do_not_undo_each_other(offline: Client) -> None:
     assert (await offline.send("DELETE", f"{where}/{one.json['change']}", headers={"If-Match": fresh})).status == 200
     odd = await offline.post("/api/drain", headers={"If-Match": tag})
     assert (odd.status, odd.error["param"]) == (400, "If-Match")
+
+
+async def test_a_session_is_renamed_under_the_condition_that_it_is_as_it_was_read(offline: Client) -> None:
+    session = await play(offline, BlockFields(location="Rope Quay"))
+    where = f"/api/sessions/{session}"
+    tag = (await offline.get(where)).headers["ETag"]
+    renamed = await offline.send("POST", where, json={"label": " The   salt road "}, headers={"If-Match": tag})
+    assert (renamed.status, renamed.json["label"], renamed.json["id"]) == (200, "The salt road", session)
+    late = await offline.send("POST", where, json={"label": "Another"}, headers={"If-Match": tag})
+    assert (late.status, late.error["type"]) == (412, "precondition_error")
+    assert (await offline.get("/api/sessions/The salt road")).json["id"] == session
+    await offline.post("/api/sessions", json={"label": "taken"})
+    assert (await offline.post(where, json={"label": "taken"})).status == 409
+    for label in ("", "\u200b", "x" * 201):
+        assert (await offline.post(where, json={"label": label})).status == 400, label

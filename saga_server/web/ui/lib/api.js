@@ -12,9 +12,9 @@ export const reachable = observable(true);
 export const locked = observable(false);
 
 export class Failure extends Error {
-  constructor(message, { status = 0, kind = "", param = null } = {}) {
+  constructor(message, { status = 0, kind = "", param = null, own = false } = {}) {
     super(message);
-    Object.assign(this, { status, kind, param });
+    Object.assign(this, { status, kind, param, own }); // `own`: in the reader's language
   }
 }
 

@@ -5,6 +5,7 @@ import { language, useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
 import { Text } from "../lib/text.js";
 import { Part, Read } from "../parts/common.js";
+import { Sentence } from "../parts/sentence.js";
 import words from "../words/bill.js";
 
 const KINDS = ["narration", "extraction", "curation"];
@@ -53,7 +54,7 @@ function Sums({ cost }) {
 function Table({ name, title, head, rows }) {
   const t = useWords(words);
   return html`<${Part} name=${name} title=${title}><div class="scroll" tabindex="0" role="region" aria-label=${title}><table><thead><tr><th scope="col">${head}</th>${["calls", "input", "read", "output", "dollars"].map((each) => html`<th key=${each} scope="col" class="number">${t(each)}</th>`)}</tr></thead>
-    <tbody>${rows.map(([first, sum]) => html`<tr key=${first}><th scope="row"><${Text} value=${first} most=${60} /></th>${["calls", "input", "read", "output"].map((each) => html`<td key=${each} class="number" data-item=${each}>${sum[each].toLocaleString(language.get())}</td>`)}
+    <tbody>${rows.map(([first, sum]) => html`<tr key=${first}><th scope="row">${name === "models" ? html`<code><${Text} value=${first} most=${60} /></code>` : first}</th>${["calls", "input", "read", "output"].map((each) => html`<td key=${each} class="number" data-item=${each}>${sum[each].toLocaleString(language.get())}</td>`)}
       <td class="number">${money(sum.dollars, t)}</td></tr>`)}</tbody></table></div><//>`;
 }
 
@@ -78,17 +79,17 @@ function Plot({ session }) {
     <div class="actions">${found.data.next && html`<button type="button" data-action="earlier" onClick=${() => put([...cursors, found.data.next])}>${t("earlier")}</button>`}
       ${cursors.length > 1 && html`<button type="button" data-action="later" onClick=${() => put(cursors.slice(0, -1))}>${t("later")}</button>`}</div>
     <details><summary>${t("table")}</summary><div class="scroll" tabindex="0" role="region" aria-label=${t("table")}><table><thead><tr><th scope="col">${t("when")}</th><th scope="col">${t("model")}</th>${["input", "read", "output", "dollars"].map((each) => html`<th key=${each} class="number" scope="col">${t(each)}</th>`)}</tr></thead>
-      <tbody>${rows.map((each) => html`<tr key=${`${each.turn} ${each.call}`} data-item="bill"><td>${new Date(each.at * 1000).toLocaleString(language.get())}</td><td><${Text} value=${each.model} most=${40} /></td>${["input", "read", "output"].map((name) => html`<td key=${name} class="number">${each[name].toLocaleString(language.get())}</td>`)}<td class="number">${money(each.dollars, t)}</td></tr>`)}</tbody></table></div></details>
+      <tbody>${rows.map((each) => html`<tr key=${`${each.turn} ${each.call}`} data-item="bill"><td>${new Date(each.at * 1000).toLocaleString(language.get())}</td><td><code><${Text} value=${each.model} most=${40} /></code></td>${["input", "read", "output"].map((name) => html`<td key=${name} class="number">${each[name].toLocaleString(language.get())}</td>`)}<td class="number">${money(each.dollars, t)}</td></tr>`)}</tbody></table></div></details>
   <//>`}<//>`;
 }
 
 function Broken({ rows }) {
   const t = useWords(words);
   return html`<${Part} name="broken" title=${t("broken")}>${rows.length === 0 && html`<p class="none">${t("noBroken")}</p>`}
-    <ul>${rows.slice(-50).map((each) => html`<li key=${each.turn}><${Text} value=${each.note} /></li>`)}</ul><//>`;
+    <ul>${rows.slice(-50).map((each) => html`<li key=${each.turn}><${Sentence} value=${each.note} /></li>`)}</ul><//>`;
 }
 
 function Pinned({ rows }) {
   const t = useWords(words);
-  return rows.length > 0 && html`<${Part} name="pinned" title=${t("pinned")}><ul>${rows.slice(-50).map((each) => html`<li key=${each.turn}>${new Date(each.at * 1000).toLocaleString(language.get())}: <${Text} value=${each.reason} /></li>`)}</ul><//>`;
+  return rows.length > 0 && html`<${Part} name="pinned" title=${t("pinned")}><ul>${rows.slice(-50).map((each) => html`<li key=${each.turn}>${new Date(each.at * 1000).toLocaleString(language.get())}: ${`p_${each.reason}` in words.en ? t(`p_${each.reason}`) : each.reason}</li>`)}</ul><//>`;
 }

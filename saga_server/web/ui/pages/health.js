@@ -6,6 +6,9 @@ import { useLive } from "../lib/live.js";
 import { to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Failed, Part, Read, useRun } from "../parts/common.js";
+import { Sentence } from "../parts/sentence.js";
+import { called } from "../parts/told.js";
+import whyWords from "../words/why.js";
 import words from "../words/health.js";
 
 export function Page() {
@@ -24,7 +27,7 @@ export function Page() {
   <div class="split"><${Doctor} /><${Settings} /></div>
   <${Log} />
   ${status.data && html`<details class="part" data-item="counters"><summary>${t("counters")}</summary>
-    <${Table} rows=${Object.entries(status.data.counters)} /></details>`}`;
+    <div lang="en"><${Table} rows=${Object.entries(status.data.counters)} /></div></details>`}`;
 }
 
 function Degraded({ status }) {
@@ -34,10 +37,10 @@ function Degraded({ status }) {
   return html`<${Part} name="degraded" title=${t("degraded")}>
     ${modes.length === 0 && status.silent.length === 0 && failed.length === 0 && html`<p class="notice good">${t("fine")}</p>`}
     ${modes.map(([name, why]) => html`<div class="notice warn" key=${name} data-item="mode" data-name=${name}>
-      <p><strong>${name}</strong></p><p><${Text} value=${why} most=${4_000} /></p></div>`)}
+      <p><code>${name}</code></p><p><${Sentence} value=${why} most=${4_000} /></p></div>`)}
     ${status.silent.map((each) => html`<div class="notice warn" key=${each.session} data-item="silent"><p><strong>${t("silent")}</strong></p>
       <p>${t("silentHelp", { n: each.replies ?? 3 })} <a href=${to("now", { session: each.session })}>${brief(each.label || each.session, 40)}</a></p></div>`)}
-    ${failed.length > 0 && html`<h3>${t("failed")}</h3><ul>${failed.map((each, at) => html`<li key=${at}><${Text} value=${each.reason ?? each} /></li>`)}</ul>`}
+    ${failed.length > 0 && html`<h3>${t("failed")}</h3><ul>${failed.map((each, at) => html`<li key=${at}><${Sentence} value=${each.reason ?? each} /></li>`)}</ul>`}
   <//>`;
 }
 
@@ -50,17 +53,18 @@ function lasting(seconds, t) {
 
 function Server({ status }) {
   const t = useWords(words);
+  const w = useWords(whyWords);
   const loop = status.loop.blocks ? `${status.loop.longest_ms} ms (${t("blocks", { n: status.loop.blocks })})` : `${status.loop.longest_ms} ms`;
-  const late = Object.entries(status.context.late ?? {}).map(([name, n]) => `${name}: ${n}`).join(", ");
+  const late = Object.entries(status.context.late ?? {}).map(([name, n]) => `${called(w, "s_", name)}: ${n}`).join(", ");
   return html`<${Part} name="server" title=${t("server")}><${Table} rows=${[
-    [t("version"), status.version], [t("uptime"), lasting(status.uptime_seconds, t)], [t("narrators"), status.narrators.join(", ")],
-    [t("openRequests"), status.open_requests], [t("loop"), loop], [t("worlds"), status.worlds.join(", ") || t("none")],
+    [t("version"), status.version], [t("uptime"), lasting(status.uptime_seconds, t)], [t("narrators"), html`<code>${status.narrators.join(", ")}</code>`],
+    [t("openRequests"), status.open_requests], [t("loop"), loop], [t("worlds"), status.worlds.length ? html`<code>${status.worlds.join(", ")}</code>` : t("none")],
     ...(late ? [[t("late"), late]] : []),
   ]} /><//>`;
 }
 
 function Table({ rows }) {
-  return html`<div class="scroll"><table><tbody>${rows.map(([name, value]) => html`<tr key=${name}><th scope="row">${name}</th><td><${Text} value=${value} /></td></tr>`)}</tbody></table></div>`;
+  return html`<div class="scroll"><table><tbody>${rows.map(([name, value]) => html`<tr key=${name}><th scope="row">${name}</th><td>${value?.type ? value : html`<${Text} value=${value} />`}</td></tr>`)}</tbody></table></div>`;
 }
 
 function Stores({ status }) {
@@ -68,10 +72,10 @@ function Stores({ status }) {
   return html`<${Part} name="stores" title=${t("stores")}><div class="scroll"><table>
     <thead><tr><th scope="col">${t("store")}</th><th scope="col">${t("engine")}</th><th scope="col">${t("health")}</th></tr></thead>
     <tbody>${Object.entries(status.stores).map(([kind, store]) => html`<tr key=${kind} data-item="store" data-name=${kind}>
-      <th scope="row">${kind}</th><td>${store.name ?? store.backend ?? ""}</td>
-      <td><span class=${`tag ${store.ok === false ? "bad" : "good"}`}>${store.ok === false ? "✗" : "✓"} <${Text} value=${store.detail ?? ""} /></span></td></tr>`)}
+      <th scope="row">${`k_${kind}` in words.en ? t(`k_${kind}`) : kind}</th><td><code>${store.name ?? store.backend ?? ""}</code></td>
+      <td><span class=${`tag ${store.ok === false ? "bad" : "good"}`}>${store.ok === false ? "✗" : "✓"} <${Sentence} value=${store.detail ?? ""} /></span></td></tr>`)}
     </tbody></table></div>
-    <p class="hint">${t("embedder")}: ${status.embedder} · ${t("tokens")}: ${status.tokens}</p><//>`;
+    <p class="hint">${t("embedder")}: <code>${status.embedder}</code> · ${t("tokens")}: <code>${status.tokens}</code></p><//>`;
 }
 
 function Jobs({ found, reload }) {
@@ -85,7 +89,7 @@ function Jobs({ found, reload }) {
     ${found.jobs.length === 0 && html`<p class="none">${t("noJobs")}</p>`}
     <${Failed} error=${error} />
     ${found.jobs.length > 0 && html`<ul class="lines">${found.jobs.slice(0, 100).map((job, at) => html`<li key=${at} class="line" data-item="job">
-      <span class="says"><strong>${job.kind}</strong> <${Text} value=${job.reason} /></span>
+      <span class="says"><strong>${`j_${job.kind}` in words.en ? t(`j_${job.kind}`) : job.kind}</strong> <${Sentence} value=${job.reason} /></span>
       <span class="from"><span class=${`tag ${job.stuck ? "bad" : ""}`}>${job.stuck ? t("stuck") : t("waiting")}</span></span></li>`)}</ul>`}
   <//>`;
 }
@@ -123,7 +127,7 @@ function Check() {
       ${at?.over && at.done === at.n && at.found.length === 0 && html`<p class="notice good" data-item="equal">${t("equal", at)}</p>`}
       ${at?.found.length > 0 && html`<p class="notice bad">${t("findings", { n: at.found.length })}</p>`}
     </div>
-    ${at && html`<ul>${at.found.slice(0, 100).map((each, number) => html`<li key=${number} data-item="finding"><${Text} value=${each.what} /> ${each.mendable && html`<span class="tag">${t("mendable")}</span>`}</li>`)}</ul>`}
+    ${at && html`<ul>${at.found.slice(0, 100).map((each, number) => html`<li key=${number} data-item="finding"><${Sentence} value=${each.what} /> ${each.mendable && html`<span class="tag">${t("mendable")}</span>`}</li>`)}</ul>`}
     <${Failed} error=${error} />
   <//>`;
 }
@@ -153,8 +157,8 @@ function Settings() {
   const reload = () => run(async () => put(await write("POST", "api/reload")));
   return html`<${Part} name="settings" title=${t("settings")} aside=${html`<button type="button" data-action="reload-settings" disabled=${running} onClick=${reload}>${t("reload")}</button>`}>
     <${Failed} error=${error} />
-    <div role="status">${found && html`<p>${found.applied.length ? t("applied", { names: found.applied.join(", ") }) : t("unchanged")}</p>
-      ${found.restart.length > 0 && html`<p class="notice warn">${t("restart", { names: found.restart.join(", ") })}</p>`}`}</div>
+    <div role="status">${found && html`<p>${found.applied.length ? html`${t("applied", { names: "" })}<code>${found.applied.join(", ")}</code>` : t("unchanged")}</p>
+      ${found.restart.length > 0 && html`<p class="notice warn">${t("restart", { names: "" })}<code>${found.restart.join(", ")}</code></p>`}`}</div>
   <//>`;
 }
 
@@ -167,7 +171,7 @@ function Doctor() {
     <p class="hint">${t("doctorHelp")}</p><${Failed} error=${error} />
     ${running && html`<progress aria-label=${t("doctor")} />`}
     <div role="status" aria-live="polite">${found && html`<p class=${`notice ${found.good ? "good" : "bad"}`} data-item="verdict">${found.good ? t("fine") : t("notFine")}</p>`}</div>
-    <ul class="lines">${(found?.found ?? []).map((each, at) => html`<li key=${at} data-item="examined" data-good=${each.good}><span class=${`tag ${each.good ? "good" : "bad"}`}>${each.good ? "✓" : "✗"} <${Text} value=${each.about} most=${60} /></span> <${Text} value=${each.text} /></li>`)}</ul>
+    <ul class="lines">${(found?.found ?? []).map((each, at) => html`<li key=${at} data-item="examined" data-good=${each.good}><span class=${`tag ${each.good ? "good" : "bad"}`}>${each.good ? "✓" : "✗"} <${Sentence} value=${each.about} most=${60} /></span> <${Sentence} value=${each.text} /></li>`)}</ul>
   <//>`;
 }
 
@@ -178,6 +182,6 @@ function Log() {
   return html`<${Part} name="log" title=${t("log")} aside=${html`<button type="button" data-action="read-log" onClick=${log.reload}>${t("readLog")}</button>`}>
     <${Read} from=${log}>${log.data && (log.data.lines.length === 0 ? html`<p class="none">${t("quiet")}</p>` : html`<ol class="log" tabindex="0" aria-label=${t("log")} role="log" data-item="lines">
       ${[...log.data.lines].reverse().map((each) => html`<li key=${each.number} data-level=${each.level}><span class="turn">${new Date(each.at * 1000).toLocaleTimeString(language.get())}</span>
-        <span class=${`tag ${each.level === "info" || each.level === "debug" ? "" : each.level === "warning" ? "warn" : "bad"}`}>${each.level}</span> <${Text} value=${each.text} /></li>`)}</ol>`)}<//>
+        <span lang="en" class=${`tag ${each.level === "info" || each.level === "debug" ? "" : each.level === "warning" ? "warn" : "bad"}`}>${each.level}</span> <${Sentence} value=${each.text} /></li>`)}</ol>`)}<//>
   <//>`;
 }

@@ -6,6 +6,7 @@ import { useLive } from "../lib/live.js";
 import { brief, Text } from "../lib/text.js";
 import { Failed, Part, Read, TurnLink, useRun } from "../parts/common.js";
 import { Correct } from "../parts/correcting.js";
+import { Sentence } from "../parts/sentence.js";
 import whyWords from "../words/why.js";
 import words from "../words/lore.js";
 import { Try } from "./why.js";
@@ -83,7 +84,7 @@ function World({ name }) {
   const shown = file ?? files.at(-1);
   return html`<${Read} from=${world}>${world.data && html`
     ${!world.data.writable && html`<p class="hint" data-item="shipped">${t("shipped")}</p>`}
-    <label>${t("file")}<select data-action="file" value=${shown} onChange=${(event) => open(event.target.value)}>${files.map((each) => html`<option key=${each} value=${each}>${each}</option>`)}</select></label>
+    <label>${t("file")}<select data-action="file" translate=${false} value=${shown} onChange=${(event) => open(event.target.value)}>${files.map((each) => html`<option key=${each} value=${each}>${each}</option>`)}</select></label>
     ${shown && html`<${Editor} key=${shown} name=${name} file=${shown} world=${world} />`}
   `}<//>`;
 }
@@ -115,14 +116,14 @@ function Editor({ name, file, world }) {
     box.current.scrollTop = (box.current.scrollHeight / lines.length) * Math.max(0, line - 4);
   };
   const problems = (found ?? world.data).problems;
-  return html`<label><span class="unseen">${file}</span><textarea class="file" rows="16" spellcheck="false" ref=${box} data-item="text" defaultValue=${world.data.files[file]} onInput=${() => mark(true)}></textarea></label>
+  return html`<label><span class="unseen" translate=${false}>${file}</span><textarea class="file" rows="16" spellcheck="false" ref=${box} data-item="text" defaultValue=${world.data.files[file]} onInput=${() => mark(true)}></textarea></label>
     <div class="actions"><button type="button" data-action="check" disabled=${running} onClick=${() => send(true)}>${t("check")}</button>
       ${world.data.writable && html`<button type="button" class="main" data-action="write" disabled=${running} onClick=${() => send(false)}>${t("write")}</button>`}
       ${edited && html`<span class="tag warn">${t("changed")}</span>`}</div>
     <${Failed} error=${error} />
     <div role="status" aria-live="polite">${found && problems.length === 0 && html`<p class="notice good">${found.dry ? t("checked") : t("wrote")}</p>`}
       ${problems.length > 0 && html`<p class="notice bad">${t("problems", { n: problems.length })}</p>`}</div>
-    <ul>${problems.map((each, at) => html`<li key=${at} data-item="problem" data-line=${each.line}><strong>${t("line", { file: each.file, n: each.line })}</strong>: <${Text} value=${each.message} />; <${Text} value=${each.remedy} />
+    <ul>${problems.map((each, at) => html`<li key=${at} data-item="problem" data-line=${each.line}><strong>${t("line", { file: each.file, n: each.line })}</strong>: <${Sentence} value=${each.message} />; <${Sentence} value=${each.remedy} />
       ${each.file === file && html`<button type="button" class="quiet" data-action="go" onClick=${() => go(each.line)}>${t("go")}</button>`}</li>`)}</ul>
-    ${(found ?? world.data).warnings.length > 0 && html`<details><summary>${t("warnings")}</summary><ul>${(found ?? world.data).warnings.map((each) => html`<li key=${each}><${Text} value=${each} /></li>`)}</ul></details>`}`;
+    ${(found ?? world.data).warnings.length > 0 && html`<details><summary>${t("warnings")}</summary><ul>${(found ?? world.data).warnings.map((each) => html`<li key=${each}><${Sentence} value=${each} /></li>`)}</ul></details>`}`;
 }

@@ -1,5 +1,5 @@
 // Memories: what was learned and from where, what people and curators changed, what the rules noticed, the story told short.
-import { html, useState } from "../lib/dom.js";
+import { html, useEffect, useRef, useState } from "../lib/dom.js";
 import { path, read, useRead, write } from "../lib/api.js";
 import { language, useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
@@ -7,10 +7,11 @@ import { brief, Text } from "../lib/text.js";
 import { Failed, Part, Read, TurnLink, useRun } from "../parts/common.js";
 import { Correct, Said, Undo } from "../parts/correcting.js";
 import { inShort } from "../parts/events.js";
+import { Sentence } from "../parts/sentence.js";
 import now from "../words/now.js";
 import words from "../words/memories.js";
 
-const BY = ["edit", "curation", "rules"];
+const BY = ["edit", "curation", "rules", "extraction"];
 const NONE = { entities: [], former: {} };
 const MOST = 40; // Rows of a list before one asks for more.
 
@@ -36,7 +37,7 @@ export function Page({ session }) {
     <div class="columns">
       <${Read} from=${changes} beside=${[memories]}>${changes.data && named && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} names=${entities.data ?? NONE} changed=${changed} />`}<//>
       <${Read} from=${curation} beside=${[memories, changes]}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} changed=${changed} />
-        <${Story} rows=${curation.data.story} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} />`}<//>
+        <${Story} rows=${curation.data.story} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} changes=${changes.data?.changes ?? []} names=${entities.data ?? NONE} />`}<//>
     </div>`;
 }
 
@@ -92,9 +93,23 @@ function Waiting({ session, rows, names, changed }) {
   const t = useWords(words);
   const [run, running, error] = useRun();
   const [editing, edit] = useState(null);
+  const [at, put] = useState(null);
+  const stop = useRef(false);
+  useEffect(() => () => { stop.current = true; }, []);
   const decide = (change, verdict) => run(async () => {
     const { tag } = await read(path`api/sessions/${session}/changes`);
     await write("POST", path`api/sessions/${session}/changes/${change}`, { verdict }, { condition: tag });
+    changed();
+  });
+  // Each that waits no more is refused by SAGA itself, so that nobody's decision is undone.
+  const all = () => run(async () => {
+    stop.current = false;
+    for (const [done, each] of rows.entries()) {
+      put({ done, n: rows.length });
+      if (stop.current) break;
+      await write("POST", path`api/sessions/${session}/changes/${each.id}`, { verdict: "accept" });
+    }
+    put(null);
     changed();
   });
   // Edited, it is the person's own: what was proposed is refused, and what the person wrote is remembered instead.
@@ -104,9 +119,11 @@ function Waiting({ session, rows, names, changed }) {
     if (made) await decide(each.id, "refuse");
   };
   return rows.length > 0 && html`<${Part} name="waiting" title=${t("waiting")} aside=${html`<span class="tag warn">${rows.length}</span>`}>
-    <p class="hint">${t("waitingHelp")}</p><${Failed} error=${error} />
+    <p class="hint">${t("waitingHelp")}</p>
+    ${at ? html`<p role="status">${t("deciding", at)}</p><progress aria-label=${t("waiting")} max=${at.n} value=${at.done} /><button type="button" data-action="stop-accepting" onClick=${() => { stop.current = true; }}>${t("stop")}</button>`
+      : rows.length > 1 && html`<div class="actions"><button type="button" data-action="accept-all" disabled=${running} onClick=${all}>${t("acceptAll", { n: rows.length })}</button></div>`}<${Failed} error=${error} />
     <ul class="lines">${rows.slice(0, MOST).map((each) => html`<li key=${each.id} data-item="proposal" data-name=${each.id}>
-      <div class="line"><span class="says"><${Text} value=${summed(each, names)} /><small>${each.by}</small></span><span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} /></span></div>
+      <div class="line"><span class="says"><${Text} value=${summed(each, names)} /><small>${BY.includes(each.by) ? t(`by_${each.by}`) : html`<code>${each.by}</code>`}</small></span><span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} /></span></div>
       <div class="actions"><button type="button" class="main" data-action="accept" disabled=${running} onClick=${() => decide(each.id, "accept")}>${t("accept")}</button>
         ${learned(each) && html`<button type="button" data-action="edit" aria-expanded=${editing === each.id} onClick=${() => edit(editing === each.id ? null : each.id)}>${t("edit")}</button>`}
         <button type="button" data-action="refuse" disabled=${running} onClick=${() => decide(each.id, "refuse")}>${t("refuse")}</button></div>
@@ -123,7 +140,7 @@ function Changes({ session, rows, names, changed }) {
     ${rows.length === 0 && html`<p class="none">${t("noChanges")}</p>`}
     <ul class="lines">${latest.slice(0, most).map((each) => html`<li key=${each.id} class="line long" data-item="change" data-name=${each.id} data-undone=${Boolean(each.undone)}>
       <span class="says">${each.undone ? html`<del><${Text} value=${summed(each, names)} most=${160} /></del> <span class="tag">${t("undone")}</span>` : html`<${Text} value=${summed(each, names)} most=${160} />`}
-        <small>${BY.includes(each.by) ? t(`by_${each.by}`) : each.by}</small></span>
+        <small>${BY.includes(each.by) ? t(`by_${each.by}`) : html`<code>${each.by}</code>`}</small></span>
       <span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} />
         <${Undo} session=${session} change=${each.undone ?? each.id} word=${each.undone ? t("redo") : null} about=${brief(summed(each, names))} done=${changed} /></span></li>`)}</ul>
     ${latest.length > most && html`<button type="button" data-action="more" onClick=${() => show(most + MOST)}>${t("more")}</button>`}
@@ -143,7 +160,7 @@ function Findings({ session, rows, changed }) {
     ${rows.length === 0 && html`<p class="none">${t("noFindings")}</p>`}
     <${Failed} error=${error} />
     <ul class="lines">${rows.map((each) => html`<li key=${each.key} data-item="finding"><p><${Text} value=${each.text} /></p>
-      ${each.verdict ? html`<span class="tag good">${t("verdict", { name: each.verdict })}</span>`
+      ${each.verdict ? html`<span class="tag good">${t("verdict", { name: t(`decided_${each.verdict}`) })}</span>`
         : html`<div class="actions">${["error", "deliberate"].map((verdict) => html`<button type="button" key=${verdict} data-action=${`settle-${verdict}`} disabled=${running} onClick=${() => settle(each.key, verdict)}>${t(`settle_${verdict}`)}</button>`)}</div>`}</li>`)}</ul>
   <//>`;
 }
@@ -160,13 +177,14 @@ function Added({ lore }) {
   return rows.length > 0 && html`<${Part} name="added" title=${t("lore")}><dl class="rows">${rows.map(([name, text]) => html`<div key=${name}><dt><${Text} value=${name} most=${80} /></dt><dd><${Text} value=${text} /></dd></div>`)}</dl><//>`;
 }
 
-function Reviews({ rows }) {
+function Reviews({ rows, changes, names }) {
   const t = useWords(words);
+  const made = new Map(changes.map((each) => [each.id, summed(each, names)]));
   const latest = [...rows].reverse().slice(0, MOST);
   return html`<${Part} name="reviews" title=${t("reviews")}>${rows.length === 0 && html`<p class="none">${t("noReviews")}</p>`}
     ${latest.map((each) => html`<details key=${`${each.curator} ${each.turn_id}`} data-item="review"><summary>${t("span", { first: each.since + 1, last: each.turn, name: each.curator === "rules" ? t("by_rules") : each.curator })}
       ${" "}<span class="tag good">${t("accepted", { n: each.accepted.length })}</span>${each.refused.length > 0 && html` <span class="tag warn">${t("refused", { n: each.refused.length })}</span>`}</summary>
-      ${each.notice && html`<p class="notice warn"><${Text} value=${each.notice} /></p>`}
-      <ul>${each.accepted.map((one, at) => html`<li key=${at}><${Text} value=${one.summary} most=${240} /></li>`)}
-        ${each.refused.map((one, at) => html`<li key=${`no ${at}`}><del><${Text} value=${one.summary} most=${200} /></del> <span class="hint"><${Text} value=${one.reason} /></span></li>`)}</ul></details>`)}<//>`;
+      ${each.notice && html`<p class="notice warn"><${Sentence} value=${each.notice} /></p>`}
+      <ul>${each.accepted.map((one, at) => html`<li key=${at}><${Text} value=${made.get(one.change) ?? one.summary} most=${240} /></li>`)}
+        ${each.refused.map((one, at) => html`<li key=${`no ${at}`}><del><${Text} value=${one.summary} most=${200} /></del> <span class="hint"><${Sentence} value=${one.reason} /></span></li>`)}</ul></details>`)}<//>`;
 }

@@ -1,13 +1,16 @@
 // Now: what the narrator believes at the head, or at a turn. Each line is edited in place, says where it comes from, and
 // is undone if a person or a curator said it.
-import { html, useState } from "../lib/dom.js";
+import { html, useRef, useState } from "../lib/dom.js";
 import { path, useRead } from "../lib/api.js";
 import { useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
 import { to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
+import { Backfill } from "../parts/backfill.js";
 import { Few, Part, Read, TurnLink } from "../parts/common.js";
 import { By, Correct, Said, spoken, Undo } from "../parts/correcting.js";
+import { Sentence } from "../parts/sentence.js";
+import { SessionName } from "../parts/session_name.js";
 import words from "../words/now.js";
 
 export function Page({ session, params }) {
@@ -16,6 +19,7 @@ export function Page({ session, params }) {
   const lines = useRead(path`api/sessions/${session}/lines`, { turn });
   const state = useRead(path`api/sessions/${session}/state`, { turn });
   const [said, say] = useState(null);
+  const offered = useRef(false); // It stays in sight when it has read the last turn.
   const reload = () => Promise.all([lines.reload(), state.reload()]);
   useLive(session, reload);
   const changed = (text, change) => {
@@ -23,8 +27,10 @@ export function Page({ session, params }) {
     reload();
   };
   return html`<${Read} from=${lines}>${lines.data && html`
+    <${SessionName} session=${session} />
     <p class="hint" data-item="head" data-turn=${lines.data.turn_id}>${t("head", { n: lines.data.turn })}</p>
     ${turn && html`<p class="notice warn">${t("past", { n: lines.data.turn })} <a href=${to("now", { turn: null })}>${t("toHead")}</a></p>`}
+    ${(lines.data.unread > 0 || offered.current) && (offered.current = true) && html`<${Backfill} key=${`read ${turn}`} session=${session} turn=${turn} unread=${lines.data.unread} done=${reload} />`}
     <${Said} said=${said} say=${say} session=${session} reload=${reload} />
     <${Board} session=${session} turn=${turn} known=${lines.data} problems=${state.data?.problems ?? []} changed=${changed} />
   `}<//>`;
@@ -49,7 +55,7 @@ function Board({ session, turn, known, problems, changed }) {
     <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} />
     <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} few=${6} add=${{ label: t("addNote"), ...forms(t).note }} />
     ${problems.length > 0 && html`<${Part} name="problems" title=${t("problems")}><p class="hint">${t("problemsHelp")}</p>
-      <${Few} rows=${[...problems].reverse()} most=${6} row=${(each, at) => html`<li key=${at} class="line"><span class="says"><${Text} value=${each.text} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`} /><//>`}
+      <${Few} rows=${[...problems].reverse()} most=${6} row=${(each, at) => html`<li key=${at} class="line"><span class="says"><${Sentence} value=${each.text} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`} /><//>`}
   </div>`;
 }
 

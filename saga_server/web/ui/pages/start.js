@@ -4,6 +4,7 @@ import { BASE, key, send, useRead } from "../lib/api.js";
 import { useWords } from "../lib/i18n.js";
 import { Text } from "../lib/text.js";
 import { Copy, Failed, Part, Read, useRun } from "../parts/common.js";
+import { Sentence } from "../parts/sentence.js";
 import words from "../words/start.js";
 
 export function Page() {
@@ -21,7 +22,7 @@ function Provider({ status }) {
   return html`<${Part} name="provider" title=${t("provider")}>
     ${offline
       ? html`<div class="notice warn"><p>${t("offline")}</p><p>${t("offlineHelp")}</p></div>`
-      : html`<p>${t("providerYes")}</p><ul>${status.narrators.map((each) => html`<li key=${each}><${Text} value=${each} /></li>`)}</ul>`}
+      : html`<p>${t("providerYes")}</p><ul>${status.narrators.map((each) => html`<li key=${each}><code><${Text} value=${each} /></code></li>`)}</ul>`}
   <//>`;
 }
 
@@ -76,7 +77,7 @@ function Test() {
       ${running && html`<p class="patience">${t("sending")}</p>`}
       ${found && html`<blockquote data-item="reply"><p><${Text} value=${found.text} as="span" /></p></blockquote>
         <p class="hint">${t("took", { n: found.ms })}</p>
-        ${found.notice && html`<p class="notice warn"><${Text} value=${found.notice} /></p>`}`}
+        ${found.notice && html`<p class="notice warn"><${Sentence} value=${found.notice} /></p>`}`}
     </div>
     <${Failed} error=${error} />
   <//>`;

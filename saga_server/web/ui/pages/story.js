@@ -7,6 +7,7 @@ import { keep, to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Copy, Failed, Part, Read, useRun } from "../parts/common.js";
 import { Lines } from "../parts/correcting.js";
+import { Sentence } from "../parts/sentence.js";
 import billing from "../words/bill.js";
 import shell from "../words/shell.js";
 import words from "../words/story.js";
@@ -106,9 +107,9 @@ function Turn({ session, id, head, changed }) {
     ${found.user && html`<h3>${t("said")}</h3><p data-item="user"><${Text} value=${found.user} as="span" /></p>`}
     <h3>${t("reply")}</h3><blockquote data-item="reply"><p><${Text} value=${found.reply} as="span" most=${900} /></p></blockquote>
     <h3>${t("changed")}</h3>
-    ${["fallback", "cut"].includes(found.status) && html`<p class="notice warn">${t("unread", { status: found.status })}</p>`}
+    ${["fallback", "cut"].includes(found.status) && html`<p class="notice warn">${t("unread", { status: t(`u_${found.status}`) })}</p>`}
     ${found.effect.length ? html`<${Lines} effect=${found.effect} />` : html`<p class="none">${t("nothing")}</p>`}
-    ${found.problems.map((each) => html`<p class="notice warn" key=${each}><${Text} value=${each} /></p>`)}
+    ${found.problems.map((each) => html`<p class="notice warn" key=${each}><${Sentence} value=${each} /></p>`)}
     <h3>${t("cost")}</h3><${Bills} bills=${found.bills} />
     ${found.beside.length > 0 && html`<h3>${t("beside")}</h3><ul class="turns">${found.beside.map((each) => html`<li key=${each.turn_id}>
       <a href=${to("story", { turn: each.turn_id })} data-action="beside" data-turn=${each.turn_id}><bdi>${brief(each.reply, 90)}</bdi></a></li>`)}</ul>`}

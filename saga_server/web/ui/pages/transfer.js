@@ -5,6 +5,7 @@ import { language, useWords } from "../lib/i18n.js";
 import { to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Failed, Part, useRun } from "../parts/common.js";
+import { Sentence } from "../parts/sentence.js";
 import words from "../words/transfer.js";
 
 export function Page({ session }) {
@@ -77,12 +78,12 @@ const TAGS = { new: "good", grown: "good", known: "", read: "" };
 function Outcome({ found }) {
   const t = useWords(words);
   return html`<ul class="lines">${found.things.map((each, at) => html`<li key=${at} data-item="thing" data-kind=${each.kind} data-state=${each.state}>
-      <div class="line"><span class="says"><strong><${Text} value=${each.title || each.what} most=${120} /></strong> <small><${Text} value=${each.what} /> · <${Text} value=${each.file} most=${120} /></small></span>
+      <div class="line"><span class="says"><strong><${Text} value=${each.title || (`k_${each.kind}` in words.en ? t(`k_${each.kind}`) : each.what)} most=${120} /></strong> <small>${`k_${each.kind}` in words.en ? t(`k_${each.kind}`) : each.what} · <${Text} value=${each.file} most=${120} /></small></span>
         <span class="from"><span class=${`tag ${TAGS[each.state]}`}>${t(each.state)}</span>${!found.dry_run && each.session && html`<a href=${to("now", { session: each.session })} data-action="open">${t("open")}</a>`}</span></div>
-      <p class="hint">${Object.entries(each.counts).map(([name, n]) => `${name}: ${n.toLocaleString(language.get())}`).join(" · ")}${each.world && ` · ${brief(each.world, 60)}`}</p>
+      <p class="hint">${Object.entries(each.counts).map(([name, n]) => `${`c_${name}` in words.en ? t(`c_${name}`) : name}: ${n.toLocaleString(language.get())}`).join(" · ")}${each.world && ` · ${brief(each.world, 60)}`}</p>
       ${each.losses.length > 0 && html`<details><summary>${t("losses", { n: each.losses.length })}</summary><ul>${each.losses.map((loss, number) => html`<li key=${number} data-item="loss"><code>${brief(loss.field, 60)}</code>${loss.count > 1 && ` ${t("times", { n: loss.count })}`}
-        <span class=${`tag ${loss.verdict === "dropped" ? "warn" : ""}`}>${loss.verdict === "dropped" ? t("dropped") : t("mapped")}</span> <${Text} value=${loss.why} />${loss.where && html` <span class="hint"><${Text} value=${loss.where} most=${80} /></span>`}</li>`)}</ul></details>`}</li>`)}</ul>
-    ${found.refused.length > 0 && html`<h3>${t("refused")}</h3><ul>${found.refused.map((each, at) => html`<li key=${at} data-item="refused"><strong><${Text} value=${each.file} most=${120} /></strong>: <${Text} value=${each.why} /></li>`)}</ul>`}`;
+        <span class=${`tag ${loss.verdict === "dropped" ? "warn" : ""}`}>${loss.verdict === "dropped" ? t("dropped") : t("mapped")}</span> <${Sentence} value=${loss.why} />${loss.where && html` <span class="hint"><${Text} value=${loss.where} most=${80} /></span>`}</li>`)}</ul></details>`}</li>`)}</ul>
+    ${found.refused.length > 0 && html`<h3>${t("refused")}</h3><ul>${found.refused.map((each, at) => html`<li key=${at} data-item="refused"><strong><${Text} value=${each.file} most=${120} /></strong>: <${Sentence} value=${each.why} /></li>`)}</ul>`}`;
 }
 
 function Export({ session }) {

@@ -6,7 +6,7 @@ import { useLive } from "../lib/live.js";
 import { to } from "../lib/router.js";
 import { harmless, Text } from "../lib/text.js";
 import { Failed, Part, Read, TurnLink, useRun } from "../parts/common.js";
-import { Pieces } from "../parts/told.js";
+import { called, Pieces } from "../parts/told.js";
 import words from "../words/why.js";
 
 export function Page({ session, params }) {
@@ -36,7 +36,7 @@ function Context({ found, turn }) {
   return html`<${Part} name="told" title=${t("told", { n: turn.turn })} aside=${html`<span class="tag" data-item="tokens">${t("tokens", { n: found.tokens })}</span>`}>
     <p class="hint">${found.anew ? t("anew") : t("kept")} ${found.timings_ms.total !== undefined && t("took", { n: Math.round(found.timings_ms.total) })}</p>
     ${turn.user && html`<blockquote><p><${Text} value=${turn.user} as="span" /></p></blockquote>`}
-    ${found.late.length > 0 && html`<p class="notice warn">${t("late", { names: found.late.join(", ") })}</p>`}
+    ${found.late.length > 0 && html`<p class="notice warn">${t("late", { names: found.late.map((name) => called(t, "s_", name)).join(", ") })}</p>`}
     ${found.pieces.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${found.pieces} name="pieces" />`}
     ${found.skipped.length > 0 && html`<details data-item="skipped"><summary>${t("skipped")} (${found.skipped.length})</summary><p class="hint">${t("skippedHelp")}</p><${Pieces} rows=${found.skipped} name="left-out" /></details>`}
     ${found.pages && html`<details data-item="summary"><summary>${t("pages")}</summary><pre dir="auto" tabindex="0">${harmless(found.pages)}</pre></details>`}
@@ -89,7 +89,7 @@ export function Try({ session, turn = null, only = null }) {
     <form class="stack" onSubmit=${attempt}><label>${t("askLabel")}<input name="text" required maxlength="2000" /></label>
       <p><button class="main" data-action="try" disabled=${running}>${t("tryDo")}</button></p></form>
     <${Failed} error=${error} />
-    <div role="status" aria-live="polite">${found && html`<h3>${t("wouldTell")} <span class="tag">${t("tokens", { n: rows.reduce((sum, each) => sum + each.tokens, 0) })}</span></h3>
+    <div role="status" aria-live="polite">${found && html`${found.shown_from !== null && html`<p class="hint" data-item="shown-from">${found.shown_from > 1 ? t("shownFrom", { n: found.shown_from }) : t("shownAll")}</p>`}<h3>${t("wouldTell")} <span class="tag">${t("tokens", { n: rows.reduce((sum, each) => sum + each.tokens, 0) })}</span></h3>
       ${rows.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${rows} name="would" />`}`}</div>
   <//>`;
 }

@@ -2,17 +2,16 @@
 import { html, useEffect, useState } from "../lib/dom.js";
 import { useWords } from "../lib/i18n.js";
 import { to } from "../lib/router.js";
-import { harmless } from "../lib/text.js";
+import { Sentence } from "./sentence.js";
 import words from "../words/shell.js";
 
 /** What went wrong, in SAGA's own words, and a button that tries again. */
 export function Failed({ error, again }) {
   const t = useWords(words);
   if (!error) return null;
-  const text = error.kind === "unreachable" ? t("unreachable") : harmless(error.message);
-  return html`<div class="notice bad" role="alert" data-item="error">
+    return html`<div class="notice bad" role="alert" data-item="error">
     ${error.status === 412 && html`<p>${t("changedMeanwhile")}</p>`}
-    <p>${text}</p>
+    <p>${error.kind === "unreachable" || error.own ? error.message || t("unreachable") : html`<${Sentence} value=${error.message} most=${4_000} />`}</p>
     ${(again || error.kind === "store_error") && html`<div class="actions">
       ${again && html`<button type="button" data-action="again" onClick=${again}>${t("again")}</button>`}
       ${error.kind === "store_error" && html`<a href=${to("health")} data-action="health">${t("toHealth")}</a>`}</div>`}

@@ -13,15 +13,46 @@ function narrowed(nodes, edges) {
   return { nodes: kept, edges: edges.filter((each) => ids.has(each.source) && ids.has(each.target)), left: ties.size - kept.length };
 }
 
-/** Where names lie at first: dagre's layers. What is tied is then drawn together from there, without chance. */
+/** Of all ties those that lead to each name first, from the names with the most ties on: a tree for each group. */
+function leading(nodes, edges) {
+  const at = new Map(nodes.map((each) => [each.id, []]));
+  for (const edge of edges) {
+    at.get(edge.source).push([edge.target, edge]);
+    at.get(edge.target).push([edge.source, edge]);
+  }
+  const reached = new Set();
+  const found = [];
+  for (const { id: first } of nodes) {
+    if (reached.has(first)) continue;
+    reached.add(first);
+    const open = [first];
+    for (const here of open) {
+      for (const [there, edge] of at.get(here)) {
+        if (reached.has(there)) continue;
+        reached.add(there);
+        open.push(there);
+        found.push(edge);
+      }
+    }
+  }
+  return found;
+}
+
+/** Where names lie at first: dagre's layers of the ties that lead to them, for with all of them it takes ten times as
+    long. What is tied is then drawn together from there, without chance. */
 function placed(dagre, nodes, edges, tall) {
-  const graph = new dagre.graphlib.Graph({ multigraph: true });
+  const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: tall ? "TB" : "LR", nodesep: 40, ranksep: 70, edgesep: 8 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const each of nodes) graph.setNode(each.id, { width: 46, height: 46 });
-  edges.forEach((each, at) => graph.setEdge(each.source, each.target, {}, String(at)));
+  for (const each of leading(nodes, edges)) graph.setEdge(each.source, each.target);
   dagre.layout(graph);
   return (id) => ({ x: graph.node(id).x, y: graph.node(id).y });
+}
+
+/** Rounds in which what is tied is drawn together: the more names, the fewer, for each round costs their square. */
+function rounds(names) {
+  return Math.max(100, Math.min(600, Math.round(30_000 / names)));
 }
 
 function colours() {
@@ -64,8 +95,9 @@ export function Graph({ nodes, edges, label, left, open, chosen }) {
           ...found.edges.map((each, number) => ({ data: { id: `tie ${number}`, source: each.source, target: each.target, kind: each.type, name: each.name, strength: each.strength, width: 1.2 + Math.min(4, Math.abs(each.strength) / 2) } })),
         ],
       });
+      const most = rounds(found.nodes.length);
       made.current.layout({
-        name: "cose", animate: false, randomize: false, fit: true, padding: 28, numIter: 600, nodeDimensionsIncludeLabels: true,
+        name: "cose", animate: false, randomize: false, fit: true, padding: 28, numIter: most, coolingFactor: 0.001 ** (1 / most), nodeDimensionsIncludeLabels: true,
         idealEdgeLength: () => 70, nodeRepulsion: () => 9_000, componentSpacing: 60, gravity: 0.6,
       }).run();
       // Drawn small, names stay as large as can be read.

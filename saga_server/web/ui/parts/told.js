@@ -5,7 +5,7 @@ import { Text } from "../lib/text.js";
 import table from "../words/why.js";
 
 /** What a source or a signal is called; its own name if the pages have no word for it yet. */
-function called(t, prefix, name) {
+export function called(t, prefix, name) {
   return `${prefix}${name}` in table.en ? t(`${prefix}${name}`) : name;
 }
 

@@ -4,23 +4,27 @@ export default {
     byKind: "By kind", kind: "Kind", calls: "Calls", input: "Tokens in", read: "of them cached", output: "Tokens out", dollars: "US dollars", narration: "narration", extraction: "extraction", curation: "curation", byModel: "By model", model: "Model",
     plot: "Turn by turn", plotHelp: "Each bar is a call: below, what the cache gave; above, what was paid in full; on top, the reply.", cached: "from the cache", full: "paid in full", reply: "the reply", table: "The same as a table", when: "When",
     broken: "Where the cache failed", noBroken: "The cache never failed.", pinned: "When the pages in the prompt changed", earlier: "Earlier", later: "Later", unknown: "not known",
+    p_first: "the first prompt", p_expired: "the cache had expired", p_cut: "the history was cut", p_curation: "a curator changed something", p_cost: "reporting the changes cost more", p_full: "the history no longer shows everything", p_turns: "as often as set",
   },
   ko: {
     total: "전체", noBills: "이 세션에는 아직 청구 내역이 없습니다.", unpriced: "호출 {n}건의 가격을 알 수 없습니다.", paid: "SAGA와 함께 지불한 금액", uncached: "캐시가 없었다면", without: "캐시와 SAGA가 없었다면", saved: "절약: {n}%", costs: "없을 때보다 더 쓴 비율: {n}%",
     byKind: "종류별", kind: "종류", calls: "호출", input: "입력 토큰", read: "그중 캐시", output: "출력 토큰", dollars: "미국 달러", narration: "내레이션", extraction: "추출", curation: "큐레이션", byModel: "모델별", model: "모델",
     plot: "턴별", plotHelp: "막대 하나가 호출 한 번입니다. 아래는 캐시에서 읽은 것, 가운데는 모두 지불한 것, 위는 응답입니다.", cached: "캐시에서", full: "모두 지불", reply: "응답", table: "표로 보기", when: "시각",
     broken: "캐시가 깨진 곳", noBroken: "캐시가 깨진 적이 없습니다.", pinned: "프롬프트의 페이지가 바뀐 때", earlier: "이전", later: "다음", unknown: "알 수 없음",
+    p_first: "첫 프롬프트", p_expired: "캐시가 만료됨", p_cut: "기록이 잘림", p_curation: "큐레이터가 내용을 바꿈", p_cost: "변경 사항을 따로 전달하는 비용이 더 커짐", p_full: "기록에 전체 이야기가 더는 들어 있지 않음", p_turns: "설정한 간격",
   },
   ja: {
     total: "合計", noBills: "このセッションにはまだ請求がありません。", unpriced: "{n} 件の呼び出しの価格が不明です。", paid: "SAGA ありで支払った額", uncached: "キャッシュなしの場合", without: "キャッシュも SAGA もない場合", saved: "節約: {n} %", costs: "ない場合より多い: {n} %",
     byKind: "種類別", kind: "種類", calls: "呼び出し", input: "入力トークン", read: "うちキャッシュ", output: "出力トークン", dollars: "米ドル", narration: "語り", extraction: "抽出", curation: "編集", byModel: "モデル別", model: "モデル",
     plot: "ターンごと", plotHelp: "棒一本が一回の呼び出しです。下はキャッシュから、中は全額支払い、上は返事です。", cached: "キャッシュから", full: "全額支払い", reply: "返事", table: "表で表示", when: "日時",
     broken: "キャッシュが壊れた所", noBroken: "キャッシュは壊れていません。", pinned: "プロンプトのページが変わった時", earlier: "前へ", later: "次へ", unknown: "不明",
+    p_first: "最初のプロンプト", p_expired: "キャッシュの期限切れ", p_cut: "履歴が切り詰められた", p_curation: "キュレーターが内容を変更", p_cost: "変更を伝え続ける費用の方が高くなった", p_full: "履歴がすべてを示さなくなった", p_turns: "設定した間隔",
   },
   zh: {
     total: "总计", noBills: "此会话还没有账单。", unpriced: "{n} 次调用的价格未知。", paid: "使用 SAGA 的花费", uncached: "没有缓存时", without: "没有缓存也没有 SAGA 时", saved: "节省：{n}%", costs: "比没有时多：{n}%",
     byKind: "按种类", kind: "种类", calls: "调用", input: "输入令牌", read: "其中缓存", output: "输出令牌", dollars: "美元", narration: "叙述", extraction: "提取", curation: "策展", byModel: "按模型", model: "模型",
     plot: "逐回合", plotHelp: "每根柱是一次调用：下方来自缓存，中间全额支付，顶部是回复。", cached: "来自缓存", full: "全额支付", reply: "回复", table: "以表格显示", when: "时间",
     broken: "缓存失效之处", noBroken: "缓存从未失效。", pinned: "提示词中的页面何时变化", earlier: "更早", later: "更晚", unknown: "未知",
+    p_first: "第一个提示词", p_expired: "缓存已过期", p_cut: "历史被截短", p_curation: "策展者更改了内容", p_cost: "继续报告变化更贵", p_full: "历史不再包含全部内容", p_turns: "到达设定的间隔",
   },
 };

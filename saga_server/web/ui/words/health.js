@@ -11,6 +11,7 @@ export default {
     made: "Made", size: "Size", place: "File", missing: "missing", turns: "Turns", settings: "Settings", reload: "Read the settings again", applied: "Applied: {names}", restart: "After the next start: {names}", unchanged: "Nothing changed.",
     counters: "Counters", late: "Sources that were late", silent: "Chats without state blocks", silentHelp: "The narrator wrote no state block in the latest replies ({n}).",
     days: "{n} d", hours: "{n} h", minutes: "{n} min", seconds: "{n} s", failed: "Turns that could not be read",
+    k_state: "journal", k_graph: "graph", k_vector: "vectors", k_cache: "pages", j_views: "views", j_embed: "vectors", j_extract: "reading a turn", j_review: "review", j_forget: "forgetting",
   },
   ko: {
     doctor: "진단", examine: "모두 살펴보기", doctorHelp: "모든 저장소와 제공자, 월드를 살펴봅니다.", notFine: "문제가 있습니다. 아래를 보세요.", log: "로그", readLog: "다시 읽기", quiet: "시작 이후 로그가 없습니다.",
@@ -24,6 +25,7 @@ export default {
     made: "시각", size: "크기", place: "파일", missing: "없어짐", turns: "턴", settings: "설정", reload: "설정 다시 읽기", applied: "적용됨: {names}", restart: "다음 시작부터: {names}", unchanged: "바뀐 것이 없습니다.",
     counters: "카운터", late: "늦은 소스", silent: "상태 블록이 없는 대화", silentHelp: "최근 응답 {n}개에 내레이터가 상태 블록을 쓰지 않았습니다.",
     days: "{n}일", hours: "{n}시간", minutes: "{n}분", seconds: "{n}초", failed: "읽지 못한 턴",
+    k_state: "저널", k_graph: "그래프", k_vector: "벡터", k_cache: "페이지", j_views: "뷰 만들기", j_embed: "벡터 만들기", j_extract: "턴 읽기", j_review: "검토", j_forget: "잊기",
   },
   ja: {
     doctor: "診断", examine: "すべて調べる", doctorHelp: "すべてのストア、プロバイダー、世界を調べます。", notFine: "問題があります。下を見てください。", log: "ログ", readLog: "読み直す", quiet: "起動してからログはありません。",
@@ -37,6 +39,7 @@ export default {
     made: "日時", size: "サイズ", place: "ファイル", missing: "なくなった", turns: "ターン", settings: "設定", reload: "設定を読み直す", applied: "適用: {names}", restart: "次回起動後: {names}", unchanged: "変更はありません。",
     counters: "カウンター", late: "遅れたソース", silent: "状態ブロックのない会話", silentHelp: "最近の返事 {n} 件でナレーターが状態ブロックを書いていません。",
     days: "{n} 日", hours: "{n} 時間", minutes: "{n} 分", seconds: "{n} 秒", failed: "読み取れなかったターン",
+    k_state: "ジャーナル", k_graph: "グラフ", k_vector: "ベクトル", k_cache: "ページ", j_views: "ビューの作成", j_embed: "ベクトルの作成", j_extract: "ターンの読み取り", j_review: "見直し", j_forget: "忘却",
   },
   zh: {
     doctor: "诊断", examine: "全部检查", doctorHelp: "检查所有存储、提供方和世界。", notFine: "有问题：见下。", log: "日志", readLog: "重新读取", quiet: "启动以来没有日志。",
@@ -50,5 +53,6 @@ export default {
     made: "时间", size: "大小", place: "文件", missing: "已丢失", turns: "回合", settings: "设置", reload: "重新读取设置", applied: "已应用：{names}", restart: "下次启动后：{names}", unchanged: "没有变化。",
     counters: "计数", late: "迟到的来源", silent: "没有状态块的聊天", silentHelp: "最近 {n} 条回复中叙述者没有写状态块。",
     days: "{n} 天", hours: "{n} 小时", minutes: "{n} 分钟", seconds: "{n} 秒", failed: "无法读取的回合",
+    k_state: "日志", k_graph: "图", k_vector: "向量", k_cache: "页面", j_views: "生成视图", j_embed: "生成向量", j_extract: "读取回合", j_review: "审阅", j_forget: "遗忘",
   },
 };

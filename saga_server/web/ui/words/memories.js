@@ -8,6 +8,8 @@ export default {
     span: "Turns {first}–{last}, by {name}", accepted: { one: "{n} accepted", other: "{n} accepted" }, refused: { one: "{n} refused", other: "{n} refused" }, story: "The story in fewer words", noStory: "Not yet: scenes are told after ten turns.",
     lore: "What play added to the lore", saved: "Changed.", version: "version {n}", expires: "until {date}", learns: "Nothing was learned yet.", more: "Older ones",
     by_rules: "SAGA’s rules",
+    decided_error: "an error", decided_deliberate: "meant so",
+    by_extraction: "read from the reply", acceptAll: "Accept all ({n})", deciding: "{done} of {n} are decided.", stop: "Stop",
   },
   ko: {
     waiting: "결정을 기다리는 제안", waitingHelp: "수락하기 전에는 아무것도 적용되지 않습니다. 그동안에도 이야기는 계속됩니다.", accept: "수락", refuse: "거부",
@@ -18,6 +20,8 @@ export default {
     span: "{first}–{last}턴, {name}", accepted: "{n}건 수락", refused: "{n}건 거부", story: "줄인 이야기", noStory: "아직 없습니다. 열 턴 뒤에 장면이 요약됩니다.",
     lore: "플레이가 로어에 더한 것", saved: "변경했습니다.", version: "버전 {n}", expires: "{date}까지", learns: "아직 배운 것이 없습니다.", more: "더 오래된 것",
     by_rules: "SAGA의 규칙",
+    decided_error: "오류", decided_deliberate: "의도한 것",
+    by_extraction: "응답에서 읽음", acceptAll: "모두 승인 ({n})", deciding: "{n}개 중 {done}개를 처리했습니다.", stop: "중지",
   },
   ja: {
     waiting: "決定待ちの提案", waitingHelp: "承認するまで何も有効になりません。その間も物語は続きます。", accept: "承認", refuse: "却下",
@@ -28,6 +32,8 @@ export default {
     span: "{first}–{last} ターン、{name}", accepted: "{n} 件採用", refused: "{n} 件却下", story: "短くした物語", noStory: "まだありません。十ターン後に場面がまとめられます。",
     lore: "プレイが設定に加えたこと", saved: "変更しました。", version: "版 {n}", expires: "{date} まで", learns: "まだ何も学んでいません。", more: "さらに古いもの",
     by_rules: "SAGA の規則",
+    decided_error: "誤り", decided_deliberate: "意図したもの",
+    by_extraction: "返事から読み取り", acceptAll: "すべて承認（{n}）", deciding: "{n} 件中 {done} 件を処理しました。", stop: "中止",
   },
   zh: {
     waiting: "等待你决定的提议", waitingHelp: "在你接受之前都不生效。故事照常继续。", accept: "接受", refuse: "拒绝",
@@ -38,5 +44,7 @@ export default {
     span: "第 {first}–{last} 回合，{name}", accepted: "接受 {n} 项", refused: "拒绝 {n} 项", story: "精简的故事", noStory: "还没有：十个回合后会概括场景。",
     lore: "游玩为设定增加的内容", saved: "已更改。", version: "版本 {n}", expires: "至 {date}", learns: "还没有学到内容。", more: "更早的",
     by_rules: "SAGA 的规则",
+    decided_error: "错误", decided_deliberate: "有意为之",
+    by_extraction: "从回复中读出", acceptAll: "全部接受（{n}）", deciding: "已处理 {n} 项中的 {done} 项。", stop: "停止",
   },
 };

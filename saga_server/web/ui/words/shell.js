@@ -14,6 +14,8 @@ export default {
     untitled: "Story of {date}", leave: "Forget the key", changedMeanwhile: "Somebody changed it meanwhile.",
     noWords: "Something went wrong in this page: {text}", toHealth: "What helps: see Health", unread: "no session can be read",
     rest: { "one": "Show {n} more", "other": "Show {n} more" },
+    unnamed: "This session has no name.", rename: "Rename", newName: "New name", nameIs: "It is called “{name}” now.",
+    renameHelp: "If a frontend names this session, for instance in its address, enter the new name there as well. The old name begins a new session.",
   },
   ko: {
     pages: "페이지", menu: "메뉴", skip: "본문으로", session: "세션", noSession: "아직 세션이 없습니다",
@@ -29,6 +31,8 @@ export default {
     untitled: "{date}의 이야기", leave: "키 지우기", changedMeanwhile: "그사이 다른 곳에서 변경되었습니다.",
     noWords: "이 페이지에서 오류가 발생했습니다: {text}", toHealth: "해결 방법은 ‘상태’ 페이지에서 확인하세요", unread: "세션을 읽을 수 없습니다",
     rest: "{n}개 더 보기",
+    unnamed: "이름 없는 세션입니다.", rename: "이름 바꾸기", newName: "새 이름", nameIs: "지금 이름은 ‘{name}’입니다.",
+    renameHelp: "프런트엔드가 주소 등에서 이 세션을 이름으로 지정하고 있다면 그쪽도 새 이름으로 고치세요. 옛 이름으로 요청하면 새 세션이 시작됩니다.",
   },
   ja: {
     pages: "ページ", menu: "メニュー", skip: "本文へ", session: "セッション", noSession: "セッションはまだありません",
@@ -44,6 +48,8 @@ export default {
     untitled: "{date} の物語", leave: "キーを消去", changedMeanwhile: "その間に変更されました。",
     noWords: "このページでエラーが発生しました: {text}", toHealth: "対処方法は「状態」ページへ", unread: "セッションを読めません",
     rest: "さらに {n} 件を表示",
+    unnamed: "名前のないセッションです。", rename: "名前を変更", newName: "新しい名前", nameIs: "現在の名前は「{name}」です。",
+    renameHelp: "フロントエンドがアドレスなどでこのセッションを名前で指定している場合は、そちらも新しい名前に変えてください。以前の名前で送ると、新しいセッションが始まります。",
   },
   zh: {
     pages: "页面", menu: "菜单", skip: "跳到正文", session: "会话", noSession: "还没有会话",
@@ -59,5 +65,7 @@ export default {
     untitled: "{date} 的故事", leave: "清除密钥", changedMeanwhile: "在此期间内容已被更改。",
     noWords: "此页面出错：{text}", toHealth: "解决办法见“健康”页面", unread: "无法读取会话",
     rest: "再显示 {n} 项",
+    unnamed: "此会话没有名称。", rename: "重命名", newName: "新名称", nameIs: "现在的名称是“{name}”。",
+    renameHelp: "如果前端以名称指定此会话（例如写在地址里），请在那里也改成新名称。用旧名称发送请求会开始新的会话。",
   },
 };

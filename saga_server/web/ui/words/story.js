@@ -13,6 +13,7 @@ export default {
     playHelp: "In your frontend, go back to this reply, or open the chat that ends with it, and write on. SAGA recognises the place by itself: everything is as it was here.",
     playGone: "Is that chat gone? Take it from here:",
     playChat: "Download the chat up to here (SillyTavern)",
+    u_fallback: "the narrator reported nothing", u_cut: "the report was cut off",
   },
   ko: {
     tree: "이야기 트리", all: "{n}개 턴", span: "{first}–{last}턴", one: "{first}턴", swipes: "스와이프 {n}개",
@@ -28,6 +29,7 @@ export default {
     playHelp: "프런트엔드에서 이 응답으로 돌아가거나 이 응답으로 끝나는 채팅을 열어 이어서 쓰세요. SAGA가 위치를 알아보고, 모든 것이 이때와 같아집니다.",
     playGone: "그 채팅이 없어졌나요? 여기서 받으세요:",
     playChat: "여기까지의 채팅 받기 (SillyTavern)",
+    u_fallback: "내레이터가 아무것도 보고하지 않음", u_cut: "보고가 중간에 잘림",
   },
   ja: {
     tree: "物語の木", all: "{n} ターン", span: "{first}–{last} ターン", one: "{first} ターン", swipes: "スワイプ {n} 件",
@@ -43,6 +45,7 @@ export default {
     playHelp: "フロントエンドでこの返事に戻るか、この返事で終わるチャットを開いて続きを書いてください。SAGA が場所を見つけ、すべてがこのときの状態になります。",
     playGone: "そのチャットがもうない場合はこちら:",
     playChat: "ここまでのチャットを保存（SillyTavern）",
+    u_fallback: "ナレーターの報告がありません", u_cut: "報告が途中で切れました",
   },
   zh: {
     tree: "故事树", all: "{n} 个回合", span: "第 {first}–{last} 回合", one: "第 {first} 回合", swipes: "{n} 次重掷",
@@ -58,5 +61,6 @@ export default {
     playHelp: "在前端回到这条回复，或打开以它结尾的聊天，继续写即可。SAGA 会自行认出位置，一切都与此时相同。",
     playGone: "聊天已经不在了？可以从这里取回：",
     playChat: "下载到此为止的聊天（SillyTavern）",
+    u_fallback: "叙述者没有报告", u_cut: "报告不完整",
   },
 };

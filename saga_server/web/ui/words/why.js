@@ -12,6 +12,8 @@ const en = {
   kind_page: "summary",
   reason_unknown: "Nothing in the scene led to it. Whether the chat itself showed that turn is no longer known.",
   pages: "The summary at the beginning of the prompt",
+  shownFrom: "What the chat itself shows is not told again; here it is taken to show the story from turn {n} on.",
+  shownAll: "What the chat itself shows is not told again; here it is taken to show the whole story.",
 };
 const ko = {
   told: "{n}턴 전에 내레이터에게 전달된 내용", anew: "바로 위 응답만 보이는 채팅을 가정해 다시 계산했습니다. 보낸 내용은 SAGA를 시작한 뒤의 최근 턴만 보관합니다.", kept: "내레이터에게 보낸 그대로입니다.",
@@ -27,6 +29,8 @@ const ko = {
   kind_page: "요약",
   reason_unknown: "장면에서 이것으로 이어지는 것이 없었습니다. 채팅 기록에 그 턴이 있었는지는 이제 알 수 없습니다.",
   pages: "프롬프트 앞부분의 요약",
+  shownFrom: "채팅 기록에 보이는 내용은 다시 전달하지 않습니다. 여기서는 {n}턴부터 채팅에 보인다고 가정했습니다.",
+  shownAll: "채팅 기록에 보이는 내용은 다시 전달하지 않습니다. 여기서는 이야기 전체가 채팅에 보인다고 가정했습니다.",
 };
 const ja = {
   told: "{n} ターンの前にナレーターに伝えられたこと", anew: "直前の返事だけがあるチャットを想定して計算し直しました。送った内容は、SAGA の起動後の直近のターンだけ保持します。", kept: "ナレーターに送ったままです。",
@@ -42,6 +46,8 @@ const ja = {
   kind_page: "要約",
   reason_unknown: "場面にこれへつながるものがありませんでした。チャットの履歴にそのターンがあったかは、もう分かりません。",
   pages: "プロンプト冒頭の要約",
+  shownFrom: "チャットの履歴に見えている内容は、あらためて伝えません。ここでは {n} ターン以降が履歴に見えているものとしています。",
+  shownAll: "チャットの履歴に見えている内容は、あらためて伝えません。ここでは物語の全体が履歴に見えているものとしています。",
 };
 const zh = {
   told: "第 {n} 回合之前告知叙述者的内容", anew: "假设聊天只包含上一条回复而重新计算：发送的内容只保留 SAGA 启动后的最近回合。", kept: "与发送给叙述者的相同。",
@@ -57,5 +63,7 @@ const zh = {
   kind_page: "概要",
   reason_unknown: "场景中没有任何线索指向它。聊天记录里当时是否有那个回合，现在已无从得知。",
   pages: "提示开头的概要",
+  shownFrom: "聊天记录里已有的内容不会再次告知。这里假设聊天记录包含第 {n} 回合及之后的内容。",
+  shownAll: "聊天记录里已有的内容不会再次告知。这里假设聊天记录包含整个故事。",
 };
 export default { en, ko, ja, zh };

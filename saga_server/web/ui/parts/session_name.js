@@ -1,0 +1,47 @@
+// What the session is called, and giving it another name.
+import { html, useEffect, useRef, useState } from "../lib/dom.js";
+import { Failure, path, read, useRead, write } from "../lib/api.js";
+import { useWords } from "../lib/i18n.js";
+import { useLive } from "../lib/live.js";
+import { Text } from "../lib/text.js";
+import { Failed, useRun } from "./common.js";
+import words from "../words/shell.js";
+
+export function SessionName({ session }) {
+  const t = useWords(words);
+  const known = useRead(path`api/sessions/${session}`);
+  const [editing, edit] = useState(null); // The name that was there when the form was opened.
+  useLive(session, known.reload);
+  const label = known.data?.label ?? "";
+  const done = async () => {
+    edit(null);
+    await known.reload();
+  };
+  return known.data && html`<div class="line" data-item="session-name"><span class="says">${label ? html`<strong><${Text} value=${label} most=${120} /></strong>` : html`<span class="none">${t("unnamed")}</span>`}</span>
+      <span class="from"><button type="button" class="quiet" data-action="rename-session" aria-expanded=${editing !== null} onClick=${() => edit(editing === null ? label : null)}>${t("rename")}</button></span></div>
+    ${editing !== null && html`<${Rename} session=${session} was=${editing} done=${done} />`}`;
+}
+
+function Rename({ session, was, done }) {
+  const t = useWords(words);
+  const [run, running, error] = useRun();
+  const box = useRef(null);
+  useEffect(() => box.current.focus(), []);
+  const rename = (event) => {
+    event.preventDefault();
+    const label = box.current.value;
+    run(async () => {
+      const where = path`api/sessions/${session}`;
+      const { data, tag } = await read(where);
+      if (data.label !== was) throw new Failure(t("nameIs", { name: data.label }), { status: 412, kind: "precondition_error", own: true });
+      await write("POST", where, { label }, { condition: tag });
+      await done();
+    });
+  };
+  return html`<form class="edit stack" onSubmit=${rename} onKeyDown=${(event) => event.key === "Escape" && done()} data-item="rename-session">
+    <label>${t("newName")}<input name="label" required maxlength="200" autocomplete="off" defaultValue=${was} ref=${box} /></label>
+    ${was && html`<p class="hint">${t("renameHelp")}</p>`}
+    <${Failed} error=${error} />
+    <div class="actions"><button class="main" data-action="save" disabled=${running}>${t("save")}</button>
+      <button type="button" data-action="cancel" onClick=${done}>${t("cancel")}</button></div></form>`;
+}

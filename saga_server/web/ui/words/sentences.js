@@ -1,0 +1,48 @@
+// Sentences of the engine, as it writes them in English, and the same in the other languages. Behind each `{name}` the
+// engine has a value; a test compares the English ones with those that the engine writes.
+export default {
+  en: {
+    unknownId: "unknown id {id}", ofKind: "{name} is of kind {kind}, not {wanted}", deadMoved: "{who} is dead and moved to {place}", noHp: "{who} has no hit points; a change of {amount} is left out",
+    notOwned: "{who} does not have {item} and cannot lose it", tooFew: "{who} has {n} of {item} and cannot lose {wanted}", noQuantity: "a quantity of {n} {item} is no quantity", deadMet: "{who} is dead and was met again",
+    notThere: "{who} was not there to part from", itself: "{who} has no relation to itself", noRemark: "turn {turn} has no remark {text} among the latest {n}", noFinding: "there is no finding {key} to settle",
+    notScheduled: "{event} is not scheduled", noMemory: "there is no memory {record}", notOne: "{gone} and {into} cannot be one", playerInto: "{gone} is the player and cannot go into {into}; merge the other way round",
+    ownAlready: "{name} is an entity of its own already", noOtherName: "{who} has no other name {name}", playerForgotten: "{who} is the player and cannot be forgotten",
+    notClosed: "the block is not closed", tooLong: "the block has {n} characters; the first {most} are read", lastLine: "the last line is cut and was dropped: {text}", moreProblems: "and {n} more problems", empty: "the block is empty",
+    thinking: "the only state block is inside the thinking", noBlock: "there is no state block", several: "there are {n} state blocks; the last counts", stray: "a line that states no field: {text}", unknownField: "an unknown field: {name}",
+    strayValue: "a value that states no field: {text}", twice: "{field}: said twice, differently", cut: "{field}: cut off", loose: "the state block has no fence of its own",
+    tooShort: "the reply ended at its length limit, and the block stands last: allow longer replies (max_tokens)", ofBlock: "state block: {rest}", ofModel: "extraction: {rest}",
+  },
+  ko: {
+    unknownId: "알 수 없는 ID: {id}", ofKind: "‘{name}’의 종류가 다릅니다({kind}). {wanted}이어야 합니다.", deadMoved: "‘{who}’: 죽었는데 ‘{place}’(으)로 이동했다고 보고됨", noHp: "‘{who}’: 체력이 정해지지 않아 {amount} 변화를 반영하지 않음",
+    notOwned: "‘{who}’: 가지고 있지 않은 ‘{item}’을(를) 잃었다고 보고됨", tooFew: "‘{who}’: ‘{item}’이(가) {n}개뿐이라 {wanted}개를 잃을 수 없음", noQuantity: "‘{item}’: {n}은(는) 수량이 될 수 없음", deadMet: "‘{who}’: 죽었는데 다시 만났다고 보고됨",
+    notThere: "‘{who}’: 함께 있지 않았는데 헤어졌다고 보고됨", itself: "‘{who}’: 자기 자신과의 관계는 만들 수 없음", noRemark: "{turn}턴의 메모 ‘{text}’은(는) 최근 메모 {n}개 안에 없음", noFinding: "판정할 모순 {key}이(가) 없음",
+    notScheduled: "‘{event}’: 예정된 일이 아님", noMemory: "기억 {record}이(가) 없음", notOne: "‘{gone}’과(와) ‘{into}’은(는) 하나로 합칠 수 없음", playerInto: "‘{gone}’은(는) 플레이어이므로 ‘{into}’에 합칠 수 없음. 반대 방향으로 합치세요.",
+    ownAlready: "‘{name}’은(는) 이미 따로 있음", noOtherName: "‘{who}’에게는 ‘{name}’(이)라는 다른 이름이 없음", playerForgotten: "‘{who}’은(는) 플레이어이므로 잊을 수 없음",
+    notClosed: "블록이 닫히지 않음", tooLong: "블록이 {n}자여서 앞의 {most}자만 읽음", lastLine: "마지막 줄이 잘려서 버림: {text}", moreProblems: "그 밖에 문제 {n}건", empty: "블록이 비어 있음",
+    thinking: "상태 블록이 생각 부분에만 있음", noBlock: "상태 블록이 없음", several: "상태 블록이 {n}개여서 마지막 것을 사용함", stray: "어느 항목인지 알 수 없는 줄: {text}", unknownField: "모르는 항목: {name}",
+    strayValue: "어느 항목인지 알 수 없는 값: {text}", twice: "{field}: 서로 다른 값이 두 번 나옴", cut: "{field}: 중간에 잘림", loose: "상태 블록이 별도의 코드 블록으로 감싸여 있지 않음",
+    tooShort: "응답이 길이 제한에서 끝나 맨 뒤의 블록이 잘렸습니다. 응답 길이(max_tokens)를 늘리세요.", ofBlock: "상태 블록: {rest}", ofModel: "추출: {rest}",
+  },
+  ja: {
+    unknownId: "不明な ID: {id}", ofKind: "「{name}」の種類は {kind} で、{wanted} ではありません", deadMoved: "「{who}」: 死亡しているのに「{place}」へ移動したという報告", noHp: "「{who}」: 体力が設定されていないため、{amount} の変化は反映しません",
+    notOwned: "「{who}」: 持っていない「{item}」を失ったという報告", tooFew: "「{who}」: 「{item}」は {n} 個しかなく、{wanted} 個は失えません", noQuantity: "「{item}」: {n} は数量になりません", deadMet: "「{who}」: 死亡しているのに再会したという報告",
+    notThere: "「{who}」: その場にいないのに別れたという報告", itself: "「{who}」: 自分自身との関係は作れません", noRemark: "{turn} ターンのメモ「{text}」は最新 {n} 件の中にありません", noFinding: "判定する矛盾 {key} がありません",
+    notScheduled: "「{event}」は予定にありません", noMemory: "記憶 {record} がありません", notOne: "「{gone}」と「{into}」は一つにできません", playerInto: "「{gone}」はプレイヤーなので「{into}」に統合できません。逆向きに統合してください。",
+    ownAlready: "「{name}」はすでに独立して存在します", noOtherName: "「{who}」に「{name}」という別名はありません", playerForgotten: "「{who}」はプレイヤーなので忘れられません",
+    notClosed: "ブロックが閉じていません", tooLong: "ブロックが {n} 文字あるため、先頭の {most} 文字だけを読みました", lastLine: "最後の行が途中で切れていたため捨てました: {text}", moreProblems: "ほかに問題が {n} 件", empty: "ブロックが空です",
+    thinking: "状態ブロックが思考の中にしかありません", noBlock: "状態ブロックがありません", several: "状態ブロックが {n} 個あり、最後のものを使いました", stray: "どの項目か分からない行: {text}", unknownField: "不明な項目: {name}",
+    strayValue: "どの項目か分からない値: {text}", twice: "{field}: 異なる値が二度書かれています", cut: "{field}: 途中で切れています", loose: "状態ブロックが独立したコードブロックで囲まれていません",
+    tooShort: "返事が長さの上限で終わり、末尾のブロックが切れました。返事の長さ（max_tokens）を増やしてください。", ofBlock: "状態ブロック: {rest}", ofModel: "抽出: {rest}",
+  },
+  zh: {
+    unknownId: "未知的 ID：{id}", ofKind: "“{name}”的种类是 {kind}，不是 {wanted}", deadMoved: "“{who}”：已死，却被报告移动到“{place}”", noHp: "“{who}”：没有设定生命值，{amount} 的变化未采用",
+    notOwned: "“{who}”：没有“{item}”，不可能失去", tooFew: "“{who}”：只有 {n} 个“{item}”，不可能失去 {wanted} 个", noQuantity: "“{item}”：{n} 不能作为数量", deadMet: "“{who}”：已死，却被报告再次遇见",
+    notThere: "“{who}”：不在场，却被报告离开", itself: "“{who}”：不能与自己建立关系", noRemark: "第 {turn} 回合的备注“{text}”不在最近 {n} 条之中", noFinding: "没有可裁定的矛盾 {key}",
+    notScheduled: "“{event}”不在计划中", noMemory: "没有记忆 {record}", notOne: "“{gone}”与“{into}”不能合为一个", playerInto: "“{gone}”是玩家，不能并入“{into}”；请反向合并。",
+    ownAlready: "“{name}”已经单独存在", noOtherName: "“{who}”没有别名“{name}”", playerForgotten: "“{who}”是玩家，不能忘记",
+    notClosed: "区块没有结束", tooLong: "区块有 {n} 个字符，只读取了前 {most} 个", lastLine: "最后一行不完整，已舍弃：{text}", moreProblems: "另有 {n} 个问题", empty: "区块为空",
+    thinking: "状态块只出现在思考部分", noBlock: "没有状态块", several: "有 {n} 个状态块，采用最后一个", stray: "不知属于哪一项的行：{text}", unknownField: "未知的项目：{name}",
+    strayValue: "不知属于哪一项的值：{text}", twice: "{field}：出现两次且不一致", cut: "{field}：不完整", loose: "状态块没有单独用代码块括起来",
+    tooShort: "回复到达长度上限而中断，末尾的状态块不完整。请允许更长的回复（max_tokens）。", ofBlock: "状态块：{rest}", ofModel: "提取：{rest}",
+  },
+};
