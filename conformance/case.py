@@ -168,7 +168,8 @@ class Case:
 
     def run(self, made: Coroutine[Any, Any, Any]) -> Any:
         """What ``made`` gives, for checks that are no coroutines."""
-        return self.runner.run(made)
+        # Not by the runner: it sets a signal handler each time, which takes as long as many a call.
+        return self.runner.get_loop().run_until_complete(made)
 
     async def close(self) -> None:
         """Close what was opened, the last first."""
