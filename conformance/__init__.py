@@ -14,7 +14,7 @@ from conformance.report import Outcome, Report, Status, Verdict
 from conformance.runner import run
 from saga_core.capabilities import Capability
 
-CONTRACT_VERSION = "1.2"
+CONTRACT_VERSION = "1.3"
 """The version of the clauses in ``conformance/spec``. The second number grows when one is added or made stricter."""
 
 

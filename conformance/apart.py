@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterable
 from random import SystemRandom
 from typing import Any
@@ -40,6 +42,11 @@ class _Worker:
         answers, theirs = os.pipe()
         environ = {name: value for name, value in os.environ.items() if not name.startswith(_TELLING)}
         environ["PYTHONPATH"] = os.pathsep.join(part or os.curdir for part in sys.path)
+        self.compiled = tempfile.TemporaryDirectory(prefix=secrets.token_hex(4), ignore_cleanup_errors=True)
+        if sys.dont_write_bytecode:
+            # Some forty processes open a store: each would compile the engine and the suite anew.
+            environ.pop("PYTHONDONTWRITEBYTECODE", None)
+            environ["PYTHONPYCACHEPREFIX"] = self.compiled.name
         flags = ["-O"] if sys.flags.optimize else []
         command = [
             sys.executable,
@@ -86,6 +93,7 @@ class _Worker:
             self.process.kill()
             self.process.wait()
         self.answers.close()
+        self.compiled.cleanup()  # whatever a harness has left running may still write there
 
 
 def _harness(claims: dict[str, Any]) -> Harness:

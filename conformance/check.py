@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from conformance.spec import KINDS, Clause, clauses
 from saga_core.capabilities import Capability
@@ -42,6 +42,8 @@ class Check:
     """Capabilities with which it has nothing to say."""
     search: bool = False
     """A long random search over several clauses rather than an example of one."""
+    durable: tuple[str, ...] = ()
+    """Clauses that it is about besides, where the store is durable: it opens again what it has written."""
 
     @property
     def extended(self) -> bool:
@@ -57,14 +59,22 @@ class Check:
         """Whether it is part of the suite for such a store, run or "not provided"."""
         return kind in self.kinds and not self.unless & provides
 
+    def of(self, provides: frozenset[Capability]) -> Check:
+        """The check as it is for a store with these capabilities."""
+        return evolve(self, clauses=(*self.clauses, *self.durable)) if Capability.DURABLE in provides else self
+
 
 _checks: dict[str, Check] = {}
 
 
 def check(
-    *names: str, kinds: tuple[str, ...] = (), given: tuple[Capability, ...] = (), search: bool = False
+    *names: str,
+    kinds: tuple[str, ...] = (),
+    given: tuple[Capability, ...] = (),
+    search: bool = False,
+    durable: tuple[str, ...] = (),
 ) -> Callable[[Run], Run]:
-    """Register the decorated function as the check of the clauses ``names``.
+    """Register the decorated function as the check of the clauses ``names``, and of ``durable`` for durable stores.
 
     Kinds and capabilities are those of the clauses; ``kinds`` narrows them, ``given`` adds to them.
     """
@@ -82,6 +92,7 @@ def check(
             | ({part.given for part in about if part.given is not None} if not search else set()),
             unless=frozenset(part.unless for part in about if part.unless is not None) if not search else frozenset(),
             search=search,
+            durable=durable,
         )
         if found.id in _checks:
             raise RuntimeError(f"two checks have the id {found.id}")

@@ -174,7 +174,8 @@ def suite_problems() -> tuple[str, ...]:
     tied = {name for check in registered() if not check.search for name in check.clauses}
     problems = [f"clause {name} has no check of its own" for name in clauses() if name not in tied]
     for check in registered():
-        problems += [f"check {check.id} names the unknown clause {n}" for n in check.clauses if n not in clauses()]
+        named = (*check.clauses, *check.durable)
+        problems += [f"check {check.id} names the unknown clause {n}" for n in named if n not in clauses()]
     return tuple(problems)
 
 
@@ -239,7 +240,7 @@ def _lacking(data: dict[str, Any], outcomes: Sequence[Outcome]) -> list[Outcome]
     provides = frozenset(Capability(name) for name in data["provides"])
     return [
         Outcome(check.id, check.clauses, Status.NOT_RUN, extended=check.extended, must=check.must)
-        for check in registered()
+        for check in (found.of(provides) for found in registered())
         if check.id not in known and check.concerns(data["kind"], provides)
     ]
 

@@ -28,7 +28,8 @@ _PATIENCE = 300.0
 
 def applicable(harness: Harness) -> tuple[Check, ...]:
     """The checks that concern such a store: run, or "not provided"."""
-    return tuple(found for found in registered() if found.concerns(harness.kind, harness.provides))
+    concerned = (found for found in registered() if found.concerns(harness.kind, harness.provides))
+    return tuple(found.of(harness.provides) for found in concerned)
 
 
 def check_choice(profile: str, only: Iterable[str]) -> frozenset[str]:
@@ -36,7 +37,7 @@ def check_choice(profile: str, only: Iterable[str]) -> frozenset[str]:
     if profile not in PROFILES:
         raise BadInput(f"profile: {profile!r}; there are {', '.join(PROFILES)}")
     chosen = frozenset(only)
-    known = {name for found in registered() for name in (found.id, *found.clauses)}
+    known = {name for found in registered() for name in (found.id, *found.clauses, *found.durable)}
     for name in chosen - known:
         raise BadInput(f"only: no clause or check {name!r}")
     return chosen

@@ -54,7 +54,7 @@ def main(place: str, profile: str, seed: int, runs: int, answers: int) -> None:
             asked = json.loads(line)
             canary = asked.get("canary")
             found = CANARIES[canary][0] if canary else harness
-            check = checks[CANARIES[canary][1] if canary else asked["check"]]
+            check = checks[CANARIES[canary][1] if canary else asked["check"]].of(found.provides)
             outcome = repeated(found, check, profile=profile, seed=seed, runs=1 if canary else runs)
             say(outcome=asdict(outcome), code=code_digest())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from time import perf_counter
 from typing import Any
 
 from conformance.calls import Call, Refused, answer, call, typed
@@ -257,48 +256,6 @@ def _strange(kind: str) -> list[Call]:
         *(call("drop", value) for value in bad),
         *(call("write", value, pages("x")) for value in bad),
     ]
-
-
-STALL = 0.15
-"""Seconds that the loop may stand still. Another process may take the processor once; thrice in a row it does not."""
-
-
-@check("L-8")
-async def the_loop_runs_on(case: Case) -> None:
-    worst: list[float] = []
-    for attempt in range(3):
-        store = case.store if attempt == 0 else await case.open(f"again-{attempt}")
-        gap, made = await _largest_gap(store, case.harness.kind)
-        if gap < STALL:
-            return
-        worst.append(gap)
-    raise CheckFailed(f"the event loop stood still for {min(worst):.2f} seconds and more, near {made}")
-
-
-async def _largest_gap(store: Any, kind: str) -> tuple[float, str]:
-    """The longest time between two turns of the loop while every method is called, and the call that ran."""
-    gaps: list[tuple[float, str]] = [(0.0, "")]
-    now = ""
-    over = asyncio.Event()
-
-    async def beat() -> None:
-        last = perf_counter()
-        while not over.is_set():
-            await asyncio.sleep(0)
-            gaps.append((perf_counter() - last, now))
-            last = perf_counter()
-
-    beating = asyncio.ensure_future(beat())
-    try:
-        await asyncio.sleep(0)
-        for made in [*samples(kind), call("check")]:
-            now = str(made)[:80]
-            await answer(store, made)
-            await asyncio.sleep(0)
-    finally:
-        over.set()
-        await beating
-    return max(gaps)
 
 
 @check("L-9", kinds=STORED)

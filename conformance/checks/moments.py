@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from time import perf_counter
 from typing import Any
 
-from conformance.calls import Call, Refused, answer, call
+from conformance.calls import Call, answer, call
 from conformance.case import Case
 from conformance.check import CheckFailed, check, require, same
 from conformance.checks.vector import SPEC
 from conformance.strategies import pages
-from saga_core.stores import Batch, Compare, Edge, Health, Key, Mutation, Node, Pages, VectorItem
+from saga_core.stores import Batch, Health, Key, Mutation, Node, Pages, VectorItem
 from saga_core.values import PAGE_NAMES
-
-LARGE_STALL = 0.5
-"""Seconds that the loop may stand still beside a large call: to check a thousand entries takes a while."""
 
 STORED = ("state", "graph", "vector", "cache")
 _MANY = 250
@@ -224,78 +220,3 @@ async def many_writers(case: Case) -> None:
     same(sorted(last.split(b",")[:-1], key=int), [b"%d" % mark for mark in range(30)], "thirty appends")
     wrong = [known for known in seen if not last.startswith(known)]
     require(not wrong, f"a reader saw a list that never became the last one: {wrong[:1]}")
-
-
-@check("L-8", kinds=("state", "graph", "vector"))
-async def the_loop_runs_on_beside_large_calls(case: Case) -> None:
-    """A thousand are written, read by every method, asked for, and deleted."""
-    worst: list[tuple[float, str]] = []
-    for attempt in range(3):
-        store = case.store if attempt == 0 else await case.open(f"again-{attempt}")
-        gap = await _gap(case, store)
-        if gap[0] < LARGE_STALL:
-            return
-        worst.append(gap)
-    least, made = min(worst)
-    raise CheckFailed(f"the event loop stood still for {least:.2f} seconds and more beside {made}")
-
-
-def _large_calls(case: Case) -> list[Call]:
-    kind, count = case.harness.kind, min(1_001, case.harness.limits.batch)
-    names = [f"n{n}" for n in range(count)]
-    if kind == "state":
-        keys: list[Key] = [("k", name) for name in names]
-        return [
-            call("commit", Batch(dict.fromkeys(keys, b"v")), expected=dict.fromkeys(keys)),
-            *(call("get", keys), call("scan", ("k",), limit=count)),
-            call("check", thorough=True),
-            call("commit", Batch(deletes=frozenset(keys))),
-        ]
-    if kind == "graph":
-        star = tuple(Edge("n0", "T", name) for name in names)
-        return [
-            call("apply", "s", Mutation(tuple(Node(name, "L") for name in names))),
-            call("apply", "s", Mutation(put_edges=star)),
-            *(call("get", "s", names), call("scan", "s", label="L", limit=count), call("neighbors", "s", names)),
-            call("check", thorough=True),
-            call("apply", "s", Mutation(delete_nodes=tuple(names[: count // 2]))),
-            call("drop", "s"),
-        ]
-    where = Compare("n", "ge", 0)
-    return [
-        call("upsert", "s", [VectorItem(name, (1.0, n / 64), name, {"n": n}) for n, name in enumerate(names)]),
-        *(call("get", "s", names), call("scan", "s", limit=count), call("count", "s", where=where)),
-        *(call("query", ["s"], (1.0, 0.0), count), call("query", ["s"], (1.0, 0.0), 5, where=where)),
-        call("check", thorough=True),
-        call("delete", "s", where=where),
-        call("drop", "s"),
-    ]
-
-
-async def _gap(case: Case, store: Any) -> tuple[float, str]:
-    """The longest time between two turns of the loop, and the call that ran."""
-    if case.harness.kind == "vector":
-        await store.create("s", SPEC)
-    gaps = [(0.0, "")]
-    now = ""
-    over = asyncio.Event()
-
-    async def beat() -> None:
-        last = perf_counter()
-        while not over.is_set():
-            await asyncio.sleep(0)
-            gaps.append((perf_counter() - last, now))
-            last = perf_counter()
-
-    beating = asyncio.ensure_future(beat())
-    try:
-        await asyncio.sleep(0)
-        for made in _large_calls(case):
-            now = f"a large {made.method}"
-            found = await answer(store, made)
-            await asyncio.sleep(0)
-            require(not isinstance(found, Refused), f"{now} was refused: {found}")
-    finally:
-        over.set()
-        await beating
-    return max(gaps)

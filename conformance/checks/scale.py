@@ -9,6 +9,7 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.check import CheckFailed, require
+from saga_core.capabilities import Capability
 
 PAGE = 1_000
 _LEAST = 2_100
@@ -95,6 +96,13 @@ async def as_many_scopes(case: Case, make: Callable[[str], Awaitable[Any]]) -> l
         names.append(f"scope {number:05}")
         await make(names[-1])
     return names[::-1]
+
+
+async def again(case: Case) -> Any:
+    """The store of the case, closed and opened again where it is durable: what was looked at is looked at once more."""
+    if Capability.DURABLE in case.harness.provides:
+        case.store = await case.reopen(case.store)
+    return case.store
 
 
 def some(names: Collection[str]) -> list[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from conformance import strategies
 from conformance.case import Case
 from conformance.check import check, require, same
-from conformance.checks.scale import as_many_scopes, some, whole
+from conformance.checks.scale import again, as_many_scopes, some, whole
 
 
-@check("C-2", "C-5", "C-6")
+@check("C-2", "C-5", "C-6", durable=("L-11",))
 async def scopes(case: Case) -> str:
     """As many scopes as the store makes in a while."""
     store = case.store
@@ -22,4 +22,8 @@ async def scopes(case: Case) -> str:
         require(await store.read(gone) is None, f"{gone} was dropped and has pages", clause="C-6")
     left = [name for name in names[:-1] if name != middle]
     whole(await store.scopes(), left, f"{len(left)} scopes after two were dropped", clause="C-6")
+    store = await again(case)
+    whole(await store.scopes(), left, f"{len(left)} scopes, opened again", clause="L-11")
+    for name in some(left):
+        same(await store.read(name), strategies.pages(name), "the pages of one of them, opened again", clause="L-11")
     return f"{len(names)} scopes"

@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.check import check, refused, require, same
-from conformance.checks.scale import PAGE, affordable, as_many_scopes, at_once, pages, some, whole
+from conformance.checks.scale import PAGE, affordable, again, as_many_scopes, at_once, pages, some, whole
 from saga_core.errors import BadInput
 from saga_core.stores import Edge, Mutation, Node
 
@@ -42,7 +42,7 @@ async def _put_edges(case: Case, scope: str, edges: list[Edge]) -> None:
         await case.store.apply(scope, Mutation(put_edges=tuple(batch)))
 
 
-@check("G-4", "G-12", "G-16", "G-22", "G-23", "G-28", "G-36")
+@check("G-4", "G-12", "G-16", "G-22", "G-23", "G-28", "G-36", durable=("L-11",))
 async def nodes(case: Case) -> None:
     """By ``get``, by one scan and by pages; a whole batch is put, refused and replaced."""
     store, count = case.store, case.profile.population
@@ -78,6 +78,8 @@ async def nodes(case: Case) -> None:
     bad: Any = Mutation((*fresh, Node("x", "L", {"v": object()})))  # type: ignore[dict-item]
     await refused(BadInput, store.apply("s", bad), f"{most - 1} nodes and a malformed one")
     whole(await store.scan("s", limit=count + 1), made, f"after {most} nodes were refused", clause="G-12")
+    store = await again(case)
+    whole(await store.scan("s", limit=count + 1), made, f"{count} nodes, opened again", clause="L-11")
 
 
 @check("G-5", "G-8", "G-10", "G-11", "G-17", "G-19", "G-20", "G-25")
@@ -157,7 +159,7 @@ async def expand(case: Case) -> None:
     whole(found, dict.fromkeys(ids, 0), f"no hop from {len(ids)}", clause="G-30")
 
 
-@check("G-3", "G-24", "G-25")
+@check("G-3", "G-24", "G-25", durable=("L-11",))
 async def scopes(case: Case) -> str:
     """As many scopes as the store makes in a while."""
     store = case.store
@@ -174,4 +176,9 @@ async def scopes(case: Case) -> str:
         require(await store.watermark(gone) is None, f"{gone} was dropped and has a watermark", clause="G-25")
     left = [name for name in names[:-1] if name != middle]
     whole(await store.scopes(), left, f"{len(left)} scopes after two were dropped", clause="G-25")
+    store = await again(case)
+    whole(await store.scopes(), left, f"{len(left)} scopes, opened again", clause="L-11")
+    for name in some(left):
+        same(await store.watermark(name), name, f"the watermark of one of {len(left)}, opened again", clause="L-11")
+        same(await store.scan(name), [Node("n", "L", {"of": name})], "the scope of that name", clause="L-11")
     return f"{len(names)} scopes"

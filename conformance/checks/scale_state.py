@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.case import Case
 from conformance.check import check, refused, require, same
-from conformance.checks.scale import PAGE, at_once, pages, whole
+from conformance.checks.scale import PAGE, again, at_once, pages, whole
 from saga_core.errors import BadInput, Conflict
 from saga_core.stores import Batch, Key
 
@@ -30,7 +30,7 @@ async def _filled(case: Case, entries: Entries) -> Rows:
     return rows
 
 
-@check("S-1", "S-4", "S-5", "S-6", "S-7")
+@check("S-1", "S-4", "S-5", "S-6", "S-7", durable=("L-11",))
 async def reading(case: Case) -> None:
     """By ``get``, by one scan and by pages."""
     store, count = case.store, case.profile.population
@@ -50,6 +50,24 @@ async def reading(case: Case) -> None:
     whole(await store.scan((), limit=2 * count + 1), rows + own, f"scan of a store of {2 * count}", clause="S-5")
     for key, value in (own[0], own[count // 2], own[-1]):
         same(await store.scan(key[:1]), [(key, value)], f"scan of one of {count} first segments", clause="S-5")
+    store = await again(case)
+    whole(await store.scan((), limit=2 * count + 1), rows + own, f"{2 * count} entries, opened again", clause="L-11")
+
+
+@check("L-11", kinds=("state",))
+async def history(case: Case) -> None:
+    """More than a thousand small commits: each adds a key and replaces one, every second deletes one."""
+    count = case.profile.commits
+    left: Entries = {}
+    for number in range(count):
+        key, value = ("each", f"{number:06}"), b"%d" % number
+        gone = frozenset({("each", f"{number - 2:06}")} if number % 2 else ())
+        await case.store.commit(Batch({key: value, ("last",): value}, gone & left.keys()))
+        left.update({key: value, ("last",): value})
+        for each in gone:
+            left.pop(each, None)
+    store = await again(case)
+    whole(await store.scan((), limit=count + 1), sorted(left.items()), f"{count} commits, opened again", clause="L-11")
 
 
 @check("S-8", "S-9", "S-10", "S-11", "S-13", "S-16", kinds=("state",))

@@ -50,6 +50,9 @@ _CREATE_TIE = Statement(
 _THE_TIE = "MATCH (:Entity {pk: $source_pk})-[t:Tie]->(:Entity {pk: $target_pk}) WHERE t.type = $type AND t.key = $key"
 _SET_TIE = Statement(f"{_THE_TIE} SET t.properties = $properties")
 _DELETE_TIE = Statement(f"{_THE_TIE} DELETE t")
+_DELETE_TIES_OF = tuple(
+    Statement(f"MATCH (:Entity {{pk: $pk}}){_ARROWS[way]}(:Entity) DELETE t") for way in ("out", "in")
+)
 
 _SCOPES = Statement("MATCH (s:Scope) RETURN s.name")
 _WATERMARK = Statement("MATCH (s:Scope {name: $name}) RETURN s.watermark")
@@ -122,10 +125,10 @@ class KuzuTables:
             self.database.rows(_SET_WATERMARK, name=scope, watermark=mutation.watermark)
 
     def _delete_node(self, scope: str, node_id: str) -> None:
-        """Edges first, one by one: Kuzu's ``DETACH DELETE`` now and then leaves one behind at its other end."""
+        """Edges first: Kuzu's ``DETACH DELETE`` now and then leaves one behind at its other end."""
         pk = _pk(scope, node_id)
-        for source, type_, target, key, _ in self.database.rows(_TIES["both"], pk=pk):
-            self.database.rows(_DELETE_TIE, **_identity(scope, EdgeKey(source, type_, target, key)))
+        for statement in _DELETE_TIES_OF:
+            self.database.rows(statement, pk=pk)
         self.database.rows(_DELETE_NODE, pk=pk)
 
     def _put_node(self, scope: str, node: Node, old: bool) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from saga_backends.graph import kuzu, kuzu_engine
+from saga_backends.graph.kuzu_database import KuzuDatabase
 from saga_core.capabilities import Capability
 from saga_core.errors import (
     BadInput,
@@ -182,6 +183,31 @@ async def test_many_transactions_do_not_fill_a_small_pool(tmp_path: Path) -> Non
     assert await store.watermark("s") == "t119"
     assert len(await store.neighbors("s", [node.id for node in nodes(50)])) == 50
     assert (await store.check(thorough=True)).ok
+    await store.aclose()
+
+
+async def test_a_node_goes_with_many_edges_in_as_few_statements_as_with_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, counts = await opened(tmp_path / "g"), list[int]()
+    real = KuzuDatabase.rows
+    for count in (2, 90):
+        made, ids = nodes(count), [node.id for node in nodes(count)]
+        there = tuple(Edge("n0000", "AT", target) for target in ids)
+        back = tuple(Edge(source, "SEES", "n0000") for source in ids)
+        await store.apply("s", Mutation(made, (*there, *back, Edge("n0001", "AT", "n0001"))))
+        asked = list[str]()
+
+        def rows(self: KuzuDatabase, statement: Any, asked: list[str] = asked, **parameters: str) -> Any:
+            asked.append(str(statement))
+            return real(self, statement, **parameters)
+
+        monkeypatch.setattr(KuzuDatabase, "rows", rows)
+        await store.apply("s", Mutation(delete_nodes=("n0000",)))
+        monkeypatch.setattr(KuzuDatabase, "rows", real)
+        counts.append(len(asked))
+        assert [edge.identity for edge in await store.neighbors("s", ids)] == [EdgeKey("n0001", "AT", "n0001")]
+    assert counts[0] == counts[1] > 0
     await store.aclose()
 
 

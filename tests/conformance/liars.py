@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,9 @@ if LIE == "passes everything":
     conformance.runner.run_check = _passes
     if "conformance.worker" in sys.modules or sys.modules["__main__"].__spec__ is not None:
         sys.modules["__main__"].repeated = _passes  # type: ignore[attr-defined]
+
+if LIE == "ends well":
+    atexit.register(os._exit, 0)
 
 if LIE == "compares nothing":
     import conformance.calls

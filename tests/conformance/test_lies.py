@@ -44,6 +44,11 @@ def test_a_store_that_ends_the_process_is_not_taken_for_a_right_one() -> None:
     assert "ended before it had answered" in done.stdout
 
 
+def test_a_harness_that_ends_with_a_good_code_changes_no_verdict() -> None:
+    done = told("FORGETFUL", "--only", "S-1", lie="ends well")
+    assert done.returncode == 1, done.stdout + done.stderr
+
+
 def test_a_recall_of_nothing_is_too_little() -> None:
     done = told("NO_RECALL", "--only", "V-29", "--only", "V-1")
     assert done.returncode == 1

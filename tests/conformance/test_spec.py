@@ -13,6 +13,7 @@ from conformance.check import Check, registered
 from conformance.machines.store_machine import _about
 from conformance.spec import KINDS, PAGES, clauses
 from conformance.strategies import STRATEGIES
+from saga_core.capabilities import Capability
 
 EXAMPLES = [check for check in registered() if not check.search]
 
@@ -25,7 +26,8 @@ def test_every_clause_has_a_check_of_its_own() -> None:
 def test_every_check_names_known_clauses_that_bind_its_kinds() -> None:
     for check in registered():
         assert check.clauses, check.id
-        for name in check.clauses:
+        assert {clauses()[name].given for name in check.durable} <= {Capability.DURABLE}
+        for name in (*check.clauses, *check.durable):
             assert name in clauses(), (check.id, name)
             assert set(check.kinds) & set(clauses()[name].kinds), (check.id, name)
         assert check.kinds, f"{check.id} applies to no kind of store"

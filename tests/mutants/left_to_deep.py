@@ -4,12 +4,16 @@ from __future__ import annotations
 
 LEFT_TO_DEEP = frozenset(
     {
+        "cache.OpensTwoHundredFolders",
         "graph.DeletesFiveHundredEdgesOfANode",
         "graph.ForgetsTheWatermarkOfALargeMutation",
         "graph.LosesTheTailOfAMutation",
         "graph.NeighboursEndAtAThousand",
+        "graph.OpensEightThousandNodes",
+        "graph.OpensTheFirstScopes",
         "graph.OrdersPagesByThemselves",
         "graph.ScanEndsAtAThousand",
+        "graph.TakesLongToSortWhatItDeletes",
         "graph.TheLabelIndexSeesHalf",
         "graph.WritesNothingIntoARecoveredGraph",
         "state.AnswersNothingAfterAFullDisk",
@@ -17,10 +21,12 @@ LEFT_TO_DEEP = frozenset(
         "state.BelievesTheClockOfWhoComes",
         "state.EmptiesWhatItMayNotOpen",
         "state.ExpectsOnlyWhatThisProcessWrote",
+        "state.ForgetsTheRecordAtWhichItCompacts",
         "state.LeavesHalfOfAFailedWrite",
         "state.LooksUpByASaltedHash",
         "state.LosesTheTailOfACommit",
         "state.LosesWhatRecoveryDidNotClose",
+        "state.OpensTenThousandEntries",
         "state.OrdersByASaltedHash",
         "state.ReadsATornTail",
         "state.ReadsAheadOfTheDisk",
@@ -37,6 +43,8 @@ LEFT_TO_DEEP = frozenset(
         "vector.DeletesFiveHundred",
         "vector.DropsAThousand",
         "vector.LosesTheTailOfAnUpsert",
+        "vector.OpensTenThousandItems",
+        "vector.OpensTheLastCalls",
         "vector.ScanEndsAtAThousand",
         "vector.TheIndexSeesHalf",
     }

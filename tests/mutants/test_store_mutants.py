@@ -10,6 +10,7 @@ import pytest
 
 from conformance import Harness, Outcome, Status, Verdict, case, run
 from conformance.check import Check
+from conformance.checks import the_loop
 from conformance.runner import applicable, run_check
 from conformance.spec import clauses
 from tests.mutants import (
@@ -29,6 +30,7 @@ from tests.mutants.causes import (
     durable_wrong,
     graph_wrong,
     life_wrong,
+    opened_again,
     state_names,
     state_scale,
     vector_wrong,
@@ -53,6 +55,7 @@ FILES = (
     durable_wrong,
     graph_wrong,
     life_wrong,
+    opened_again,
     state_names,
     state_scale,
     vector_wrong,
@@ -110,6 +113,12 @@ def _found_by(mutant: Mutant, seed: int) -> Outcome | None:
 def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What hangs here hangs for ever: two seconds show it as well as thirty."""
     monkeypatch.setattr(case, "PATIENCE", 2.0)
+
+
+@pytest.fixture(autouse=True)
+def _quick_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands still here does so for a time that is too long on a quick machine."""
+    monkeypatch.setattr(the_loop, "_ruler", lambda: 0.0)
 
 
 @pytest.mark.parametrize(

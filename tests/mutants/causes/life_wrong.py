@@ -76,6 +76,24 @@ class BlocksTheLoopForALargeUpsert(MemoryVector):
             time.sleep(0.7)  # noqa: ASYNC251 - the point
 
 
+@breaks("L-8")
+class BlocksTheLoopForHalfASecondAtMost(MemoryState):
+    async def commit(self, batch: Batch, *, expected: Expected = None) -> None:
+        await super().commit(batch, expected=expected)
+        if len(batch.puts) >= 1_000:
+            time.sleep(0.45)  # noqa: ASYNC251 - the point
+
+
+@breaks("L-8")
+class TakesLongToSortWhatItDeletes(MemoryGraph):
+    """Plain Python on the loop, the longer the more nodes are deleted."""
+
+    async def apply(self, scope: str, mutation: Mutation) -> None:
+        for _ in mutation.delete_nodes:
+            sum(number % 7 for number in range(25_000))
+        await super().apply(scope, mutation)
+
+
 class Pooled(MemoryState):
     """Calls take one of four connections, and give it back when they end well."""
 
