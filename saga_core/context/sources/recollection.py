@@ -88,7 +88,8 @@ class Recollection:
         lexical: dict[str, float] = {}
         query = " ".join((request.player_words, *scene.other_names))
         related: frozenset[str] | None = None
-        if ranking.bearing and not (scene.looks_back or ranking.dense) and episodes.last >= _COUNTED_FROM:
+        idle = not (scene.looks_back or ranking.dense or scene.absent_asked)
+        if ranking.bearing and idle and episodes.last >= _COUNTED_FROM:
             related = bearing(query.casefold(), episodes)
             if not related:
                 return []

@@ -221,7 +221,7 @@ IDLE: Mapping[str, tuple[str, ...]] = {
         "*shrugs* If you say so.",
         "I lean against the wall and wait until the rain stops.",
         '"Quiet now," I whisper and crouch.',
-        "I eat what is left of the bread.",
+        "I eat the rest of the bread.",
         "I run, as fast as I can.",
         '"Well met," I say and bow a little.',
         "I close my eyes and try to sleep.",

@@ -572,6 +572,17 @@ async def test_old_names_are_asked_for_too() -> None:
     assert pieces and pieces[0].key == "turn:t3"
 
 
+async def test_of_somebody_who_is_not_here_turns_are_told_without_being_asked_for() -> None:
+    past = ["", *(f"Turn {at}\n마라와 에르겐이 불가에 앉는다." for at in range(1, 60))]
+    state = changed(ko_state(depth=59, turn="t59"), present=(ERGEN,))
+
+    async def told(words: str) -> int:
+        return len(await gather(Recollection(), ask(words, state=state, episodes=path_episodes(past))))
+
+    assert await told("마라를 생각한다.") > 0
+    assert await told("에르겐에게 웃어 보인다.") == 0, "he sits beside"
+
+
 async def test_no_more_than_top_k() -> None:
     past = ["", *(f"Turn {at}\n열쇠 {at}" for at in range(1, 30))]
     request = ask("열쇠는 어디 있지?", state=ko_state(depth=29), episodes=path_episodes(past))
