@@ -190,6 +190,13 @@ class Scene:
         return tuple(dict.fromkeys(name for each in found if each.kind is Kind.CHARACTER for name in each.names))
 
     @cached_property
+    def absent_asked(self) -> bool:
+        """Whether the player's words mention a character who is not here now."""
+        state, entities = self.state, self.state.entities
+        here = {state.player, *state.present}
+        return any(id_ not in here and entities[id_].kind is _CHARACTER for id_ in self.asked)
+
+    @cached_property
     def other_names(self) -> tuple[str, ...]:
         """The names, old ones among them, of what the player's words mention, that stand not in these words."""
         entities, spoken = self.state.entities, self.spoken.folded

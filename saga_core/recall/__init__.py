@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saga_core.recall.bearing import bearing
 from saga_core.recall.close_words import closeness
 from saga_core.recall.episodes import Episodes, PathEpisodes
 from saga_core.recall.excerpts import excerpt, weigh
@@ -43,6 +44,7 @@ __all__ = [
     "ScoredLore",
     "Segment",
     "Walk",
+    "bearing",
     "closeness",
     "episodes_scope",
     "excerpt",

@@ -40,6 +40,10 @@ class Episodes(Protocol):
         """In how many turns of the path ``term`` stands; when they are more than ``most``, some number above it."""
         ...
 
+    def having(self, term: str) -> Sequence[str]:
+        """The turns of the path in which ``term`` stands; where there are very many, the latest of them."""
+        ...
+
     def common(self, most: int) -> AbstractSet[str]:
         """Terms among which are all that stand in more than ``most`` turns of the path, and only these unless there
         are paths ``aside``."""
@@ -128,6 +132,10 @@ class PathEpisodes:
         """By the index, which is asked for each turn only where there are other paths: a turn that was told five ways
         has its words five times."""
         return self._index.spread(term, most, self.on_path if self.aside else None)
+
+    def having(self, term: str) -> Sequence[str]:
+        """By the index."""
+        return [turn for turn in self._index.having(term) if self.on_path(turn)]
 
     def common(self, most: int) -> AbstractSet[str]:
         """Those of the index."""

@@ -53,6 +53,8 @@ class Ranking:
     """What the rarest words of the turns found first count beside those of the query; 0: nothing."""
     function: float = 0.1
     """What is left of the weight of a function word in the query, where turns are brief."""
+    bearing: bool = True
+    """Whether of words that ask for nothing only the turns count that share something particular with them."""
     adapt: bool = True
     """Whether parts count only where turns are as long as they help with."""
 

@@ -247,6 +247,14 @@ class LexicalIndex:
                     break
         return passed
 
+    def having(self, term: str) -> Sequence[str]:
+        """The documents in which ``term`` stands, the oldest first; of more than 64 the latest."""
+        known = self._find(term)
+        if known is None or isinstance(known, int):
+            return () if known is None else (self._ids[known >> 16],)
+        count = len(known) >> 1
+        return [self._ids[number] for number in known[max(0, count - _COUNTED) : count]]
+
     def common(self, most: int) -> AbstractSet[str]:
         """The terms that stand in more than ``most`` documents. It grows with them: for reading at once."""
         found = self._common.get(most)

@@ -45,6 +45,11 @@ class Worded:
         return self._left
 
 
+def few(turns: int) -> tuple[int, int]:
+    """In how many of ``turns`` a term may stand that is rare, and one that is seldom."""
+    return max(1, int(turns**_RARE)), max(1, int(turns**_SELDOM))
+
+
 class Counted(Protocol):
     """Turns whose terms are counted."""
 
@@ -68,8 +73,7 @@ class Particular:
     def __init__(self, counted: Counted, turns: int) -> None:
         """``turns``: how many are ``counted``."""
         self._spread = counted.spread
-        self._rare = max(1, int(turns**_RARE))
-        self._seldom = max(1, int(turns**_SELDOM))
+        self._rare, self._seldom = few(turns)
         self._not_rare, self._not_seldom = counted.common(self._rare), counted.common(self._seldom)
         self._certain = not counted.aside
         self._known: dict[str, int] = {}

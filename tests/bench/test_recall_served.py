@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from click.testing import CliRunner
 
 from saga_backends.embedder.ngram import NgramEmbedder
@@ -40,9 +41,17 @@ def small(answer: str = "seven beehives") -> Chat:
 
 async def test_a_question_is_asked_of_the_adopted_chat_and_what_is_shown_is_no_question() -> None:
     found = await served_shares(small(), Config())
-    assert found[600] == [{"line": 1.0, "first": 1.0, "answer": 1.0, "held": 1.0}]
+    assert found.asked[600] == [{"line": 1.0, "first": 1.0, "answer": 1.0, "held": 1.0}]
     other = await served_shares(small("nine beehives"), Config())
-    assert other[600] == [{"line": 1.0, "first": 1.0, "answer": 0.0, "held": 0.0}]
+    assert other.asked[600] == [{"line": 1.0, "first": 1.0, "answer": 0.0, "held": 0.0}]
+
+
+async def test_what_is_told_with_words_for_which_nothing_matters_is_counted() -> None:
+    chat = evolve(small(), idle=("I nod.", "I think of beehives."))
+    assert (await served_shares(chat, Config())).idle == [0, 1]
+    measured = {"bees": await measure_served([chat], Config())}
+    assert measured["bees"]["idle"] == 0.5
+    assert "bees: 0.50 earlier turns are told with words for which nothing matters." in served_table(measured)
 
 
 def test_the_history_is_cut_and_brings_neither_names_nor_dates() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TypeAlias
 
 from attrs import evolve, field, frozen
@@ -21,6 +22,7 @@ from saga_core.recall import (
     Episodes,
     Fused,
     Ranking,
+    bearing,
     closeness,
     fuse,
     lift,
@@ -45,8 +47,11 @@ _SPARE, _LINE = 1.15, 40
 _LOOKED_AT, _BRIEF = 12, 400
 _LOOKED_INTO = 16
 _NOTHING = 1e-9
+_COUNTED_FROM = 24
+"""Turns from which on it says something that few of them have a word."""
 _ASIDE = 3
-"""How many turns are offered, of those above the average candidate, when the player's words do not look back."""
+"""How many turns are offered when the player's words do not look back: of those above the average candidate that have a
+bearing on them."""
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
 _LOOKING = 1.5
 """More for each when the player's words look back."""
@@ -61,7 +66,7 @@ class Recollection:
     """Earlier turns, found by words and by meaning, fused; those that the history shows are left out.
 
     As many are offered, as excerpts, as have room in ``most`` tokens, ``top_k`` at most, when the player's words look
-    back; else three that stand above the average candidate, in ``room`` tokens.
+    back; else three that stand above the average candidate and have a bearing on the words, in ``room`` tokens.
     """
 
     top_k: int = 96
@@ -82,6 +87,12 @@ class Recollection:
             ranking = _adapted(ranking, brief, scene)
         lexical: dict[str, float] = {}
         query = " ".join((request.player_words, *scene.other_names))
+        related: frozenset[str] | None = None
+        idle = not (scene.looks_back or ranking.dense or scene.absent_asked)
+        if ranking.bearing and idle and episodes.last >= _COUNTED_FROM:
+            related = bearing(query.casefold(), episodes)
+            if not related:
+                return []
         if ranking.lexical:
             count = _NEIGHBOURING if ranking.reach else _CANDIDATES if scene.looks_back else _FEW
             function = ranking.function if brief else FUNCTION_SHARE
@@ -95,9 +106,11 @@ class Recollection:
             if cosine > scene.baseline and turn not in request.shown and episodes.on_path(turn):
                 dense[turn] = cosine - scene.baseline
         most = self.top_k if scene.looks_back else min(self.top_k, _ASIDE)
-        ranked, steps = rank_episodes(lexical, dense, request, wanted, scene.names_asked, most, ranking)
+        among = most if related is None else self.top_k
+        ranked, steps = rank_episodes(lexical, dense, request, wanted, scene.names_asked, among, ranking)
         if not scene.looks_back:
-            ranked = [(turn, entry) for turn, entry in ranked if entry.score >= 0]
+            above = (each for each in ranked if each[1].score >= 0 and (related is None or each[0] in related))
+            ranked = list(islice(above, most))
         words = labels(request.language)
         remembering = Remembering(episodes, wanted, [turn for turn, _ in ranked], request.language, brief)
         left = (self.most if scene.looks_back else self.room) * _SPARE + _LINE

@@ -214,3 +214,43 @@ MORE_FILLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "knocks": ("두", "세", "네", "다섯", "여섯", "일곱"),
     },
 }
+
+IDLE: Mapping[str, tuple[str, ...]] = {
+    "en": (
+        "I pull on my boots and follow the others outside.",
+        "*shrugs* If you say so.",
+        "I lean against the wall and wait until the rain stops.",
+        '"Quiet now," I whisper and crouch.',
+        "I eat the rest of the bread.",
+        "I run, as fast as I can.",
+        '"Well met," I say and bow a little.',
+        "I close my eyes and try to sleep.",
+        "I parry and push him back against the rail.",
+        "I count to ten and push the door open.",
+        "We ride until it gets dark.",
+        'I grin. "After you."',
+        "I tie my hair back and roll up my sleeves.",
+        "I kneel down and touch the ground.",
+        '"Not today," I say and shake my head.',
+        "I pour myself another cup.",
+    ),
+    "ko": (
+        "장화를 신고 모두를 따라 밖으로 나간다.",
+        "*어깨를 으쓱한다* 그렇다면 그런 거지.",
+        "벽에 기대어 비가 그치기를 기다린다.",
+        '"쉿, 조용히." 속삭이며 몸을 낮춘다.',
+        "남은 빵을 먹는다.",
+        "있는 힘껏 달린다.",
+        '"반갑군." 하고 가볍게 고개를 숙인다.',
+        "눈을 감고 잠을 청한다.",
+        "칼을 받아넘기고 난간 쪽으로 밀어붙인다.",
+        "열까지 센 다음 문을 밀어 연다.",
+        "해가 질 때까지 말을 달린다.",
+        '씩 웃는다. "먼저 가시지."',
+        "머리를 묶고 소매를 걷어붙인다.",
+        "무릎을 꿇고 땅을 만져 본다.",
+        '"오늘은 아니야." 고개를 젓는다.',
+        "한 잔 더 따른다.",
+    ),
+}
+"""Words for which nothing that was told matters: whatever is told of it then is useless."""

@@ -9,7 +9,7 @@ import re
 
 from attrs import define, field
 
-from saga_server.bench.recall.adventure_wording import ADVENTURES, MORE_FILLINGS, THINGS, Planted
+from saga_server.bench.recall.adventure_wording import ADVENTURES, IDLE, MORE_FILLINGS, THINGS, Planted
 from saga_server.bench.recall.chats import filled, slots_for
 from saga_server.bench.recall.served import Asked, Chat
 from saga_server.bench.story.cast import make_cast
@@ -36,7 +36,7 @@ class _Plan:
 
 
 def make_adventure(language: str, seed: int) -> Chat:
-    """An adventure, and its questions."""
+    """An adventure, its questions, and words that ask for nothing."""
     dice = random.Random(f"adventure {language} {seed}")
     cast = make_cast(language, _ENTITIES, 0, seed)
     plan: dict[int, _Plan] = {}
@@ -57,7 +57,7 @@ def make_adventure(language: str, seed: int) -> Chat:
         for text in said.replies:
             reply = _amid(reply, text, dice)
         pairs.append((words, reply))
-    return Chat(f"adventure-{language}-{seed}", language, tuple(pairs), tuple(asked))
+    return Chat(f"adventure-{language}-{seed}", language, tuple(pairs), tuple(asked), IDLE[language])
 
 
 def _plant(

@@ -6,6 +6,8 @@ Three shares are measured for each question, none of which knows how recall work
 - ``answer``: the answer's words are in one line of what SAGA adds to the prompt
 - ``line``: the right turn has a line there, of its evidence if there are several
 - ``held``: such a line of the right turn has the answer's words
+
+And for words for which nothing matters that was told, how many turns are told all the same: ``idle``.
 """
 
 from __future__ import annotations
@@ -52,6 +54,8 @@ class Chat:
     pairs: tuple[tuple[str, str], ...]
     """The player's words and the reply of each turn."""
     asked: tuple[Asked, ...]
+    idle: tuple[str, ...] = ()
+    """Words for which nothing that was told matters."""
 
     def messages(self, words: str, shown: int | None = None) -> list[dict[str, Any]]:
         """A request that says ``words``, with the last ``shown`` turns before them; all without a number."""
@@ -71,12 +75,23 @@ class Chat:
         return tuple(each for each in self.asked if all(at < first for at in each.evidence))
 
 
-async def served_shares(chat: Chat, chosen: Config) -> dict[int, list[dict[str, float]]]:
+@frozen
+class Served:
+    """What was measured of one chat."""
+
+    asked: dict[int, list[dict[str, float]]]
     """By budget, for each answerable question: every measure, and ``first``, 0 or 1 (a part of 1 for several pieces of
     evidence)."""
+    idle: list[int]
+    """For each of the chat's idle words, how many earlier turns were told with the largest budget."""
+
+
+async def served_shares(chat: Chat, chosen: Config) -> Served:
+    """Serve the chat, and ask its questions of it."""
     recall = evolve(chosen.recall, deadline_ms=_PATIENCE_MS)
     base = evolve(chosen, storage=evolve(chosen.storage, profile="memory"), recall=recall)
     found: dict[int, list[dict[str, float]]] = {}
+    idle: list[int] = []
     async with Saga.open(base) as saga:
         begun = await saga.begin(chat.messages("…"))
         await begun.abandon()
@@ -100,8 +115,13 @@ async def served_shares(chat: Chat, chosen: Config) -> dict[int, list[dict[str, 
                     raise RuntimeError(f"{chat.id}: the chat was not found again for {asked.text!r}")
                 found[most].append(_measured(turn, asked, path))
                 await turn.abandon()
+            if most == max(BUDGETS):
+                for words in chat.idle:
+                    turn = await saga.begin(chat.messages(words, SHOWN))
+                    idle.append(sum(piece.section is Section.EARLIER for piece in turn.context.pieces))
+                    await turn.abandon()
             await saga.play.reading.reader.aclose()
-    return found
+    return Served(found, idle)
 
 
 def _measured(turn: PendingTurn, asked: Asked, path: Sequence[str]) -> dict[str, float]:
@@ -142,14 +162,19 @@ async def measure_served(chats: Sequence[Chat], chosen: Config) -> dict[str, Any
     """The shares of all questions, by measure, budget and group; JSON-able. ``values`` has each question's."""
     groups: list[str] = []
     values: dict[int, list[dict[str, float]]] = {most: [] for most in BUDGETS}
+    idle: list[int] = []
     for chat in chats:
         groups += [asked.group for asked in chat.answerable]
-        for most, found in (await served_shares(chat, chosen)).items():
+        served = await served_shares(chat, chosen)
+        idle += served.idle
+        for most, found in served.asked.items():
             values[most] += found
     result: dict[str, Any] = {
         "questions": len(groups),
         "turns": sum(len(chat.pairs) for chat in chats),
     }
+    if idle:
+        result["idle"] = mean(idle)
     for most in BUDGETS:
         row: dict[str, Any] = {}
         for name in (*MEASURES, "first"):
@@ -171,4 +196,7 @@ def served_table(sets: Mapping[str, Any], against: Mapping[str, Any] | None = No
             for name, most in (*((name, most) for name in MEASURES for most in BUDGETS), ("first", BUDGETS[0]))
         ]
         lines.append(f"| {title} | {found['questions']:,} | {' | '.join(cells)} |")
+    for title, found in sets.items():
+        if "idle" in found:
+            lines += ["", f"{title}: {found['idle']:.2f} earlier turns are told with words for which nothing matters."]
     return [*lines, ""]

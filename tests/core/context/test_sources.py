@@ -451,12 +451,18 @@ async def test_of_many_similar_turns_the_nearest_count() -> None:
 
 
 async def test_words_that_look_back_bring_more_than_deeds() -> None:
-    past = ["", *(f"Turn {at}\n열쇠 {'돌 ' * (at % 5)}{at}" for at in range(1, 60))]
+    held = dict.fromkeys(range(9, 60, 9), "은빛 새장 ")
+    past = ["", *(f"Turn {at}\n열쇠 {held.get(at, '')}{'돌 ' * (at % 5)}{at}" for at in range(1, 60))]
     state, episodes = ko_state(depth=59, turn="t59"), path_episodes(past)
-    asked = await gather(Recollection(most=1_500), ask("열쇠는 어디 있지?", state=state, episodes=episodes))
-    done = await gather(Recollection(most=1_500), ask("열쇠를 던진다.", state=state, episodes=episodes))
+
+    async def told(words: str) -> Sequence[Piece]:
+        return await gather(Recollection(most=1_500), ask(words, state=state, episodes=episodes))
+
+    asked, done = await told("열쇠는 어디 있지?"), await told("은빛 새장 열쇠를 던진다.")
     assert len(asked) > 10 and 1 <= len(done) <= 3
-    assert min(piece.score for piece in asked) > min(piece.score for piece in done)
+    assert min(piece.score for piece in asked) >= 2.5, "they compete with more"
+    assert {piece.order for piece in done} <= set(held)
+    assert not await told("열쇠를 던진다."), "what every turn tells of has no bearing"
 
 
 async def test_of_a_talk_the_speaker_counts_and_neighbours_do() -> None:
@@ -566,9 +572,20 @@ async def test_old_names_are_asked_for_too() -> None:
     assert pieces and pieces[0].key == "turn:t3"
 
 
+async def test_of_somebody_who_is_not_here_turns_are_told_without_being_asked_for() -> None:
+    past = ["", *(f"Turn {at}\n마라와 에르겐이 불가에 앉는다." for at in range(1, 60))]
+    state = changed(ko_state(depth=59, turn="t59"), present=(ERGEN,))
+
+    async def told(words: str) -> int:
+        return len(await gather(Recollection(), ask(words, state=state, episodes=path_episodes(past))))
+
+    assert await told("마라를 생각한다.") > 0
+    assert await told("에르겐에게 웃어 보인다.") == 0, "he sits beside"
+
+
 async def test_no_more_than_top_k() -> None:
     past = ["", *(f"Turn {at}\n열쇠 {at}" for at in range(1, 30))]
-    request = ask("열쇠", state=ko_state(depth=29), episodes=path_episodes(past))
+    request = ask("열쇠는 어디 있지?", state=ko_state(depth=29), episodes=path_episodes(past))
     assert len(await gather(Recollection(2), request)) == 2
 
 
