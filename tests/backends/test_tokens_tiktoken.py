@@ -269,8 +269,8 @@ def test_a_long_text_is_counted_in_pieces_as_a_whole(text: str) -> None:
     assert "".join(pieces) == text
     assert all(0 < len(piece) <= 24 for piece in pieces if text)
     whole = len(_ENCODING.encode_ordinary(text))
-    # Only where there is no word within half a piece a cut may fall inside a token, of which then as many may be made as
-    # it has bytes. Even fewer may do: the encoding merges from the most frequent pair on, which is not always shortest.
+    # Only where there is no word within half a piece a cut may fall inside a token, which then becomes as many as it
+    # has bytes. Even fewer may do: the encoding merges from the most frequent pair on, which is not always shortest.
     cut = sum(len(_ENCODING.encode_ordinary(piece)) for piece in pieces)
     assert abs(cut - whole) <= (len(pieces) - 1) * max(len(word.encode()) for word in WORDS)
 
