@@ -111,7 +111,7 @@ class GeminiReader:
         for part in parts if isinstance(parts, list) else ():
             if isinstance(part, Mapping):
                 yield from self._part(part)
-        self._about |= {name: candidate[name] for name in _ABOUT if candidate.get(name)}
+        self._about |= {name: _unquoted(candidate[name]) for name in _ABOUT if candidate.get(name)}
         reason = candidate.get("finishReason")
         if isinstance(reason, str) and reason and not self._finished:
             yield from self._ended(reason)
@@ -164,6 +164,20 @@ class GeminiReader:
         why = feedback.get("blockReasonMessage") or f"{self.blame.host} blocked the prompt: {feedback['blockReason']}"
         yield ExtraPart({"refusal": str(why)}, self.index)
         yield FinishPart("content_filter", self.index)
+
+
+def _unquoted(about: Any) -> Any:
+    """What is told of a reply, without its words: where sources support it, Google quotes the state block too."""
+    supports = about.get("groundingSupports") if isinstance(about, Mapping) else None
+    if not isinstance(supports, list):
+        return about
+    kept = []
+    for support in supports:
+        segment = support.get("segment") if isinstance(support, Mapping) else None
+        if isinstance(segment, Mapping):
+            support = {**support, "segment": {name: segment[name] for name in segment if name != "text"}}
+        kept.append(support)
+    return {**about, "groundingSupports": kept}
 
 
 def _picture(data: Any) -> str:

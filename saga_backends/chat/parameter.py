@@ -23,8 +23,9 @@ def fitting(
     """``params`` without what the model refuses, and what was left out for that. ``takes``: fields; empty: any."""
     kept = dict(params)
     adjusted = []
-    own = kept.pop(GOOGLE, None)
+    own = kept.get(GOOGLE)
     if isinstance(own, Mapping):
+        del kept[GOOGLE]
         names = [name for name in (*own, *(own.get("generationConfig") or ())) if name not in _ELSEWHERE]
         if names := [name for name in names if name != "generationConfig"]:
             adjusted.append(AdjustedPart(GOOGLE, f"{', '.join(names)}: left out; only Gemini's own API has this"))

@@ -143,8 +143,8 @@ async def open_exact(options: OpenOptions, *, strict: bool) -> TokenCounter:
         return await asyncio.to_thread(lambda: _made(encoding_named(given["encoding"], places.load)))
     except ImportError as error:
         if strict:
-            raise StoreUnavailable(f"tiktoken cannot be imported ({error}); pip install tiktoken") from error
-        return UncertainCounter(f"{_ERROR}; tiktoken cannot be imported: {error}")
+            raise StoreUnavailable(f"tiktoken cannot be imported ({error}); install the extra tiktoken") from error
+        return UncertainCounter(f"{_ERROR}; for exact counts install the extra tiktoken ({error})")
     except NoTable as error:
         if given["download"]:
             counter = UncertainCounter(f"{_ERROR}; the tables are being fetched")

@@ -144,6 +144,18 @@ class TestParameters:
         assert server.requests[-1].body["max_completion_tokens"] == 300
         assert len(server.requests) == len(server.refusals) + 2
 
+    async def test_what_only_gemini_has_is_left_out_and_named(self) -> None:
+        own = {"labels": {"a": "b"}, "tools": [], "generationConfig": {"thinkingConfig": {}, "responseSchema": {}}}
+        for dialect in ("openai", "google", "openrouter", "local"):
+            async with stage(dialect) as (server, model):  # type: ignore[arg-type]
+                (told,) = [part for part in await parts(model, "m", google=own) if isinstance(part, AdjustedPart)]
+                assert told.why == "labels, thinkingConfig: left out; only Gemini's own API has this"
+                assert "google" not in server.requests[0].body
+                assert changed(await parts(model, "m", google={"tools": []})) == []
+        async with stage("local") as (server, model):
+            await parts(model, "m", google="a field of this server")
+            assert server.requests[0].body["google"] == "a field of this server"
+
     async def test_google_teaches_too(self) -> None:
         async with stage("google", "any") as (server, model):
             plain = PromptPlan((Block("user", "a", Origin.WORDS),))

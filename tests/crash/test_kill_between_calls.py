@@ -22,6 +22,7 @@ REPLIES = (
 TOOLS = [{"type": "function", "function": {"name": "roll", "parameters": {"type": "object", "properties": {}}}}]
 
 
+@pytest.mark.deep
 async def test_a_chat_of_which_nothing_is_recorded_yet(tmp_path: Path) -> None:
     await _played(tmp_path, REPLIES[:1])
 

@@ -156,13 +156,19 @@ async def test_nothing_is_lost_before_a_provider_of_the_same_shape() -> None:
         "safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "OFF"}],
         "generationConfig": {"thinkingConfig": {"thinkingBudget": -1}, "mediaResolution": "MEDIA_RESOLUTION_LOW"},
     }
-    found = {"groundingMetadata": {"webSearchQueries": ["salt gates"]}, "safetyRatings": [{"probability": "LOW"}]}
+
+    def grounding(**words: str) -> dict[str, Any]:
+        segment = {"startIndex": 4, "endIndex": 99, **words}
+        return {"webSearchQueries": ["salt gates"], "groundingSupports": [{"segment": segment}, "no support"]}
+
+    found = {"groundingMetadata": grounding(), "safetyRatings": [{"probability": "LOW"}]}
+    quoted = {**found, "groundingMetadata": grounding(text=BLOCK)}
 
     def told(*shown: Any, **about: Any) -> dict[str, Any]:
         return {"candidates": [{"content": {"parts": list(shown), "role": "model"}, "index": 0, **about}]}
 
     replied = told({"text": "The key turns."}, code, {"text": "", "thoughtSignature": "c2ln"})
-    ended = told({"text": "\n\n" + BLOCK}, finishReason="RECITATION", finishMessage="too much", **found)
+    ended = told({"text": "\n\n" + BLOCK}, finishReason="RECITATION", finishMessage="too much", **quoted)
     blocked = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}
     async with staged("google") as (saga, upstream, model):
         for verb in VERBS[:3]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +91,28 @@ async def test_calls_results_and_the_reply_are_one_turn(name: str, provider: str
             door.says("user", "I turn back."),
         ]
         assert (await ask()).headers["X-SAGA-Parent"] == last.turn, "also where the client keeps no calls"
+
+
+async def test_a_call_that_is_open_when_the_server_stops(tmp_path: Path) -> None:
+    """Its result comes to the next server, and the chat of which nothing is recorded yet goes on in its session."""
+    dialect, model = DIALECTS["local"]
+    door = DOORS["chat"]
+    chat = [door.says("assistant", "The gate lamp hisses."), door.says("user", "I roll the die at the gate.")]
+    async with provider_server(dialect) as upstream:
+        storage = {"profile": "lite", "path": str(tmp_path / "data")}
+        settings = {"providers": {"up": settings_for(dialect, upstream)}, "storage": storage}
+        upstream.then(calls("roll", ARGUMENTS, STEP), says(REPLY, "\n\n", BLOCK))
+        async with Client.of(settings, {}) as saga:
+            step = await saga.post(door.path, json={**door.body(chat, False), "model": model})
+        chat += door.called(step)
+        async with Client.of(settings, {}) as saga:
+            last = await saga.post(door.path, json={**door.body(chat, False), "model": model})
+            assert last.session == step.session
+            (turn,) = await saga.turns(last.session)
+            assert (turn["turn_id"], turn["reply"]) == (last.turn, REPLY)
+            cost = (await saga.get(f"/api/sessions/{last.session}/cost")).json
+            assert cost["narration"]["calls"] == 2
+            assert len((await saga.get("/api/sessions?fleeting=all")).json["sessions"]) == 1
 
 
 async def test_without_tools_nothing_is_said_of_them() -> None:
