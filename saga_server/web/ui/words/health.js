@@ -12,6 +12,7 @@ export default {
     counters: "Counters", late: "Sources that were late", silent: "Chats without state blocks", silentHelp: "The narrator wrote no state block in the latest replies ({n}).",
     days: "{n} d", hours: "{n} h", minutes: "{n} min", seconds: "{n} s", failed: "Turns that could not be read",
     k_state: "journal", k_graph: "graph", k_vector: "vectors", k_cache: "pages", j_views: "views", j_embed: "vectors", j_extract: "reading a turn", j_review: "review", j_forget: "forgetting",
+    rebuild: "Make all views anew", rebuildHelp: "Making them anew throws away what the stores show and renders it again from the journal. Your story stays as it is; it takes longer.", over_rebuild: "All views are made anew and agree with the journal ({n} sessions).",
   },
   ko: {
     doctor: "진단", examine: "모두 살펴보기", doctorHelp: "모든 저장소와 제공자, 월드를 살펴봅니다.", notFine: "문제가 있습니다. 아래를 보세요.", log: "로그", readLog: "다시 읽기", quiet: "시작 이후 로그가 없습니다.",
@@ -26,6 +27,7 @@ export default {
     counters: "카운터", late: "늦은 소스", silent: "상태 블록이 없는 대화", silentHelp: "최근 응답 {n}개에 내레이터가 상태 블록을 쓰지 않았습니다.",
     days: "{n}일", hours: "{n}시간", minutes: "{n}분", seconds: "{n}초", failed: "읽지 못한 턴",
     k_state: "저널", k_graph: "그래프", k_vector: "벡터", k_cache: "페이지", j_views: "뷰 만들기", j_embed: "벡터 만들기", j_extract: "턴 읽기", j_review: "검토", j_forget: "잊기",
+    rebuild: "모든 뷰 다시 만들기", rebuildHelp: "다시 만들기는 저장소가 보여 주는 내용을 버리고 저널에서 새로 만듭니다. 이야기는 그대로이며, 시간이 더 걸립니다.", over_rebuild: "모든 뷰를 다시 만들었고 저널과 일치합니다 (세션 {n}개).",
   },
   ja: {
     doctor: "診断", examine: "すべて調べる", doctorHelp: "すべてのストア、プロバイダー、世界を調べます。", notFine: "問題があります。下を見てください。", log: "ログ", readLog: "読み直す", quiet: "起動してからログはありません。",
@@ -40,6 +42,7 @@ export default {
     counters: "カウンター", late: "遅れたソース", silent: "状態ブロックのない会話", silentHelp: "最近の返事 {n} 件でナレーターが状態ブロックを書いていません。",
     days: "{n} 日", hours: "{n} 時間", minutes: "{n} 分", seconds: "{n} 秒", failed: "読み取れなかったターン",
     k_state: "ジャーナル", k_graph: "グラフ", k_vector: "ベクトル", k_cache: "ページ", j_views: "ビューの作成", j_embed: "ベクトルの作成", j_extract: "ターンの読み取り", j_review: "見直し", j_forget: "忘却",
+    rebuild: "すべてのビューを作り直す", rebuildHelp: "作り直すと、ストアの表示内容を捨ててジャーナルから作成し直します。物語は変わりません。時間がかかります。", over_rebuild: "すべてのビューを作り直しました。ジャーナルと一致します（{n} セッション）。",
   },
   zh: {
     doctor: "诊断", examine: "全部检查", doctorHelp: "检查所有存储、提供方和世界。", notFine: "有问题：见下。", log: "日志", readLog: "重新读取", quiet: "启动以来没有日志。",
@@ -54,5 +57,6 @@ export default {
     counters: "计数", late: "迟到的来源", silent: "没有状态块的聊天", silentHelp: "最近 {n} 条回复中叙述者没有写状态块。",
     days: "{n} 天", hours: "{n} 小时", minutes: "{n} 分钟", seconds: "{n} 秒", failed: "无法读取的回合",
     k_state: "日志", k_graph: "图", k_vector: "向量", k_cache: "页面", j_views: "生成视图", j_embed: "生成向量", j_extract: "读取回合", j_review: "审阅", j_forget: "遗忘",
+    rebuild: "重新生成所有视图", rebuildHelp: "重新生成会丢弃存储中的视图，并根据日志重新生成。故事本身不变，但需要更长时间。", over_rebuild: "所有视图已重新生成，并与日志一致（{n} 个会话）。",
   },
 };
