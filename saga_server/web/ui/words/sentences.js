@@ -34,7 +34,7 @@ export default {
     notClosed: "ブロックが閉じていません", tooLong: "ブロックが {n} 文字あるため、先頭の {most} 文字だけを読みました", lastLine: "最後の行が途中で切れていたため捨てました: {text}", moreProblems: "ほかに問題が {n} 件", empty: "ブロックが空です",
     thinking: "状態ブロックが思考の中にしかありません", noBlock: "状態ブロックがありません", several: "状態ブロックが {n} 個あり、最後のものを使いました", stray: "どの項目か分からない行: {text}", unknownField: "不明な項目: {name}",
     strayValue: "どの項目か分からない値: {text}", twice: "{field}: 異なる値が二度書かれています", cut: "{field}: 途中で切れています", loose: "状態ブロックが独立したコードブロックで囲まれていません",
-    tooShort: "返事が長さの上限で終わり、末尾のブロックが切れました。返事の長さ（max_tokens）を増やしてください。", ofBlock: "状態ブロック: {rest}", ofModel: "抽出: {rest}",
+    tooShort: "応答が長さの上限で終わり、末尾のブロックが切れました。応答の長さ（max_tokens）を増やしてください。", ofBlock: "状態ブロック: {rest}", ofModel: "抽出: {rest}",
     importStopped: "その前に取り込みを中止しました。続けるにはファイルをもう一度取り込んでください。",
   },
   zh: {
