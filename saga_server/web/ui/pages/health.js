@@ -181,8 +181,8 @@ function Log() {
   const log = useRead("api/log");
   useLive(null, log.reload);
   return html`<${Part} name="log" title=${t("log")} aside=${html`<button type="button" data-action="read-log" onClick=${log.reload}>${t("readLog")}</button>`}>
-    <${Read} from=${log}>${log.data && (log.data.lines.length === 0 ? html`<p class="none">${t("quiet")}</p>` : html`<ol class="log" tabindex="0" aria-label=${t("log")} role="log" data-item="lines">
+    <${Read} from=${log}>${log.data && (log.data.lines.length === 0 ? html`<p class="none">${t("quiet")}</p>` : html`<div class="log" tabindex="0" aria-label=${t("log")} role="log"><ol data-item="lines">
       ${[...log.data.lines].reverse().map((each) => html`<li key=${each.number} data-level=${each.level}><span class="turn">${new Date(each.at * 1000).toLocaleTimeString(language.get())}</span>
-        <span lang="en" class=${`tag ${each.level === "info" || each.level === "debug" ? "" : each.level === "warning" ? "warn" : "bad"}`}>${each.level}</span> <${Sentence} value=${each.text} /></li>`)}</ol>`)}<//>
+        <span lang="en" class=${`tag ${each.level === "info" || each.level === "debug" ? "" : each.level === "warning" ? "warn" : "bad"}`}>${each.level}</span> <${Sentence} value=${each.text} /></li>`)}</ol></div>`)}<//>
   <//>`;
 }
