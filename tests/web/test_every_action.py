@@ -22,6 +22,7 @@ from tests.web.conftest import SETTINGS
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
+@pytest.mark.deep
 async def test_a_wrong_fact_is_corrected_with_the_keyboard_alone(browser: Browser) -> None:
     async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server) as visit:
         session = await turn(server, "I go to Rope Quay.", BlockFields(location="Rope Quay"))

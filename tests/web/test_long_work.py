@@ -23,6 +23,7 @@ from tests.web.conftest import SETTINGS
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
+@pytest.mark.deep
 async def test_an_import_says_how_far_it_is_and_is_stopped(browser: Browser) -> None:
     async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server, "phone") as visit:
         page = visit.page
@@ -56,6 +57,7 @@ async def test_an_import_says_how_far_it_is_and_is_stopped(browser: Browser) -> 
         assert await visit.too_wide() == 0 and await visit.findings() == []
 
 
+@pytest.mark.deep
 async def test_all_views_are_made_anew_one_session_after_the_other(browser: Browser) -> None:
     async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server) as visit:
         await turn(server, "I go to Rope Quay.", BlockFields(location="Rope Quay"))
@@ -71,6 +73,7 @@ async def test_all_views_are_made_anew_one_session_after_the_other(browser: Brow
         assert "made anew" in (await visit.texts("[data-item=equal]"))[0]
 
 
+@pytest.mark.deep
 async def test_what_goes_on_session_by_session_is_stopped_between_two(browser: Browser) -> None:
     async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server) as visit:
         for number in range(3):

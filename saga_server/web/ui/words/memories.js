@@ -10,6 +10,7 @@ export default {
     by_rules: "SAGA’s rules",
     decided_error: "an error", decided_deliberate: "meant so",
     by_extraction: "read from the reply", acceptAll: "Accept all ({n})", deciding: "{done} of {n} are decided.", stop: "Stop",
+    acceptEdit: "Accept and correct",
   },
   ko: {
     waiting: "결정을 기다리는 제안", waitingHelp: "수락하기 전에는 아무것도 적용되지 않습니다. 그동안에도 이야기는 계속됩니다.", accept: "수락", refuse: "거부",
@@ -22,6 +23,7 @@ export default {
     by_rules: "SAGA의 규칙",
     decided_error: "오류", decided_deliberate: "의도한 것",
     by_extraction: "응답에서 읽음", acceptAll: "모두 수락 ({n})", deciding: "{n}개 중 {done}개를 처리했습니다.", stop: "중지",
+    acceptEdit: "수락하고 수정",
   },
   ja: {
     waiting: "決定待ちの提案", waitingHelp: "承認するまで何も有効になりません。その間も物語は続きます。", accept: "承認", refuse: "却下",
@@ -34,6 +36,7 @@ export default {
     by_rules: "SAGA のルール",
     decided_error: "誤り", decided_deliberate: "意図したもの",
     by_extraction: "応答から読み取り", acceptAll: "すべて承認（{n}）", deciding: "{n} 件中 {done} 件を処理しました。", stop: "中止",
+    acceptEdit: "承認して訂正",
   },
   zh: {
     waiting: "等待你决定的提议", waitingHelp: "在你接受之前都不生效。故事照常继续。", accept: "接受", refuse: "拒绝",
@@ -46,5 +49,6 @@ export default {
     by_rules: "SAGA 的规则",
     decided_error: "错误", decided_deliberate: "有意为之",
     by_extraction: "从回复中读出", acceptAll: "全部接受（{n}）", deciding: "已处理 {n} 项中的 {done} 项。", stop: "停止",
+    acceptEdit: "接受并更正",
   },
 };
