@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any
 
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 from saga_core.background import Supervisor
 from saga_core.billing import Account, Bill
@@ -68,6 +68,9 @@ class Sessions:
     ids: IdSource
     clock: Clock
     counters: Counters
+    _at_rest: dict[str, tuple[tuple[Session, int, int], SessionSummary]] = field(factory=dict, init=False)
+    """Of sessions that are not in memory, what was read of them, and as of when: the tree of a long one takes a second,
+    and whoever looks on asks after each turn of any session."""
 
     async def create(self, *, world: str | None = None, label: str = "", owner: str = "") -> Session:
         """Begin a session ahead of play. ``Conflict`` when the label is taken, ``BadInput`` for an unknown world."""
@@ -85,7 +88,10 @@ class Sessions:
 
     async def list(self, *, owner: str | None = None) -> Sequence[SessionSummary]:
         """All sessions, or those of one owner, oldest first."""
-        found = [session for session in await self.journal.sessions() if owner is None or session.owner == owner]
+        everything = await self.journal.sessions()
+        for gone in self._at_rest.keys() - {session.id for session in everything}:
+            del self._at_rest[gone]
+        found = [session for session in everything if owner is None or session.owner == owner]
         summaries = []
         for session in found:
             try:
@@ -105,11 +111,18 @@ class Sessions:
     async def _summary(self, session: Session) -> SessionSummary:
         await self.supervisor.locks.opened(session.id)
         live = self.live.peek(session.id)
+        as_of = (session, self.live.loads[session.id], self.live.forgotten)
+        if live is None and (known := self._at_rest.get(session.id)) is not None and known[0] == as_of:
+            return known[1]
         tree = live.tree if live is not None else await self.journal.tree(session.id)
         head = session.head or tree.root
         newest = max((node.at for node in tree.nodes.values()), default=session.created)
         fleeting = await self._is_fleeting(session, tree)
-        return SessionSummary(session, len(tree) - 1, tree.get(head).depth, newest, fleeting)
+        found = SessionSummary(session, len(tree) - 1, tree.get(head).depth, newest, fleeting)
+        # Of one with a second turn it does not change that it is not fleeting.
+        if live is None and self.live.ownership is None and tree.get(head).depth > 1:
+            self._at_rest[session.id] = as_of, found
+        return found
 
     async def rename(self, session_id: str, label: str) -> Session:
         """Give a session another label: requests that name it by the former one begin another session from now on.

@@ -56,6 +56,13 @@ class Maintenance:
             found += await projector.verify(live, slot)
         return found
 
+    def stop_taking_in(self) -> int:
+        """Stop imports that are under way, behind what they write just now: what was taken in stays, and the rest is
+        told as refused. How many there were."""
+        from saga_core.maintenance.taking_in import stop_taking_in
+
+        return stop_taking_in(self.tools)
+
     async def rebuild(self, session_id: str) -> None:
         """Drop a session's graph, view, pages and vectors, and render them again from the journal.
 

@@ -43,6 +43,7 @@ from saga_core.world import FreeNames, World, WorldLibrary, imported_from, write
 _TRIES = 8
 """How often a chat is looked for anew because its name was taken meanwhile."""
 State = Literal["new", "grown", "known", "read"]
+_STOPPED = "the import was stopped before it; take the file in again to go on"
 
 
 @frozen(kw_only=True)
@@ -90,6 +91,16 @@ async def take_in(tools: Tools, files: Sequence[tuple[str, bytes]], how: TakeIn)
     """Take in files, each with its name. Raises ``BadInput`` for an unknown world and when no file can be taken in,
     and ``StoreError``.
     """
+    under_way = object()
+    tools.taking.add(under_way)
+    try:
+        return await _take_in(tools, files, how, under_way)
+    finally:
+        tools.taking.discard(under_way)
+        tools.stopping.discard(under_way)
+
+
+async def _take_in(tools: Tools, files: Sequence[tuple[str, bytes]], how: TakeIn, under_way: object) -> TakenIn:
     worlds = tools.worlds
     await worlds.read_changes()
     if how.world is not None:
@@ -97,7 +108,7 @@ async def take_in(tools: Tools, files: Sequence[tuple[str, bytes]], how: TakeIn)
     reading = await asyncio.to_thread(read_files, files)
     if not reading.found and len(files) == 1 and len(reading.refused) == 1:
         raise BadInput(f"{reading.refused[0].file}: {reading.refused[0].why}")
-    work = _Work(tools, worlds, how, reading)
+    work = _Work(tools, worlds, how, reading, under_way)
     plans = await asyncio.to_thread(work.plan_worlds)
     async with tools.importing:
         await work.sessions_of_saga()
@@ -109,12 +120,20 @@ async def take_in(tools: Tools, files: Sequence[tuple[str, bytes]], how: TakeIn)
     return TakenIn(tuple(thing for _, thing in things), (*reading.refused, *work.refused))
 
 
+def stop_taking_in(tools: Tools) -> int:
+    """Stop what is taken in: each ends behind the world or session that it writes. How many were under way."""
+    tools.stopping.update(tools.taking)
+    return len(tools.taking)
+
+
 @define
 class _Work:
     tools: Tools
     worlds: WorldLibrary
     how: TakeIn
     reading: Reading
+    under_way: object
+    """By which it is told whether somebody stopped it."""
     things: list[tuple[int, TakenThing]] = field(factory=list)
     refused: list[Refused] = field(factory=list)
     names: dict[str, str] = field(factory=dict)
@@ -125,11 +144,20 @@ class _Work:
 
     def _add(self, found: Found, thing: TakenThing) -> None:
         self.things.append((id(found), thing))
+        done, total = len(self.things) + len(self.refused), len(self.reading.found)
+        self.tools.counters.emit("importing", done=min(done, total), total=total)
+
+    def _stopped(self, *files: str) -> bool:
+        """Whether somebody stopped it; then ``files`` are told to be left out."""
+        if self.under_way not in self.tools.stopping:
+            return False
+        self.refused += [Refused(file, _STOPPED) for file in files]
+        return True
 
     async def sessions_of_saga(self) -> None:
         """Sessions that SAGA itself exported."""
         for found in self.reading.found:
-            if not isinstance(found.record, SagaSession):
+            if not isinstance(found.record, SagaSession) or self._stopped(found.file):
                 continue
             try:
                 file = await asyncio.to_thread(read_file, found.record.raw, edited=self.how.edited)
@@ -187,6 +215,8 @@ class _Work:
         made_from = await asyncio.to_thread(imported_from, self.worlds.roots)
         free = await asyncio.to_thread(FreeNames.of, root)
         for found, plan, losses, source in plans:
+            if self._stopped(found.file):
+                continue
             known = made_from.get(source)
             name = made_from[source] = free.take(plan.world.name) if known is None else known
             free.use(name)
@@ -236,6 +266,8 @@ class _Work:
             by_file.setdefault(each.file, []).append(each)
         await self.worlds.read_changes()
         for story in stories:
+            if self._stopped(*dict.fromkeys(story.files)):
+                continue
             await self._write_story(story, by_file)
 
     def _in_groups(self, found: Sequence[Found]) -> list[tuple[Found, Chat]]:

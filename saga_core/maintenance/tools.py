@@ -47,3 +47,6 @@ class Tools:
     """Forgets contexts and prompts that are kept in memory."""
     importing: asyncio.Lock = field(factory=asyncio.Lock)
     """Held while files are taken in: what one import looked for and did not find, another must not write meanwhile."""
+    stopping: set[object] = field(factory=set)
+    """The imports under way that somebody stopped, each under a token of its own that is in ``taking``."""
+    taking: set[object] = field(factory=set)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from functools import partial
 from typing import Protocol
@@ -57,6 +57,8 @@ class LiveSessions:
     """Sessions that were let go from memory lately, for whoever keeps something in memory for them."""
     forgotten: int = 0
     """How often a session was let go because what is kept of it may be another."""
+    loads: Counter[str] = field(factory=lambda: Counter[str]())
+    """How often each session was loaded: only what is in memory is ever changed."""
     _live: OrderedDict[str, LiveSession] = field(factory=OrderedDict)
     _loading: dict[str, asyncio.Task[LiveSession]] = field(factory=dict)
     _lore: dict[str, PreparedWorld] = field(factory=dict)
@@ -159,6 +161,7 @@ class LiveSessions:
                 if self.ownership.is_loaded(session_id, found):
                     break
         self.counters.add("sessions.loaded")
+        self.loads[session_id] += 1
         self.admit(live)
         return live
 

@@ -303,6 +303,13 @@ class Repaired:
 
 
 @frozen
+class StoppedImports:
+    """How many imports were under way."""
+
+    stopped: int
+
+
+@frozen
 class Jobs:
     """Background work that is not done."""
 

@@ -235,6 +235,10 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "Verify, and make anew what differs", tags=_DATA,
     ),
     Endpoint(
+        "POST", "/api/rebuild", maintenance.rebuild_views, parameters.OneSession, answers.Verdict,
+        "Throw a session's views away, and render them again", tags=_DATA,
+    ),
+    Endpoint(
         "GET", "/api/jobs", maintenance.show_jobs, parameters.MaybeOfSession, answers.Jobs,
         "The background work that is not done", tags=_DATA,
     ),
@@ -262,6 +266,10 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "POST", "/api/import", importing.import_files, parameters.Import, importing.Imported,
         "Take in cards, lorebooks, chats, and sessions that were exported", tags=_DATA, status=201,
         status_of=importing.import_status, other_status=(200, "What would be taken in (dry_run=1)"),
+    ),
+    Endpoint(
+        "DELETE", "/api/import", importing.stop_imports, NoParams, answers.StoppedImports,
+        "Stop imports that are under way", tags=_DATA,
     ),
     Endpoint(
         "POST", "/api/forget", maintenance.forget, parameters.Forget, answers.Forgotten,

@@ -12,8 +12,8 @@ from attrs import asdict, field, frozen
 
 from saga_core import Saga
 from saga_core.errors import BadInput
-from saga_server.admin import parameters
-from saga_server.admin.endpoint import LEFT_OUT_WHEN_NONE
+from saga_server.admin import answers, parameters
+from saga_server.admin.endpoint import LEFT_OUT_WHEN_NONE, NoParams
 from saga_server.admin.mounting import to_its_end
 from saga_server.http import BEARER, SAGA, Bearer
 
@@ -121,6 +121,11 @@ async def import_files(request: web.Request, asked: parameters.Import) -> Import
         edited=asked.edited,
     )
     return await to_its_end(request, imported(saga, files, how))
+
+
+async def stop_imports(request: web.Request, asked: NoParams) -> answers.StoppedImports:
+    """Behind what they write just now."""
+    return answers.StoppedImports(request.app[SAGA].maintenance.stop_taking_in())
 
 
 def import_status(answer: Imported) -> int:

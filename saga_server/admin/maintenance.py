@@ -41,6 +41,15 @@ async def repair_views(request: web.Request, asked: parameters.MaybeOfSession) -
     return answers.Repaired(found=[finding.plain() for finding in before.findings], **after.plain())
 
 
+async def rebuild_views(request: web.Request, asked: parameters.OneSession) -> answers.Verdict:
+    """Every view of a session, thrown away and rendered again, and how they compare with the journal then."""
+    saga = request.app[SAGA]
+    session = await saga.sessions.get(asked.session)
+    await to_its_end(request, saga.maintenance.rebuild(session.id))
+    verdict = await to_its_end(request, saga.maintenance.verify(session.id))
+    return answers.Verdict(**verdict.plain())
+
+
 async def show_jobs(request: web.Request, asked: parameters.MaybeOfSession) -> answers.Jobs:
     """The background work that is not done, and what keeps it."""
     jobs = await request.app[SAGA].background.jobs(asked.session)

@@ -230,6 +230,13 @@ class MaybeOfSession:
 
 
 @frozen
+class OneSession:
+    """One session."""
+
+    session: str = in_query(example="{id}")
+
+
+@frozen
 class RetryJobs(MaybeOfSession):
     """Jobs of all sessions, of one, or of one turn."""
 

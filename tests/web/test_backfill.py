@@ -105,6 +105,7 @@ async def test_it_is_estimated_begun_stopped_and_gone_on_with(browser: Browser) 
         assert await page.locator("[data-item=backfill]").count() == 0, "nothing is left to read"
 
 
+@pytest.mark.deep
 async def test_what_was_read_waits_and_is_accepted_together(browser: Browser) -> None:
     async with (
         Upstream(otherwise=answered) as small,
@@ -120,6 +121,11 @@ async def test_what_was_read_waits_and_is_accepted_together(browser: Browser) ->
         assert "read from the reply" in (await visit.texts("[data-item=proposal]"))[0]
         await page.click("[data-item=proposal]:first-child [data-action=refuse]")
         await page.wait_for_selector(f"[data-item=waiting] header .tag:text-is('{TURNS - 1}')")
+        await page.click("[data-item=proposal]:first-child [data-action=accept-edit]")
+        await page.wait_for_selector("main[data-page=now] [data-kind=place] [data-action=edit]")
+        second = (await server.saga.views.turns(session))[2].id
+        assert f"turn={second}" in page.url and PLACES[2] in (await visit.texts("[data-kind=place]"))[0]
+        await visit.open("memories", session=session)
         await page.click("[data-action=accept-all]")
         await page.wait_for_selector("[data-item=waiting]", state="detached", timeout=60_000)
         changes = await server.saga.memory.changes(session)
@@ -127,6 +133,7 @@ async def test_what_was_read_waits_and_is_accepted_together(browser: Browser) ->
         assert (await server.saga.describe(session))["location"] == PLACES[TURNS % 7]
 
 
+@pytest.mark.deep
 async def test_without_a_model_it_is_said_what_is_missing(browser: Browser) -> None:
     async with imported(None) as (server, session), visiting(browser, server, language="ko-KR") as visit:
         await visit.open("now", session=session)
@@ -134,6 +141,7 @@ async def test_without_a_model_it_is_said_what_is_missing(browser: Browser) -> N
         assert await visit.page.locator("[data-action=estimate]").count() == 0
 
 
+@pytest.mark.deep
 async def test_what_cannot_be_read_is_said_without_the_names_of_errors(browser: Browser) -> None:
     async with (
         Upstream(otherwise=fails(401, "the key is wrong")) as small,

@@ -61,6 +61,17 @@ export async function follow() {
   }
 }
 
+/** Call `heard` with each event of a name, as it comes. */
+export function useEvent(name, heard) {
+  const latest = useRef(heard);
+  latest.current = heard;
+  useEffect(() => {
+    const hear = (event) => event.name === name && latest.current(event);
+    listeners.add(hear);
+    return () => listeners.delete(hear);
+  }, [name]);
+}
+
 /** Call `changed` soon after something happened in a session (null: in any). */
 export function useLive(session, changed) {
   const latest = useRef(changed);

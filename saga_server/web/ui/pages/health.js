@@ -100,7 +100,7 @@ function Check() {
   const [run, running, error] = useRun();
   const [at, put] = useState(null);
   const stop = useRef(false);
-  const check = (method, where) => run(async () => {
+  const check = (method, where, over = "equal") => run(async () => {
     stop.current = false;
     const { data } = await read("api/sessions", { fleeting: "all" });
     const ids = data.sessions.map((each) => each.id);
@@ -112,19 +112,20 @@ function Check() {
       found = [...found, ...answer.findings];
       put({ done: number + 1, n: ids.length, found, over: false });
     }
-    put((last) => ({ ...last, over: true }));
+    put((last) => ({ ...last, over }));
   });
   return html`<${Part} name="check" title=${t("check")}>
-    <p class="hint">${t("checkHelp")}</p>
+    <p class="hint">${t("checkHelp")} ${t("rebuildHelp")}</p>
     <div class="actions">
       <button type="button" data-action="verify" disabled=${running} onClick=${() => check("GET", "api/verify")}>${t("verify")}</button>
       ${at?.over && at.found.some((each) => each.mendable) && html`<button type="button" class="main" data-action="repair" disabled=${running} onClick=${() => check("POST", "api/repair")}>${t("repair")}</button>`}
+      <button type="button" data-action="rebuild" disabled=${running} onClick=${() => check("POST", "api/rebuild", "rebuilt")}>${t("rebuild")}</button>
       ${running && html`<button type="button" data-action="stop" onClick=${() => { stop.current = true; }}>${t("stop")}</button>`}
     </div>
     ${at && running && html`<p>${t("checking", at)}</p><progress aria-label=${t("verify")} max=${at.n || 1} value=${at.done} />`}
     <div role="status" aria-live="polite">
       ${at?.over && at.done < at.n && html`<p class="notice warn">${t("stopped", at)}</p>`}
-      ${at?.over && at.done === at.n && at.found.length === 0 && html`<p class="notice good" data-item="equal">${t("equal", at)}</p>`}
+      ${at?.over && at.done === at.n && at.found.length === 0 && html`<p class="notice good" data-item="equal">${t(at.over === "rebuilt" ? "over_rebuild" : "equal", at)}</p>`}
       ${at?.found.length > 0 && html`<p class="notice bad">${t("findings", { n: at.found.length })}</p>`}
     </div>
     ${at && html`<ul>${at.found.slice(0, 100).map((each, number) => html`<li key=${number} data-item="finding"><${Sentence} value=${each.what} /> ${each.mendable && html`<span class="tag">${t("mendable")}</span>`}</li>`)}</ul>`}
@@ -180,8 +181,8 @@ function Log() {
   const log = useRead("api/log");
   useLive(null, log.reload);
   return html`<${Part} name="log" title=${t("log")} aside=${html`<button type="button" data-action="read-log" onClick=${log.reload}>${t("readLog")}</button>`}>
-    <${Read} from=${log}>${log.data && (log.data.lines.length === 0 ? html`<p class="none">${t("quiet")}</p>` : html`<ol class="log" tabindex="0" aria-label=${t("log")} role="log" data-item="lines">
+    <${Read} from=${log}>${log.data && (log.data.lines.length === 0 ? html`<p class="none">${t("quiet")}</p>` : html`<div class="log" tabindex="0" aria-label=${t("log")} role="log"><ol data-item="lines">
       ${[...log.data.lines].reverse().map((each) => html`<li key=${each.number} data-level=${each.level}><span class="turn">${new Date(each.at * 1000).toLocaleTimeString(language.get())}</span>
-        <span lang="en" class=${`tag ${each.level === "info" || each.level === "debug" ? "" : each.level === "warning" ? "warn" : "bad"}`}>${each.level}</span> <${Sentence} value=${each.text} /></li>`)}</ol>`)}<//>
+        <span lang="en" class=${`tag ${each.level === "info" || each.level === "debug" ? "" : each.level === "warning" ? "warn" : "bad"}`}>${each.level}</span> <${Sentence} value=${each.text} /></li>`)}</ol></div>`)}<//>
   <//>`;
 }

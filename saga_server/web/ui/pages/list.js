@@ -37,7 +37,7 @@ export const PAGES = [
   },
   {
     id: "lore",
-    title: { en: "Lore", ko: "로어", ja: "設定", zh: "设定" },
+    title: { en: "Lore", ko: "로어", ja: "世界設定", zh: "设定" },
     session: true,
     load: () => import("./lore.js"),
   },
@@ -54,7 +54,7 @@ export const PAGES = [
   },
   {
     id: "health",
-    title: { en: "Health", ko: "상태", ja: "状態", zh: "健康" },
+    title: { en: "Health", ko: "상태", ja: "状態", zh: "运行状况" },
     load: () => import("./health.js"),
   },
 ];

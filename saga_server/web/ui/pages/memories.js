@@ -3,6 +3,7 @@ import { html, useEffect, useRef, useState } from "../lib/dom.js";
 import { path, read, useRead, write } from "../lib/api.js";
 import { language, useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
+import { go } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Failed, Part, Read, TurnLink, useRun } from "../parts/common.js";
 import { Correct, Said, Undo } from "../parts/correcting.js";
@@ -101,6 +102,12 @@ function Waiting({ session, rows, names, changed }) {
     await write("POST", path`api/sessions/${session}/changes/${change}`, { verdict }, { condition: tag });
     changed();
   });
+  // What is no memory is corrected where all corrections are made: line by line, at its turn.
+  const correct = (each) => run(async () => {
+    const { tag } = await read(path`api/sessions/${session}/changes`);
+    await write("POST", path`api/sessions/${session}/changes/${each.id}`, { verdict: "accept" }, { condition: tag });
+    go("now", { turn: each.turn_id });
+  });
   // Each that waits no more is refused by SAGA itself, so that nobody's decision is undone.
   const all = () => run(async () => {
     stop.current = false;
@@ -126,6 +133,7 @@ function Waiting({ session, rows, names, changed }) {
       <div class="line"><span class="says"><${Text} value=${summed(each, names)} /><small>${BY.includes(each.by) ? t(`by_${each.by}`) : html`<code>${each.by}</code>`}</small></span><span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} /></span></div>
       <div class="actions"><button type="button" class="main" data-action="accept" disabled=${running} onClick=${() => decide(each.id, "accept")}>${t("accept")}</button>
         ${learned(each) && html`<button type="button" data-action="edit" aria-expanded=${editing === each.id} onClick=${() => edit(editing === each.id ? null : each.id)}>${t("edit")}</button>`}
+        ${!learned(each) && html`<button type="button" data-action="accept-edit" disabled=${running} onClick=${() => correct(each)}>${t("acceptEdit")}</button>`}
         <button type="button" data-action="refuse" disabled=${running} onClick=${() => decide(each.id, "refuse")}>${t("refuse")}</button></div>
       ${editing === each.id && html`<${Correct} session=${session} turn=${each.turn_id} done=${save(each)} fields=${[{ name: "text", label: t("text"), kind: "long", value: learned(each).text }]}
         make=${({ text }) => ({ kind: "remember", text, namespace: learned(each).namespace })} />`}</li>`)}</ul>

@@ -120,7 +120,7 @@ function Turn({ session, id, head, changed }) {
       <a href=${to("why", { turn: id })} data-action="why">${t("whyThere")}</a>
     </div>
     <${PlayOn} session=${session} turn=${id} changed=${changed} />
-    ${!found.active && found.parent && html`<${Prune} session=${session} found=${found} changed=${changed} />`}
+    ${!found.active && found.parent && html`<${Prune} session=${session} found=${found} fresh=${turn.reload} changed=${changed} />`}
   <//>`}<//>`;
 }
 
@@ -179,19 +179,24 @@ function Name({ session, turn, changed }) {
   </form></details>`;
 }
 
-function Prune({ session, found, changed }) {
+function Prune({ session, found, fresh, changed }) {
   const t = useWords(words);
   const s = useWords(shell);
   const [run, running, error] = useRun();
   const box = useRef(null);
   const n = found.below.turns;
+  // What goes is counted anew: places may have been named since the turn was opened.
+  const ask = async () => {
+    await fresh();
+    box.current?.showModal();
+  };
   const prune = () => run(async () => {
     await edited(session, "POST", path`api/sessions/${session}/prune`, { turn: found.turn_id });
     box.current.close();
     keep({ turn: null });
     await changed();
   });
-  return html`<p><button type="button" class="danger" data-action="prune" onClick=${() => box.current.showModal()}>${t("prune")} …</button></p>
+  return html`<p><button type="button" class="danger" data-action="prune" onClick=${ask}>${t("prune")} …</button></p>
     <dialog ref=${box} data-item="prune" aria-label=${t("prune")}><p><strong>${t("pruneAsk", { n })}</strong></p>
       ${found.below.forgotten.length > 0 && html`<p>${t("pruneForgets", { names: found.below.forgotten.map((each) => brief(each, 40)).join(", ") })}</p>`}
       ${found.below.shortened.length > 0 && html`<p>${t("pruneShortens", { names: found.below.shortened.map((each) => brief(each, 40)).join(", ") })}</p>`}

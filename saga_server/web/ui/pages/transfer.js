@@ -1,7 +1,8 @@
 // Import and export: drop a file, see what would come of it and what is left out, confirm; and take a session along.
-import { html, useRef, useState } from "../lib/dom.js";
-import { download, path, send, useRead } from "../lib/api.js";
+import { html, useState } from "../lib/dom.js";
+import { download, path, send, useRead, write } from "../lib/api.js";
 import { language, useWords } from "../lib/i18n.js";
+import { useEvent } from "../lib/live.js";
 import { to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Failed, Part, useRun } from "../parts/common.js";
@@ -19,18 +20,23 @@ function Import() {
   const [options, choose] = useState({ world: "", tell_card: false, edited: false });
   const [found, put] = useState(null);
   const [over, mark] = useState(false);
-  const stop = useRef(null);
+  const [far, move] = useState(null); // How far the server is with what it takes in.
+  const [stopping, end] = useState(false);
+  const [halt, , deaf] = useRun();
+  useEvent("importing", move);
   const library = useRead("api/library");
   const ask = (chosen, dry, how = options) => run(async () => {
-    stop.current = new AbortController();
+    move(null);
+    end(false);
     const body = new FormData();
     for (const file of chosen) body.append("file", file, file.name);
     const query = { dry_run: dry ? 1 : null, world: how.world, tell_card: how.tell_card ? 1 : null, edited: how.edited ? 1 : null };
-    try {
-      put(await (await send("POST", "api/import", { query, form: body, signal: stop.current.signal })).json());
-    } catch (failed) {
-      if (failed.name !== "AbortError") throw failed; // stopped by hand: nothing came of it
-    }
+    put(await (await send("POST", "api/import", { query, form: body })).json());
+  });
+  // What it is at is finished; its answer then says what was left out.
+  const stop = () => halt(async () => {
+    end(true);
+    await write("DELETE", "api/import");
   });
   const take = (list) => {
     const chosen = [...list];
@@ -63,8 +69,9 @@ function Import() {
       <p><label class="check"><input type="checkbox" data-action="tell-card" checked=${options.tell_card} onChange=${(event) => change("tell_card", event.target.checked)} />${t("tellCard")}</label>
         <label class="check"><input type="checkbox" data-action="edited" checked=${options.edited} onChange=${(event) => change("edited", event.target.checked)} />${t("edited")}</label></p></div>
     ${files.length > 0 && html`<p class="hint">${t("files", { names: files.map((each) => brief(each.name, 60)).join(", ") })}</p>`}
-    ${running && html`<p class="patience" role="status">${t("reading")}</p><progress aria-label=${t("reading")} /><button type="button" data-action="stop" onClick=${() => stop.current?.abort()}>${t("stop")}</button>`}
-    <${Failed} error=${error} />
+    ${running && html`<p class="patience" role="status" data-item="progress">${stopping ? t("stopping") : far ? t("progress", far) : t("reading")}</p><progress aria-label=${t("reading")} max=${far?.total || null} value=${far ? far.done : null} />
+      <button type="button" data-action="stop" disabled=${stopping} onClick=${stop}>${t("stop")}</button>`}
+    <${Failed} error=${error} /><${Failed} error=${deaf} />
     <div role="status" aria-live="polite">${found && !running && html`<h3>${found.dry_run ? t("would") : t("done")}</h3>
       ${found.things.length === 0 && html`<p class="notice warn">${t("nothing")}</p>`}`}</div>
     ${found && !running && html`<${Outcome} found=${found} />

@@ -1,6 +1,7 @@
-// The graph, on a canvas and without a GPU. Its libraries are loaded when it is first drawn.
+// The graph, on a canvas and without a GPU. Its libraries are loaded with the page, while what it draws is read.
 import { html, useEffect, useRef, useState } from "../lib/dom.js";
 
+const LIBRARIES = Promise.all([import("../vendor/cytoscape.js"), import("../vendor/dagre.js")]);
 const MOST = 250; // Names that are drawn at once: more can be read by nobody.
 const SHAPES = { Character: "ellipse", Location: "round-rectangle", Item: "round-diamond", Event: "hexagon" };
 
@@ -52,7 +53,7 @@ function placed(dagre, nodes, edges, tall) {
 
 /** Rounds in which what is tied is drawn together: the more names, the fewer, for each round costs their square. */
 function rounds(names) {
-  return Math.max(100, Math.min(600, Math.round(30_000 / names)));
+  return Math.max(100, Math.min(600, Math.round(25_000 / names)));
 }
 
 function colours() {
@@ -81,7 +82,7 @@ export function Graph({ nodes, edges, label, left, open, chosen }) {
   const [drawn, say] = useState(false);
   useEffect(() => {
     let over = false;
-    Promise.all([import("../vendor/cytoscape.js"), import("../vendor/dagre.js")]).then(([{ default: cytoscape }, { default: dagre }]) => {
+    LIBRARIES.then(([{ default: cytoscape }, { default: dagre }]) => {
       if (over) return;
       const found = narrowed(nodes, edges);
       const at = placed(dagre, found.nodes, found.edges, box.current.clientHeight > box.current.clientWidth);

@@ -3,7 +3,7 @@ import { html, useEffect, useRef, useState } from "../lib/dom.js";
 import { Failure, path, read, useRead, write } from "../lib/api.js";
 import { useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
-import { Text } from "../lib/text.js";
+import { brief, Text } from "../lib/text.js";
 import { Failed, useRun } from "./common.js";
 import words from "../words/shell.js";
 
@@ -33,7 +33,7 @@ function Rename({ session, was, done }) {
     run(async () => {
       const where = path`api/sessions/${session}`;
       const { data, tag } = await read(where);
-      if (data.label !== was) throw new Failure(t("nameIs", { name: data.label }), { status: 412, kind: "precondition_error", own: true });
+      if (data.label !== was) throw new Failure(t("nameIs", { name: brief(data.label) }), { status: 412, kind: "precondition_error", own: true });
       await write("POST", where, { label }, { condition: tag });
       await done();
     });

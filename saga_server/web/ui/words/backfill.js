@@ -23,8 +23,8 @@ export default {
   zh: {
     title: "有 {n} 个回合不知道改变了什么", help: "这些回合是在使用 SAGA 之前进行的、导入的，或叙述时没有报告。可以让小模型读取；在你同意之前不会产生费用。",
     noReader: "没有可用的模型：请在 saga.yaml 中设置 models.extraction。", estimate: "估算读取费用", begin: "开始读取", goOn: "继续读取", stop: "停止", reading: "读取中", progress: "已读取 {n} 个回合中的 {done} 个。",
-    turns: "回合", model: "模型", price: "预计费用", unpriced: "模型价格未知", tokens: "预计令牌", inOut: "输入 {input}，输出 {output}，调用 {calls} 次", time: "预计时间", minutes: "{n} 分钟",
+    turns: "回合", model: "模型", price: "预计费用", unpriced: "模型价格未知", tokens: "预计 Token", inOut: "输入 {input}，输出 {output}，调用 {calls} 次", time: "预计时间", minutes: "{n} 分钟",
     budget: "费用上限（美元，可选）", over_done: "已读取全部 {n} 个回合。", over_stopped: "已停止：读取了 {n} 个回合中的 {done} 个，随时可以继续。",
-    over_budget: "已停止：读取了 {n} 个回合中的 {done} 个，下一步可能超出上限。", over_failed: "读取了 {n} 个回合中的 {done} 个，之后的无法读取。", failed: "{n} 个回合无法读取：查看“健康”页面",
+    over_budget: "已停止：读取了 {n} 个回合中的 {done} 个，下一步可能超出上限。", over_failed: "读取了 {n} 个回合中的 {done} 个，之后的无法读取。", failed: "{n} 个回合无法读取：查看“运行状况”页面",
   },
 };

@@ -24,10 +24,10 @@ export default {
   ja: {
     introduced: "初登場: {name}", renamed: "いまの名前は{name}", moved: "{who} → {to}", hp_changed: "{who}: 体力 {amount}", hp_set: "{who}: 体力 {hp}",
     mood_changed: "{who}: 気分「{mood}」", status_changed: "{who}: {status}", item_gained: "{owner}: {item} を入手", item_lost: "{owner}: {item} を喪失", item_counted: "{owner}: {item} を所持",
-    item_transferred: "{giver} → {receiver}: {item} を渡す", met: "{who} が一緒にいる", separated: "{who} はもういない", relation_changed: "{source} → {target}: {type} {amount}",
+    item_transferred: "{giver} → {receiver}: {item} を渡した", met: "{who} が一緒にいる", separated: "{who} はもういない", relation_changed: "{source} → {target}: {type} {amount}",
     event_triggered: "起きたこと: {name}", played: "プレイヤー: {who}", noted: "メモ: {text}", mentioned: "言及: {lore}", attribute_set: "{who}、{name}: {value}", value_set: "{key}: {value}",
-    merged: "{gone} = {into}（一つに統合）", split: "{name} ≠ {id}（二つに分割）", forgotten: "忘れた: {id}", found: "矛盾: {text}", settled: "決定: {verdict}",
-    story_told: "{first}–{last} ターンの要約: {text}", lore_learned: "設定、{entry}: {text}", event_scheduled: "予定: {name}", event_closed: "終了: {event}",
+    merged: "{gone} = {into}（一つに統合）", split: "{name} ≠ {id}（二つに分割）", forgotten: "忘れた: {id}", found: "矛盾: {text}", settled: "判定: {verdict}",
+    story_told: "{first}–{last} ターンの要約: {text}", lore_learned: "世界設定「{entry}」: {text}", event_scheduled: "予定: {name}", event_closed: "終了: {event}",
     block_written: "キュレーターのメモ「{name}」: {text}", remembered: "記憶: {text}", unremembered: "記憶を一つ削除",
     unnoted: "事実ではない: {text}",
   },
@@ -38,7 +38,7 @@ export default {
     event_triggered: "发生：{name}", played: "扮演{who}", noted: "备注：{text}", mentioned: "被提及：{lore}", attribute_set: "{who}，{name}：{value}", value_set: "{key}：{value}",
     merged: "{gone}就是{into}（合为一个）", split: "{name}不是{id}（分为两个）", forgotten: "已忘记：{id}", found: "矛盾：{text}", settled: "已决定：{verdict}",
     story_told: "第 {first}–{last} 回合概要：{text}", lore_learned: "设定，{entry}：{text}", event_scheduled: "将发生：{name}", event_closed: "已结束：{event}",
-    block_written: "策展者的备注“{name}”：{text}", remembered: "记住：{text}", unremembered: "删除了一条记忆",
+    block_written: "整理器的备注“{name}”：{text}", remembered: "记住：{text}", unremembered: "删除了一条记忆",
     unnoted: "不再属实：{text}",
   },
 };

@@ -11,6 +11,7 @@ export default {
     thinking: "the only state block is inside the thinking", noBlock: "there is no state block", several: "there are {n} state blocks; the last counts", stray: "a line that states no field: {text}", unknownField: "an unknown field: {name}",
     strayValue: "a value that states no field: {text}", twice: "{field}: said twice, differently", cut: "{field}: cut off", loose: "the state block has no fence of its own",
     tooShort: "the reply ended at its length limit, and the block stands last: allow longer replies (max_tokens)", ofBlock: "state block: {rest}", ofModel: "extraction: {rest}",
+    importStopped: "the import was stopped before it; take the file in again to go on",
   },
   ko: {
     unknownId: "알 수 없는 ID: {id}", ofKind: "‘{name}’의 종류가 다릅니다({kind}). {wanted}이어야 합니다.", deadMoved: "‘{who}’: 죽었는데 ‘{place}’(으)로 이동했다고 보고됨", noHp: "‘{who}’: 체력이 정해지지 않아 {amount} 변화를 반영하지 않음",
@@ -22,6 +23,7 @@ export default {
     thinking: "상태 블록이 생각 부분에만 있음", noBlock: "상태 블록이 없음", several: "상태 블록이 {n}개여서 마지막 것을 사용함", stray: "어느 항목인지 알 수 없는 줄: {text}", unknownField: "모르는 항목: {name}",
     strayValue: "어느 항목인지 알 수 없는 값: {text}", twice: "{field}: 서로 다른 값이 두 번 나옴", cut: "{field}: 중간에 잘림", loose: "상태 블록이 별도의 코드 블록으로 감싸여 있지 않음",
     tooShort: "응답이 길이 제한에서 끝나 맨 뒤의 블록이 잘렸습니다. 응답 길이(max_tokens)를 늘리세요.", ofBlock: "상태 블록: {rest}", ofModel: "추출: {rest}",
+    importStopped: "그 전에 가져오기를 중지했습니다. 이어서 하려면 파일을 다시 가져오세요.",
   },
   ja: {
     unknownId: "不明な ID: {id}", ofKind: "「{name}」の種類は {kind} で、{wanted} ではありません", deadMoved: "「{who}」: 死亡しているのに「{place}」へ移動したという報告", noHp: "「{who}」: 体力が設定されていないため、{amount} の変化は反映しません",
@@ -32,7 +34,8 @@ export default {
     notClosed: "ブロックが閉じていません", tooLong: "ブロックが {n} 文字あるため、先頭の {most} 文字だけを読みました", lastLine: "最後の行が途中で切れていたため捨てました: {text}", moreProblems: "ほかに問題が {n} 件", empty: "ブロックが空です",
     thinking: "状態ブロックが思考の中にしかありません", noBlock: "状態ブロックがありません", several: "状態ブロックが {n} 個あり、最後のものを使いました", stray: "どの項目か分からない行: {text}", unknownField: "不明な項目: {name}",
     strayValue: "どの項目か分からない値: {text}", twice: "{field}: 異なる値が二度書かれています", cut: "{field}: 途中で切れています", loose: "状態ブロックが独立したコードブロックで囲まれていません",
-    tooShort: "返事が長さの上限で終わり、末尾のブロックが切れました。返事の長さ（max_tokens）を増やしてください。", ofBlock: "状態ブロック: {rest}", ofModel: "抽出: {rest}",
+    tooShort: "応答が長さの上限で終わり、末尾のブロックが切れました。応答の長さ（max_tokens）を増やしてください。", ofBlock: "状態ブロック: {rest}", ofModel: "抽出: {rest}",
+    importStopped: "その前に取り込みを中止しました。続けるにはファイルをもう一度取り込んでください。",
   },
   zh: {
     unknownId: "未知的 ID：{id}", ofKind: "“{name}”的种类是 {kind}，不是 {wanted}", deadMoved: "“{who}”：已死，却被报告移动到“{place}”", noHp: "“{who}”：没有设定生命值，{amount} 的变化未采用",
@@ -44,5 +47,6 @@ export default {
     thinking: "状态块只出现在思考部分", noBlock: "没有状态块", several: "有 {n} 个状态块，采用最后一个", stray: "不知属于哪一项的行：{text}", unknownField: "未知的项目：{name}",
     strayValue: "不知属于哪一项的值：{text}", twice: "{field}：出现两次且不一致", cut: "{field}：不完整", loose: "状态块没有单独用代码块括起来",
     tooShort: "回复到达长度上限而中断，末尾的状态块不完整。请允许更长的回复（max_tokens）。", ofBlock: "状态块：{rest}", ofModel: "提取：{rest}",
+    importStopped: "在此之前导入已停止；要继续，请再次导入该文件。",
   },
 };
