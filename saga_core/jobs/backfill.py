@@ -89,6 +89,14 @@ class Backfill:
         live = await self._load(session_id)
         return await self._state(live, turn_named(live, head) if head else live.head, 0)
 
+    async def again(self, session_id: str, head: str | None = None) -> None:
+        """Count the turns of a path that could not be read among those that are left, and ask about several at once
+        again. Asks no model. Raises as ``estimate`` does.
+        """
+        live = await self._load(session_id)
+        path = live.tree.path(turn_named(live, head) if head else live.head)
+        await self.extraction.forgive(live.session.id, [node.id for node in path])
+
     async def step(self, session_id: str, turns: int = 24, head: str | None = None) -> BackfillState:
         """Read the next turns of a path, at most ``turns`` (and 64), in whole windows as far as one has room in that;
         and say what is left. Raises as ``estimate`` does.

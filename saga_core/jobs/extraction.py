@@ -43,6 +43,8 @@ NEAR = 1
 """A request waits for what is being read up to so many turns above the one that it continues."""
 _REASON = 300
 _USELESS = 2
+_AGAIN, _AT_LAST = 64, 1_024
+"""Turns that are read one by one until a window is tried again; twice as many after each that is of no use."""
 WINDOWS = "extraction.windows"
 """The degraded mode in which each turn of a backfill is one call, for the model cannot read several."""
 _TOO_MUCH = (400, 413, 422)
@@ -78,6 +80,9 @@ class ExtractionJob(Job):
     _looking: asyncio.Lock = field(factory=asyncio.Lock)
     _useless: int = 0
     """Windows in a row of which no turn could be read."""
+    _single: int = 0
+    """Turns that were read one by one since."""
+    _pause: int = _AGAIN
 
     # -- what is wanted ----------------------------------------------------------------------------------------
 
@@ -136,6 +141,20 @@ class ExtractionJob(Job):
             backlog.hear_again(turn)
         self.kick(session)
         self.scheduler.retry_now(self, session)
+
+    async def forgive(self, session: str, turns: Iterable[str]) -> None:
+        """Forget that these turns could not be read, and that the model could not read several at once."""
+        backlog = self._backlog(session)
+        failed = [turn for turn in turns if turn in backlog.wanted and backlog.wanted[turn].failed]
+        queued = self.views.queued(session)  # of those the job says that their views are due
+        await self.journal.change_jobs(session, [turn for turn in failed if turn not in queued], {})
+        for turn in failed:
+            backlog.forget(turn)
+        self._try_windows()
+
+    def _try_windows(self) -> None:
+        self._useless, self._single, self._pause = 0, 0, _AGAIN
+        self.counters.recover(WINDOWS)
 
     def prove(self, session: str, turn: str) -> None:
         """A request's history shows ``turn``: it counts. It is read when somebody next kicks."""
@@ -301,7 +320,7 @@ class ExtractionJob(Job):
         """Ask about a turn and those below it that are due as well, in one call, if it is read in windows."""
         live = await self.live.get(backlog.session)
         due = {node.id for node in backlog.due(live, at_head=self.at_head) if backlog.in_window(node)}
-        if turn not in due or not self.in_windows:
+        if turn not in due or not self._tries_window():
             return
         window = await window_at(live, turn, due, extractor)
         if len(window.turns) == 1:
@@ -325,10 +344,21 @@ class ExtractionJob(Job):
             else:
                 backlog.alone.add(each)
         self.counters.add("extraction.repairs", len(window.turns) - len(found))
-        self._useless = 0 if found else self._useless + 1
-        if self._useless >= _USELESS:
+        if found:
+            self._try_windows()
+            return
+        self._pause = min(2 * self._pause, _AT_LAST) if not self.in_windows else self._pause
+        self._useless, self._single = self._useless + 1, 0
+        if not self.in_windows:
             why = f"{extractor.model} cannot be asked about several turns at once; each is a call, which costs more"
             self.counters.degrade(WINDOWS, f"{why}. Another models.extraction may do better")
+
+    def _tries_window(self) -> bool:
+        """Whether several turns are asked about at once: also now and then where that was of no use before."""
+        if self.in_windows:
+            return True
+        self._single += 1
+        return self._single > self._pause
 
     async def _read(self, backlog: Backlog, extractor: Extractor, turn: str) -> Delta:
         live = await self.live.get(backlog.session)

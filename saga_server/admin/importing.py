@@ -206,5 +206,7 @@ async def show_backfill(request: web.Request, asked: parameters.OfPath) -> Backf
 
 async def backfill(request: web.Request, asked: parameters.Backfill) -> Backfilled:
     """Read the next turns of a path."""
-    step = request.app[SAGA].background.backfill.step(asked.session, asked.turns, asked.head)
-    return Backfilled(**asdict(await to_its_end(request, step)))
+    found = request.app[SAGA].background.backfill
+    if asked.again:
+        await found.again(asked.session, asked.head)
+    return Backfilled(**asdict(await to_its_end(request, found.step(asked.session, asked.turns, asked.head))))

@@ -254,9 +254,10 @@ class OfPath(OfSession):
 
 @frozen
 class Backfill(OfPath):
-    """How many turns are read."""
+    """How many turns are read, and whether those that could not be read before are among them."""
 
     turns: int = in_query(24, example="24", least=1, most=64)
+    again: bool = in_query(False)
 
 
 @frozen

@@ -13,6 +13,7 @@ from saga_backends.tokens.estimate import BACKEND
 from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import NotSupported, UpstreamError
+from saga_core.jobs import extraction
 from saga_core.maintenance import TakeIn
 from saga_core.ports import ChatPart, ChatRequest, FinishPart, TextPart, Usage, UsagePart
 from saga_core.registry import OpenOptions
@@ -185,6 +186,53 @@ async def test_a_model_that_cannot_read_several_turns_is_asked_about_each_and_th
         assert len(reader.asked) == 40 + 2, "two windows are enough to see that it cannot"
         assert (await saga.describe(session))["location"] == PLACES[40 % 7]
         assert "small cannot be asked about several turns" in (await saga.status())["degraded"]["extraction.windows"]
+
+
+async def test_windows_are_tried_again_by_themselves_and_when_somebody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extraction, "_AGAIN", 8)
+
+    class Learning(Reader):
+        able = False
+
+        def answer(self, text: str) -> str:
+            return "What do you mean?" if "## Turn 2" in text and not self.able else super().answer(text)
+
+    for asked in (False, True):
+        reader = Learning()
+        async with taken(100, reader) as (saga, session):
+            saga.parts.background.extraction._pause = 8
+            await saga.background.backfill.step(session, 24)
+            assert "extraction.windows" in (await saga.status())["degraded"]
+            reader.able = True
+            if asked:
+                await saga.background.backfill.again(session)
+                assert "extraction.windows" not in (await saga.status())["degraded"]
+            before = len(reader.asked)
+            await saga.background.backfill.step(session, 24)
+            calls = len(reader.asked) - before
+            assert calls == 2 if asked else calls < 24, "it is asked about several at once again"
+            assert "extraction.windows" not in (await saga.status())["degraded"]
+            while (state := await saga.background.backfill.step(session, 64)).left:
+                assert state.read
+            assert (await saga.describe(session))["location"] == PLACES[100 % 7]
+
+
+async def test_turns_that_could_not_be_read_are_left_again_when_somebody_asks() -> None:
+    class Better(Reluctant):
+        def answer(self, text: str) -> str:
+            return super().answer(text) if len(self.asked) <= 3 else Reader.answer(self, text)
+
+    async with taken(6, Better()) as (saga, session):
+        state = await saga.background.backfill.step(session, 64)
+        assert (state.left, state.failed) == (0, 1)
+        await saga.background.backfill.again(session)
+        again = await saga.background.backfill.estimate(session)
+        assert (again.left, again.failed) == (1, 0) and again.dollars
+        done = await saga.background.backfill.step(session, 64)
+        assert (done.read, done.left, done.failed) == (1, 0, 0)
+        live = await saga.parts.live.get(session)
+        third = live.tree.path(live.head)[3]
+        assert (await saga.describe(session, third.id))["location"] == PLACES[3]
 
 
 async def test_a_model_whose_context_is_too_small_for_a_window_is_asked_about_each() -> None:
