@@ -27,6 +27,7 @@ from saga_core.imports import (
     Reading,
     Refused,
     SagaSession,
+    Source,
     Story,
     WorldPlan,
     plan_stories,
@@ -84,9 +85,10 @@ class TakenIn:
     refused: tuple[Refused, ...]
 
 
-async def take_in(tools: Tools, files: Sequence[tuple[str, bytes]], how: TakeIn) -> TakenIn:
-    """Take in files, each with its name. Raises ``BadInput`` for an unknown world and when no file can be taken in,
-    and ``StoreError``.
+async def take_in(tools: Tools, files: Sequence[tuple[str, Source]], how: TakeIn) -> TakenIn:
+    """Take in files, each with its name, as bytes or by its path.
+
+    Raises ``BadInput`` for an unknown world and when no file can be taken in, and ``StoreError``.
     """
     worlds = tools.worlds
     await worlds.read_changes()

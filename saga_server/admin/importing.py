@@ -18,6 +18,7 @@ from saga_server.admin.mounting import to_its_end
 from saga_server.http import BEARER, SAGA, Bearer
 
 if TYPE_CHECKING:
+    from saga_core.imports import Source
     from saga_core.maintenance import TakeIn
 
 _MOST = 10_000
@@ -137,7 +138,7 @@ async def usual_owner(saga: Saga) -> str:
     return owners.pop() if len(owners) == 1 else ""
 
 
-async def imported(saga: Saga, files: Sequence[tuple[str, bytes]], how: TakeIn) -> Imported:
+async def imported(saga: Saga, files: Sequence[tuple[str, Source]], how: TakeIn) -> Imported:
     """Take in files, each with its name. Raises as ``Maintenance.take_in`` does."""
     from saga_core.imports import KINDS
 
