@@ -97,15 +97,17 @@ class Backfill:
         path = live.tree.path(turn_named(live, head) if head else live.head)
         await self.extraction.forgive(live.session.id, [node.id for node in path])
 
-    async def step(self, session_id: str, turns: int = 24, head: str | None = None) -> BackfillState:
+    async def step(
+        self, session_id: str, turns: int = 24, head: str | None = None, *, waits: bool = False
+    ) -> BackfillState:
         """Read the next turns of a path, at most ``turns`` (and 64), in whole windows as far as one has room in that;
-        and say what is left. Raises as ``estimate`` does.
+        and say what is left. With ``waits`` what is read counts once a person accepts it. Raises as ``estimate`` does.
         """
         live = await self._load(session_id)
         end = turn_named(live, head) if head else live.head
         chosen = await self._whole_windows(live, self._unread(live, end), min(turns, MOST))
         if chosen:
-            await self.extraction.again(live.session.id, chosen)
+            await self.extraction.again(live.session.id, chosen, waits=waits)
             await self.supervisor.drain(_STEP_SECONDS, self.extraction)
             live = await self._load(session_id)
         left = {node.id for node in self._unread(live, end)}

@@ -25,7 +25,7 @@ from saga_core.jobs.views import ViewsJob
 from saga_core.jobs.windows import window_at
 from saga_core.journal import Journal, Wanted
 from saga_core.log_context import set_log_context
-from saga_core.model import Delta, Node, Status, TurnKind
+from saga_core.model import Delta, Node, Source, Status, TurnKind
 from saga_core.model_calls import BeforeCall, ModelCallFailed, Paid
 from saga_core.ports import UsagePart
 from saga_core.sessions import LiveSession, LiveSessions, amend
@@ -107,7 +107,9 @@ class ExtractionJob(Job):
         """What was wanted of ``turns`` before, and which of them nobody reported."""
         known = self._backlogs[live.session.id].wanted if live.session.id in self._backlogs else {}
         wanted = {turn: known[turn] for turn in turns if turn in known}
-        fresh = [turn for turn in turns if turn not in known and turn in live.tree and _is_news(live.tree.get(turn))]
+        # What was read and waits for a person is known, though it does not count yet.
+        new = [turn for turn in turns if turn not in known and turn in live.tree and not live.extracted(turn)]
+        fresh = [turn for turn in new if _is_news(live.tree.get(turn))]
         read = [turn for turn in fresh if self._reads(live.tree.get(turn))]
         wanted.update((turn, Wanted(True)) for turn in read)
         if len(fresh) > len(read):
@@ -129,9 +131,9 @@ class ExtractionJob(Job):
         """Read what is due by now."""
         self.kick(live.session.id)
 
-    async def again(self, session: str, turns: Sequence[str]) -> None:
-        """Ask again for ``turns``, whatever is known of them."""
-        wanted = {turn: Wanted(True, asked=True) for turn in turns}
+    async def again(self, session: str, turns: Sequence[str], *, waits: bool = False) -> None:
+        """Ask again for ``turns``, whatever is known of them. With ``waits``, answers wait until they are accepted."""
+        wanted = {turn: Wanted(True, asked=True, waits=waits) for turn in turns}
         # The views of a turn that is still queued are noted as its job; what it wants is noted after them.
         queued = self.views.queued(session)
         await self.journal.change_jobs(session, (), {turn: each for turn, each in wanted.items() if turn not in queued})
@@ -390,7 +392,14 @@ class ExtractionJob(Job):
     async def _record(self, backlog: Backlog, turn: str) -> None:
         async with self.supervisor.exclusive(backlog.session, journal=True):
             live = await self.live.get(backlog.session)
-            await amend(live, turn, backlog.read[turn], self.ids.new("a"))
+            number, delta = self.ids.new("a"), backlog.read[turn]
+            held: list[tuple[str, Delta]] = []
+            if turn in backlog.wanted and backlog.wanted[turn].waits:
+                # As what a curator proposes: undone in the commit that makes it, and accepting it undoes that.
+                delta, hold = evolve(delta, id=number), self.ids.new("a")
+                held = [(hold, Delta((), Source.CURATION, id=hold, undoes=number))]
+                self.counters.add("extraction.waiting")
+            await amend(live, turn, delta, number, *held)
             backlog.forget(turn)
             self.views.submit(backlog.session, [turn])
         backlog.done += 1

@@ -41,6 +41,8 @@ class Wanted:
     """It is not tried again unless somebody asks."""
     asked: bool = False
     """Somebody asked, whether or not a history proves the turn."""
+    waits: bool = False
+    """What is read counts once a person accepts it."""
 
 
 def records_of(session: Session, entry: Entry) -> dict[Key, bytes]:

@@ -210,4 +210,5 @@ async def backfill(request: web.Request, asked: parameters.Backfill) -> Backfill
     found = request.app[SAGA].background.backfill
     if asked.again:
         await found.again(asked.session, asked.head)
-    return Backfilled(**asdict(await to_its_end(request, found.step(asked.session, asked.turns, asked.head))))
+    step = found.step(asked.session, asked.turns, asked.head, waits=asked.review == "ask")
+    return Backfilled(**asdict(await to_its_end(request, step)))

@@ -21,6 +21,13 @@ from saga_server.terminal import say
 @click.option("--budget", type=float, metavar="DOLLARS", help="Stop before more than this is spent.")
 @click.option("--step", "turns", type=click.IntRange(1, 64), default=24, show_default=True, help="Turns at a time.")
 @click.option("--estimate", is_flag=True, help="Say what it would cost, and read nothing.")
+@click.option(
+    "--review",
+    type=click.Choice(["auto", "ask"]),
+    default="auto",
+    show_default=True,
+    help="With ask, what is read counts once you accept it.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @settings
 def backfill(
@@ -31,6 +38,7 @@ def backfill(
     budget: float | None,
     turns: int,
     estimate: bool,
+    review: str,
     yes: bool,
 ) -> None:
     """Read with the extraction model what happened in the turns of a session that nobody reported.
@@ -52,9 +60,9 @@ def backfill(
         async def step(saga: Any) -> Any:
             if again:
                 await saga.background.backfill.again(session, head)
-            return asdict(await saga.background.backfill.step(session, turns, head))
+            return asdict(await saga.background.backfill.step(session, turns, head, waits=review == "ask"))
 
-        query = {"turns": str(turns), "head": head, "again": "1" if again else None}
+        query = {"turns": str(turns), "head": head, "again": "1" if again else None, "review": review}
         found: dict[str, Any] = reached(file, data, step, Asking("POST", path, query))
         return found
 
