@@ -22,7 +22,7 @@ from saga_core.jobs.background_bills import BackgroundBills
 from saga_core.jobs.backlog import Backlog
 from saga_core.jobs.reading_turns import read_turn, resolved, scene_of, unreported
 from saga_core.jobs.views import ViewsJob
-from saga_core.jobs.windows import window_at
+from saga_core.jobs.windows import WindowPace, window_at
 from saga_core.journal import Journal, Wanted
 from saga_core.log_context import set_log_context
 from saga_core.model import Delta, Node, Source, Status, TurnKind
@@ -42,9 +42,6 @@ AT_ONCE = 2
 NEAR = 1
 """A request waits for what is being read up to so many turns above the one that it continues."""
 _REASON = 300
-_USELESS = 2
-_AGAIN, _AT_LAST = 64, 1_024
-"""Turns that are read one by one until a window is tried again; twice as many after each that is of no use."""
 WINDOWS = "extraction.windows"
 """The degraded mode in which each turn of a backfill is one call, for the model cannot read several."""
 _TOO_MUCH = (400, 413, 422)
@@ -78,11 +75,7 @@ class ExtractionJob(Job):
     bills: BackgroundBills
     _backlogs: dict[str, Backlog] = field(factory=dict)
     _looking: asyncio.Lock = field(factory=asyncio.Lock)
-    _useless: int = 0
-    """Windows in a row of which no turn could be read."""
-    _single: int = 0
-    """Turns that were read one by one since."""
-    _pause: int = _AGAIN
+    pace: WindowPace = field(factory=WindowPace)
 
     # -- what is wanted ----------------------------------------------------------------------------------------
 
@@ -125,7 +118,12 @@ class ExtractionJob(Job):
 
     def _reads(self, node: Node) -> bool:
         """Whether there is a model, and it may be asked about a turn that nobody reported."""
-        return self.extractor is not None and not (self.automatic and node.kind is TurnKind.ADOPTED)
+        return self.extractor is not None and (self.reads_adopted or node.kind is not TurnKind.ADOPTED)
+
+    @property
+    def reads_adopted(self) -> bool:
+        """Whether turns that were taken from a history are read without being asked for."""
+        return self.extractor is not None and not self.automatic
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
         """Read what is due by now."""
@@ -155,7 +153,7 @@ class ExtractionJob(Job):
         self._try_windows()
 
     def _try_windows(self) -> None:
-        self._useless, self._single, self._pause = 0, 0, _AGAIN
+        self.pace.found_something()
         self.counters.recover(WINDOWS)
 
     def prove(self, session: str, turn: str) -> None:
@@ -255,7 +253,7 @@ class ExtractionJob(Job):
     @property
     def in_windows(self) -> bool:
         """Whether the model can be asked about several turns in one call."""
-        return self._useless < _USELESS
+        return self.pace.in_windows
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -322,7 +320,7 @@ class ExtractionJob(Job):
         """Ask about a turn and those below it that are due as well, in one call, if it is read in windows."""
         live = await self.live.get(backlog.session)
         due = {node.id for node in backlog.due(live, at_head=self.at_head) if backlog.in_window(node)}
-        if turn not in due or not self._tries_window():
+        if turn not in due or not self.pace.tries():
             return
         window = await window_at(live, turn, due, extractor)
         if len(window.turns) == 1:
@@ -349,18 +347,10 @@ class ExtractionJob(Job):
         if found:
             self._try_windows()
             return
-        self._pause = min(2 * self._pause, _AT_LAST) if not self.in_windows else self._pause
-        self._useless, self._single = self._useless + 1, 0
+        self.pace.found_nothing()
         if not self.in_windows:
             why = f"{extractor.model} cannot be asked about several turns at once; each is a call, which costs more"
             self.counters.degrade(WINDOWS, f"{why}. Another models.extraction may do better")
-
-    def _tries_window(self) -> bool:
-        """Whether several turns are asked about at once: also now and then where that was of no use before."""
-        if self.in_windows:
-            return True
-        self._single += 1
-        return self._single > self._pause
 
     async def _read(self, backlog: Backlog, extractor: Extractor, turn: str) -> Delta:
         live = await self.live.get(backlog.session)

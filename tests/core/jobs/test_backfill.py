@@ -13,7 +13,6 @@ from saga_backends.tokens.estimate import BACKEND
 from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import NotSupported, UpstreamError
-from saga_core.jobs import extraction
 from saga_core.maintenance import TakeIn
 from saga_core.model import Source
 from saga_core.ports import ChatPart, ChatRequest, FinishPart, TextPart, Usage, UsagePart
@@ -190,9 +189,7 @@ async def test_a_model_that_cannot_read_several_turns_is_asked_about_each_and_th
         assert "small cannot be asked about several turns" in (await saga.status())["degraded"]["extraction.windows"]
 
 
-async def test_windows_are_tried_again_by_themselves_and_when_somebody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extraction, "_AGAIN", 8)
-
+async def test_windows_are_tried_again_by_themselves_and_when_somebody_asks() -> None:
     class Learning(Reader):
         able = False
 
@@ -202,7 +199,7 @@ async def test_windows_are_tried_again_by_themselves_and_when_somebody_asks(monk
     for asked in (False, True):
         reader = Learning()
         async with taken(100, reader) as (saga, session):
-            saga.parts.background.extraction._pause = 8
+            saga.parts.background.extraction.pace.pause = 8
             await saga.background.backfill.step(session, 24)
             assert "extraction.windows" in (await saga.status())["degraded"]
             reader.able = True
