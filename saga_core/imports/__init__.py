@@ -19,6 +19,7 @@ from saga_core.imports.records import (
     SagaSession,
     stem,
 )
+from saga_core.imports.sources import Source
 from saga_core.imports.stories import ROOT, Story, StoryLine, StoryTurn, plan_stories
 from saga_core.imports.worlds import LoreMode, WorldPlan, world_of
 from saga_core.imports.written import Line, card_of, chat_of, lorebook_of
@@ -40,6 +41,7 @@ __all__ = [
     "Reading",
     "Refused",
     "SagaSession",
+    "Source",
     "Story",
     "StoryLine",
     "StoryTurn",

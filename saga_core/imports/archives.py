@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable
+from typing import BinaryIO
 
 from attrs import define, field
 
@@ -53,10 +53,10 @@ class Archive:
         return raw
 
 
-def open_archive(raw: bytes) -> Archive:
-    """Open a zip, also one behind a picture. Raises ``Unreadable``."""
+def open_archive(file: BinaryIO) -> Archive:
+    """Open a zip, also one behind a picture; ``file`` stays open as long as it is read. Raises ``Unreadable``."""
     try:
-        found = zipfile.ZipFile(io.BytesIO(raw))
+        found = zipfile.ZipFile(file)
         names = [info.filename for info in found.infolist() if not info.is_dir()]
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError) as error:
         raise Unreadable(f"the archive cannot be read ({error}); it may be cut off") from None

@@ -57,7 +57,7 @@ DECORATORS: dict[str, Fate] = {
 }
 """What becomes of each decorator."""
 
-_POSITIONS = {"before_desc": "before_char", "after_desc": "after_char"}
+_POSITIONS = {"before_desc": "", "after_desc": "after_char"}
 _DEEP = 16
 
 
@@ -127,7 +127,7 @@ def _changes(name: str, value: str, rule: LoreRule, patterns: bool) -> dict[str,
     if name == "role":
         return {"role": value} if value in ("system", "user", "assistant") else None
     if name == "position":
-        return {"position": _POSITIONS[value]} if value in _POSITIONS else None
+        return {"position": _POSITIONS[value], "depth": None} if value in _POSITIONS else None
     if name == "ignore_on_max_context":
         return {"priority": 0}
     if name == "end":

@@ -101,21 +101,26 @@ class Fields:
         """The first of these fields that says yes or no."""
         for name in names:
             value = self.plain.get(name)
+            if value is None:
+                continue
             if isinstance(value, bool):
                 return value
             if isinstance(value, int | float):
                 return bool(value)
-            if value is not None:
-                self._lose(name, "dropped", f"is {_kind(value)} where yes or no should be")
+            self._lose(name, "dropped", f"is {_kind(value)} where yes or no should be")
         return None
 
     def whole(self, *names: str, least: int = 0, most: int = 999_999_999) -> int | None:
         """The first of these fields that is a number, as a whole one within its bounds."""
         for name in names:
             value = self.plain.get(name)
+            if value is None:
+                continue
+            if type(value) is int and least <= value <= most:
+                return value
             if isinstance(value, str) and value.strip().lstrip("+-").isdecimal() and len(value) < 12:
                 value = int(value)
-            if isinstance(value, bool) or value is None or value == "":
+            if isinstance(value, bool) or value == "":
                 continue
             if not isinstance(value, int | float) or (isinstance(value, float) and not math.isfinite(value)):
                 self._lose(name, "dropped", f"is {_kind(value)} where a number should be")

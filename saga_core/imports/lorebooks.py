@@ -165,14 +165,12 @@ def _world_info_entry(entry: Fields) -> LoreItem:
         "case": "caseSensitive", "words": "matchWholeWords", "weight": "groupWeight", "override": "groupOverride",
         "scoring": "useGroupScoring", "exclude": "excludeRecursion", "prevent": "preventRecursion",
         "level": "delayUntilRecursion", "budget": "ignoreBudget",
+    }, beside={
+        "order": _order(entry.whole("order", least=-999_999_999)),
+        "enabled": not entry.flag("disable"),
+        "only_characters": () if excluded else names,
+        "not_characters": names if excluded else (),
     })  # fmt: skip
-    rule = evolve(
-        rule,
-        order=_order(entry.whole("order", least=-999_999_999)),
-        enabled=not entry.flag("disable"),
-        only_characters=() if excluded else names,
-        not_characters=names if excluded else (),
-    )
     return _item(entry, entry.text("comment"), entry.text("content"), bool(entry.flag("constant")), rule)
 
 
@@ -193,25 +191,30 @@ def _book_entry(entry: Fields) -> LoreItem:
         "case": "case_sensitive", "words": "match_whole_words", "weight": "group_weight",
         "override": "group_override", "scoring": "use_group_scoring", "exclude": "exclude_recursion",
         "prevent": "prevent_recursion", "level": "delay_until_recursion", "budget": "ignore_budget",
-    }, patterns=patterns)  # fmt: skip
-    position = entry.plain.get("position")
-    stands = rule.position or (position if position in ("before_char", "after_char") else "")
-    rule = evolve(
-        rule,
-        order=_order(entry.whole("insertion_order", least=-999_999_999)),
-        enabled=entry.flag("enabled") is not False,
-        priority=entry.whole("priority", least=-999_999_999),
-        position="" if stands == "before_char" else stands,
-        only_characters=() if excluded else names,
-        not_characters=names if excluded else (),
-    )
+    }, patterns=patterns, stands=entry.plain.get("position"), beside={
+        "order": _order(entry.whole("insertion_order", least=-999_999_999)),
+        "enabled": entry.flag("enabled") is not False,
+        "priority": entry.whole("priority", least=-999_999_999),
+        "only_characters": () if excluded else names,
+        "not_characters": names if excluded else (),
+    })  # fmt: skip
     title = entry.text("name", "comment")
     constant = bool(entry.flag("constant"))
     return _item(entry, title, entry.text("content"), constant, rule, patterns=patterns)
 
 
-def _rule(entry: Fields, names: Mapping[str, str], *, patterns: bool = False) -> LoreRule:
-    """What SillyTavern's own fields say, by the names that they have here."""
+def _rule(
+    entry: Fields,
+    names: Mapping[str, str],
+    *,
+    beside: Mapping[str, Any],
+    patterns: bool = False,
+    stands: Any = None,
+) -> LoreRule:
+    """What SillyTavern's own fields say, by the names that they have here, with what is known ``beside`` them.
+
+    ``stands``: the position in words, where no number says it.
+    """
     losses, where = entry.losses, entry.where
     second = entry.texts(names["second"])
     if second and not entry.flag("selective"):
@@ -245,11 +248,12 @@ def _rule(entry: Fields, names: Mapping[str, str], *, patterns: bool = False) ->
         no_recursion_into=bool(entry.flag(names["exclude"])),
         no_recursion_from=bool(entry.flag(names["prevent"])),
         recursion_level=int(level) if isinstance(level, bool) else entry.whole(names["level"]) or 0,
-        position=_POSITIONS[position] if position else "",
+        position=_POSITIONS[position] if position else "after_char" if stands == "after_char" else "",
         depth=_depth(entry.whole("depth")) if position == 4 else None,
         role=_ROLES[role] if role else "",
         ignore_budget=bool(entry.flag(names["budget"])),
         triggers=tuple(each for each in triggers if each in _TRIGGERS),
+        **beside,
     )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, BinaryIO
 
 from saga_core.imports import chunks, other_chats, sillytavern
 from saga_core.imports.archives import Archive, open_archive, plain_files
@@ -26,6 +29,7 @@ from saga_core.imports.records import (
     SagaSession,
     Unreadable,
 )
+from saga_core.imports.sources import Source, head_of, lines_of, opened
 from saga_core.imports.texts import decode, read_json, tidy
 
 FILE = 256 << 20
@@ -39,23 +43,57 @@ _V1 = ("first_mes", "description", "personality", "scenario", "mes_example", "ch
 Take = tuple[str, list[Record]]
 
 
-def read_files(files: Iterable[tuple[str, bytes]]) -> Reading:
+def read_files(files: Iterable[tuple[str, Source]]) -> Reading:
     """Read files, each with its name. One that cannot be taken in is refused with the reason; the others count."""
-    return Reading().and_(read_file(name, raw) for name, raw in files)
+    return Reading().and_(read_file(name, source) for name, source in files)
 
 
-def read_file(name: str, raw: bytes) -> Reading:
-    """Read one file."""
+def read_file(name: str, source: Source) -> Reading:
+    """Read one file. Given by its path, a zip or a chat of many lines is never in memory as a whole."""
     try:
-        if len(raw) > FILE:
-            raise Unreadable(f"the file is {len(raw) >> 20} MB; at most {FILE >> 20} MB are taken")
-        if not raw.strip():
-            raise Unreadable("the file is empty")
-        if raw.startswith(_ZIP):
-            return _read_archive(name, open_archive(raw))
-        return _read_one(name, raw)
+        with opened(source) as file:
+            size, head = file.seek(0, os.SEEK_END), head_of(file)
+            if size > FILE:
+                raise Unreadable(f"the file is {size >> 20} MB; at most {FILE >> 20} MB are taken")
+            if not head.strip() and not file.read().strip():
+                raise Unreadable("the file is empty")
+            if head.startswith(_ZIP):
+                return _read_archive(name, open_archive(file))
+            chat = _read_lines(name, file, head)
+            if chat is not None:
+                return chat
+            file.seek(0)
+            return _read_one(name, file.read())
     except Unreadable as error:
         return Reading((), (Refused(name, str(error)),))
+    except OSError as error:
+        return Reading((), (Refused(name, f"it cannot be read ({error.strerror})"),))
+
+
+def _read_lines(name: str, file: BinaryIO, head: bytes) -> Reading | None:
+    """The chat in a file with an object a line, read line by line; None for any other file, and what is not UTF-8."""
+    if not head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
+        return None
+    losses = Losses()
+    try:
+        lines = lines_of(file)
+        first = next(lines)
+        if not _is_object(first) or _is_session(first) or not any(line.strip() for line in lines):
+            return None
+        return _found(name, "sillytavern_chat", [sillytavern.read_chat(lines_of(file), name, losses)], losses)
+    except UnicodeDecodeError:
+        return None  # the encoding is found out from the whole
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(read_json(line), dict)
+    except Unreadable:
+        return False
+
+
+def _is_session(line: str) -> bool:
+    return '"saga"' in line and '"session"' in line
 
 
 def _read_one(name: str, raw: bytes) -> Reading:
@@ -65,7 +103,7 @@ def _read_one(name: str, raw: bytes) -> Reading:
     if raw.startswith(_JPEG):
         if raw.find(_ZIP) < 0:
             raise Unreadable("this is a picture without a card behind it")
-        return _read_archive(name, open_archive(raw))
+        return _read_archive(name, open_archive(io.BytesIO(raw)))
     if raw.startswith(_RISUM) and len(raw) > 6:
         raise Unreadable(
             "this is a RisuAI module (.risum), whose text is scrambled: export its lorebook from RisuAI as JSON"
@@ -125,7 +163,7 @@ def _read_member(path: str, raw: bytes) -> Reading:
     """A file of an archive; an archive in it is read if it is a card, and no further."""
     if raw.startswith(_ZIP):
         try:
-            inner = open_archive(raw)
+            inner = open_archive(io.BytesIO(raw))
             if "card.json" in inner.names or "manifest.json" in inner.names:
                 return _read_archive(path, inner)
         except Unreadable as error:
@@ -175,7 +213,7 @@ def _read_text(name: str, text: str, losses: Losses) -> Take:
     lines = text.strip().split("\n")
     if _is_lines(lines):
         head = lines[0]
-        if '"saga"' in head and '"session"' in head:
+        if _is_session(head):
             return "saga_session", [SagaSession(text.encode())]
         return "sillytavern_chat", [sillytavern.read_chat(lines, name, losses)]
     plain = read_json(text)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from saga_core.imports.dates import read_time
@@ -94,34 +95,22 @@ _NARRATORS = ("narrator", "comment", "assistant_note", "help", "welcome", "empty
 _UNUSED = ("", "unused")
 
 
-def read_chat(lines: list[str], file: str, losses: Losses) -> Chat:
-    """A chat from its lines. Raises ``Unreadable`` when it holds no message."""
-    if len(lines) > MESSAGES:
-        raise Unreadable(f"the chat has {len(lines):,} messages; at most {MESSAGES:,} are taken")
-    rows: list[tuple[int, Mapping[str, Any]]] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            plain = json.loads(line)
-        except (ValueError, RecursionError):
-            last = number == len(lines)
-            why = "the last line is cut off" if last else "a line is no JSON"
-            losses.add("line", "dropped", why, f"line {number}")
-            continue
-        if isinstance(plain, dict):
-            rows.append((number, plain))
-        else:
-            losses.add("line", "dropped", "a line is no message", f"line {number}")
+def read_chat(lines: Iterable[str], file: str, losses: Losses) -> Chat:
+    """A chat from its lines, which are read one by one. Raises ``Unreadable`` when it holds no message."""
+    rows = _rows(lines, losses)
+    first = next(rows, None)
     header = Fields({}, losses)
-    if rows and "mes" not in rows[0][1]:
-        header = Fields(rows.pop(0)[1], losses, "line 1")
+    if first is not None and "mes" not in first[1]:
+        header = Fields(first[1], losses, "line 1")
         header.account(HEADER)
+        first = None
     meta = header.inner("chat_metadata")
     meta.account(METADATA)
     created = read_time(header.plain.get("create_date"))
     messages: list[ChatMessage] = []
-    for number, plain in rows:
+    for number, plain in chain([first] if first is not None else [], rows):
+        if len(messages) == MESSAGES:
+            raise Unreadable(f"the chat has more than {MESSAGES:,} messages; at most so many are taken")
         found = _message(Fields(plain, losses, f"line {number}"))
         if found is not None:
             messages.append(found)
@@ -140,6 +129,28 @@ def read_chat(lines: list[str], file: str, losses: Losses) -> Chat:
         parent=meta.text("main_chat"),
         persona=meta.text("persona"),
     )
+
+
+def _rows(lines: Iterable[str], losses: Losses) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The objects of the lines, each with its line's number."""
+    faulty = 0
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        if faulty:
+            losses.add("line", "dropped", "a line is no JSON", f"line {faulty}")
+            faulty = 0
+        try:
+            plain = json.loads(line)
+        except (ValueError, RecursionError):
+            faulty = number  # whether it is the last one, the next tells
+            continue
+        if isinstance(plain, dict):
+            yield number, plain
+        else:
+            losses.add("line", "dropped", "a line is no message", f"line {number}")
+    if faulty:
+        losses.add("line", "dropped", "the last line is cut off", f"line {faulty}")
 
 
 def _at(message: ChatMessage, at: float) -> ChatMessage:

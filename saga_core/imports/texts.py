@@ -131,6 +131,8 @@ def _check_depth(value: Any) -> None:
 
 def tidy(text: str) -> str:
     """A text without halves of letters and without control signs, with line ends as ``\\n``."""
+    if text.isprintable():
+        return text
     if not text.isascii():
         try:
             text.encode("utf-8")

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from attrs import evolve, frozen
 
 from saga_core.imports.archives import plain_name
 from saga_core.imports.records import Asset, Card, Lorebook, LoreItem, Losses
 from saga_core.language import clean_name, fold_name, language_of_files
-from saga_core.world import KEEP, CharacterSheet, LoreEntry, World, is_pattern, name_character, pattern_search
+from saga_core.world import KEEP, CharacterSheet, LoreEntry, LoreRule, World, is_pattern, name_character, pattern_search
 
 LoreMode = Literal["auto", "keep", "saga"]
 _UNREAD = "a pattern that cannot be matched in bounded time opens nothing: install the extra lore, or write words"
 _NAME = 200
 """Characters of an entry's name."""
+_KEYS = ("keys", "second_keys", "additional_keys", "exclude_keys")
 
 
 @frozen(kw_only=True)
@@ -110,16 +111,7 @@ def _entries(items: Iterable[LoreItem], character: str, mode: LoreMode, losses: 
         if not text:
             losses.add("content", "dropped", "an entry without a text tells nothing", f"entry {number}")
             continue
-        rule = item.rule
-        if mode == KEEP or (mode == "auto" and rule.special):
-            rule = evolve(rule, mode=KEEP)
-        rule = evolve(
-            rule,
-            keys=_named(rule.keys, character),
-            second_keys=_named(rule.second_keys, character),
-            additional_keys=_named(rule.additional_keys, character),
-            exclude_keys=_named(rule.exclude_keys, character),
-        )
+        rule = _named_rule(item.rule, character, keep=mode == KEEP or (mode == "auto" and item.rule.special))
         for key in rule.all_keys:
             if is_pattern(key) and pattern_search(key) is None:
                 losses.add("keys", "dropped", _UNREAD, f"entry {number}")
@@ -137,6 +129,16 @@ def _entries(items: Iterable[LoreItem], character: str, mode: LoreMode, losses: 
             )
         )
     return tuple(found)
+
+
+def _named_rule(rule: LoreRule, character: str, *, keep: bool) -> LoreRule:
+    """The rule in its mode, with the character's name in its keys. A large book has tens of thousands of them."""
+    changes: dict[str, Any] = {"mode": KEEP} if keep else {}
+    for name in _KEYS:
+        keys: tuple[str, ...] = getattr(rule, name)
+        if any("{{" in key or "<" in key for key in keys):
+            changes[name] = _named(keys, character)
+    return evolve(rule, **changes) if changes else rule
 
 
 def _named(keys: Iterable[str], character: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from attrs import define, evolve, frozen
 
 from saga_core.background import Supervisor
 from saga_core.billing import price
-from saga_core.config import Settings
+from saga_core.config import Review, Settings
 from saga_core.errors import NotSupported
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.reading_turns import unreported
@@ -89,15 +89,27 @@ class Backfill:
         live = await self._load(session_id)
         return await self._state(live, turn_named(live, head) if head else live.head, 0)
 
-    async def step(self, session_id: str, turns: int = 24, head: str | None = None) -> BackfillState:
+    async def again(self, session_id: str, head: str | None = None) -> None:
+        """Count the turns of a path that could not be read among those that are left, and ask about several at once
+        again. Asks no model. Raises as ``estimate`` does.
+        """
+        live = await self._load(session_id)
+        path = live.tree.path(turn_named(live, head) if head else live.head)
+        await self.extraction.forgive(live.session.id, [node.id for node in path])
+
+    async def step(
+        self, session_id: str, turns: int = 24, head: str | None = None, *, review: Review | None = None
+    ) -> BackfillState:
         """Read the next turns of a path, at most ``turns`` (and 64), in whole windows as far as one has room in that;
-        and say what is left. Raises as ``estimate`` does.
+        and say what is left. ``review`` says whether what is read counts at once or waits for a
+        person; None: as ``extraction.review`` says. Raises as ``estimate`` does.
         """
         live = await self._load(session_id)
         end = turn_named(live, head) if head else live.head
         chosen = await self._whole_windows(live, self._unread(live, end), min(turns, MOST))
         if chosen:
-            await self.extraction.again(live.session.id, chosen)
+            waits = None if review is None else review == "ask"
+            await self.extraction.again(live.session.id, chosen, waits=waits)
             await self.supervisor.drain(_STEP_SECONDS, self.extraction)
             live = await self._load(session_id)
         left = {node.id for node in self._unread(live, end)}

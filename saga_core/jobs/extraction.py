@@ -22,7 +22,7 @@ from saga_core.jobs.background_bills import BackgroundBills
 from saga_core.jobs.backlog import Backlog
 from saga_core.jobs.reading_turns import read_turn, resolved, scene_of, unreported
 from saga_core.jobs.views import ViewsJob
-from saga_core.jobs.windows import window_at
+from saga_core.jobs.windows import WindowPace, window_at
 from saga_core.journal import Journal, Wanted
 from saga_core.log_context import set_log_context
 from saga_core.model import Delta, Node, Source, Status, TurnKind
@@ -42,7 +42,6 @@ AT_ONCE = 2
 NEAR = 1
 """A request waits for what is being read up to so many turns above the one that it continues."""
 _REASON = 300
-_USELESS = 2
 WINDOWS = "extraction.windows"
 """The degraded mode in which each turn of a backfill is one call, for the model cannot read several."""
 _HISTORY = (TurnKind.ADOPTED, TurnKind.IMPORTED)
@@ -79,8 +78,7 @@ class ExtractionJob(Job):
     bills: BackgroundBills
     _backlogs: dict[str, Backlog] = field(factory=dict)
     _looking: asyncio.Lock = field(factory=asyncio.Lock)
-    _useless: int = 0
-    """Windows in a row of which no turn could be read."""
+    pace: WindowPace = field(factory=WindowPace)
 
     # -- what is wanted ----------------------------------------------------------------------------------------
 
@@ -121,15 +119,29 @@ class ExtractionJob(Job):
 
     def _reads(self, node: Node) -> bool:
         """Whether there is a model, and it may be asked about a turn that nobody reported."""
-        return self.extractor is not None and not (self.automatic and node.kind is TurnKind.ADOPTED)
+        return self.extractor is not None and (self.reads_adopted or node.kind is not TurnKind.ADOPTED)
+
+    @property
+    def reads_adopted(self) -> bool:
+        """Whether turns that were taken from a history are read without being asked for."""
+        return self.extractor is not None and not self.automatic
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
         """Read what is due by now."""
         self.kick(live.session.id)
 
-    async def again(self, session: str, turns: Sequence[str]) -> None:
-        """Ask again for ``turns``, whatever is known of them."""
-        wanted = {turn: Wanted(True, asked=True) for turn in turns}
+    def _waits(self, node: Node, wanted: Wanted | None) -> bool:
+        """Whether what was read of a turn waits until a person accepts it."""
+        if wanted is not None and wanted.waits is not None:
+            return wanted.waits
+        return self.asks and node.kind in _HISTORY
+
+    async def again(self, session: str, turns: Sequence[str], *, waits: bool | None = None) -> None:
+        """Ask again for ``turns``, whatever is known of them.
+
+        ``waits`` says whether answers wait until a person accepts them; None: as ``asks`` says.
+        """
+        wanted = {turn: Wanted(True, asked=True, waits=waits) for turn in turns}
         # The views of a turn that is still queued are noted as its job; what it wants is noted after them.
         queued = self.views.queued(session)
         await self.journal.change_jobs(session, (), {turn: each for turn, each in wanted.items() if turn not in queued})
@@ -139,6 +151,20 @@ class ExtractionJob(Job):
             backlog.hear_again(turn)
         self.kick(session)
         self.scheduler.retry_now(self, session)
+
+    async def forgive(self, session: str, turns: Iterable[str]) -> None:
+        """Forget that these turns could not be read, and that the model could not read several at once."""
+        backlog = self._backlog(session)
+        failed = [turn for turn in turns if turn in backlog.wanted and backlog.wanted[turn].failed]
+        queued = self.views.queued(session)  # of those the job says that their views are due
+        await self.journal.change_jobs(session, [turn for turn in failed if turn not in queued], {})
+        for turn in failed:
+            backlog.forget(turn)
+        self._try_windows()
+
+    def _try_windows(self) -> None:
+        self.pace.found_something()
+        self.counters.recover(WINDOWS)
 
     def prove(self, session: str, turn: str) -> None:
         """A request's history shows ``turn``: it counts. It is read when somebody next kicks."""
@@ -237,7 +263,7 @@ class ExtractionJob(Job):
     @property
     def in_windows(self) -> bool:
         """Whether the model can be asked about several turns in one call."""
-        return self._useless < _USELESS
+        return self.pace.in_windows
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -304,7 +330,7 @@ class ExtractionJob(Job):
         """Ask about a turn and those below it that are due as well, in one call, if it is read in windows."""
         live = await self.live.get(backlog.session)
         due = {node.id for node in backlog.due(live, at_head=self.at_head) if backlog.in_window(node)}
-        if turn not in due or not self.in_windows:
+        if turn not in due or not self.pace.tries():
             return
         window = await window_at(live, turn, due, extractor)
         if len(window.turns) == 1:
@@ -328,8 +354,11 @@ class ExtractionJob(Job):
             else:
                 backlog.alone.add(each)
         self.counters.add("extraction.repairs", len(window.turns) - len(found))
-        self._useless = 0 if found else self._useless + 1
-        if self._useless >= _USELESS:
+        if found:
+            self._try_windows()
+            return
+        self.pace.found_nothing()
+        if not self.in_windows:
             why = f"{extractor.model} cannot be asked about several turns at once; each is a call, which costs more"
             self.counters.degrade(WINDOWS, f"{why}. Another models.extraction may do better")
 
@@ -365,9 +394,10 @@ class ExtractionJob(Job):
             live = await self.live.get(backlog.session)
             number, delta = self.ids.new("a"), backlog.read[turn]
             held: list[tuple[str, Delta]] = []
-            if self.asks and live.tree.get(turn).kind in _HISTORY and delta.events:
+            if delta.events and self._waits(live.tree.get(turn), backlog.wanted.get(turn)):
+                # As what a curator proposes: undone in the commit that makes it, and accepting it undoes that.
                 delta, hold = evolve(delta, id=number), self.ids.new("a")
-                held.append((hold, Delta((), Source.CURATION, id=hold, undoes=number)))
+                held = [(hold, Delta((), Source.CURATION, id=hold, undoes=number))]
                 self.counters.add("extraction.held")
             await amend(live, turn, delta, number, *held)
             backlog.forget(turn)

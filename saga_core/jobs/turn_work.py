@@ -10,6 +10,9 @@ from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.views import ViewsJob
 from saga_core.sessions import LiveSession
 
+_MANY = 12
+"""Turns from which on a history is that of a chat that began elsewhere."""
+
 
 @frozen
 class TurnWork:
@@ -21,6 +24,15 @@ class TurnWork:
     def adopted(self, session: str, turns: Sequence[str]) -> None:
         """Turns were taken from a history."""
         self.views.submit(session, turns)
+
+    def offer(self, session: str, turns: Sequence[str]) -> tuple[str, ...]:
+        """Where many turns were taken from a history that nobody reads by itself: how somebody has them read."""
+        if len(turns) < _MANY or self.extraction.reads_adopted:
+            return ()
+        first = "" if self.extraction.extractor is not None else "set models.extraction, and "
+        return (
+            f"adopted: what changed in {len(turns)} turns is not known; {first}`saga backfill {session}` reads them",
+        )
 
     def recorded(self, session: str, turns: Sequence[str]) -> None:
         """Turns were recorded: those above them count from now on."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import define, frozen
 
 from saga_core.language import detect
 from saga_core.model import Node
@@ -16,8 +16,44 @@ if TYPE_CHECKING:
     from saga_core.extraction import Extractor, Told
 
 
+_USELESS = 2
+_AGAIN, _AT_LAST = 64, 1_024
+"""Turns that are read one by one until a window is tried again; twice as many after each that is of no use."""
 AHEAD = 13
 """Turns that are quoted before it is known where a window ends: one more than a window can have."""
+
+
+@define(eq=False)
+class WindowPace:
+    """Whether a model is asked about several turns at once."""
+
+    useless: int = 0
+    """Windows in a row of which no turn could be read."""
+    single: int = 0
+    """Turns that were read one by one since."""
+    pause: int = _AGAIN
+
+    @property
+    def in_windows(self) -> bool:
+        """Whether it can be, as far as is known."""
+        return self.useless < _USELESS
+
+    def tries(self) -> bool:
+        """Whether it is now: also now and then where that was of no use before."""
+        if self.in_windows:
+            return True
+        self.single += 1
+        return self.single > self.pause
+
+    def found_something(self) -> None:
+        """The model can, or somebody wants it tried."""
+        self.useless, self.single, self.pause = 0, 0, _AGAIN
+
+    def found_nothing(self) -> None:
+        """Of a window nothing could be read."""
+        if not self.in_windows:
+            self.pause = min(2 * self.pause, _AT_LAST)
+        self.useless, self.single = self.useless + 1, 0
 
 
 @frozen

@@ -41,6 +41,8 @@ class Wanted:
     """It is not tried again unless somebody asks."""
     asked: bool = False
     """Somebody asked, whether or not a history proves the turn."""
+    waits: bool | None = None
+    """Whether what is read counts only once a person accepts it. None: as the settings say."""
 
 
 def records_of(session: Session, entry: Entry) -> dict[Key, bytes]:

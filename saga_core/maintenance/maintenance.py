@@ -11,6 +11,7 @@ from saga_core.maintenance.tools import Tools
 from saga_core.model import Session
 
 if TYPE_CHECKING:
+    from saga_core.imports import Source
     from saga_core.maintenance.forget import Gone
     from saga_core.maintenance.taking_in import TakeIn, TakenIn
     from saga_core.maintenance.transfer import SessionFile
@@ -100,8 +101,8 @@ class Maintenance:
 
         return await give_chat(self.tools, session_id, head)
 
-    async def take_in(self, files: Sequence[tuple[str, bytes]], how: TakeIn) -> TakenIn:
-        """Take in files of other tools, or sessions that SAGA exported, each with its name.
+    async def take_in(self, files: Sequence[tuple[str, Source]], how: TakeIn) -> TakenIn:
+        """Take in files of other tools, or sessions that SAGA exported, each with its name, as bytes or by its path.
 
         Raises ``BadInput`` when the only file cannot be taken in, and for an unknown world; and ``StoreError``.
         """

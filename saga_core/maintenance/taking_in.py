@@ -27,6 +27,7 @@ from saga_core.imports import (
     Reading,
     Refused,
     SagaSession,
+    Source,
     Story,
     WorldPlan,
     plan_stories,
@@ -38,7 +39,7 @@ from saga_core.language import fold_name
 from saga_core.maintenance.story_turns import add_story, find_story, grow_story
 from saga_core.maintenance.tools import Tools
 from saga_core.maintenance.transfer import free_label, import_session, read_file
-from saga_core.world import FreeNames, World, WorldLibrary, imported_from, write_world
+from saga_core.world import FreeNames, LaidOut, World, WorldLibrary, imported_from, lay_out, write_world
 
 _TRIES = 8
 """How often a chat is looked for anew because its name was taken meanwhile."""
@@ -87,9 +88,10 @@ class TakenIn:
     refused: tuple[Refused, ...]
 
 
-async def take_in(tools: Tools, files: Sequence[tuple[str, bytes]], how: TakeIn) -> TakenIn:
-    """Take in files, each with its name. Raises ``BadInput`` for an unknown world and when no file can be taken in,
-    and ``StoreError``.
+async def take_in(tools: Tools, files: Sequence[tuple[str, Source]], how: TakeIn) -> TakenIn:
+    """Take in files, each with its name, as bytes or by its path.
+
+    Raises ``BadInput`` for an unknown world and when no file can be taken in, and ``StoreError``.
     """
     under_way = object()
     tools.taking.add(under_way)
@@ -100,7 +102,7 @@ async def take_in(tools: Tools, files: Sequence[tuple[str, bytes]], how: TakeIn)
         tools.stopping.discard(under_way)
 
 
-async def _take_in(tools: Tools, files: Sequence[tuple[str, bytes]], how: TakeIn, under_way: object) -> TakenIn:
+async def _take_in(tools: Tools, files: Sequence[tuple[str, Source]], how: TakeIn, under_way: object) -> TakenIn:
     worlds = tools.worlds
     await worlds.read_changes()
     if how.world is not None:
@@ -111,8 +113,11 @@ async def _take_in(tools: Tools, files: Sequence[tuple[str, bytes]], how: TakeIn
     work = _Work(tools, worlds, how, reading, under_way)
     plans = await asyncio.to_thread(work.plan_worlds)
     async with tools.importing:
+        laid_out = await asyncio.to_thread(work.lay_out_worlds, plans)
+        if len(reading.found) == 1 and work.refused:
+            raise BadInput(f"{work.refused[0].file}: {work.refused[0].why}")
         await work.sessions_of_saga()
-        await work.write_worlds(plans)
+        await work.write_worlds(laid_out)
         await work.write_stories()
     work.read_only()
     order = {id(found): at for at, found in enumerate(reading.found)}
@@ -124,6 +129,17 @@ def stop_taking_in(tools: Tools) -> int:
     """Stop what is taken in: each ends behind the world or session that it writes. How many were under way."""
     tools.stopping.update(tools.taking)
     return len(tools.taking)
+
+
+@frozen
+class _Planned:
+    """A world that is to be written."""
+
+    found: Found
+    plan: WorldPlan
+    losses: tuple[Loss, ...]
+    source: str
+    """A digest of what it is made from."""
 
 
 @define
@@ -139,6 +155,8 @@ class _Work:
     names: dict[str, str] = field(factory=dict)
     """Of characters, to the worlds that their cards became."""
     made: dict[str, World] = field(factory=dict)
+    made_from: dict[str, str] = field(factory=dict)
+    """What the worlds that were there at first were made from."""
     linked: set[int] = field(factory=set)
     """Lorebooks that are part of a card's world."""
 
@@ -185,7 +203,7 @@ class _Work:
 
     # -- worlds --------------------------------------------------------------------------------------------------
 
-    def plan_worlds(self) -> list[tuple[Found, WorldPlan, tuple[Loss, ...], str]]:
+    def plan_worlds(self) -> list[_Planned]:
         """The worlds of cards, with the lorebooks that they name, and of the lorebooks that no card names."""
         books = {fold_name(stem(each.file)): each for each in self.reading.found if isinstance(each.record, Lorebook)}
         books |= {fold_name(_book(each).name): each for each in books.values() if _book(each).name}
@@ -201,32 +219,41 @@ class _Work:
                 plans.append(self._plan(found, None, [found.record]))
         return plans
 
-    def _plan(
-        self, found: Found, card: Card | None, books: Sequence[Lorebook]
-    ) -> tuple[Found, WorldPlan, tuple[Loss, ...], str]:
+    def _plan(self, found: Found, card: Card | None, books: Sequence[Lorebook]) -> _Planned:
         losses = Losses()
         plan = world_of(card, books, stem(found.file), losses, mode=self.how.lore, tell_card=self.how.tell_card)
-        shown = hashlib.sha256(repr((evolve(plan.world, name="x"),)).encode()).hexdigest()
-        return found, plan, losses.listed(), shown
+        source = hashlib.sha256(repr((evolve(plan.world, name="x"),)).encode()).hexdigest()
+        return _Planned(found, plan, losses.listed(), source)
 
-    async def write_worlds(self, plans: Iterable[tuple[Found, WorldPlan, tuple[Loss, ...], str]]) -> None:
+    def lay_out_worlds(self, plans: Iterable[_Planned]) -> list[tuple[_Planned, LaidOut | None]]:
+        """The files of the worlds that are not there; None for those that are. What no files can hold is refused."""
+        self.made_from = imported_from(self.worlds.roots)
+        found: list[tuple[_Planned, LaidOut | None]] = []
+        for each in plans:
+            try:
+                found.append((each, None if each.source in self.made_from else lay_out(each.plan.world)))
+            except BadInput as error:
+                self.refused.append(Refused(each.found.file, f"no world can hold it: {error}"))
+        return found
+
+    async def write_worlds(self, plans: Iterable[tuple[_Planned, LaidOut | None]]) -> None:
         """Write the worlds that are not there."""
         root = self.worlds.roots[0]
-        made_from = await asyncio.to_thread(imported_from, self.worlds.roots)
         free = await asyncio.to_thread(FreeNames.of, root)
-        for found, plan, losses, source in plans:
+        for each, laid_out in plans:
+            found, plan = each.found, each.plan
             if self._stopped(found.file):
                 continue
-            known = made_from.get(source)
-            name = made_from[source] = free.take(plan.world.name) if known is None else known
+            known = self.made_from.get(each.source)
+            name = self.made_from[each.source] = free.take(plan.world.name) if known is None else known
             free.use(name)
             world = evolve(plan.world, name=name)
-            if known is None and not self.how.dry_run:
-                note = {"source": source, "file": found.file, "kind": found.kind}
-                files = {each.name: each.data for each in plan.assets}
-                folder = await asyncio.to_thread(write_world, root, world, files, note)
-                # Read here: the first request that names a large world would hold up all others with it.
-                await asyncio.to_thread(self.worlds.read, folder)
+            if known is None and laid_out is not None and not self.how.dry_run:
+                note = {"source": each.source, "file": found.file, "kind": found.kind}
+                files = {asset.name: asset.data for asset in plan.assets}
+                folder = await asyncio.to_thread(write_world, root, name, laid_out.texts, files, note)
+                # Else the first request that names a large world reads it, and holds up all others with it.
+                await asyncio.to_thread(self.worlds.written, folder, world, laid_out)
                 self.tools.counters.add("worlds.imported")
             self.made[name] = world
             for called in plan.world.match:
@@ -247,7 +274,7 @@ class _Work:
                     if isinstance(record, Card)
                     else {"entries": len(world.lore)},
                     world=name,
-                    losses=(*found.losses, *losses),
+                    losses=(*found.losses, *each.losses),
                 ),
             )
 

@@ -148,6 +148,7 @@ class Play:
             silence = await self.silent.look(live, parent)
             notices += self.silent.notice(silence)
             notices += await self._await_extraction(live, parent)
+            notices += self.work.offer(live.session.id, place.adopted)
         if place.kind is not TurnKind.CONTINUATION:  # that becomes a sibling, which takes the place of the parent
             self.work.proved(live.session.id, parent)
         state = await live.state(parent)

@@ -15,6 +15,10 @@ class TurnWork(Protocol):
         """Turns were taken from a history."""
         ...
 
+    def offer(self, session: str, turns: Sequence[str]) -> tuple[str, ...]:
+        """Where many turns were taken from a history that nobody reads by itself: how somebody has them read."""
+        ...
+
     def recorded(self, session: str, turns: Sequence[str]) -> None:
         """Turns were recorded: those above them count from now on."""
         ...

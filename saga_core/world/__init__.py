@@ -21,7 +21,7 @@ from saga_core.world.model import (
 from saga_core.world.opening import opening_state
 from saga_core.world.parse import parse_world
 from saga_core.world.pattern_notation import as_pattern, is_pattern
-from saga_core.world.render import render_world
+from saga_core.world.render import LaidOut, lay_out, render_world
 from saga_core.world.writing import FreeNames, imported_from, write_world
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "FreeNames",
     "ItemStack",
     "KeySearch",
+    "LaidOut",
     "LoreEntry",
     "LoreRule",
     "SheetRelation",
@@ -52,6 +53,7 @@ __all__ = [
     "imported_from",
     "is_pattern",
     "key_search",
+    "lay_out",
     "listed",
     "name_character",
     "opening_state",

@@ -31,13 +31,13 @@ CHARACTERS_FILE = "CHARACTERS.md"
 LOREBOOK_FILE = "LOREBOOK.md"
 FILES: tuple[str, ...] = (WORLD_FILE, CHARACTERS_FILE, LOREBOOK_FILE)
 
-LONGEST = 8_000_000
+LONGEST = 12_000_000
 """Characters of one file at most."""
 LONGEST_FRONT = 200_000
 """Characters of front matter at most: YAML takes ten times as long to read as the rest."""
 MOST_SECTIONS = 50_000
 """Entries of one file at most."""
-MOST_NAMES = 200_000
+MOST_NAMES = 1_000_000
 """Names in all lists of one file at most."""
 
 

@@ -18,6 +18,7 @@ from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
 from saga_core.world.format import FILES, LONGEST
 from saga_core.world.model import EMPTY_WORLD, World
 from saga_core.world.parse import parse_world
+from saga_core.world.render import LaidOut
 
 _log = logging.getLogger(__name__)
 
@@ -121,6 +122,19 @@ class WorldLibrary:
     def read(self, folder: Path) -> None:
         """Read one world now, so that nobody waits for it later. It may be called in another thread."""
         self._read(folder, _stamp(folder))
+
+    def written(self, folder: Path, world: World, laid_out: LaidOut) -> None:
+        """Take for read what was just written to a folder, if that is what is there. It may be called in a thread."""
+        content = {file: text.encode() for file, text in laid_out.texts.items()}
+        stamp = _stamp(folder)
+        if {(file, size) for file, _, size, _ in stamp} != {(file, len(raw)) for file, raw in content.items()}:
+            self._read(folder, stamp)
+            return
+        shown = _shown(folder)
+        warnings = tuple(shown + each.removeprefix(laid_out.where) for each in laid_out.warnings)
+        for warning in warnings:
+            _log.warning("%s", warning)
+        self._readings[folder] = _Reading(stamp, content, world, warnings)
 
     def read_all(self) -> None:
         """Read every world now, so that nobody waits for it later. It may be called in another thread."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import fields_dict
+from attrs import fields_dict, frozen
 
 from saga_core.errors import BadInput
 from saga_core.world.format import (
@@ -37,6 +37,20 @@ def render_world(world: World) -> dict[str, str]:
     Raises ``BadInput`` (``WorldError`` where a line is at fault) for a world that the format cannot hold, such as
     one with two entries of the same name.
     """
+    return lay_out(world).texts
+
+
+@frozen
+class LaidOut:
+    """The files of a world by name, and what reading them warns of: each ``where/file:line: text``."""
+
+    texts: dict[str, str]
+    warnings: tuple[str, ...]
+    where: str
+
+
+def lay_out(world: World) -> LaidOut:
+    """As ``render_world``, with the warnings of reading what was written. Raises as that does."""
     files = {
         WORLD_FILE: _world_file(world),
         CHARACTERS_FILE: "\n".join(
@@ -44,10 +58,11 @@ def render_world(world: World) -> dict[str, str]:
         ),
         LOREBOOK_FILE: "\n".join(_section(entry, LORE_FIELDS, entry.text, world.language) for entry in world.lore),
     }
-    read, _ = parse_world(files, world.name)
+    where = f"worlds/{world.name}"
+    read, warnings = parse_world(files, world.name, where)
     if read != world:
         raise BadInput(f'world "{world.name}" cannot be written: {_difference(world, read)}')
-    return files
+    return LaidOut(files, warnings, where)
 
 
 def _world_file(world: World) -> str:

@@ -11,8 +11,6 @@ from attrs import define, field
 
 from saga_core.errors import StoreError
 from saga_core.language import nfc
-from saga_core.world.model import World
-from saga_core.world.render import render_world
 
 NOTE = "IMPORTED.json"
 _ASSETS = "assets"
@@ -68,25 +66,25 @@ class FreeNames:
         return found
 
 
-def write_world(root: Path, world: World, files: Mapping[str, bytes], note: Mapping[str, object]) -> Path:
-    """Write a world into the folder ``root`` under its name, with ``files`` beside it, and its ``note``.
+def write_world(
+    root: Path, name: str, texts: Mapping[str, str], files: Mapping[str, bytes], note: Mapping[str, object]
+) -> Path:
+    """Write the ``texts`` of a world into the folder ``root`` under its name, with ``files`` beside it, and its note.
 
-    ``files`` have plain names. Raises ``BadInput`` for a world that the format cannot hold, and ``StoreError``; then
-    nothing is there.
+    ``files`` have plain names. Raises ``StoreError``; then nothing is there.
     """
-    texts = render_world(world)
-    target, part = root / world.name, root / f".{world.name}.part"
+    target, part = root / name, root / f".{name}.part"
     try:
         root.mkdir(parents=True, exist_ok=True)
         if part.exists():
             shutil.rmtree(part)
         part.mkdir()
-        for name, text in texts.items():
-            (part / name).write_text(text, encoding="utf-8")
+        for file, text in texts.items():
+            (part / file).write_bytes(text.encode())
         if files:
             (part / _ASSETS).mkdir()
-        for name, data in files.items():
-            (part / _ASSETS / name).write_bytes(data)
+        for file, data in files.items():
+            (part / _ASSETS / file).write_bytes(data)
         (part / NOTE).write_text(json.dumps(note, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         if target.exists():
             raise FileExistsError(17, "there is such a folder already", str(target))

@@ -18,6 +18,7 @@ from saga_server.admin.mounting import to_its_end
 from saga_server.http import BEARER, SAGA, Bearer
 
 if TYPE_CHECKING:
+    from saga_core.imports import Source
     from saga_core.maintenance import TakeIn
 
 _MOST = 10_000
@@ -142,7 +143,7 @@ async def usual_owner(saga: Saga) -> str:
     return owners.pop() if len(owners) == 1 else ""
 
 
-async def imported(saga: Saga, files: Sequence[tuple[str, bytes]], how: TakeIn) -> Imported:
+async def imported(saga: Saga, files: Sequence[tuple[str, Source]], how: TakeIn) -> Imported:
     """Take in files, each with its name. Raises as ``Maintenance.take_in`` does."""
     from saga_core.imports import KINDS
 
@@ -211,5 +212,8 @@ async def show_backfill(request: web.Request, asked: parameters.OfPath) -> Backf
 
 async def backfill(request: web.Request, asked: parameters.Backfill) -> Backfilled:
     """Read the next turns of a path."""
-    step = request.app[SAGA].background.backfill.step(asked.session, asked.turns, asked.head)
+    found = request.app[SAGA].background.backfill
+    if asked.again:
+        await found.again(asked.session, asked.head)
+    step = found.step(asked.session, asked.turns, asked.head, review=asked.review)
     return Backfilled(**asdict(await to_its_end(request, step)))

@@ -268,9 +268,13 @@ class OfPath(OfSession):
 
 @frozen
 class Backfill(OfPath):
-    """How many turns are read."""
+    """How many turns are read, whether those that could not be read before are among them, and whether what is read
+    waits until a person accepts it.
+    """
 
     turns: int = in_query(24, example="24", least=1, most=64)
+    again: bool = in_query(False)
+    review: Literal["auto", "ask"] | None = in_query(None)
 
 
 @frozen

@@ -21,6 +21,11 @@ from saga_server.terminal import say
 @click.option("--budget", type=float, metavar="DOLLARS", help="Stop before more than this is spent.")
 @click.option("--step", "turns", type=click.IntRange(1, 64), default=24, show_default=True, help="Turns at a time.")
 @click.option("--estimate", is_flag=True, help="Say what it would cost, and read nothing.")
+@click.option(
+    "--review",
+    type=click.Choice(["auto", "ask"]),
+    help="With ask, what is read counts once you accept it. Default: extraction.review of the settings.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @settings
 def backfill(
@@ -31,6 +36,7 @@ def backfill(
     budget: float | None,
     turns: int,
     estimate: bool,
+    review: str | None,
     yes: bool,
 ) -> None:
     """Read with the extraction model what happened in the turns of a session that nobody reported.
@@ -48,30 +54,35 @@ def backfill(
         found: dict[str, Any] = reached(file, data, look, Asking("GET", path, {"head": head}))
         return found
 
-    def stepped() -> dict[str, Any]:
+    def stepped(again: bool) -> dict[str, Any]:
         async def step(saga: Any) -> Any:
-            return asdict(await saga.background.backfill.step(session, turns, head))
+            if again:
+                await saga.background.backfill.again(session, head)
+            return asdict(await saga.background.backfill.step(session, turns, head, review=review))
 
-        query = {"turns": str(turns), "head": head}
+        query = {"turns": str(turns), "head": head, "again": "1" if again else None, "review": review}
         found: dict[str, Any] = reached(file, data, step, Asking("POST", path, query))
         return found
 
     state = looked()
     say(f"{counted(state['left'], 'turn')} to read with {state['model']}: {_cost(state)}")
-    if estimate or not state["left"]:
+    failed = state["failed"]
+    if failed:
+        say(f"{counted(failed, 'more turn')} could not be read before; asking again tries them again")
+    if estimate or not state["left"] + failed:
         return
     if budget is not None and state["dollars"] is None:
         fail(BadInput(f"--budget: the prices of {state['model']} are not known; set them in models.facts"))
     if not yes:
         click.confirm("Read them?", abort=True)
-    begun, total = state["spent"] or 0.0, state["left"]
-    while state["left"]:
-        each = (state["dollars"] or 0.0) / state["left"]
+    begun, total = state["spent"] or 0.0, state["left"] + failed
+    while state["left"] + failed:
+        each = (state["dollars"] or 0.0) / max(1, state["left"])
         spent = (state["spent"] or 0.0) - begun
         if budget is not None and spent + each * min(turns, state["left"]) > budget:
             say(f"stopped: {spent:.4f} of {budget:.4f} dollars are spent, and the next step may cost more than is left")
             return
-        state = stepped()
+        state, failed = stepped(bool(failed)), 0
         say(f"{total - state['left']} of {total} read; left: {_cost(state)}")
         if not state["read"]:
             say("nothing could be read; `saga jobs` says why")

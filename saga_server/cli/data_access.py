@@ -36,7 +36,7 @@ class Asking:
     path: str
     query: Mapping[str, str | None] = field(factory=dict)
     body: bytes | None = None
-    files: Sequence[tuple[str, bytes]] = ()
+    files: Sequence[tuple[str, bytes | Path]] = ()
     """Sent as a form, instead of a body."""
 
 
@@ -112,8 +112,9 @@ def _sent(asking: Asking) -> Any:
     import aiohttp
 
     with aiohttp.MultipartWriter("form-data") as form:
-        for name, raw in asking.files:
-            part = form.append(raw, {"Content-Type": "application/octet-stream"})
+        for name, source in asking.files:
+            data = source if isinstance(source, bytes) else source.open("rb")  # sent bit by bit, and closed then
+            part = form.append(data, {"Content-Type": "application/octet-stream"})
             part.set_content_disposition("form-data", name="file", filename=name)
     return form
 

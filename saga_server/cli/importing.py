@@ -94,7 +94,7 @@ def import_command(
         _tell(found)
 
 
-def _files(sources: tuple[Path, ...]) -> Iterator[tuple[str, bytes]]:
+def _files(sources: tuple[Path, ...]) -> Iterator[tuple[str, Path]]:
     """The files that are named, and those in folders that are. Raises ``OSError`` and ``BadInput``."""
     left = _MOST
     for source in sources:
@@ -106,7 +106,7 @@ def _files(sources: tuple[Path, ...]) -> Iterator[tuple[str, bytes]]:
             left -= path.stat().st_size
             if left < 0:
                 raise BadInput(f"{source}: more than {_MOST >> 30} GB in one call; import folder by folder")
-            yield name, path.read_bytes()
+            yield name, path
 
 
 def _tell(found: dict[str, Any]) -> None:

@@ -22,7 +22,7 @@ from saga_core.imports import Card, Lorebook, read_file
 from saga_core.imports.archives import plain_name
 from saga_core.maintenance import TakeIn
 from saga_core.recall.kept_lore import Kept, KeptLore, KeptMoment
-from saga_core.world import LoreEntry, LoreRule, library
+from saga_core.world import LoreEntry, LoreRule, library, parse_world
 from tests.core.imports import samples
 
 
@@ -130,6 +130,66 @@ def entries(count: int) -> bytes:
 
 def test_more_entries_than_50_000_are_not_taken() -> None:
     assert "50,001 entries; at most 50,000" in refused(entries(50_001))
+
+
+async def test_a_book_that_no_world_can_hold_is_refused_and_the_others_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("saga_core.world.parse.LONGEST", 1_000)
+    big = samples.plain({"entries": {str(at): {"key": [f"k{at}"], "content": "text " * 20} for at in range(20)}})
+    files = [("big.json", big), ("wi.json", samples.plain({"entries": {"0": samples.OLD_ENTRY}}))]
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        found = await saga.maintenance.take_in(files, TakeIn())
+        assert [thing.world for thing in found.things] == ["wi"]
+        assert "no world can hold it" in found.refused[0].why and "divide the world" in found.refused[0].why
+        with pytest.raises(BadInput, match="no world can hold it"):
+            await saga.maintenance.take_in(files[:1], TakeIn())
+
+
+async def test_a_book_is_read_once_for_the_world_that_it_becomes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    reads: list[str] = []
+
+    def counted(*given: Any, **named: Any) -> Any:
+        reads.append(given[1])
+        return parse_world(*given, **named)
+
+    monkeypatch.setattr(library, "parse_world", counted)
+    monkeypatch.setattr("saga_core.world.render.parse_world", counted)
+    raw = samples.plain({"entries": {"0": {"key": ["a"], "content": "한 " * 2_000, "comment": "Long"}}})
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        saga.worlds.read_all()
+        for state in ("new", "known"):
+            reads.clear()
+            found = await saga.maintenance.take_in([("big.json", raw)], TakeIn())
+            assert found.things[0].state == state
+            assert saga.worlds.get("big").lore[0].name == "Long"
+            assert reads == (["big"] if state == "new" else [])
+        folder = tmp_path / "worlds" / "big" / "LOREBOOK.md"
+        assert saga.worlds.warnings("big")[0].startswith("worlds/big/LOREBOOK.md:1: "), "the text is long"
+        folder.write_text(folder.read_text(encoding="utf-8").replace("Long", "Longer"), encoding="utf-8")
+        assert saga.worlds.get("big").lore[0].name == "Longer", "what an author changes is read"
+
+
+@pytest.mark.deep
+async def test_50_000_entries_with_rules_and_texts_become_a_world(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = {
+        str(at): {
+            "uid": at, "key": [f"word{at}x", f"other {at}"], "keysecondary": ["rain"] if at % 3 == 0 else [],
+            "comment": f"Entry {at}", "content": f"Entry {at} tells of the mill and of {at} stones in its wall.",
+            "selective": True, "order": at % 100, "probability": 60 if at % 5 == 0 else 100, "sticky": at % 3,
+        }
+        for at in range(50_000)
+    }  # fmt: skip
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        found = await saga.maintenance.take_in([("big.json", samples.plain({"entries": rows}))], TakeIn())
+        assert found.refused == () and len(saga.worlds.get("big").lore) == 50_000
 
 
 @pytest.mark.deep

@@ -14,9 +14,11 @@ from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import NotSupported, UpstreamError
 from saga_core.maintenance import TakeIn
+from saga_core.model import Source
 from saga_core.ports import ChatPart, ChatRequest, FinishPart, TextPart, Usage, UsagePart
 from saga_core.registry import OpenOptions
 from tests.core.extraction.scripted import Scripted
+from tests.core.frontend import Frontend
 from tests.core.imports import samples
 
 PLACES = "Harbour Mill Tower Crypt Garden Bridge Chapel".split()
@@ -185,6 +187,94 @@ async def test_a_model_that_cannot_read_several_turns_is_asked_about_each_and_th
         assert len(reader.asked) == 40 + 2, "two windows are enough to see that it cannot"
         assert (await saga.describe(session))["location"] == PLACES[40 % 7]
         assert "small cannot be asked about several turns" in (await saga.status())["degraded"]["extraction.windows"]
+
+
+async def test_windows_are_tried_again_by_themselves_and_when_somebody_asks() -> None:
+    class Learning(Reader):
+        able = False
+
+        def answer(self, text: str) -> str:
+            return "What do you mean?" if "## Turn 2" in text and not self.able else super().answer(text)
+
+    for asked in (False, True):
+        reader = Learning()
+        async with taken(100, reader) as (saga, session):
+            saga.parts.background.extraction.pace.pause = 8
+            await saga.background.backfill.step(session, 24)
+            assert "extraction.windows" in (await saga.status())["degraded"]
+            reader.able = True
+            if asked:
+                await saga.background.backfill.again(session)
+                assert "extraction.windows" not in (await saga.status())["degraded"]
+            before = len(reader.asked)
+            await saga.background.backfill.step(session, 24)
+            calls = len(reader.asked) - before
+            assert calls == 2 if asked else calls < 24, "it is asked about several at once again"
+            assert "extraction.windows" not in (await saga.status())["degraded"]
+            while (state := await saga.background.backfill.step(session, 64)).left:
+                assert state.read
+            assert (await saga.describe(session))["location"] == PLACES[100 % 7]
+
+
+async def test_what_is_read_waits_at_its_turn_until_a_person_accepts_it() -> None:
+    reader = Reader()
+    async with taken(30, reader) as (saga, session):
+        opened = (await saga.describe(session))["location"]
+        state = await saga.background.backfill.step(session, 64, review="ask")
+        assert (state.read, state.left) == (30, 0)
+        found = await saga.describe(session)
+        assert (found["location"], found["inventory"]) == (opened, (await saga.describe(session))["inventory"])
+        waiting = [each for each in await saga.memory.changes(session) if each["waiting"]]
+        assert [each["turn"] for each in waiting] == list(range(1, 31))
+        assert {each["by"] for each in waiting} == {"extraction"}
+        await saga.memory.decide(session, waiting[8]["id"], accept=True)
+        await saga.memory.decide(session, waiting[29]["id"], accept=False)
+        assert (await saga.describe(session))["location"] == PLACES[9 % 7], "it counts at its turn, and further down"
+        live = await saga.parts.live.get(session)
+        assert (await saga.describe(session, live.tree.path(live.head)[8].id))["location"] == opened
+        await saga.memory.decide(session, waiting[24]["id"], accept=True)
+        assert "coin 25" in {item["name"] for item in (await saga.describe(session))["inventory"]}
+        await saga.drain(60)
+        assert await saga.maintenance.differences(session) == []
+        calls = len(reader.asked)
+        again = await saga.background.backfill.step(session, 64)
+        assert (again.read, again.left, len(reader.asked)) == (0, 0, calls), (
+            "what waits or was refused is not read anew"
+        )
+
+
+async def test_what_waits_is_not_read_again_by_itself() -> None:
+    reader = Reader()
+    async with taken(2, reader) as (saga, _):
+        frontend = Frontend(saga, session="talk")
+        await frontend.say("I go on.", "You walk to the Mill, and nobody has told anybody of it.")
+        await saga.background.backfill.step("talk", 64, review="ask")
+        await saga.drain(60)
+        await frontend.say("And on.", "You walk to the Tower, and the day is nearly over by then.")
+        await saga.drain(60)
+        session = (await saga.sessions.get("talk")).id
+        live = await saga.parts.live.get(session)
+        first = live.tree.path(live.head)[1]
+        assert sum(delta.source is Source.EXTRACTION for delta in live.amendments[first.id]) == 1
+        assert [each["waiting"] for each in await saga.memory.changes(session) if each["turn"] == 1] == [True]
+
+
+async def test_turns_that_could_not_be_read_are_left_again_when_somebody_asks() -> None:
+    class Better(Reluctant):
+        def answer(self, text: str) -> str:
+            return super().answer(text) if len(self.asked) <= 3 else Reader.answer(self, text)
+
+    async with taken(6, Better()) as (saga, session):
+        state = await saga.background.backfill.step(session, 64)
+        assert (state.left, state.failed) == (0, 1)
+        await saga.background.backfill.again(session)
+        again = await saga.background.backfill.estimate(session)
+        assert (again.left, again.failed) == (1, 0) and again.dollars
+        done = await saga.background.backfill.step(session, 64)
+        assert (done.read, done.left, done.failed) == (1, 0, 0)
+        live = await saga.parts.live.get(session)
+        third = live.tree.path(live.head)[3]
+        assert (await saga.describe(session, third.id))["location"] == PLACES[3]
 
 
 async def test_a_model_whose_context_is_too_small_for_a_window_is_asked_about_each() -> None:

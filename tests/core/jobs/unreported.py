@@ -31,12 +31,12 @@ async def playing(
 
 async def settled(chat: Frontend) -> None:
     """All background work is done, none of it given up."""
-    assert (await chat.saga.drain(10)).waiting == ()
+    assert (await chat.saga.drain(60)).waiting == ()
 
 
 async def until(event: Callable[[], bool]) -> None:
     """Let others run until it is so."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not event():  # noqa: ASYNC110 - nobody tells when it is
             await asyncio.sleep(0)
 

@@ -35,6 +35,19 @@ async def test_an_adopted_history_is_read_newest_first() -> None:
         assert [node["status"] for node in nodes] == ["none"] + ["ok"] * 7
 
 
+@pytest.mark.parametrize(("reader", "says"), [(None, "set models.extraction, and "), ("chosen", "")])
+async def test_reading_a_long_history_is_offered_where_nobody_does_by_itself(reader: str | None, says: str) -> None:
+    extractor = Scripted(otherwise=changes()) if reader else None
+    async with Saga.open({"storage": {"profile": "memory"}}, extractor=extractor) as saga:
+        chat = Frontend(saga, history=told(12))
+        turn = await chat.begin("멈춘다.")
+        offers = [each for each in turn.notices if each.startswith("adopted: ")]
+        command = f"`saga backfill {turn.session.id}` reads them"
+        assert offers == ([] if reader else [f"adopted: what changed in 12 turns is not known; {says}{command}"])
+        short = Frontend(saga, history=told(3), greeting="다른 이야기가 여기서 시작된다, 아주 먼 곳에서.")
+        assert not [each for each in (await short.begin("간다.")).notices if each.startswith("adopted: ")]
+
+
 async def test_what_is_read_later_keeps_the_identity_of_whom_it_names() -> None:
     def names(request: ChatRequest) -> str:
         return changes(npc_met=("칼란",) if "1번째 길은" in request.plan.text() else ("늙은 사냥꾼 칼란",))

@@ -1,0 +1,30 @@
+"""Where a file is read from: its bytes, or its path, by which a large one is read bit by bit."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+Source = bytes | Path
+_HEAD = 4_096
+
+
+def opened(source: Source) -> BinaryIO:
+    """The file, to be read. Raises ``OSError``."""
+    return io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+
+
+def head_of(file: BinaryIO) -> bytes:
+    """The first bytes."""
+    file.seek(0)
+    return file.read(_HEAD)
+
+
+def lines_of(file: BinaryIO) -> Iterator[str]:
+    """The lines of a file in UTF-8, from its beginning. Raises ``UnicodeDecodeError`` at a line that is none."""
+    file.seek(0)
+    for number, line in enumerate(file):
+        yield (line if number else line.removeprefix(codecs.BOM_UTF8)).decode("utf-8")
