@@ -28,6 +28,8 @@ _log = logging.getLogger(__name__)
 _TAIL_SECONDS = 0.1
 _LARGE = 1_000_000
 """Bytes of a reply in one piece from which on it is looked through beside the loop."""
+_MOST_LISTED = 8 << 20
+"""Bytes of what is asked besides replies: a list of models, what a server is."""
 _LINES = ("application/x-ndjson", "application/jsonl")
 """Streams of one JSON object a line."""
 _BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=8)
@@ -109,7 +111,8 @@ class Calls:
         """The JSON at ``path``. Raises ``UpstreamError`` when it is none."""
         response = await self._send("GET", path, None, {})
         try:
-            return read_text(await body_of(response))
+            body = await body_of(response, _MOST_LISTED)
+            return await asyncio.to_thread(read_text, body) if len(body) > _LARGE else read_text(body)
         except ValueError:
             raise UpstreamError(
                 f"{self.host} lists its models in something that is not JSON; providers.{self.name}.base_url usually "

@@ -39,7 +39,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
 
 async def _told(request: web.Request, ask: OllamaAsk, *, chat: bool) -> web.StreamResponse:
     if not ask.messages:
-        return json_answer(loaded(ask.model, chat=chat))
+        return await json_answer(loaded(ask.model, chat=chat))
     call = call_of(request, ask, nameless=True)
     return await answer(request, evolve(call, window=ask.window, shape=partial(OllamaShape, chat=chat)))
 
@@ -58,12 +58,12 @@ async def tags(request: web.Request) -> web.Response:
     if found is None:
         names = await request.app[CURRENT].narrators.models()
         found = {"models": [{**_about(name), "modified_at": _LONG_AGO, "size": 0, "digest": ""} for name in names]}
-    return json_answer(found)
+    return await json_answer(found)
 
 
 async def running(request: web.Request) -> web.Response:
     """``GET /api/ps``: the models that are loaded."""
-    return json_answer(await _from_server(request) or {"models": []})
+    return await json_answer(await _from_server(request) or {"models": []})
 
 
 async def show(request: web.Request) -> web.Response:
@@ -72,12 +72,12 @@ async def show(request: web.Request) -> web.Response:
     if found is None:
         about = {"details": _about("")["details"], "model_info": {}, "capabilities": ["completion", "tools"]}
         found = {"modelfile": "", "parameters": "", "template": "", "modified_at": _LONG_AGO, **about}
-    return json_answer(found)
+    return await json_answer(found)
 
 
 async def version(request: web.Request) -> web.Response:
     """``GET /api/version``."""
-    return json_answer(await _from_server(request) or {"version": _VERSION})
+    return await json_answer(await _from_server(request) or {"version": _VERSION})
 
 
 async def embed(request: web.Request) -> web.Response:
@@ -85,7 +85,7 @@ async def embed(request: web.Request) -> web.Response:
     found = await _from_server(request)
     if found is None:
         raise NotSupported("the narrator's server makes no embeddings here; ask a server that does")
-    return json_answer(found)
+    return await json_answer(found)
 
 
 def _about(name: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 import logging
 from typing import Any
 
@@ -15,7 +15,7 @@ from saga_server.http.bodies import BODY
 from saga_server.http.doors.table import PLACE
 from saga_server.http.errors import RequestError
 from saga_server.http.large_requests import leave
-from saga_server.http.openai_schema import read_json
+from saga_server.http.openai_schema import read_json, to_json
 
 _log = logging.getLogger("saga.server")
 
@@ -28,7 +28,7 @@ async def relay(request: web.Request) -> web.StreamResponse:
     body = read_json(raw) if raw else {}
     leave(request)
     found = await relayed(request, path, body)
-    return json_answer(_own(request, path, body) if found is None else found)
+    return await json_answer(_own(request, path, body) if found is None else found)
 
 
 async def relayed(request: web.Request, path: str, body: Any) -> Any:
@@ -76,6 +76,6 @@ def _own(request: web.Request, path: str, body: Any) -> Any:
     raise NotSupported(f"{path}: the narrator does not tell this; let the frontend estimate its tokens")
 
 
-def json_answer(value: Any) -> web.Response:
-    """``value`` as an answer."""
-    return web.Response(text=json.dumps(value, ensure_ascii=False), content_type="application/json")
+async def json_answer(value: Any) -> web.Response:
+    """``value`` as an answer, written beside the loop: a server may say much."""
+    return web.Response(text=await asyncio.to_thread(to_json, value), content_type="application/json")

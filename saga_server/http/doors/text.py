@@ -83,4 +83,4 @@ async def abort(request: web.Request) -> web.StreamResponse:
     raw = request[BODY]
     if request.app[EXCHANGES].stop_texts(request[BEARER].owner):
         await relayed(request, ABORT, read_json(raw) if raw else {})
-    return json_answer({"success": True})
+    return await json_answer({"success": True})
