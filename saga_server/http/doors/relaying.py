@@ -26,7 +26,6 @@ async def relay(request: web.Request) -> web.StreamResponse:
     """What frontends ask a server of local models besides: it is asked, or SAGA answers what it knows."""
     raw, path = request[BODY], request[PLACE].path
     body = read_json(raw) if raw else {}
-    leave(request)
     found = await relayed(request, path, body)
     return await json_answer(_own(request, path, body) if found is None else found)
 
@@ -43,6 +42,7 @@ async def relayed(request: web.Request, path: str, body: Any) -> Any:
     narrator = await narrators.narrator(provider)
     if not isinstance(narrator, TextServer):
         return None
+    leave(request)  # read; the server may take long
     try:
         return await narrator.relay(request.method, path, body)
     except UpstreamError as error:
