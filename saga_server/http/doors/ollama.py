@@ -10,14 +10,12 @@ from attrs import evolve
 
 from saga_core.errors import NotSupported
 from saga_server.http.app_keys import CURRENT
-from saga_server.http.bodies import BODY
-from saga_server.http.doors.asking import answer, call_of, read
+from saga_server.http.doors.asking import answer, call_of, read, read_value
 from saga_server.http.doors.ollama_ask import OllamaAsk, read_chat, read_generate
 from saga_server.http.doors.ollama_shape import OllamaShape, loaded
 from saga_server.http.doors.relaying import json_answer, relayed
 from saga_server.http.doors.table import PLACE
 from saga_server.http.doors.text import text_call
-from saga_server.http.openai_schema import read_json
 
 _VERSION = "0.12.0"
 """What is said of Ollama's version where there is no Ollama behind SAGA: of what is spoken here."""
@@ -48,8 +46,7 @@ async def _told(request: web.Request, ask: OllamaAsk, *, chat: bool) -> web.Stre
 
 
 async def _from_server(request: web.Request) -> Any:
-    raw = request[BODY]
-    return await relayed(request, request[PLACE].path, read_json(raw) if raw else None)
+    return await relayed(request, request[PLACE].path, await read_value(request))
 
 
 async def tags(request: web.Request) -> web.Response:
