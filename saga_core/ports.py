@@ -29,8 +29,8 @@ class SystemClock:
     """The machine's clock."""
 
     def now(self) -> float:
-        """Seconds since the Unix epoch."""
-        return time.time()
+        """Seconds since the Unix epoch; 0 for a clock that stands before it, which no file of a session may say."""
+        return max(0.0, time.time())
 
     def monotonic(self) -> float:
         """Seconds that never go back."""

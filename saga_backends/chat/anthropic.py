@@ -14,6 +14,7 @@ from saga_backends.chat.anthropic_request import VERSION, MessagesRequest, Think
 from saga_backends.chat.calls import Calls
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.merging import several
+from saga_backends.chat.model_list import listed_models
 from saga_backends.chat.prefill import Unrepeated
 from saga_backends.chat.sdk_calls import open_calls
 from saga_backends.http_client import open_http
@@ -100,11 +101,7 @@ class AnthropicChat:
 
     async def models(self) -> list[str]:
         """The ids of the models that the provider lists. Raises ``UpstreamError``."""
-        answer = await self.calls.get("/v1/models?limit=1000")
-        listed = answer.get("data") if isinstance(answer, Mapping) else None
-        if not isinstance(listed, list):
-            raise UpstreamError(f"{self.host} lists no models under 'data'")
-        return [model["id"] for model in listed if isinstance(model, Mapping) and isinstance(model.get("id"), str)]
+        return listed_models(await self.calls.get("/v1/models?limit=1000"), self.host)
 
     async def warm(self) -> None:
         """Import the official SDK, where calls are to go through it. Until then they go without."""

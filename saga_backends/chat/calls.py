@@ -30,6 +30,8 @@ _LARGE = 1_000_000
 """Bytes of a reply in one piece from which on it is looked through beside the loop."""
 _MOST_PASSED = 128 * 1_024 * 1_024
 """Bytes of an answer that is passed on: speech and pictures are a few."""
+_MOST_LISTED = 8 << 20
+"""Bytes of what is asked besides replies: a list of models, what a server is."""
 _LINES = ("application/x-ndjson", "application/jsonl")
 """Streams of one JSON object a line."""
 _BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=8)
@@ -129,7 +131,8 @@ class Calls:
         """The JSON at ``path``. Raises ``UpstreamError`` when it is none."""
         response = await self._send("GET", path, None, {})
         try:
-            return read_text(await body_of(response))
+            body = await body_of(response, _MOST_LISTED)
+            return await asyncio.to_thread(read_text, body) if len(body) > _LARGE else read_text(body)
         except ValueError:
             raise UpstreamError(
                 f"{self.host} lists its models in something that is not JSON; providers.{self.name}.base_url usually "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -13,6 +14,7 @@ from attrs import define, field
 from saga_backends.chat.calls import Calls
 from saga_backends.chat.json_text import read_text
 from saga_backends.chat.lessons import Learned
+from saga_backends.chat.model_list import listed_models
 from saga_backends.chat.openai_reply import ReplyReader
 from saga_backends.chat.openai_request import openai_body
 from saga_backends.chat.sdk_calls import open_calls
@@ -114,11 +116,7 @@ class OpenAIChat:
 
     async def models(self) -> list[str]:
         """The ids of the models that the provider lists. Raises ``UpstreamError``."""
-        answer = await self.calls.get("/models")
-        listed = answer.get("data") if isinstance(answer, Mapping) else None
-        if not isinstance(listed, list):
-            raise UpstreamError(f"{self.host} lists no models under 'data'")
-        return [model["id"] for model in listed if isinstance(model, Mapping) and isinstance(model.get("id"), str)]
+        return listed_models(await self.calls.get("/models"), self.host)
 
     async def relay(self, method: str, path: str, body: Any = None) -> Any:
         """The JSON that the server has at ``path``, from its root on. Raises ``UpstreamError``."""
@@ -127,7 +125,7 @@ class OpenAIChat:
             return await self.calls.get(address)
         response = await self.calls.post(address, body, None, {})
         try:
-            return read_text(await body_of(response))
+            return await asyncio.to_thread(read_text, await body_of(response))
         except ValueError:
             raise UpstreamError(f"{self.host} answered {path} with something that is not JSON") from None
         except self.calls.transport_errors as error:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from decimal import Decimal
+from math import isfinite
+from types import NoneType
 from typing import Any
 
+from saga_core.errors import StoreCorrupt
 from saga_core.stores import Value
 
 _TOKENS = {True: "true", False: "false", None: "null"}
@@ -18,12 +21,24 @@ def dumps(fields: Mapping[str, Value]) -> str:
 
 
 def loads(text: str) -> dict[str, Any]:
-    """What ``dumps`` wrote; a tuple comes back as one."""
-    found: dict[str, Any] = json.loads(text)
+    """What ``dumps`` wrote; a tuple comes back as one. Raises ``StoreCorrupt`` for anything else."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise StoreCorrupt(f"stored fields cannot be read: {error!r}") from error
+    if type(found) is not dict:
+        raise StoreCorrupt(f"stored fields are no object: {text[:80]!r}")
     for name, value in found.items():
         if type(value) is list:
-            found[name] = tuple(value)
+            value = found[name] = tuple(value)
+        for each in value if type(value) is tuple else (value,):
+            if not _is_value(each):
+                raise StoreCorrupt(f"the stored field {name[:80]!r} is no value: {text[:80]!r}")
     return found
+
+
+def _is_value(value: Any) -> bool:
+    return type(value) in (str, int, bool, NoneType) or (type(value) is float and isfinite(value))
 
 
 def _value(value: Value) -> str:

@@ -7,6 +7,7 @@ from psycopg import AsyncConnection
 from saga_backends.postgres.database import Database, place_of
 from saga_backends.postgres.migrations import Migration, Part
 from saga_core.capabilities import Capability
+from saga_core.errors import BadInput, StoreCorrupt
 from saga_core.registry import OpenOptions
 from saga_core.stores import Health, MdCache, Pages, StoreInfo, check_pages, check_scope
 from saga_core.values import PAGE_NAMES
@@ -64,7 +65,12 @@ class PostgresPages:
         if row is None:
             return None
         watermark, names, texts = row
-        return Pages({name: text.decode() for name, text in zip(names, texts, strict=True)}, watermark)
+        try:
+            pages = Pages({name: text.decode() for name, text in zip(names, texts, strict=True)}, watermark)
+            check_pages(pages, self._info.limits)
+        except (ValueError, TypeError, AttributeError, BadInput) as error:
+            raise StoreCorrupt(f"the pages of {scope} cannot be read: {error!r}") from error
+        return pages
 
     async def write(self, scope: str, pages: Pages) -> None:
         """See ``MdCache.write``."""

@@ -11,6 +11,7 @@ import struct
 import sys
 from array import array
 from collections.abc import Sequence
+from math import isfinite
 
 import numpy as np
 import psycopg
@@ -25,7 +26,7 @@ from saga_backends.postgres.migrations import Migration, Part
 from saga_backends.postgres.where import Where
 from saga_backends.vector.scoring import Question, as_row, as_rows, squared_norms
 from saga_core.capabilities import Capability
-from saga_core.errors import NotFound, ScopeMismatch, StoreUnavailable
+from saga_core.errors import NotFound, ScopeMismatch, StoreCorrupt, StoreUnavailable
 from saga_core.registry import OpenOptions
 from saga_core.stores import (
     Filter,
@@ -326,9 +327,14 @@ def _packed(vector: array[float]) -> bytes:
 
 
 def _unpacked(raw: bytes) -> array[float]:
+    """Raises ``StoreCorrupt`` for what are no components."""
+    if not raw or len(raw) % 4:
+        raise StoreCorrupt(f"a stored vector has {len(raw)} bytes; each component has four")
     vector = array("f", raw)
     if sys.byteorder == "big":
         vector.byteswap()
+    if not all(map(isfinite, vector)):
+        raise StoreCorrupt("a stored vector has a component that is no number")
     return vector
 
 

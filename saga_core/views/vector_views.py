@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Callable, Collection, Sequence
 
 from saga_core.counters import Counters
-from saga_core.errors import UpstreamError
+from saga_core.errors import StoreCorrupt, UpstreamError
 from saga_core.model import Node, Tree
 from saga_core.ports import Embedder
 from saga_core.recall import episodes_scope, lore_scope, passage_of, spec_of
@@ -58,10 +58,7 @@ class VectorViews:
             return True
         if scope not in self._lore_left:
             await self._create(scope)
-            there: set[str] = set()
-            names = [entry.name for entry in world.lore]
-            for start in range(0, len(names), _CHUNK):
-                there.update(await self.vectors.get(scope, names[start : start + _CHUNK]))
+            there = await self._there(scope, [entry.name for entry in world.lore])
             self._lore_left[scope] = {entry.name: entry for entry in world.lore if entry.name not in there}
         left = self._lore_left[scope]
         for part in _parts(list(left.values())[:most]):
@@ -133,10 +130,22 @@ class VectorViews:
         nodes = [node for node in tree.nodes.values() if node.episode]
         if await self.vectors.count(scope) == len(nodes):
             return told
-        there: set[str] = set()
-        for start in range(0, len(nodes), _CHUNK):
-            there.update(await self.vectors.get(scope, [node.id for node in nodes[start : start + _CHUNK]]))
+        there = await self._there(scope, [node.id for node in nodes])
         return [node for node in nodes if node.id in wanted or node.id not in there]
+
+    async def _there(self, scope: str, ids: Sequence[str]) -> set[str]:
+        """Those of ``ids`` that a scope has. One that cannot be read begins anew."""
+        found: set[str] = set()
+        try:
+            for start in range(0, len(ids), _CHUNK):
+                found.update(await self.vectors.get(scope, ids[start : start + _CHUNK]))
+        except StoreCorrupt as error:
+            log.warning("vectors of %s are damaged and are made again: %s", scope, error)
+            self.counters.add("vectors.rebuilt")
+            await self.vectors.drop(scope)
+            await self._create(scope)
+            return set()
+        return found
 
     def mark_whole(self, session: str) -> None:
         """Take note that nothing is lacking in a session."""

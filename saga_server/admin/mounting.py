@@ -19,7 +19,7 @@ from saga_server.http import Handler
 PATHS: Final = ("/", "/healthz", "/readyz", "/metrics", "/api/{rest:.*}")
 """Every path of the table is one of these or below it."""
 STARTED: Final = web.AppKey("started", float)
-"""When the application was made, in seconds since the epoch."""
+"""When the application was made, by the monotonic clock."""
 _WORK: Final = web.AppKey("work", set[asyncio.Task[Any]])
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ def admin_routes() -> list[web.RouteDef]:
 def prepare(app: web.Application) -> None:
     """What the handlers of the admin API keep in the application."""
     app[_WORK] = set()
-    app[STARTED] = time.time()
+    app[STARTED] = time.monotonic()
 
 
 async def to_its_end(request: web.Request, work: Coroutine[Any, Any, T]) -> T:

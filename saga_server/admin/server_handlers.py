@@ -67,7 +67,7 @@ async def show_status(request: web.Request, asked: NoParams) -> answers.Status:
         active = None  # ``degraded`` says why
     return answers.Status(
         version=version("saga-rp"),
-        uptime_seconds=round(time.time() - request.app[STARTED], 1),
+        uptime_seconds=round(time.monotonic() - request.app[STARTED], 1),
         narrators=request.app[CURRENT].narrators.describe(),
         active_sessions=active,
         open_requests=len(request.app[EXCHANGES]),

@@ -10,6 +10,7 @@ from attrs import define, field
 
 from saga_core.billing import Bill
 from saga_core.errors import UpstreamError
+from saga_core.model import Turn
 from saga_core.play import PendingTurn
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
 from saga_server.http.errors import describe
@@ -259,6 +260,16 @@ def answer_headers(begun: PendingTurn, *told: str, discreet: bool = False) -> di
         **_cost_headers(begun.bill),
     }
     return {name: value for name, value in found.items() if value}
+
+
+def nothing_said(begun: PendingTurn, turns: Sequence[Turn]) -> str | None:
+    """What is told of a reply without text, for a frontend shows an empty message then; None where there is one.
+
+    A reply that calls a tool is none, nor one that is told without memory.
+    """
+    if turns or not begun.session.id or any(reply.calls for reply in begun.replies):
+        return None
+    return "the model said nothing, and this turn is not recorded; ask for another reply (swipe or regenerate)"
 
 
 def calls_in(fields: Mapping[str, Any]) -> list[str]:

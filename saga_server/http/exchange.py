@@ -21,7 +21,7 @@ from saga_core import Saga
 from saga_core.errors import BadInput, Conflict, LeaseLost, NotFound, SagaError, StoreError, UpstreamError
 from saga_core.play import PendingTurn
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart, Usage, UsagePart
-from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer
+from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer, nothing_said
 from saga_server.http.call import Call
 from saga_server.http.errors import describe
 from saga_server.http.prompt_log import log_prompt, log_replies
@@ -226,7 +226,7 @@ class Exchange:
             elif begun.degraded:  # told without memory, because the journal could not be read
                 self.metrics.commits.labels("failed").inc()
             self.metrics.spent(begun.bill)
-            return None
+            return nothing_said(begun, recording.result())
         self.metrics.commits.labels("failed").inc()
         _log.error("turn %s of session %s is not recorded: %s", begun.id, begun.session.id, reason)
         return f"this turn is not recorded: {told or reason}"

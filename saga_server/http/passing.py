@@ -19,6 +19,7 @@ from saga_core.errors import NotFound, OwnedElsewhere
 from saga_server.http.app_keys import SAGA
 from saga_server.http.bodies import BODY
 from saga_server.http.errors import Handler
+from saga_server.http.large_requests import leave
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
@@ -98,6 +99,7 @@ async def _ask(
 
     leases = saga.parts.leases
     assert leases is not None
+    leave(request)  # read here; the other server has turns of its own
     headers = _kept(request.headers)
     headers[PASSED] = leases.server
     asking = _client(request.app).request(

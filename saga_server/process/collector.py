@@ -13,7 +13,7 @@ import ctypes
 import gc
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from attrs import define, field
 
@@ -71,7 +71,9 @@ class Tidying:
 
         def collected(phase: str, info: dict[str, int]) -> None:  # in whichever thread makes objects
             if phase == "stop" and info["generation"] == _MIDDLE:
-                loop.call_soon_threadsafe(put_away)
+                # Deep in what is nested too deeply there is no room for it: the next portion takes this one along.
+                with suppress(RecursionError):
+                    loop.call_soon_threadsafe(put_away)
 
         young, middle, old = gc.get_threshold()
         gc.set_threshold(young, middle, _NEVER)

@@ -15,11 +15,12 @@ from saga_server.http.doors.table import PLACE
 from saga_server.http.exchange import Exchange
 from saga_server.http.identity import chats_only
 from saga_server.http.large_requests import SHARE, leave
+from saga_server.http.openai_schema import read_json
 from saga_server.http.request_names import read_names
 from saga_server.http.security import BEARER
 
-_LARGE = 1 << 20
-"""Bytes of a body from which on it is read in a thread."""
+_LARGE = 1 << 18
+"""Bytes of a body from which on it is read in a thread: a megabyte takes ten milliseconds or more."""
 _STREAMING = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
@@ -47,6 +48,14 @@ async def read(request: web.Request, reading: Callable[[bytes, int, int], _Ask])
     body, server = request[BODY], request.app[CURRENT].config.server
     given = (body, server.max_messages, server.max_text_mb)
     return reading(*given) if len(body) < _LARGE else await asyncio.to_thread(reading, *given)
+
+
+async def read_value(request: web.Request, none: Any = None) -> Any:
+    """The JSON of the body, whatever it is; ``none`` for an empty one. Raises ``RequestError``."""
+    body = request[BODY]
+    if not body:
+        return none
+    return read_json(body) if len(body) < _LARGE else await asyncio.to_thread(read_json, body)
 
 
 def call_of(

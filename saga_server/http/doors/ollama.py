@@ -10,14 +10,12 @@ from attrs import evolve
 
 from saga_core.errors import NotSupported
 from saga_server.http.app_keys import CURRENT
-from saga_server.http.bodies import BODY
-from saga_server.http.doors.asking import answer, call_of, read
+from saga_server.http.doors.asking import answer, call_of, read, read_value
 from saga_server.http.doors.ollama_ask import OllamaAsk, read_chat, read_generate
 from saga_server.http.doors.ollama_shape import OllamaShape, loaded
 from saga_server.http.doors.relaying import json_answer, relayed
 from saga_server.http.doors.table import PLACE
 from saga_server.http.doors.text import text_call
-from saga_server.http.openai_schema import read_json
 
 _VERSION = "0.12.0"
 """What is said of Ollama's version where there is no Ollama behind SAGA: of what is spoken here."""
@@ -39,7 +37,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
 
 async def _told(request: web.Request, ask: OllamaAsk, *, chat: bool) -> web.StreamResponse:
     if not ask.messages:
-        return json_answer(loaded(ask.model, chat=chat))
+        return await json_answer(loaded(ask.model, chat=chat))
     call = call_of(request, ask, nameless=True)
     return await answer(request, evolve(call, window=ask.window, shape=partial(OllamaShape, chat=chat)))
 
@@ -48,8 +46,7 @@ async def _told(request: web.Request, ask: OllamaAsk, *, chat: bool) -> web.Stre
 
 
 async def _from_server(request: web.Request) -> Any:
-    raw = request[BODY]
-    return await relayed(request, request[PLACE].path, read_json(raw) if raw else None)
+    return await relayed(request, request[PLACE].path, await read_value(request))
 
 
 async def tags(request: web.Request) -> web.Response:
@@ -58,12 +55,12 @@ async def tags(request: web.Request) -> web.Response:
     if found is None:
         names = await request.app[CURRENT].narrators.models()
         found = {"models": [{**_about(name), "modified_at": _LONG_AGO, "size": 0, "digest": ""} for name in names]}
-    return json_answer(found)
+    return await json_answer(found)
 
 
 async def running(request: web.Request) -> web.Response:
     """``GET /api/ps``: the models that are loaded."""
-    return json_answer(await _from_server(request) or {"models": []})
+    return await json_answer(await _from_server(request) or {"models": []})
 
 
 async def show(request: web.Request) -> web.Response:
@@ -72,12 +69,12 @@ async def show(request: web.Request) -> web.Response:
     if found is None:
         about = {"details": _about("")["details"], "model_info": {}, "capabilities": ["completion", "tools"]}
         found = {"modelfile": "", "parameters": "", "template": "", "modified_at": _LONG_AGO, **about}
-    return json_answer(found)
+    return await json_answer(found)
 
 
 async def version(request: web.Request) -> web.Response:
     """``GET /api/version``."""
-    return json_answer(await _from_server(request) or {"version": _VERSION})
+    return await json_answer(await _from_server(request) or {"version": _VERSION})
 
 
 async def embed(request: web.Request) -> web.Response:
@@ -85,7 +82,7 @@ async def embed(request: web.Request) -> web.Response:
     found = await _from_server(request)
     if found is None:
         raise NotSupported("the narrator's server makes no embeddings here; ask a server that does")
-    return json_answer(found)
+    return await json_answer(found)
 
 
 def _about(name: str) -> dict[str, Any]:

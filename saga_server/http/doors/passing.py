@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from aiohttp import web
@@ -10,9 +11,10 @@ from saga_core.errors import NotSupported
 from saga_core.ports import PassesOn
 from saga_server.http.app_keys import CURRENT
 from saga_server.http.bodies import BODY
+from saga_server.http.doors.asking import read_value
 from saga_server.http.doors.table import PLACE
 from saga_server.http.large_requests import leave
-from saga_server.http.openai_schema import read_json, to_json, typed
+from saga_server.http.openai_schema import to_json, typed
 from saga_server.http.security import BEARER
 
 _NO_PAGE = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Content-Type-Options": "nosniff"}
@@ -25,7 +27,7 @@ async def pass_on(request: web.Request) -> web.Response:
     Raises ``BadInput`` where there is no provider, and ``NotSupported`` where its API has no such thing.
     """
     path, body = request[PLACE].path.removeprefix("/v1"), request[BODY]
-    asked: Any = read_json(body) if request.content_type == "application/json" and body else {}
+    asked: Any = await read_value(request, {}) if request.content_type == "application/json" else {}
     asked = asked if isinstance(asked, dict) else {}
     model = typed(asked, "model", str, "a text") or ""
     narrators = request.app[CURRENT].narrators
@@ -37,7 +39,8 @@ async def pass_on(request: web.Request) -> web.Response:
             "model of another provider (provider/model), or ask the provider itself"
         )
     if route.model != model:
-        body = to_json({**asked, "model": route.model}).encode()
+        renamed = {**asked, "model": route.model}
+        body = (await asyncio.to_thread(to_json, renamed)).encode()
     key = request[BEARER].key if route.provider.passthrough_key else None
     leave(request)  # read; the provider may take long
     found = await narrator.pass_on(path, body, request.headers.get("Content-Type", "application/json"), key or None)

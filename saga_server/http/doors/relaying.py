@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 import logging
 from typing import Any
 
@@ -11,24 +11,25 @@ from aiohttp import web
 from saga_core.errors import BadInput, NotSupported, UpstreamError
 from saga_core.ports import TextServer
 from saga_server.http.app_keys import CURRENT, SAGA
-from saga_server.http.bodies import BODY
+from saga_server.http.budget import check_text
+from saga_server.http.doors.asking import read_value
 from saga_server.http.doors.table import PLACE
 from saga_server.http.errors import RequestError
 from saga_server.http.large_requests import leave
-from saga_server.http.openai_schema import read_json
+from saga_server.http.openai_schema import to_json
 
 _log = logging.getLogger("saga.server")
 
+_LONG = 64 * 1_024
+"""Characters of a text from which on its tokens are counted in a thread."""
 _NO_SUCH_THING = (404, 405, 501)
 
 
 async def relay(request: web.Request) -> web.StreamResponse:
     """What frontends ask a server of local models besides: it is asked, or SAGA answers what it knows."""
-    raw, path = request[BODY], request[PLACE].path
-    body = read_json(raw) if raw else {}
-    leave(request)
+    path, body = request[PLACE].path, await read_value(request, {})
     found = await relayed(request, path, body)
-    return json_answer(_own(request, path, body) if found is None else found)
+    return await json_answer(await _own(request, path, body) if found is None else found)
 
 
 async def relayed(request: web.Request, path: str, body: Any) -> Any:
@@ -43,6 +44,7 @@ async def relayed(request: web.Request, path: str, body: Any) -> Any:
     narrator = await narrators.narrator(provider)
     if not isinstance(narrator, TextServer):
         return None
+    leave(request)  # read; the server may take long
     try:
         return await narrator.relay(request.method, path, body)
     except UpstreamError as error:
@@ -52,7 +54,7 @@ async def relayed(request: web.Request, path: str, body: Any) -> Any:
         return None
 
 
-def _own(request: web.Request, path: str, body: Any) -> Any:
+async def _own(request: web.Request, path: str, body: Any) -> Any:
     """SAGA's own answer, where the narrator is no such server. Raises ``NotSupported`` for what only that knows."""
     current, saga = request.app[CURRENT], request.app[SAGA]
     window = current.config.token_budget.total_context_max
@@ -72,10 +74,13 @@ def _own(request: web.Request, path: str, body: Any) -> Any:
         text = body.get("prompt") if isinstance(body, dict) else None
         if not isinstance(text, str):
             raise RequestError("prompt: missing; send the text whose tokens are counted", param="prompt")
-        return {"value": saga.stores.counter.count(text), "ids": []}
+        check_text([{"content": text}], current.config.server.max_text_mb)
+        counter = saga.stores.counter
+        long = len(text) >= _LONG
+        return {"value": await asyncio.to_thread(counter.count, text) if long else counter.count(text), "ids": []}
     raise NotSupported(f"{path}: the narrator does not tell this; let the frontend estimate its tokens")
 
 
-def json_answer(value: Any) -> web.Response:
-    """``value`` as an answer."""
-    return web.Response(text=json.dumps(value, ensure_ascii=False), content_type="application/json")
+async def json_answer(value: Any) -> web.Response:
+    """``value`` as an answer, written beside the loop: a server may say much."""
+    return web.Response(text=await asyncio.to_thread(to_json, value), content_type="application/json")

@@ -11,13 +11,11 @@ from attrs import evolve, frozen
 
 from saga_core.ports import TextWire
 from saga_server.http.app_keys import EXCHANGES, SAGA
-from saga_server.http.bodies import BODY
 from saga_server.http.call import Call
-from saga_server.http.doors.asking import answer, call_of, read
+from saga_server.http.doors.asking import answer, call_of, read, read_value
 from saga_server.http.doors.relaying import json_answer, relayed
 from saga_server.http.doors.shapes import CompletionShape, KoboldShape, LlamaShape
 from saga_server.http.doors.table import ABORT, PLACE
-from saga_server.http.openai_schema import read_json
 from saga_server.http.security import BEARER
 from saga_server.http.shapes import Shape
 from saga_server.http.text_ask import UNTOLD, TextRequest, read_text
@@ -80,7 +78,7 @@ async def abort(request: web.Request) -> web.StreamResponse:
 
     While another key's reply is under way that server is not told: it would end that one too.
     """
-    raw = request[BODY]
+    body = await read_value(request, {})
     if request.app[EXCHANGES].stop_texts(request[BEARER].owner):
-        await relayed(request, ABORT, read_json(raw) if raw else {})
-    return json_answer({"success": True})
+        await relayed(request, ABORT, body)
+    return await json_answer({"success": True})

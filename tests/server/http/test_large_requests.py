@@ -100,6 +100,17 @@ async def test_only_large_ones_of_the_same_key_wait(serve: Serve, packed: bool) 
         assert (await large).status == 200
 
 
+async def test_where_no_key_is_wanted_another_name_makes_nobody_else(offline: Client) -> None:
+    runner = offline.server._runner
+    assert runner is not None
+    share = await runner.app[LARGE_REQUESTS].enter("", 1)
+    large = asyncio.create_task(evolve(offline, key="made-up").chat(words(LONG)))
+    assert (await evolve(offline, key="made-up").chat(words("I go on."))).status == 200
+    assert not large.done()
+    share.leave()
+    assert (await large).status == 200
+
+
 async def test_no_reply_is_waited_for(client: Client, upstream: Upstream) -> None:
     """The second is read, and asks the narrator too, while the first one's reply has not begun."""
     both, asked = asyncio.Event(), 0

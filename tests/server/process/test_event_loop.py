@@ -102,6 +102,29 @@ async def test_what_lives_is_put_away_in_portions() -> None:
     assert (gc.get_threshold(), gc.callbacks) == (thresholds, callbacks)
 
 
+async def test_a_portion_that_comes_where_no_call_has_room_is_put_away_with_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in JSON that is nested too deeply: a traceback for each request would fill the log."""
+    keeping = asyncio.create_task(Tidying(lambda: True).keep())
+    await asyncio.sleep(0)
+    collected, put_away = gc.callbacks[-1], 0
+    loop = asyncio.get_running_loop()
+
+    def no_room(*given: object) -> None:
+        nonlocal put_away
+        put_away += 1
+        raise RecursionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "call_soon_threadsafe", no_room)
+        collected("stop", {"generation": 1})
+    assert put_away == 1
+    keeping.cancel()
+    await asyncio.gather(keeping, return_exceptions=True)
+    assert collected not in gc.callbacks
+
+
 def test_what_a_start_left_behind_goes_when_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     class Circle:
         def __init__(self) -> None:

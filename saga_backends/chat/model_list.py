@@ -1,0 +1,32 @@
+"""The list of models that a provider gives: as many as anybody chooses from, and names that can be shown and sent."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+
+from saga_core.errors import UpstreamError
+
+MOST_MODELS = 10_000
+LONGEST_MODEL = 300
+"""Characters of a model's name; paths of files on a server of one's own are the longest."""
+
+_log = logging.getLogger(__name__)
+
+
+def listed_models(answer: Any, host: str) -> list[str]:
+    """The ids in an answer of ``/models``, those that are names, each once. Raises ``UpstreamError`` for no list."""
+    listed = answer.get("data") if isinstance(answer, Mapping) else None
+    if not isinstance(listed, list):
+        raise UpstreamError(f"{host} lists no models under 'data'")
+    ids = (each.get("id") for each in islice(listed, MOST_MODELS) if isinstance(each, Mapping))
+    found = list(dict.fromkeys(name for name in ids if isinstance(name, str) and _is_name(name)))
+    if len(listed) > MOST_MODELS:
+        _log.warning("%s lists %d models; those behind the first %d are left out", host, len(listed), MOST_MODELS)
+    return found
+
+
+def _is_name(name: str) -> bool:
+    return 0 < len(name) <= LONGEST_MODEL and name.isprintable() and bool(name.strip())

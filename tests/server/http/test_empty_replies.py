@@ -1,0 +1,39 @@
+"""A model that says nothing: the player sees an empty reply, is told so, and swipes. Nothing of it is recorded."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.client import BLOCK, Client, words
+from tests.server.upstream import Upstream, says
+
+TOLD = "the model said nothing"
+SAID = "The rain stops over the hills, and the road is long."
+
+
+@pytest.mark.parametrize("reply", ["", "  \n", BLOCK], ids=["nothing", "blanks", "a block alone"])
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_it_is_told_and_a_swipe_asks_anew(
+    client: Client, upstream: Upstream, reply: str, streaming: bool
+) -> None:
+    upstream.then(says(SAID), says(reply), says("We reach the mill at dusk."))
+    first = await client.chat(words("I go."))
+    assert "X-SAGA-Notice" not in first.headers
+    asked = words("I go.", SAID, "And on.")
+    empty = await client.chat(asked, stream=streaming)
+    assert empty.status == 200
+    assert (empty.streamed() if streaming else empty.text).strip() == ""
+    assert TOLD in (empty.raw.decode() if streaming else empty.headers["X-SAGA-Notice"])
+    swiped = await client.chat(asked)
+    assert (swiped.text, swiped.session) == ("We reach the mill at dusk.", first.session)
+    assert swiped.headers["X-SAGA-Parent"] == first.turn
+    tree = (await client.get(f"/api/sessions/{first.session}/tree")).json
+    assert [node["id"] for node in tree["nodes"] if node["parent"]] == [first.turn, swiped.turn]
+
+
+async def test_a_call_of_a_tool_says_something(client: Client, upstream: Upstream) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "roll", "arguments": "{}"}}
+    upstream.then(says("", extra={"tool_calls": [call]}, finish="tool_calls"))
+    reply = await client.chat(words("I roll."))
+    assert reply.json["choices"][0]["message"]["tool_calls"]
+    assert "X-SAGA-Notice" not in reply.headers

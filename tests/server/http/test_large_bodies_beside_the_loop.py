@@ -1,0 +1,67 @@
+"""A large body at every door: its JSON is read, and its tokens are counted, in a thread, and nobody waits for it."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from typing import Any
+
+import pytest
+
+from saga_backends.tokens.estimate import EstimateCounter
+from saga_server.http import large_requests, openai_schema
+from saga_server.http.doors.table import DOORS
+from tests.server.client import Client
+
+TEXT = "a word " * 20_000
+_LONG = 100_000
+"""Characters that nobody looks through on the loop."""
+SAID = [{"role": "user", "content": TEXT}]
+BODY = {
+    "model": "m",
+    "max_tokens": 5,
+    "messages": SAID,
+    "contents": [{"role": "user", "parts": [{"text": TEXT}]}],
+    **dict.fromkeys(("prompt", "content", "input", "text"), TEXT),
+}
+"""Of every API something; each door takes what it knows."""
+POSTED = sorted(path for path, door in DOORS.items() if "POST" in door.handlers)
+
+
+async def test_there_are_doors() -> None:
+    assert len(POSTED) > 20
+
+
+async def test_no_large_body_is_read_on_the_loop(offline: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, held, read = threading.get_ident(), [], 0
+    loads, count = json.loads, EstimateCounter.count
+
+    def noted(what: str, text: str) -> None:
+        nonlocal read
+        if len(text) > _LONG:
+            read += 1
+            if threading.get_ident() == here:
+                held.append(what)
+
+    class Json:
+        dumps = staticmethod(json.dumps)
+
+        @staticmethod
+        def loads(text: str, **how: Any) -> Any:
+            noted(f"{path}: JSON", text)
+            return loads(text, **how)
+
+    def counted(self: EstimateCounter, text: str) -> int:
+        noted(f"{path}: tokens", text)
+        return count(self, text)
+
+    monkeypatch.setattr(large_requests, "_PAUSES", 0.0)
+    monkeypatch.setattr(openai_schema, "json", Json)
+    monkeypatch.setattr(EstimateCounter, "count", counted)
+    for path in POSTED:
+        body = json.dumps({**BODY, "mark": path}).encode()
+        reply = await offline.post(path, data=io.BytesIO(body), headers={"Content-Type": "application/json"})
+        assert reply.status != 500, (path, reply.raw[:200])
+    assert read > len(POSTED) // 2, "the attack reaches most of them"
+    assert held == []
