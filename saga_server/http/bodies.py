@@ -20,20 +20,22 @@ LIMIT: Final = web.AppKey("limit", int)
 """Bytes of a body, packed and unpacked."""
 PACKINGS = ("gzip", "deflate")
 _SLICE = 1 << 18
-"""Bytes that are unpacked before others have their turn."""
+"""Bytes that are unpacked at once."""
 
 
 async def receive(request: web.Request) -> bytes:
     """The whole body as it was sent. Raises ``RequestError`` (413) as soon as it is too large."""
-    limit, body = request.app[LIMIT], bytearray()
+    limit, size = request.app[LIMIT], 0
     declared = request.content_length
     if declared is not None and declared > limit:
         raise _too_large(limit)
+    chunks: list[bytes] = []
     while chunk := await request.content.readany():
-        body += chunk
-        if len(body) > limit:
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > limit:
             raise _too_large(limit)
-    return bytes(body)
+    return b"".join(chunks)
 
 
 def packing(request: web.Request) -> str:
@@ -55,16 +57,21 @@ async def unpacked(request: web.Request, received: bytes) -> bytes:
     packed_as = packing(request)
     if not packed_as:
         return received
-    limit, body, unpacker, waiting = request.app[LIMIT], bytearray(), _Unpacker(packed_as), received
+    return await asyncio.to_thread(_unpacked, packed_as, received, request.app[LIMIT])
+
+
+def _unpacked(packed_as: str, received: bytes, limit: int) -> bytes:
+    """In a thread: unpacking a slice lets others run."""
+    pieces, size, unpacker, waiting = list[bytes](), 0, _Unpacker(packed_as), received
     while waiting:
         piece, waiting = unpacker.unpack(waiting)
-        body += piece
-        if len(body) > limit:
+        pieces.append(piece)
+        size += len(piece)
+        if size > limit:
             raise _too_large(limit)
-        await asyncio.sleep(0)
     if received and not unpacker.whole:
         raise RequestError("the body cannot be read: it is cut off before the end of its packing", param="body")
-    return bytes(body)
+    return b"".join(pieces)
 
 
 def _too_large(limit: int) -> RequestError:

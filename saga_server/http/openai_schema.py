@@ -52,7 +52,7 @@ def read_json(body: bytes) -> Any:
     except ValueError as error:
         raise RequestError(f"the body is not JSON: {error}", param="body") from None
     check_nodes(value)
-    if _ESCAPED_SURROGATE.search(body):
+    if b"\\u" in body and _ESCAPED_SURROGATE.search(body):
         value = _without_surrogates(value)
     return value
 

@@ -106,7 +106,7 @@ async def _models(url: str, folder: Path) -> None:
 
 async def _by_sdk(url: str, folder: Path) -> None:
     client = await open_http(f"{url}/v1", 30.0, {})
-    given = {"name": "p", "timeout": 30.0, "max_retries": 0, "retry_seconds": 0.0}
+    given = {"name": "p", "timeout": 30.0, "max_retries": 0, "retry_seconds": 0.0, "sdk": True}
     calls = await open_calls("openai", "AsyncOpenAI", client, given, api_key="k", official=True)
     try:
         await calls.get("/models")
