@@ -15,6 +15,7 @@ from saga_backends.chat.gemini_reply import GeminiReader
 from saga_backends.chat.gemini_request import GeminiRequest, gemini_request
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.merging import several
+from saga_backends.chat.model_list import listed_models
 from saga_backends.chat.prefill import Unrepeated
 from saga_backends.http_client import open_http
 from saga_core.errors import BadInput, UpstreamError
@@ -110,13 +111,7 @@ class GeminiChat:
         listed = answer.get("models") if isinstance(answer, Mapping) else None
         if not isinstance(listed, list):
             raise UpstreamError(f"{self.host} lists no models under 'models'")
-        return [
-            model["name"].removeprefix("models/")
-            for model in listed
-            if isinstance(model, Mapping)
-            and isinstance(model.get("name"), str)
-            and "generateContent" in (model.get("supportedGenerationMethods") or ["generateContent"])
-        ]
+        return listed_models({"data": [_as_openai(model) for model in listed if _writes(model)]}, self.host)
 
     async def pass_on(self, path: str, body: bytes, content_type: str, api_key: str | None) -> Passed:
         """What Google's OpenAI API answers to ``body`` at ``path``. Raises ``UpstreamError``."""
@@ -150,6 +145,16 @@ class GeminiChat:
             except UpstreamError as error:
                 if not trial.learn(error, sent.settings):
                     raise
+
+
+def _writes(model: Any) -> bool:
+    methods = model.get("supportedGenerationMethods") if isinstance(model, Mapping) else None
+    return not isinstance(methods, list) or "generateContent" in methods
+
+
+def _as_openai(model: Any) -> Any:
+    name = model.get("name") if isinstance(model, Mapping) else None
+    return {"id": name.removeprefix("models/")} if isinstance(name, str) else model
 
 
 def _path(model: str) -> str:

@@ -104,6 +104,15 @@ async def _models(url: str, folder: Path) -> None:
         await model.aclose()
 
 
+async def _models_of_google(url: str, folder: Path) -> None:
+    options = {"base_url": f"{url}/v1beta", "api_key": "k", "max_retries": 0}
+    model: Any = await load("chat", "gemini").open(OpenOptions(options=options))
+    try:
+        await model.models()
+    finally:
+        await model.aclose()
+
+
 async def _by_sdk(url: str, folder: Path) -> None:
     client = await open_http(f"{url}/v1", 30.0, {})
     given = {"name": "p", "timeout": 30.0, "max_retries": 0, "retry_seconds": 0.0, "sdk": True}
@@ -154,6 +163,7 @@ def _config(url: str, folder: Path) -> Any:
 
 ASKING: dict[str, tuple[str, Callable[[str, Path], Awaitable[None]]]] = {
     "a list of models": ("saga_backends/chat/openai.py", _models),
+    "Google's list of models": ("saga_backends/chat/gemini.py", _models_of_google),
     "an official SDK": ("saga_backends/chat/openai.py", _by_sdk),
     "an embedder": ("saga_backends/embedder/openai.py", _embedder),
     "a curator's own server": ("saga_backends/curator/letta_server.py", _letta),
