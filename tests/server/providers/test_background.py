@@ -105,7 +105,7 @@ async def test_a_provider_that_fails_costs_no_reply(reading: Client, upstream: U
     assert {each["kind"] for each in drained["waiting"]} == {"extract"}
     third = await reading.chat(words(*FIRST, *SECOND, "쉰다."))
     assert third.status == 200
-    assert third.headers["X-SAGA-Notice"].startswith("extraction: UpstreamError")
+    assert third.headers["X-SAGA-Notice"].startswith("extraction: 127.0.0.1:")
     small.otherwise = says(TOLD)
     assert (await reading.post("/api/drain")).json["settled"]
     assert (await state(reading, session))["hp"] == 10
