@@ -16,7 +16,7 @@ from saga_core.config import Config, LogLevel
 from saga_core.errors import SagaError
 from saga_server.cli.lazy_commands import Commands
 from saga_server.cli.settings import SURROUNDINGS, fail, find_config, settings
-from saga_server.process import put_off
+from saga_server.process import few_arenas, put_off
 from saga_server.terminal import let_everything_be_said, say
 
 _FURTHER = {
@@ -74,6 +74,7 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
         )
 
     try:
+        few_arenas()
         with put_off():
             config = configured()  # what is wrong there is said before anything is imported
             _import_libraries()

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from saga_server.process.collector import Tidying, put_off, settle
     from saga_server.process.current import Current
     from saga_server.process.event_loop import run_watched, running_watch
+    from saga_server.process.heap import few_arenas
     from saga_server.process.listening import BACKLOG, CannotListen, check_listening, is_loopback, open_sockets
     from saga_server.process.log_tail import LogTail
     from saga_server.process.logs import PRIVATE, log_errors_only, set_up_logging
@@ -52,6 +53,7 @@ __all__ = [
     "address_of",
     "ask",
     "check_listening",
+    "few_arenas",
     "is_loopback",
     "log_errors_only",
     "open_sockets",
@@ -70,6 +72,7 @@ __all__ = [
 __getattr__ = lazy_face(
     {
         "Tidying": "saga_server.process.collector:Tidying",
+        "few_arenas": "saga_server.process.heap:few_arenas",
         "put_off": "saga_server.process.collector:put_off",
         "settle": "saga_server.process.collector:settle",
         "Current": "saga_server.process.current:Current",

@@ -9,13 +9,13 @@ nobody waits.
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import gc
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from attrs import define, field
+
+from saga_server.process.heap import give_back
 
 _SECONDS = 0.25
 _MIDDLE = 1
@@ -105,14 +105,3 @@ def put_away() -> None:
     """Look through what is new, and take what of it lives out of the collector's sight."""
     gc.collect()
     gc.freeze()
-
-
-def give_back() -> None:
-    """Return memory that is free to the system: glibc keeps what lies between two pieces that are in use.
-
-    For a thread: it takes some milliseconds, without the interpreter's lock. Nothing happens with another C library.
-    """
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if trim is not None:
-            trim(0)

@@ -11,9 +11,10 @@ import weakref
 
 import pytest
 
-from saga_server.process import LoopGuard, collector
-from saga_server.process.collector import Tidying, give_back
+from saga_server.process import LoopGuard, collector, heap
+from saga_server.process.collector import Tidying
 from saga_server.process.event_loop import SWITCH_SECONDS, LoopWatch, run_watched, running_watch
+from saga_server.process.heap import few_arenas, give_back
 from tests.server.client import Client, words
 
 
@@ -184,3 +185,16 @@ async def test_memory_goes_back_once_nobody_waits(monkeypatch: pytest.MonkeyPatc
 
 def test_giving_back_is_harmless() -> None:
     give_back()
+
+
+@pytest.mark.parametrize(("given", "asked"), [("", [(-8, 2)]), ("4", [])])
+def test_threads_share_two_heaps_unless_somebody_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch, given: str, asked: list[tuple[int, int]]
+) -> None:
+    found: list[tuple[int, int]] = []
+    monkeypatch.setattr(heap, "_glibc", lambda name: lambda *numbers: found.append(numbers))
+    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
+    if given:
+        monkeypatch.setenv("MALLOC_ARENA_MAX", given)
+    few_arenas()
+    assert found == asked
