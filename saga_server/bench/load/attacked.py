@@ -1,7 +1,8 @@
 """Players at a server that somebody attacks: how long their turns take beside each attack, and before and after it.
 
-Two processes: ``saga serve``, narrated offline, and this one, which plays and attacks. The attacker has no more than
-one request open; what it sends is taken from the attacks of ``docs/threat-model.md``.
+Three processes: ``saga serve``, narrated offline, this one, which plays, and the attacker's, whose large requests would
+hold up the players if both were one. The attacker has no more than one request open; what it sends is taken from the
+attacks of ``docs/threat-model.md``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,7 @@ from saga_server.bench.meters import percentile
 from saga_server.process import READY_AT
 
 KEY, CHAT = "bench-key-of-an-administrator", "/v1/chat/completions"
+_SPAWN = get_context("spawn")
 _ALLOWED = 2.0
 """The 99th percentile beside an attack, as a multiple of the quiet one."""
 _SHOWN = 20
@@ -106,11 +110,11 @@ async def run_attacked(folder: Path, players: int, seconds: float, say: Callable
     and ``RuntimeError`` for no server.
     """
     rows = []
-    for name, attack in ATTACKS.items():
+    for name in ATTACKS:
         (folder / name.replace(" ", "-")).mkdir()
-        async with _serving(folder / name.replace(" ", "-")) as base, _client(base) as http, _client(base) as attacker:
+        async with _serving(folder / name.replace(" ", "-")) as base, _client(base) as http:
             say(f"{name} …")
-            rows.append(await _measured(http, attacker, name, attack, players, seconds))
+            rows.append(await _measured(http, base, name, players, seconds))
     return rows
 
 
@@ -119,18 +123,20 @@ def too_slow(rows: list[Row]) -> list[str]:
     return [f"{row.name}: {row.times:.1f} times" for row in rows if row.times > _ALLOWED]
 
 
-async def _measured(
-    http: ClientSession, attacker: ClientSession, name: str, attack: Attack, players: int, seconds: float
-) -> Row:
-    """All phases of one attack. The attacker has connections of his own: the server ends many of them."""
+async def _measured(http: ClientSession, base: str, name: str, players: int, seconds: float) -> Row:
+    """All phases of one attack."""
     chats: list[list[dict[str, str]]] = [
         [{"role": "system", "content": f"You narrate the story of player {number}."}] for number in range(players)
     ]
     await _played(http, chats, _SHOWN // 2, 0.0)
     before = await _played(http, chats, 0, seconds)
-    attacking = asyncio.create_task(_attack(attacker, attack, seconds))
+    told, telling = _SPAWN.Pipe(duplex=False)
+    attacker = _SPAWN.Process(target=_attacker, args=(base, name, seconds, telling), daemon=True)
+    attacker.start()
+    await asyncio.to_thread(told.recv)
     beside = await _played(http, chats, 0, seconds)
-    sent = await attacking
+    sent: int = await asyncio.to_thread(told.recv)
+    await asyncio.to_thread(attacker.join)
     async with http.get("/api/status", headers=_key(True)) as answer:
         loop = (await answer.json())["loop"]
     after = await _played(http, chats, 0, seconds)
@@ -170,9 +176,20 @@ async def _played(http: ClientSession, chats: list[list[dict[str, str]]], turns:
     return taken
 
 
-async def _attack(attacker: ClientSession, attack: Attack, seconds: float) -> int:
+def _attacker(base: str, name: str, seconds: float, telling: Connection) -> None:
+    """The process of one who attacks: tells when it begins, and then how often it attacked."""
+
+    async def attack() -> int:
+        async with _client(base) as client:
+            return await _attack(client, ATTACKS[name], seconds, lambda: telling.send(0))
+
+    telling.send(asyncio.run(attack()))
+
+
+async def _attack(attacker: ClientSession, attack: Attack, seconds: float, begin: Callable[[], None]) -> int:
     """Send it again and again, one at a time; how often."""
     body, sent = attack.body(), 0
+    begin()
     ends = time.perf_counter() + seconds
     while time.perf_counter() < ends:
         payload = BytesPayload(attack.body() if attack.anew else body)
