@@ -9,9 +9,8 @@ from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
-from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, ReadRequest, Section
-from saga_core.context.render import one_field, one_line
+from saga_core.context.render import Labels, labels, one_field, one_line
 from saga_core.context.scene import EPISODE_HITS, Scene
 from saga_core.context.sources.remembered import Remembered, Remembering
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
