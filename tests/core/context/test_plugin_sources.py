@@ -125,8 +125,7 @@ async def test_the_example_of_the_docs_is_installed_and_speaks(install: Install)
     assert await examine(config, said.append)
     assert (
         "ok  context: deaths, briefing, lorebook, recollection, connections, events, other_stories, tides, "
-        "causeways (needs tides)"
-        in said
+        "causeways (needs tides)" in said
     )
 
 
