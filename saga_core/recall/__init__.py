@@ -5,7 +5,7 @@ from __future__ import annotations
 from saga_core.recall.bearing import bearing
 from saga_core.recall.close_words import closeness
 from saga_core.recall.episodes import Episodes, PathEpisodes
-from saga_core.recall.excerpts import excerpt, weigh
+from saga_core.recall.excerpts import excerpt, weigh_each
 from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
 from saga_core.recall.graph_walk import Neighbors, Walk, walk, weight_of
 from saga_core.recall.kept_lore import PER_TURN, Kept, KeptLore, KeptMoment
@@ -63,7 +63,7 @@ __all__ = [
     "turns_meant",
     "unpack",
     "walk",
-    "weigh",
+    "weigh_each",
     "weight_of",
     "without_other_story",
     "year_of",
