@@ -21,6 +21,7 @@ from saga_core.play import (
     Recorder,
     TurnBills,
 )
+from saga_core.sessions import OtherSessions
 from saga_core.transcript import Matcher
 from saga_core.world import WorldLibrary
 
@@ -94,6 +95,7 @@ def build_play(
             projector=base.projector,
             supervisor=base.supervisor,
             shared=base.shared,
+            others=OtherSessions(settings=base.settings, journal=base.journal, live=base.live, counters=counters),
             clock=clock,
             counters=counters,
         ),

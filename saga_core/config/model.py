@@ -37,6 +37,7 @@ Strategy = Literal["md_prefix", "none"]
 GraphMode = Literal["on-disk", "memory"]
 Automatic = Literal["local", "always", "never"]
 Review = Literal["auto", "ask"]
+OtherSessions = Literal["off", "world", "card"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["text", "json"]
 
@@ -315,6 +316,9 @@ class RecallConfig:
     """Sources of context that other packages bring, by name, each with its options."""
     extraction_wait_ms: float = field(default=1_500.0, validator=Number(zero=True))
     """Milliseconds that a request waits when the turn that it continues is being read by the extraction model."""
+    other_sessions: OtherSessions = field(default="off", validator=Choice(get_args(OtherSessions)))
+    """Which other sessions of the same key are told when the player asks for another story: those of the same world, or
+    of those only the ones with the same greeting and the same player."""
 
 
 @frozen

@@ -9,11 +9,10 @@ block.lead = context.text
 
 from __future__ import annotations
 
-from saga_core.context.explain import explain_context
-from saga_core.context.model import Piece, ReadRequest, Section, Slot, TurnContext
+from saga_core.context.explain import RecentContexts, explain_context
+from saga_core.context.model import OtherStory, Piece, ReadRequest, Section, Slot, TurnContext
 from saga_core.context.plugin_sources import open_plugin_source
 from saga_core.context.reader import USEFUL_HOPS, ContextReader, default_reader, own_sources
-from saga_core.context.recent import RecentContexts
 from saga_core.context.scene import Scene
 from saga_core.context.sources import Connections, ContextSource, Given, Lorebook, Recollection
 from saga_core.context.sources.memories import Memories
@@ -28,6 +27,7 @@ __all__ = [
     "Given",
     "Lorebook",
     "Memories",
+    "OtherStory",
     "Piece",
     "ReadRequest",
     "RecentContexts",

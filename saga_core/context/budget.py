@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from attrs import frozen
 
 from saga_core.config import TokenBudget
-from saga_core.context.labels import Labels
 from saga_core.context.model import Piece, Section
-from saga_core.context.render import render
+from saga_core.context.render import Labels, render
 
 _WORTH_A_LINE = 24
 """Tokens left over for which it is worth looking once more."""

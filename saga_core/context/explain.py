@@ -1,11 +1,16 @@
-"""A context in plain data: every entry, what it cost, and why it is there."""
+"""Why something was told: the contexts that were told lately, and one in plain data, every entry with what it cost."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from attrs import define, field
+from cachetools import LRUCache
+
 from saga_core.context.model import Piece, TurnContext
+
+_KEPT = 128
 
 
 def explain_context(context: TurnContext) -> dict[str, Any]:
@@ -37,3 +42,27 @@ def _rows(pieces: Sequence[Piece]) -> list[dict[str, Any]]:
         }
         for piece in pieces
     ]
+
+
+@define(eq=False)
+class RecentContexts:
+    """By the id of the turn that the first reply was to become; the least recently asked for go beyond 128."""
+
+    _found: LRUCache[str, TurnContext] = field(factory=lambda: LRUCache(_KEPT))
+
+    def keep(self, turn: str, context: TurnContext) -> None:
+        """A turn is told ``context``."""
+        self._found[turn] = context
+
+    def get(self, turn: str) -> TurnContext | None:
+        """What a turn was told, if it is at hand."""
+        return self._found.get(turn)
+
+    def forget(self, turns: Iterable[str]) -> None:
+        """Some turns are no more."""
+        for turn in turns:
+            self._found.pop(turn, None)
+
+    def clear(self) -> None:
+        """Keep none."""
+        self._found.clear()

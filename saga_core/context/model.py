@@ -9,6 +9,7 @@ Pieces of all sources compete on one scale, their ``score``:
 1 to 4.5    earlier turns, by how far they stand above the other candidates; 2.5 to 6 when the words look back
 0.3 to 6.5  connections, by edge type, nearness, and whether the player's words name an end
 1 to 5      events, by recency and mention
+2 to 4      turns of another story that the player asks for
 1 to 10     what memory strategies learned, by its kind, and by the words of the scene that touch on it
 ==========  ===========================================================================================
 """
@@ -40,6 +41,7 @@ class Section(StrEnum):
     LORE = "lore", "Lore", lambda budget: budget.lorebook_max
     REMEMBERED = "remembered", "Remembered", lambda budget: budget.memories_max
     EARLIER = "earlier", "Earlier", lambda budget: budget.recall_max
+    ELSEWHERE = "elsewhere", "Another story, not this one", lambda budget: budget.recall_max
     EVENTS = "events", "Events", lambda budget: budget.state_briefing_max
 
     def __new__(cls, name: str, heading: str = "", ceiling: Callable[[TokenBudget], int] = lambda budget: 0) -> Section:
@@ -117,6 +119,19 @@ def _each_looked_through(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 @frozen
+class OtherStory:
+    """Another session of the same player, which may be told."""
+
+    session: str
+    name: str
+    """What it is called: its label, or its world's name."""
+    day: str
+    """When it was played last, as it is told."""
+    episodes: Episodes
+    """Its remembered turns, seen from its head."""
+
+
+@frozen
 class ReadRequest:
     """One turn to read for. All of it is at hand: nothing here is fetched."""
 
@@ -156,6 +171,8 @@ class ReadRequest:
     """What memory strategies learned on this path, and in other sessions of the same player; none that expired."""
     moment: KeptMoment | None = None
     """What lore with rules of its own looks at; None where there is none."""
+    elsewhere: tuple[OtherStory, ...] = ()
+    """Other stories, where the player asks for one: the one played last first."""
     sent: str = ""
     """What the client's own system messages tell: lore that stands there word for word is not told again."""
 

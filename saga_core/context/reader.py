@@ -19,9 +19,9 @@ from typing import Any
 from saga_core.config import Config, TokenBudget
 from saga_core.context.budget import ceilings, pack
 from saga_core.context.gathering import Gathering
-from saga_core.context.labels import labels
 from saga_core.context.model import ReadRequest, Section, TurnContext
 from saga_core.context.order import PATIENCE, order_of
+from saga_core.context.render import labels
 from saga_core.context.scene import EntityNames, Scene
 from saga_core.context.sources import (
     Briefing,
@@ -30,6 +30,7 @@ from saga_core.context.sources import (
     Deaths,
     Events,
     Lorebook,
+    OtherStories,
     Recollection,
     told_by_rule,
 )
@@ -179,6 +180,7 @@ def own_sources(config: Config) -> tuple[ContextSource, ...]:
         Recollection(config.recall.top_k, config.token_budget.recall_max, config.token_budget.dynamic_context_max),
         Connections(),
         Events(),
+        OtherStories(),
     )
 
 

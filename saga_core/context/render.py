@@ -4,7 +4,8 @@
 block     = opening NL section* closing
 opening   = "[SAGA: " title "]"                closing = "[/SAGA]"
 section   = heading NL line+                   heading = "[" name "]"
-name      = "Now" | "Related" | "Lore" | "Remembered" | "Earlier" | "Events"          (in this order)
+name      = "Now" | "Related" | "Lore" | "Remembered" | "Earlier" | "Another story, not this one" | "Events"
+            (in this order)
 line      = now NL | "- " text NL
 now       = field (" | " field)*               field   = label ": " value
 value     = item (", " item)*                  item    = name [" ×" count]
@@ -24,9 +25,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, Section, Slot
-from saga_core.language import without_signs
+from saga_core.language import Labels as Labels
+from saga_core.language import language_of, without_signs
+
+
+def labels(language: str) -> Labels:
+    """The words of the block in a language; English for one that has none."""
+    return language_of(language).labels
 
 
 def one_line(text: str) -> str:

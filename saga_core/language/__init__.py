@@ -19,6 +19,7 @@ from saga_core.language.tokens import (
     function_terms,
     languages_in,
     match_text,
+    particular_terms,
     telling_nothing,
     terms,
 )
@@ -73,6 +74,7 @@ __all__ = [
     "normalized",
     "particle_stems",
     "particles",
+    "particular_terms",
     "primary",
     "simplified",
     "standing",

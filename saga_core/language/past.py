@@ -39,6 +39,8 @@ class PastWords:
     ``year1``; where there are two ways to write it, the other with ``month2`` and so on."""
     months: Mapping[str, int] = field(factory=dict)
     """Of a month in letters, by its first three."""
+    other_story: str = NEVER
+    """A story that was played in another chat."""
     hints: tuple[str, ...] = ()
     """Parts of words without which nothing of the above is found: looking for these costs a tenth."""
     later: str = NEVER

@@ -11,7 +11,7 @@ from saga_core.language.han import simplified
 from saga_core.language.language import Language
 from saga_core.language.normal_forms import nfc
 from saga_core.language.registry import DEFAULT, every
-from saga_core.language.words import WordRules
+from saga_core.language.words import NEVER, WordRules
 
 _KEPT = 64
 """Characters beyond which a text without a space is nothing to remember."""
@@ -27,6 +27,18 @@ def folded_terms(text: str) -> Iterable[str]:
     parts = text.split()
     known = _terms_in if not parts or len(max(parts, key=len)) <= _KEPT else _terms_in.__wrapped__
     return chain.from_iterable(map(known, parts))
+
+
+def particular_terms(text: str) -> Iterable[str]:
+    """Those of ``folded_terms`` by which a sentence may tell something that few others do."""
+    if text.isascii() or _picking().search(text) is None:
+        return folded_terms(text)
+    pattern, rules = _runs()
+    found: list[str] = []
+    for match in pattern.finditer(text):
+        rule = rules.get(match.lastgroup or "")
+        found += (rule.particular or rule.terms)(match.group()) if rule is not None else (match.group(),)
+    return found
 
 
 def content_words(text: str) -> list[str]:
@@ -94,6 +106,13 @@ def _terms_in(part: str) -> tuple[str, ...]:
         else:
             found.append(match.group())
     return tuple(found)
+
+
+@cache
+def _picking() -> re.Pattern[str]:
+    """A letter of a language of whose terms not all may be particular."""
+    letters = "".join(each.words.letters for each in every() if each.words.particular is not None)
+    return re.compile(f"[{letters}]" if letters else NEVER)
 
 
 @cache

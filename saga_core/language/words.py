@@ -22,6 +22,9 @@ class WordRules:
     """The index terms of a run, repeats included."""
     content: Callable[[str], tuple[str, ...]]
     """The words of a run in the shape in which they stand in other sentences too; each is looked for as a part."""
+    particular: Callable[[str], tuple[str, ...]] | None = None
+    """The index terms of a run by which a sentence may tell something that few others do; None: all of them. Where
+    words have no spaces between them, pieces of inflection are as rare as names are."""
     function: frozenset[str] = frozenset()
     """Terms that nearly every sentence has: they say how something is told, and little of what."""
     asking: frozenset[str] = frozenset()

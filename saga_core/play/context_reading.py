@@ -12,14 +12,15 @@ from attrs import define
 
 from saga_core.background import Supervisor
 from saga_core.config import Settings
-from saga_core.context import ContextReader, ReadRequest, TurnContext
+from saga_core.context import ContextReader, OtherStory, ReadRequest, TurnContext
 from saga_core.counters import Counters
 from saga_core.curation import due_lines
 from saga_core.errors import StoreError
 from saga_core.model import WorldState
 from saga_core.ports import Clock
-from saga_core.recall import KeptMoment, PathEpisodes
-from saga_core.sessions import LiveSession, SharedMemories, remarks_by_hand
+from saga_core.projection import spoken_day
+from saga_core.recall import KeptMoment, PathEpisodes, without_other_story
+from saga_core.sessions import LiveSession, OtherSession, OtherSessions, SharedMemories, remarks_by_hand
 from saga_core.stores import GraphStore
 from saga_core.transcript import Transcript
 from saga_core.views import Projector, scope_of
@@ -39,6 +40,7 @@ class ContextReading:
     projector: Projector
     supervisor: Supervisor
     shared: SharedMemories
+    others: OtherSessions
     clock: Clock
     counters: Counters
 
@@ -58,6 +60,9 @@ class ContextReading:
         """What the narrator is told for the player's words. ``shown``: turns that stand in the history, ``missing``:
         the depth up to which they do not; ``pages``: those in the prefix; ``pinned``: the state that they show;
         ``lore``: what lore with rules of its own looks at."""
+        others: tuple[OtherSession, ...] = ()
+        if without_other_story(transcript.player_words) is not None:
+            others = await self.others.of(live)
         request = partial(
             ReadRequest,
             session=live.session.id,
@@ -78,6 +83,7 @@ class ContextReading:
             due=due_lines(state, language),
             memories=await self.shared.told(live, state),
             moment=lore,
+            elsewhere=tuple(_story(each, language) for each in others),
             sent=transcript.system_text if live.lore.entries else "",
         )
         context = await self._read(live, state.turn, request)
@@ -114,6 +120,12 @@ class ContextReading:
             self.counters.add("graph.read.failed")
             log.warning("the graph store does not answer, the graph is made from the state: %s", error)
             return None
+
+
+def _story(other: OtherSession, language: str) -> OtherStory:
+    session, live = other.live.session, other.live
+    name, day = session.label or session.world, spoken_day(other.played.date(), language)
+    return OtherStory(session.id, name, day, PathEpisodes(live.tree, live.episodes, live.head))
 
 
 @lru_cache(maxsize=64)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from saga_core.recall.bearing import bearing
 from saga_core.recall.close_words import closeness
 from saga_core.recall.episodes import Episodes, PathEpisodes
-from saga_core.recall.excerpts import excerpt, weigh
+from saga_core.recall.excerpts import excerpt, weigh_each
 from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
 from saga_core.recall.graph_walk import Neighbors, Walk, walk, weight_of
 from saga_core.recall.kept_lore import PER_TURN, Kept, KeptLore, KeptMoment
 from saga_core.recall.lexical import FUNCTION_SHARE, LexicalIndex
-from saga_core.recall.looking_back import looks_back
+from saga_core.recall.looking_back import looks_back, without_other_story
 from saga_core.recall.lore_index import LoreIndex
 from saga_core.recall.lorebook import LoreSituation, ScoredLore, rank_lore
 from saga_core.recall.mentions import NameIndex, Passage
@@ -63,7 +63,8 @@ __all__ = [
     "turns_meant",
     "unpack",
     "walk",
-    "weigh",
+    "weigh_each",
     "weight_of",
+    "without_other_story",
     "year_of",
 ]

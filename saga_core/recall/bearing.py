@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from saga_core.language import particular_terms
 from saga_core.recall.episodes import Episodes
-from saga_core.recall.particular import Worded, few
+from saga_core.recall.particular import few
 
 _ENOUGH = 2
 """Seldom terms that tell as much as a rare one."""
@@ -18,7 +19,9 @@ def bearing(words: str, episodes: Episodes) -> frozenset[str]:
     """
     rare, seldom = few(episodes.last)
     times: Counter[str] = Counter()
-    for term in Worded.of([words]).places:
+    for term in dict.fromkeys(particular_terms(words)):
+        if len(term) == 1 and not term.isdigit():  # a single syllable or letter is a part of too much else
+            continue
         turns = episodes.having(term)
         if len(turns) <= seldom:
             part = _ENOUGH if len(turns) <= rare else 1

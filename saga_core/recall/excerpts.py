@@ -23,7 +23,7 @@ _SAME = 1e-9
 def excerpt(text: str, weights: Mapping[str, float], limit: int) -> str:
     """At most ``limit`` characters of ``text``, on one line: the run of whole sentences that is worth most.
 
-    ``weights``: words, in lower case, and what each is worth to a sentence (``weigh`` gives them). What answers a
+    ``weights``: words, in lower case, and what each is worth to a sentence (``weigh_each`` gives them). What answers a
     question often stands beside what resembles it: a sentence lends to its neighbours, most to the one behind it. Of
     equal runs the earlier one is taken. What is left out at either end is marked with "…". A text that fits is given
     whole.
@@ -41,13 +41,23 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int) -> str:
     return f"{head}{chosen}{tail}"
 
 
-def weigh(words: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
+def weigh_each(words: Sequence[str], texts: Sequence[str]) -> tuple[dict[str, float], list[dict[str, float]]]:
     """What each of ``words`` (``content_words`` gives them) is worth to a sentence of one of ``texts``: the fewer of
-    them have it, the more. Words that only ask are worth nothing as long as there are others."""
+    them have it, the more. Words that only ask are worth nothing as long as there are others.
+
+    And for each text those of them that it has: no others need be looked for in it.
+    """
     nothing = telling_nothing()
     telling = [word for word in words if word not in nothing] or list(words)
     folded = [matched(text) for text in texts]
-    return {word: log(1 + len(folded) / max(1, [word in each for each in folded].count(True))) for word in telling}
+    weights: dict[str, float] = {}
+    each: list[dict[str, float]] = [{} for _ in folded]
+    for word in telling:
+        having = [at for at, text in enumerate(folded) if word in text]
+        weight = weights[word] = log(1 + len(folded) / max(1, len(having)))
+        for at in having:
+            each[at][word] = weight
+    return weights, each
 
 
 def _best_run(worth: Mapping[int, float], starts: Sequence[int], stops: Sequence[int], room: int) -> tuple[int, int]:

@@ -122,13 +122,16 @@ def fuse(
     without any score has no say. ``weights``: factors of the kinds' z-scores, 1 for those not named.
     """
     found = {name: kinds[name] for name in sorted(kinds) if kinds[name]}
-    if len(found) == 1:
+    alone = len(found) == 1
+    if alone:
         ((name, scores),) = found.items()
         total = _alone(scores, weights.get(name, 1.0))
     else:
         total = _together(found, weights)
     best = sorted([(-score, document) for document, score in total.items()])
     passed = ((score, document) for score, document in best if accept is None or accept(document))
+    if alone:
+        return [Fused(document, -score, {name: scores[document]}) for score, document in islice(passed, most)]
     return [
         Fused(
             document,

@@ -21,6 +21,19 @@ def _asking(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Patter
     )
 
 
+@cache
+def _other_story(languages: tuple[Language, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(each.past.other_story for each in languages))
+
+
+def without_other_story(words: str) -> str | None:
+    """The player's words without those that name another story ("our last adventure"); None where they name none.
+    Expected in NFC, in any case; given in lower case."""
+    folded = words[:_LOOKED_AT].casefold()
+    pattern = _other_story(languages_in(folded))
+    return pattern.sub(" ", folded) if pattern.search(folded) is not None else None
+
+
 def looks_back(words: str) -> bool:
     """Whether the player's words ask for something, or speak of the past. Expected in NFC, in any case."""
     if len(words) > 2 * _LOOKED_AT:  # a book: what is asked stands at its beginning or at its end

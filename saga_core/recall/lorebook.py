@@ -8,7 +8,7 @@ the constant ones. The worth of an entry is the sum of:
                1.5    a tag of it is a whole word of the place's name
 ``nearby``     2.0    the name of somebody near equals its name, an alias or a tag
 ``graph``      1.0    it is one hop away in the graph; 0.5 for two
-``mention``    2.5    its name or an alias is mentioned in the last two messages
+``mention``    2.5    its name, an alias or a key is mentioned in the last two messages
 ``similar``    2·cos  with the embedder's baseline subtracted first, never below 0
 ``layer``             A1 2.0, A2 1.5, A3 0.5, A4 0.0
 =============  =====  ==============================================================================

@@ -22,7 +22,9 @@ class Worded:
 
     places: Mapping[str, int]
     """Each term to the sentences that have it, a bit each: bit 0 is the first one."""
-    _left: AbstractSet[str]
+    _seldom: AbstractSet[str] = frozenset()
+    _rare: AbstractSet[str] = frozenset()
+    _found: int | None = None
     _among: ReferenceType[AbstractSet[str]] | None = None
 
     @staticmethod
@@ -35,14 +37,21 @@ class Worded:
                 places[term] = places.get(term, 0) | bit
         for term in [term for term in places if len(term) == 1 and not term.isdigit()]:
             del places[term]
-        return Worded(places, set(places))
+        return Worded(places)
 
-    def beside(self, common: AbstractSet[str]) -> AbstractSet[str]:
-        """The terms that are not among ``common``, which only grows: of those that were not there before, again."""
-        if self._among is None or self._among() is not common:
-            self._left, self._among = set(self.places), ref(common)
-        self._left = self._left - common
-        return self._left
+    def beside(self, not_seldom: AbstractSet[str], not_rare: AbstractSet[str]) -> int:
+        """The bits of the sentences with three terms that are not among ``not_seldom``, or one that is not among
+        ``not_rare`` either. Both only grow: what of the terms was found in them before is not looked at again."""
+        if self._among is None or self._among() is not not_seldom:
+            self._seldom = self._rare = self.places.keys()
+            self._among, self._found = ref(not_seldom), None
+        if not self._seldom.isdisjoint(not_seldom):
+            self._seldom, self._found = self._seldom - not_seldom, None
+        if not self._rare.isdisjoint(not_rare):
+            self._rare, self._found = self._rare - not_rare, None
+        if self._found is None:
+            self._found = _with_enough(self.places, self._seldom, self._rare)
+        return self._found
 
 
 def few(turns: int) -> tuple[int, int]:
@@ -81,9 +90,7 @@ class Particular:
     def __call__(self, worded: Worded) -> int:
         """The bits of the sentences that are: those with a rare term or three seldom ones."""
         places = worded.places
-        # Few terms of a turn are seldom: only these are looked at.
-        seldom = worded.beside(self._not_seldom)
-        found = _with_enough(places, seldom, seldom - self._not_rare)
+        found = worded.beside(self._not_seldom, self._not_rare)
         if self._certain:
             return found
         known, most, rare = self._known, self._seldom, self._rare

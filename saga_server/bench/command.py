@@ -132,7 +132,7 @@ def match(turns: int, sessions: int, messages: int, lang: str, as_json: bool) ->
 )
 @click.option("--seeds", type=click.IntRange(1, 100), default=8, show_default=True, help="Made-up dialogues of a kind.")
 @click.option("--tuning", is_flag=True, help="The seeds that settings were chosen with, instead of the others.")
-@click.option("--lang", type=click.Choice(["ko", "en"]), help="Made-up dialogues of one language only.")
+@click.option("--lang", type=click.Choice(["ko", "en", "ja", "zh"]), help="Made-up dialogues of one language only.")
 @click.option("--embedder", help="A backend's name, in place of the configuration's (ngram).")
 @click.option(
     "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of that embedder; repeatable."
@@ -178,7 +178,7 @@ def recall(
     try:
         dialogues = read_dialogues(file) if file is not None else []
         old = read_former(against) if against is not None else None
-        languages = [lang] if lang else ["en", "ko"]
+        languages = [lang] if lang else ["en", "ko", "ja", "zh"]
         config = embedder_config(settings, embedder, options)
         result = asyncio.run(
             run_recall(chosen, languages, dialogues, config, lambda line: click.echo(line, err=True), parts=not served)

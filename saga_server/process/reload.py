@@ -27,7 +27,7 @@ _AT_ONCE: Final = {
     ),
     "models": ("narration", "aliases", "fallback"),
     "session": ("default_world", "identify", "markers", "server_history", "history_turns", "history_hours"),
-    "recall": ("extraction_wait_ms",),
+    "recall": ("extraction_wait_ms", "other_sessions"),
     "logging": ("level", "format"),
 }  # fmt: skip
 """Section to the settings in it that hold at once; ``providers`` and ``api_keys`` do as a whole."""

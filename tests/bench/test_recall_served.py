@@ -69,6 +69,8 @@ def test_words_of_an_answer_are_words_or_begin_one() -> None:
     assert has_words("It was hidden under THE car seat, of course.", "under the car seat")
     assert not has_words("The ship has sailed.", "hip") and not has_words("", "hip")
     assert has_words("책장 뒤에 감췄다.", "책장 뒤") and not has_words("옆책장 뒤에 감췄다.", "책장 뒤")
+    assert has_words("本棚の裏へ押し込んだ。", "本棚の裏") and has_words("塞进书架后面。", "书架后面")
+    assert not has_words("塞进书架上面。", "书架后面")
 
 
 def test_the_best_turn_is_that_of_the_best_score_even_if_it_is_not_told() -> None:
@@ -82,8 +84,7 @@ def test_the_best_turn_is_that_of_the_best_score_even_if_it_is_not_told() -> Non
     assert best_turn(TurnContext("", 0, (lore,))) == ""
 
 
-@pytest.mark.parametrize("kind", SERVED)
-@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize(("kind", "language"), [(kind, spoken) for kind in SERVED for spoken in SERVED[kind]])
 async def test_every_served_set_tells_the_answers_to_its_questions(kind: str, language: str) -> None:
     (chat,) = await served_chats(kind, language, [1], NgramEmbedder())
     assert (chat,) == tuple(await served_chats(kind, language, [1], NgramEmbedder()))
@@ -101,6 +102,14 @@ def test_an_adventure_has_long_replies(language: str) -> None:
     assert len(chat.pairs) == TURNS
     assert all(150 <= len(reply.split()) < 500 for _, reply in chat.pairs)
     assert any(not asked.text.rstrip('"').endswith("?") for asked in chat.asked)
+
+
+@pytest.mark.parametrize("language", ["ja", "zh"])
+def test_an_adventure_without_spaces_is_as_long(language: str) -> None:
+    chat = make_adventure(language, 1)
+    assert len(chat.pairs) == TURNS
+    assert all(300 <= len(reply) < 1_100 and " " not in reply for _, reply in chat.pairs)
+    assert any(not asked.text.rstrip("」”").endswith(("？", "?")) for asked in chat.asked)
 
 
 async def test_differences_are_told_question_by_question() -> None:

@@ -8,6 +8,7 @@ from saga_core.context.sources.deaths import Deaths
 from saga_core.context.sources.events import Events
 from saga_core.context.sources.kept_lore import told_by_rule
 from saga_core.context.sources.lorebook import Lorebook
+from saga_core.context.sources.other_stories import OtherStories
 from saga_core.context.sources.recollection import Recollection
 from saga_core.context.sources.source import ContextSource, Given
 
@@ -19,6 +20,7 @@ __all__ = [
     "Events",
     "Given",
     "Lorebook",
+    "OtherStories",
     "Recollection",
     "told_by_rule",
 ]

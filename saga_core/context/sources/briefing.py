@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from attrs import frozen
 
-from saga_core.context.labels import Labels, labels
 from saga_core.context.model import (
     CHANGED,
     MUST_COMPANY,
@@ -17,7 +16,7 @@ from saga_core.context.model import (
     Section,
     Slot,
 )
-from saga_core.context.render import one_field
+from saga_core.context.render import Labels, labels, one_field
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.model import ALIVE, DEAD, MAX_NOTES, Entity, Kind, WorldState

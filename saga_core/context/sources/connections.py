@@ -7,9 +7,8 @@ from operator import itemgetter
 
 from attrs import field, frozen
 
-from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, Section
-from saga_core.context.render import one_field
+from saga_core.context.render import Labels, labels, one_field
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.recall import Walk, weight_of

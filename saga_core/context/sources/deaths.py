@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from attrs import frozen
 
-from saga_core.context.labels import labels
 from saga_core.context.model import MUST_DEAD, Piece, Section, Slot
-from saga_core.context.render import one_field
+from saga_core.context.render import labels, one_field
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.model import Entity

@@ -9,9 +9,8 @@ from weakref import WeakKeyDictionary
 from attrs import evolve, field, frozen
 
 from saga_core.config import LorebookConfig
-from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, Section
-from saga_core.context.render import one_line
+from saga_core.context.render import Labels, labels, one_line
 from saga_core.context.scene import Scene
 from saga_core.context.sources.kept_lore import kept_pieces, sent_by_client, told_text
 from saga_core.context.sources.source import NOTHING_GIVEN, Given

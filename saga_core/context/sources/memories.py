@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from attrs import field, frozen
 
-from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, Section
-from saga_core.context.render import one_line
+from saga_core.context.render import Labels, labels, one_line
 from saga_core.context.scene import Scene
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.language import content_words

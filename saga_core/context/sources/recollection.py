@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
-from saga_core.context.labels import Labels, labels
 from saga_core.context.model import Piece, ReadRequest, Section
-from saga_core.context.render import one_field, one_line
+from saga_core.context.render import Labels, labels, one_field, one_line
 from saga_core.context.scene import EPISODE_HITS, Scene
 from saga_core.context.sources.remembered import Remembered, Remembering
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
@@ -142,7 +142,7 @@ class Recollection:
         words: Labels,
     ) -> Piece:
         depth = entry.document
-        facts, line = told.facts, one_line(told.said)
+        facts, line = told.facts, _line(told.said)
         # What somebody said in a talk is told by its date, or by what stands around it.
         text = bare = f"{words.turn.format(depth=depth)} {line}" if told.stamped or not line else line
         year = brief = ""
@@ -169,6 +169,10 @@ class Recollection:
             within=year,
             brief=brief,
         )
+
+
+_line = lru_cache(maxsize=1_024)(one_line)
+"""Of a talk the same lines are told again and again."""
 
 
 def rank_episodes(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
-from attrs import define, frozen
+from attrs import define
 
 from saga_core.language import language_of
-from saga_core.recall import STAMP, Episodes, Particular, excerpt, resembling, telling, weigh
+from saga_core.recall import STAMP, Episodes, Particular, excerpt, resembling, telling, weigh_each
 
 _WEIGHED = 24
 """Turns among which a word of the query is rare or common: those found best."""
@@ -19,8 +19,8 @@ _NEAREST = 3
 told often enough by a few of them."""
 
 
-@frozen
-class Remembered:
+@define
+class Remembered:  # not frozen, as ``Piece`` is not
     """A turn as it is told."""
 
     facts: str
@@ -54,23 +54,25 @@ class Remembering:
 
     def of(self, turn: str) -> Remembered | None:
         """What is told of ``turn``; None for nothing. To be asked once for each, in their order."""
-        facts, _, said = self.episodes.text(turn).partition("\n")
-        stamp = STAMP.match(facts)
-        if stamp is not None:
-            facts = facts[stamp.end() :]
+        facts, said, stamped = _parts(self.episodes.text(turn))
         if not said:
-            return Remembered(excerpt(facts, self._weights, self._facts), "", stamp is not None)
+            return Remembered(excerpt(facts, self._weights[0], self._facts), "", stamped)
         if self._particular is not None:
-            said = telling(said, self._particular) or self._resembling(said)
+            said = telling(said, self._particular) or self._resembling(said, turn)
             if not said:
                 return None
         if len(said) > self._whole:
-            said = excerpt(said, self._weights, self._excerpt)
-        return Remembered(facts, said, stamp is not None)
+            said = excerpt(said, self._words_of(turn), self._excerpt)
+        return Remembered(facts, said, stamped)
 
-    def _resembling(self, said: str) -> str:
+    def _words_of(self, turn: str) -> Mapping[str, float]:
+        """The words that are looked for in a turn, and what they are worth."""
+        whole, each = self._weights
+        return each.get(turn, whole)
+
+    def _resembling(self, said: str, turn: str) -> str:
         """What of ``said`` resembles the question, if anything does and few turns were told for that so far."""
-        found = resembling(said, self._weights) if self._left else ""
+        found = resembling(said, self._words_of(turn)) if self._left else ""
         if not found or found in self._nearest:
             return ""
         self._nearest.add(found)
@@ -78,7 +80,17 @@ class Remembering:
         return found
 
     @cached_property
-    def _weights(self) -> Mapping[str, float]:
+    def _weights(self) -> tuple[Mapping[str, float], Mapping[str, Mapping[str, float]]]:
         # Most turns of a talk are told without being cut.
-        texts = [self.episodes.text(turn).partition("\n")[2] for turn in self.turns[:_WEIGHED]]
-        return weigh(self.wanted, texts)
+        turns = self.turns[:_WEIGHED]
+        weights, each = weigh_each(self.wanted, [self.episodes.text(turn).partition("\n")[2] for turn in turns])
+        return weights, dict(zip(turns, each, strict=True))
+
+
+@lru_cache(maxsize=1_024)
+def _parts(episode: str) -> tuple[str, str, bool]:
+    """The facts of an episode without its number, what was said, and whether there was a number. A talk is told of a
+    hundred turns at a time, most of them those of the question before."""
+    facts, _, said = episode.partition("\n")
+    stamp = STAMP.match(facts)
+    return (facts, said, False) if stamp is None else (facts[stamp.end() :], said, True)

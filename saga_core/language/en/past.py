@@ -61,6 +61,12 @@ PAST = PastWords(
         rf"|(?P<day2>{_DAY}) (?:of )?(?P<month2>{_MONTH})\b(?:,? (?P<year2>[12]\d{{3}})\b)?)"
     ),
     months=_MONTHS,
+    other_story=r"\bour (?:very )?(?:last|previous|other|earlier|former|past|first|old) "
+    r"(?:stor(?:y|ies)|adventures?|campaigns?|chats?|sessions?|playthroughs?|role-?plays?|rps?|tales?|games?)\b"
+    r"|\b(?:the|that|my) (?:last|previous|other|earlier|former) "
+    r"(?:stor(?:y|ies)|adventure|campaign|chat|session|playthrough|role-?play|rp)\b"
+    r"|\b(?:in|from) another (?:story|adventure|campaign|chat|session|playthrough|role-?play|rp)\b"
+    r"|\b(?:story|adventure|campaign) (?:that )?we (?:played|told|wrote|had) (?:before|last|previously|earlier)\b",
     hints=(
         *("ago", "before", "earlier", "back", "yesterday", "last", "first", "met", "beginning", "start", "outset"),
         *("began", "arrived", "set out", "previous", "other time", "recently"),

@@ -12,6 +12,7 @@ LABELS = Labels(
         "lore": "[関連する設定]",
         "remembered": "[記憶]",
         "earlier": "[過去の出来事]",
+        "elsewhere": "[別の物語：この物語のことではない]",
         "events": "[イベント]",
     },
     place="場所",

@@ -8,6 +8,7 @@ characters to simplified forms, so that spellings of a word are one term.
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from saga_core.language.han import LETTERS as _HAN
 from saga_core.language.han import numbers_in, simplified
@@ -47,6 +48,11 @@ def _content(run: str) -> tuple[str, ...]:
     return tuple(word for word in found if word not in _ASKING)
 
 
+def _particular(run: str) -> tuple[str, ...]:
+    """What is in hiragana is inflection for the most part: of two sentences no third has its pieces."""
+    return tuple(chain.from_iterable(map(_terms, _CONTENT.findall(run))))
+
+
 def _stands(text: str, start: int, end: int) -> bool:
     """A katakana name has no katakana beside it; behind a hiragana one stands a particle or other letters."""
     first, last = text[start], text[end - 1]
@@ -67,6 +73,7 @@ WORDS = WordRules(
     run=f"[{_HAN}]*[{_KANA}][{_KANA}{_HAN}]*",
     terms=_terms,
     content=_content,
+    particular=_particular,
     function=frozenset(
         "です ます した して てい いた いる ない った こと もの から まで より ので のに には では とは への での "
         "ても とも だっ "

@@ -13,6 +13,7 @@ LABELS = Labels(
         "lore": "[관련 로어북]",
         "remembered": "[기억]",
         "earlier": "[지난 일]",
+        "elsewhere": "[다른 이야기: 이 이야기의 일이 아님]",
         "events": "[이벤트]",
     },
     place="위치",

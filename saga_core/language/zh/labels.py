@@ -12,6 +12,7 @@ LABELS = Labels(
         "lore": "[相关设定]",
         "remembered": "[记忆]",
         "earlier": "[往事]",
+        "elsewhere": "[另一个故事：不是这个故事里的事]",
         "events": "[事件]",
     },
     place="地点",

@@ -7,6 +7,7 @@ has the figures): a word is asked for in its short form as often as not.
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from saga_core.language.han import LETTERS, numbers_in, simplified
 from saga_core.language.words import WordRules
@@ -38,6 +39,12 @@ def _content(run: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _particular(run: str) -> tuple[str, ...]:
+    """The terms of what stands between function words: one of them beside any other character is as rare as a name."""
+    told = "".join(" " if char in _FUNCTION else char for char in simplified(run))
+    return tuple(chain.from_iterable(map(_terms, told.split())))
+
+
 def _stands(text: str, start: int, end: int) -> bool:
     """Of two characters or more a name stands wherever it is found; one alone has no other beside it but a particle."""
     if end - start > 1:
@@ -51,6 +58,7 @@ WORDS = WordRules(
     run=f"[{LETTERS}]+",
     terms=_terms,
     content=_content,
+    particular=_particular,
     function=_FUNCTION | frozenset(_FUNCTION_PAIRS.split()),
     stands=_stands,
     named=f"[{LETTERS}]",

@@ -9,11 +9,13 @@ import re
 
 from attrs import define, field
 
-from saga_server.bench.recall.adventure_wording import ADVENTURES, IDLE, MORE_FILLINGS, THINGS, Planted
+from saga_server.bench.recall.adventure_wording import ADVENTURES, IDLE, MORE_FILLINGS, THINGS
 from saga_server.bench.recall.chats import filled, slots_for
+from saga_server.bench.recall.planted import Planted
 from saga_server.bench.recall.served import Asked, Chat
 from saga_server.bench.story.cast import make_cast
 from saga_server.bench.story.storyteller import Storyteller
+from saga_server.bench.story.vocabulary import VOCABULARIES
 
 TURNS = 300
 _ENTITIES = 70
@@ -24,7 +26,7 @@ _OFTEN = 0.35
 """The part of all matters that each of these people has."""
 _FROM, _TO = 3, 280
 """The turns in which matters come up."""
-_BETWEEN = re.compile(r"(?<=[.!?]) ")
+_BETWEEN = re.compile(r"(?<=[.!?]) |(?<=[。！？])(?![」”])")
 
 
 @define
@@ -47,15 +49,16 @@ def make_adventure(language: str, seed: int) -> Chat:
             if dice.random() < _OFTEN:
                 asked.append(_plant(matter, who, cast.places, things, language, dice, plan))
     teller = Storyteller(cast, language, TURNS, seed, reply_words=_WORDS, foreign=0.0)
+    gap = " " if VOCABULARIES[language].spaced else ""
     pairs: list[tuple[str, str]] = []
     for number in range(TURNS):
         told = teller.next()
         said = plan.get(number, _Plan())
         words, reply = told.words, told.reply
         for text in said.words:
-            words = f"{words} {text}" if dice.random() < 0.5 else f"{text} {words}"
+            words = f"{words}{gap}{text}" if dice.random() < 0.5 else f"{text}{gap}{words}"
         for text in said.replies:
-            reply = _amid(reply, text, dice)
+            reply = _amid(reply, text, gap, dice)
         pairs.append((words, reply))
     return Chat(f"adventure-{language}-{seed}", language, tuple(pairs), tuple(asked), IDLE[language])
 
@@ -83,11 +86,11 @@ def _plant(
     return Asked(filled(matter.questions[at], slots), (number,), filled(answer, slots), matter.group)
 
 
-def _amid(reply: str, text: str, dice: random.Random) -> str:
+def _amid(reply: str, text: str, gap: str, dice: random.Random) -> str:
     """``reply`` with ``text`` between two of its sentences, or before the first."""
     paragraphs = reply.split("\n\n")
     at = dice.randrange(len(paragraphs))
     sentences = _BETWEEN.split(paragraphs[at])
     sentences.insert(dice.randint(0, len(sentences)), text)
-    paragraphs[at] = " ".join(sentences)
+    paragraphs[at] = gap.join(sentences)
     return "\n\n".join(paragraphs)

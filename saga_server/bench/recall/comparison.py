@@ -37,7 +37,7 @@ from saga_core.ports import Embedder
 from saga_core.recall import Ranking
 from saga_core.storage import open_embedder
 from saga_server.bench.recall.chats import make_chats
-from saga_server.bench.recall.dialogue_set import Dialogue, MalformedSet
+from saga_server.bench.recall.dialogue_set import LANGUAGES, Dialogue, MalformedSet
 from saga_server.bench.recall.figures import BUDGETS, interval, mean, shrunk
 from saga_server.bench.recall.plays import stage_play
 from saga_server.bench.recall.served import best_turn, measure_served, served_table
@@ -240,8 +240,8 @@ async def run_recall(
             say("serving the dialogues")
             served["dialogues"] = await measure_served([chat_of_dialogue(each) for each in dialogues], chosen)
         else:
-            for kind in SERVED:
-                for language in languages:
+            for kind, spoken in SERVED.items():
+                for language in filter(spoken.__contains__, languages):
                     say(f"serving {kind} in {language}")
                     chats = await served_chats(kind, language, seeds, opened)
                     served[f"{kind}-{language}"] = await measure_served(chats, chosen)
@@ -251,7 +251,7 @@ async def run_recall(
             sets["dialogues"] = await compare(TALK, stages, opened)
         elif parts:
             for kind, methods in (("talk", TALK), ("play", PLAY), ("times", TIMES)):
-                for language in languages:
+                for language in filter(LANGUAGES.__contains__, languages):
                     say(f"{kind.removesuffix('s')}s in {language}")
                     stages = await made_up(kind, language, seeds, opened)
                     sets[f"{kind}-{language}"] = await compare(methods, stages, opened)

@@ -28,8 +28,14 @@ SHOWN = 10
 MEASURES = ("answer", "held", "line")
 _PATIENCE_MS = 60_000.0
 _PATIENCE = 300.0
-_SYSTEM = {"en": "You are the narrator.", "ko": "너는 이야기꾼이다."}
+_SYSTEM = {
+    "en": "You are the narrator.",
+    "ko": "너는 이야기꾼이다.",
+    "ja": "あなたは語り手です。",
+    "zh": "你是讲故事的人。",
+}
 _OWN = frozenset({"world", "pages"})
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _PUNCTUATION = "\"'“”‘’「」『』()[]*,.!?…:; "
 
 
@@ -141,10 +147,14 @@ def _measured(turn: PendingTurn, asked: Asked, path: Sequence[str]) -> dict[str,
 
 
 def has_words(line: str, answer: str) -> bool:
-    """Whether each word of ``answer`` begins a word of ``line``: Korean ones go on with their particles."""
+    """Whether each word of ``answer`` begins a word of ``line``: Korean ones go on with their particles. Japanese and
+    Chinese ones stand anywhere, for no space says where they begin."""
     folded = line.casefold()
-    words = [word.strip(_PUNCTUATION) for word in answer.casefold().split()]
-    return all(re.search(rf"(?<!\w){re.escape(word)}", folded) is not None for word in words if word)
+    words = filter(None, (word.strip(_PUNCTUATION) for word in answer.casefold().split()))
+    return all(
+        word in folded if _UNSPACED.match(word) else re.search(rf"(?<!\w){re.escape(word)}", folded) is not None
+        for word in words
+    )
 
 
 def best_turn(context: TurnContext) -> str:

@@ -13,7 +13,8 @@ from saga_server.bench.recall.served import Asked, Chat
 from saga_server.bench.recall.stage import Stage
 from saga_server.bench.recall.times import stage_times
 
-SERVED = ("talk", "play", "times", "adventure")
+SERVED = {"talk": ("en", "ko"), "play": ("en", "ko"), "times": ("en", "ko"), "adventure": ("en", "ko", "ja", "zh")}
+"""Kinds of chats, and the languages that each is made up in."""
 _CHATTER = Chatter(((1, 2, 3, 5), (3, 3, 2, 2)), particular=0.4)
 """More small talk than where each utterance is a turn, and not only what everybody says: a pair has about 300
 characters in English, and one in three more than 320."""

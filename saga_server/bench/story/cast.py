@@ -9,7 +9,8 @@ from attrs import frozen
 
 from saga_core.language import josa
 from saga_core.world import CharacterSheet, ItemStack, LoreEntry, SheetRelation, World
-from saga_server.bench.story.vocabulary import VOCABULARIES, Vocabulary
+from saga_server.bench.story.vocabulary import VOCABULARIES
+from saga_server.bench.story.words import Vocabulary
 
 NAME = "bench"
 
@@ -108,11 +109,14 @@ def make_cast(lang: str, entities: int, lore: int, seed: int) -> Cast:
 def _person(words: Vocabulary, dice: random.Random, lang: str) -> str:
     name = "".join(dice.choice(words.syllables) for _ in range(3))
     name = name.capitalize() if lang == "en" else name
-    return f"{dice.choice(words.titles)} {name}" if dice.random() < 0.3 else name
+    if dice.random() >= 0.3:
+        return name
+    title = dice.choice(words.titles)
+    return f"{title} {name}" if words.spaced else f"{name}{title}"
 
 
 def _thing(words: Vocabulary, dice: random.Random, kinds: tuple[str, ...]) -> str:
-    return f"{dice.choice(words.heads).capitalize()} {dice.choice(kinds)}"
+    return f"{dice.choice(words.heads).capitalize()}{' ' * words.spaced}{dice.choice(kinds)}"
 
 
 def make_world(cast: Cast, lang: str, lore: int, seed: int) -> World:

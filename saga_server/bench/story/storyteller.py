@@ -12,12 +12,15 @@ from attrs import define, field, frozen
 
 from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange, render_block
 from saga_server.bench.story.cast import Cast, fill
-from saga_server.bench.story.vocabulary import VOCABULARIES, Vocabulary
+from saga_server.bench.story.vocabulary import VOCABULARIES
+from saga_server.bench.story.words import Vocabulary
 
 FOREIGN = 0.25
 _COMPANY = 4
 _CARRIED = 12
 REPLY_WORDS = (80, 150)
+_CHARACTERS = 2
+"""Of a word where there are no spaces, about."""
 
 
 @frozen
@@ -117,7 +120,8 @@ class Storyteller:
 
     def _wish(self, words: Vocabulary, dice: random.Random) -> str:
         count = dice.randint(1, 2)
-        return " ".join(fill(dice.choice(words.wishes), words, dice, self._names(dice)) for _ in range(count))
+        said = (fill(dice.choice(words.wishes), words, dice, self._names(dice)) for _ in range(count))
+        return (" " * words.spaced).join(said)
 
     def _reply(self, words: Vocabulary, dice: random.Random) -> str:
         target = dice.randint(*self.reply_words)
@@ -127,8 +131,8 @@ class Storyteller:
             templates = words.speech if len(sentences) % 4 == 2 else words.narration
             sentence = fill(dice.choice(templates), words, dice, self._names(dice))
             sentences.append(sentence)
-            count += sentence.count(" ") + 1
-        paragraphs = [" ".join(sentences[start : start + 5]) for start in range(0, len(sentences), 5)]
+            count += sentence.count(" ") + 1 if words.spaced else len(sentence) // _CHARACTERS
+        paragraphs = [(" " * words.spaced).join(sentences[start : start + 5]) for start in range(0, len(sentences), 5)]
         return "\n\n".join(paragraphs)
 
     def _happen(self, words: Vocabulary, dice: random.Random) -> BlockFields:

@@ -1,62 +1,13 @@
-"""The words that plays are told with, in Korean and English.
-
-Sentences have slots: ``{who}``, ``{other}``, ``{place}``, ``{item}`` are names of the story, ``{noun}``, ``{adj}``,
-``{adv}`` words from below. In Korean a slot names the particle that follows it: ``{who:이/가}``.
-"""
+"""The words that plays are told with, in Korean and English."""
 
 from __future__ import annotations
 
-from attrs import frozen
-
-
-@frozen(kw_only=True)
-class Vocabulary:
-    """One language's words."""
-
-    nouns: tuple[str, ...]
-    adjectives: tuple[str, ...]
-    adverbs: tuple[str, ...]
-    heads: tuple[str, ...]
-    """First parts of rare compounds."""
-    tails: tuple[str, ...]
-    """Last parts of rare compounds."""
-    syllables: tuple[str, ...]
-    """What names of persons are made of."""
-    sounds: tuple[str, ...]
-    """What words that stand in no dictionary are made of."""
-    titles: tuple[str, ...]
-    sites: tuple[str, ...]
-    """What places are called after."""
-    things: tuple[str, ...]
-    """What items are called after."""
-    deeds: tuple[str, ...]
-    """What events are called after."""
-    groups: tuple[str, ...]
-    """What factions and ideas are called after."""
-    moods: tuple[str, ...]
-    relations: tuple[str, ...]
-    narration: tuple[str, ...]
-    """Sentences of a reply."""
-    speech: tuple[str, ...]
-    """Sentences of a reply in which somebody speaks."""
-    wishes: tuple[str, ...]
-    """What the player says."""
-    lore: tuple[str, ...]
-    """Sentences of a lore entry; ``{name}`` is the entry's."""
-    rules: tuple[str, ...]
-    """Sentences of a frontend's system prompt."""
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-def _lines(text: str) -> tuple[str, ...]:
-    return tuple(line.strip() for line in text.strip().splitlines())
-
+from saga_server.bench.story.vocabulary_ja import JAPANESE
+from saga_server.bench.story.vocabulary_zh import CHINESE
+from saga_server.bench.story.words import Vocabulary, lines, words
 
 KOREAN = Vocabulary(
-    nouns=_words(
+    nouns=words(
         "문 창문 계단 등불 촛불 횃불 벽 지붕 다리 강 개울 안개 바람 비 눈 구름 달빛 햇살 그림자 재 연기 "
         "먼지 돌 바위 나무 뿌리 가지 잎 꽃 풀 덤불 이끼 늑대 까마귀 말 고양이 뱀 거미 칼날 화살 방패 갑옷 "
         "망토 장화 장갑 모자 반지 목걸이 열쇠 자물쇠 상자 자루 지도 편지 책 두루마리 잉크 봉인 동전 보석 "
@@ -65,28 +16,28 @@ KOREAN = Vocabulary(
         "광장 우물 여관 대장간 사원 무덤 감옥 탑 성벽 성문 다락 지하실 부엌 식탁 의자 침대 거울 그림 깃발 "
         "왕관 옥좌 군대 병사 상인 사냥꾼 사제 도둑 아이 노인 마법 주문 저주 축복 불꽃 얼음 번개 독 피"
     ),
-    adjectives=_words(
+    adjectives=words(
         "낡은 젖은 차가운 뜨거운 어두운 희미한 붉은 푸른 하얀 검은 잿빛 금빛 은빛 부서진 녹슨 깊은 좁은 "
         "넓은 높은 낮은 오래된 새로운 낯선 익숙한 조용한 시끄러운 날카로운 무딘 무거운 가벼운 거친 부드러운 "
         "마른 썩은 향긋한 쓴 텅빈 얼어붙은 불타는 빛나는 숨겨진 잊힌 저주받은 축복받은 위태로운 굳은 떨리는 "
         "지친 성난 슬픈"
     ),
-    adverbs=_words(
+    adverbs=words(
         "천천히 조용히 갑자기 문득 다시 이미 아직 겨우 서둘러 조심스럽게 힘없이 단호하게 나직이 멀리서 "
         "가까이 잠시 오래 한참 곧 마침내 가만히 슬며시 크게 살짝 거칠게 부드럽게 묵묵히 황급히 비틀비틀 "
         "또박또박"
     ),
-    heads=_words(
+    heads=words(
         "서리 안개 까마귀 은빛 돌 달 그늘 잿불 바람 가시 늪 샘 별 피 뼈 용 여우 사슴 매 곰 수정 구리 쇠 "
         "소금 모래 파도 천둥 이슬 새벽 황혼 겨울 봄 가을 여름 밤 낮 불 물 흙 숲 산 강 바다 하늘 땅 뿌리 "
         "잎새 꽃 씨앗 열매"
     ),
-    tails=_words(
+    tails=words(
         "문양 조각 노래 지기 길목 언덕 나루 고개 골짜기 우물 제단 등대 장터 창고 울타리 다리목 샘터 무늬 "
         "향로 나팔 갈고리 그릇 비석 벽화 주머니 목각 사슬 바늘 붓 촛대 방울 부적 허리띠 단검집 물레 돛대 "
         "갑판 선반 서랍 문턱 덧창 굴뚝 화로 처마 마루 담장 빗장 손잡이 이정표"
     ),
-    syllables=_words(
+    syllables=words(
         "아 에 르 겐 크 룩 미 리 나 소 라 카 온 단 세 이 든 하 벨 로 웬 타 모 린 가 율 데 시 바 네 오 엘 휘 진 무 란"
     ),
     sounds=tuple(
@@ -96,16 +47,14 @@ KOREAN = Vocabulary(
         "음응의이익인임입자작잔장재전절점정제조종주중지진집차찬창채처천철청초촉총추축출충취칠침탁탄태토통"
         "파판패편평포표품풍필하학한함항해향허험현혈협형혜호혼홍화환활황회효후훈휘흉흑흥희"
     ),
-    titles=_words("장로 기사 사제 상인 대장장이 사냥꾼 마녀 선장 학자 도적"),
-    sites=_words("숲 언덕 나루 폐허 성채 탑 광산 늪 여관 시장 사원 묘지 동굴 협곡 항구 정원 다리 방앗간 초소 도서관"),
-    things=_words(
-        "검 단검 방패 활 물약 두루마리 열쇠 반지 목걸이 지도 등불 망토 장화 수정 나팔 거울 책 부적 가면 밧줄"
-    ),
-    deeds=_words("습격 만남 결투 장례 축제 배신 화재 홍수 맹세 추격 회의 탈출 발견 의식 재판 귀환"),
-    groups=_words("기사단 상단 교단 결사 가문 길드 조약 전설 예언 관습 역법 전쟁 역병 왕조 학파 노래"),
-    moods=_words("긴장 평온 두려움 분노 기쁨 슬픔 호기심 피로 안도 결의"),
-    relations=_words("신뢰 경계 우정 적대 존경 의심 애정 원한 동맹 빚"),
-    narration=_lines(
+    titles=words("장로 기사 사제 상인 대장장이 사냥꾼 마녀 선장 학자 도적"),
+    sites=words("숲 언덕 나루 폐허 성채 탑 광산 늪 여관 시장 사원 묘지 동굴 협곡 항구 정원 다리 방앗간 초소 도서관"),
+    things=words("검 단검 방패 활 물약 두루마리 열쇠 반지 목걸이 지도 등불 망토 장화 수정 나팔 거울 책 부적 가면 밧줄"),
+    deeds=words("습격 만남 결투 장례 축제 배신 화재 홍수 맹세 추격 회의 탈출 발견 의식 재판 귀환"),
+    groups=words("기사단 상단 교단 결사 가문 길드 조약 전설 예언 관습 역법 전쟁 역병 왕조 학파 노래"),
+    moods=words("긴장 평온 두려움 분노 기쁨 슬픔 호기심 피로 안도 결의"),
+    relations=words("신뢰 경계 우정 적대 존경 의심 애정 원한 동맹 빚"),
+    narration=lines(
         """
         {who:이/가} {adj} {noun:을/를} {adv} 바라본다.
         {adj} {noun} 너머로 {noun:이/가} {adv} 흔들린다.
@@ -133,7 +82,7 @@ KOREAN = Vocabulary(
         {noun} 틈으로 {adj} {noun:이/가} {adv} 새어 나온다.
         """
     ),
-    speech=_lines(
+    speech=lines(
         """
         "{noun:을/를} 찾는다면 {place:으로/로} 가게." {other:이/가} {adv} 말한다.
         "그 {item:은/는} 함부로 꺼내지 마." {other:이/가} {adj} 목소리로 속삭인다.
@@ -143,7 +92,7 @@ KOREAN = Vocabulary(
         "나는 {noun:보다/보다} {noun:이/가} 더 두렵소." {other:이/가} 쓴웃음을 짓는다.
         """
     ),
-    wishes=_lines(
+    wishes=lines(
         """
         {place:으로/로} 가서 {adj} {noun:을/를} 찾아본다.
         {other}에게 {item:이/가} 어디서 났는지 {adv} 묻는다.
@@ -157,7 +106,7 @@ KOREAN = Vocabulary(
         {noun} 옆에 앉아 {adv} 쉬면서 {other}의 말을 듣는다.
         """
     ),
-    lore=_lines(
+    lore=lines(
         """
         {name:은/는} {adj} {noun:과/와} {noun:으로/로} 알려져 있다.
         오래전 {place}에서 {noun:이/가} 사라진 뒤로 {adj} 소문이 끊이지 않는다.
@@ -167,7 +116,7 @@ KOREAN = Vocabulary(
         {name:의/의} 유래는 {adj} {noun:에/에} 새겨져 있으나 아무도 읽지 못한다.
         """
     ),
-    rules=_lines(
+    rules=lines(
         """
         너는 이 이야기의 진행자이며, {adj} {noun} 하나까지 생생하게 묘사한다.
         플레이어의 말과 행동을 대신 정하지 말고, {noun:과/와} {noun:의/의} 결과만 보여 준다.
@@ -179,7 +128,7 @@ KOREAN = Vocabulary(
 )
 
 ENGLISH = Vocabulary(
-    nouns=_words(
+    nouns=words(
         "door window stair lantern candle torch wall roof bridge river brook mist wind rain snow cloud "
         "moonlight sunlight shadow ash smoke dust stone boulder tree root branch leaf flower grass thicket "
         "moss wolf raven horse cat snake spider blade arrow shield armour cloak boot glove hood ring "
@@ -190,54 +139,54 @@ ENGLISH = Vocabulary(
         "attic cellar kitchen table chair bed mirror painting banner crown throne army soldier merchant "
         "hunter priest thief child elder magic spell curse blessing flame ice thunder poison blood"
     ),
-    adjectives=_words(
+    adjectives=words(
         "old wet cold hot dark dim red blue white black grey golden silver broken rusty deep narrow wide "
         "high low ancient new strange familiar quiet loud sharp blunt heavy light rough soft dry rotten "
         "fragrant bitter empty frozen burning shining hidden forgotten cursed blessed crooked firm "
         "trembling weary angry sad"
     ),
-    adverbs=_words(
+    adverbs=words(
         "slowly quietly suddenly again already barely hurriedly carefully weakly firmly softly distantly "
         "nearby briefly long finally calmly stealthily loudly slightly roughly gently silently hastily "
         "unsteadily clearly"
     ),
-    heads=_words(
+    heads=words(
         "frost mist raven silver stone moon shade ember wind thorn marsh spring star blood bone dragon fox "
         "deer hawk bear crystal copper iron salt sand wave thunder dew dawn dusk winter harvest summer "
         "night day fire water earth forest hill river sea sky root leaf flower seed storm ash wolf"
     ),
-    tails=_words(
+    tails=words(
         "mark shard song warden path hill ford pass vale well altar light market store fence gate spring "
         "weave censer horn hook bowl pillar mural purse carving chain needle brush stick bell charm belt "
         "sheath wheel mast deck shelf drawer sill shutter flue hearth eave floor wall bar grip post"
     ),
-    syllables=_words(
+    syllables=words(
         "ar el mir ka thor en wyn ra dor bel sha lin os fen gar iv ith mor na per quil ros sel tan ul var "
         "wen yor zan da li mo"
     ),
-    sounds=_words(
+    sounds=words(
         "bar bel bor bran cal cor dal den dor dun el eth fal fen fer gal gim gor hal har hel ib ish jor kal "
         "kel kor lam lor lun mal mar mel mor nal neth nor oc or pal pel quin ral ren rim sal ser sil sor "
         "tal tam ter thal tor ul um ur val ven vor wal wen wil xan yal yor zel zor"
     ),
-    titles=_words("Elder Knight Priest Merchant Smith Hunter Witch Captain Scholar Rogue"),
-    sites=_words(
+    titles=words("Elder Knight Priest Merchant Smith Hunter Witch Captain Scholar Rogue"),
+    sites=words(
         "Forest Hill Ferry Ruins Keep Tower Mine Marsh Inn Market Temple Graveyard Cave Gorge Harbour "
         "Garden Bridge Mill Outpost Library"
     ),
-    things=_words(
+    things=words(
         "Sword Dagger Shield Bow Potion Scroll Key Ring Necklace Map Lantern Cloak Boots Crystal Horn "
         "Mirror Book Charm Mask Rope"
     ),
-    deeds=_words(
+    deeds=words(
         "Raid Meeting Duel Funeral Festival Betrayal Fire Flood Oath Pursuit Council Escape Discovery Rite Trial Return"
     ),
-    groups=_words(
+    groups=words(
         "Order Company Church Circle House Guild Treaty Legend Prophecy Custom Calendar War Plague Dynasty School Song"
     ),
-    moods=_words("tense calm afraid angry glad sad curious weary relieved resolved"),
-    relations=_words("trust wary friendship hostile respect doubt affection grudge alliance debt"),
-    narration=_lines(
+    moods=words("tense calm afraid angry glad sad curious weary relieved resolved"),
+    relations=words("trust wary friendship hostile respect doubt affection grudge alliance debt"),
+    narration=lines(
         """
         {who} watches the {adj} {noun} {adv}.
         Beyond the {adj} {noun} a {noun} sways {adv}.
@@ -265,7 +214,7 @@ ENGLISH = Vocabulary(
         Through a crack in the {noun} a {adj} {noun} seeps out {adv}.
         """
     ),
-    speech=_lines(
+    speech=lines(
         """
         "If it is the {noun} you want, go to {place}," {other} says {adv}.
         "Do not bring out that {item} lightly," {other} whispers in a {adj} voice.
@@ -275,7 +224,7 @@ ENGLISH = Vocabulary(
         "I fear the {noun} less than the {noun}," {other} says with a {adj} smile.
         """
     ),
-    wishes=_lines(
+    wishes=lines(
         """
         I go to {place} and look for the {adj} {noun}.
         I {adv} ask {other} where the {item} came from.
@@ -289,7 +238,7 @@ ENGLISH = Vocabulary(
         I sit down by the {noun}, rest {adv} and listen to {other}.
         """
     ),
-    lore=_lines(
+    lore=lines(
         """
         {name} is known for a {adj} {noun} and a {noun}.
         Since the {noun} vanished from {place} long ago, the {adj} rumours have not ceased.
@@ -299,7 +248,7 @@ ENGLISH = Vocabulary(
         The origin of {name} is carved into a {adj} {noun}, but nobody can read it.
         """
     ),
-    rules=_lines(
+    rules=lines(
         """
         You are the narrator of this story and describe everything vividly, down to the last {adj} {noun}.
         Never decide for the player; show what comes of a {noun} and a {noun}.
@@ -310,4 +259,4 @@ ENGLISH = Vocabulary(
     ),
 )
 
-VOCABULARIES = {"ko": KOREAN, "en": ENGLISH}
+VOCABULARIES = {"ko": KOREAN, "en": ENGLISH, "ja": JAPANESE, "zh": CHINESE}

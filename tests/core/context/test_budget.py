@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from saga_core.config.model import TokenBudget
 from saga_core.context.budget import Packed, ceilings, pack
-from saga_core.context.labels import labels
 from saga_core.context.model import MUST_DEAD, MUST_ESSENTIALS, Piece, Section, Slot
+from saga_core.context.render import labels
 from tests.core.context.reading_stage import WordCounter
 
 COUNT = WordCounter().count

@@ -124,8 +124,8 @@ async def test_the_example_of_the_docs_is_installed_and_speaks(install: Install)
     said: list[str] = []
     assert await examine(config, said.append)
     assert (
-        "ok  context: deaths, briefing, lorebook, recollection, connections, events, tides, causeways (needs tides)"
-        in said
+        "ok  context: deaths, briefing, lorebook, recollection, connections, events, other_stories, tides, "
+        "causeways (needs tides)" in said
     )
 
 
@@ -147,7 +147,7 @@ async def test_the_doctor_says_what_is_installed_and_not_switched_on(odd: None) 
     said: list[str] = []
     await examine(load_config(settings(odd={})), said.append)
     (line,) = [line for line in said if "  context: " in line]
-    assert "events, odd; installed, not in recall.sources: circle, fails" in line
+    assert "events, other_stories, odd; installed, not in recall.sources: circle, fails" in line
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ HEADINGS = {
         "[관련 로어북]": "lore",
         "[기억]": "remembered",
         "[지난 일]": "earlier",
+        "[다른 이야기: 이 이야기의 일이 아님]": "elsewhere",
         "[이벤트]": "events",
     },
     "en": {
@@ -27,6 +28,7 @@ HEADINGS = {
         "[Lore]": "lore",
         "[Remembered]": "remembered",
         "[Earlier]": "earlier",
+        "[Another story, not this one]": "elsewhere",
         "[Events]": "events",
     },
 }

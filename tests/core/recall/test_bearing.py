@@ -42,3 +42,16 @@ def test_a_turn_has_a_bearing_on_words_if_it_shares_a_rare_term_or_two_seldom_on
 def test_in_a_short_story_one_turn_is_rare() -> None:
     few = path_episodes(["", *(f"Turn {at}\n{_DAY}" for at in range(1, 30)), "Turn 30\nThe kiln cracked."])
     assert bearing("the kiln", few) == {"t30"}
+
+
+@pytest.mark.parametrize(
+    ("told", "words", "idle"),
+    [
+        ("ミナが銀の印章を裏返してみせた。", "銀の印章を取り出してみる。", "もう一杯注いでから、裏へ出てみせる。"),
+        ("米娜把银印章翻了过来。", "我拿出银印章。", "我把桌子都收拾过来了。"),
+    ],
+)
+def test_pieces_of_inflection_have_no_bearing_where_words_have_no_spaces(told: str, words: str, idle: str) -> None:
+    past = path_episodes(["", *(f"Turn {at}\n{_DAY}" for at in range(1, 40)), f"Turn 40\n{told}"])
+    assert bearing(words, past) == {"t40"}
+    assert bearing(idle, past) == set()
