@@ -18,6 +18,13 @@ _OPEN_ENDS = ("[", "［", "{", "｛", ":", "：", "|")
 _DATA_STARTS = tuple("\"'“[{［｛")
 
 
+def without_gap(text: str) -> str:
+    """``text`` without the white space at its end, and without lines there that hold nothing but quote marks."""
+    core = text.rstrip(SPACE)
+    line, end, _ = text[len(core) :].partition("\n")
+    return (core + line if end else text).rstrip(WHITE)
+
+
 class ReportKind(Enum):
     FENCED = "fenced"
     TAGGED = "tagged"

@@ -28,8 +28,8 @@ from saga_core.language import every
 from saga_core.state_block import syntax
 from saga_core.state_block.fences import JOINTS, RawBlock
 from saga_core.state_block.fields import is_header
-from saga_core.state_block.report_candidate import SPACE, WHITE, Candidate, ReportKind, Take
-from saga_core.state_block.report_lines import Sort, begins_tag, begun_name, fence_of, sort_of
+from saga_core.state_block.report_candidate import SPACE, WHITE, Candidate, ReportKind, Take, without_gap
+from saga_core.state_block.report_lines import Sort, begins_story, begins_tag, begun_name, fence_of, sort_of
 
 LONGEST = 20_000
 """Characters of a report; what is longer is text."""
@@ -40,13 +40,6 @@ _HALTS = re.compile(r"[<>\n]")
 """What may begin a tag, or ends the line."""
 _NOTHING_ENDS = "|".join(each.block.nothing_ends for each in every() if each.block.nothing_ends)
 _WHOLE_END = re.compile(r"[\s\]})\"'”.。!?]\Z" + rf"|\b(?:{_NOTHING_ENDS})\Z", re.I)
-
-
-def _without_gap(text: str) -> str:
-    """``text`` without the white space at its end, and without lines there that hold nothing but quote marks."""
-    core = text.rstrip(SPACE)
-    line, end, _ = text[len(core) :].partition("\n")
-    return (core + line if end else text).rstrip(WHITE)
 
 
 class _Mode(Enum):
@@ -141,6 +134,11 @@ class ReportFilter:
                     pos = self._pass(text, pos)
                 elif self._mode is _Mode.TAG:
                     pos, again = self._read_tag(text, pos)
+                elif self._mode is _Mode.START and not self._line and begins_story(text, pos):
+                    self._mode = _Mode.PASS
+                elif self._mode is _Mode.START and not self._line and text[pos] == "\n":
+                    self._gap.append("\n")
+                    pos += 1
                 else:
                     pos, again = self._read_line(text, pos)
                 if again:
@@ -152,13 +150,14 @@ class ReportFilter:
         if plain := _PLAIN.match(text, pos):
             self._show(plain.group())
             return plain.end()
-        if text[pos] == "<" and not self._thinking and not self._too_long:
+        if text[pos] == "\n":
+            self._gap.append("\n")
+            self._too_long = False
+            self._mode = _Mode.PASS if self._thinking else _Mode.START
+        elif text[pos] == "<" and not self._thinking and not self._too_long:
             self._mode, self._line = _Mode.TAG, "<"
         else:
             self._show(text[pos])
-            if text[pos] == "\n":
-                self._too_long = False
-                self._mode = _Mode.PASS if self._thinking else _Mode.START
         return pos + 1
 
     def _read_tag(self, text: str, pos: int) -> tuple[int, str]:
@@ -363,23 +362,31 @@ class ReportFilter:
 
     def _show(self, text: str) -> None:
         """Let ``text`` through. White space at its end waits for what follows."""
+        if text and text[0] not in WHITE and text[-1] not in SPACE:
+            self._release(text)
+            return
         behind = text.lstrip(WHITE)
-        core = _without_gap(behind)
+        core = without_gap(behind)
         self._gap.append(text[: len(text) - len(behind)])
         if core:
             self._release(core)
         self._gap.append(behind[len(core) :])
 
     def _release(self, text: str) -> None:
-        gap = "".join(self._gap)
-        self._gap.clear()
-        if self._joining:
-            rank = max(self._joint, syntax.gap_rank(gap))
-            gap = (JOINTS[rank] if self._shown else "") + syntax.last_line(gap)
-            self._joining, self._joint = False, 0
-        self._out += [gap, text]
+        if self._gap or self._joining:
+            gap = "".join(self._gap)
+            self._gap.clear()
+            if self._joining:
+                rank = max(self._joint, syntax.gap_rank(gap))
+                gap = (JOINTS[rank] if self._shown else "") + syntax.last_line(gap)
+                self._joining, self._joint = False, 0
+            text = gap + text
+        self._out.append(text)
         self._shown = True
-        self._watch(gap + text)
+        if self._tail or "<" in text or ">" in text:
+            self._watch(text)
+        else:
+            self._behind_thought = False
 
     def _watch(self, text: str) -> None:
         """Keep track of thinking: what stands before an end tag that nothing began was thinking too."""

@@ -7,20 +7,17 @@ text again, whatever was taken for what. Where no marks are known, the whole tex
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import evolve, frozen
 
 from saga_core.messages import Frame
-from saga_core.text_prompt.templates import LLAMA_2, MISTRAL, TEMPLATES, Mark, Template
+from saga_core.text_prompt.speakers import BY_NAME, chat_of_names, is_plain, name_of, player_among, stopped_names
+from saga_core.text_prompt.templates import ADVENTURE, LLAMA_2, MISTRAL, TEMPLATES, Mark, Template
 
 UNTOLD = "no template"
 """The template's name where the whole text is one message."""
-_NAME = re.compile(r"\s*([^\n:<>\[\]{}#]{1,60}):\s*")
-_LINE_NAME = re.compile(r"^([^\W\d_][^\n:<>\[\]{}#*\"]{0,39}):(?=[ \n])", re.MULTILINE)
-_BY_NAME = "names"
 _MOST_STOPS = 64
 """Stop sequences that are looked at; frontends send a dozen."""
 _STORY = 300
@@ -78,27 +75,31 @@ class _Piece:
 def read_prompt(prompt: str, stops: Sequence[str] = ()) -> TextPrompt:
     """The messages of ``prompt``. ``stops``: the request's stop sequences, which often name marks and speakers."""
     stops = stops[:_MOST_STOPS]
-    names = _names(stops)
-    template = _template(prompt, stops, names)
+    template, player = _template(prompt, stops), ""
+    if template is None and (found := chat_of_names(prompt, stops)):
+        template, player = found
     if template is None:
         message = {"role": "user", "content": prompt, "frame": Frame("", "", "user")}
         return TextPrompt(Template(UNTOLD, (), {}), "", (message,), "")
     if template is LLAMA_2 and "<<SYS>>" not in prompt:
         template = MISTRAL
-    start, pieces = _pieces(prompt, template, names[0] if names else "")
-    return _read(template, start, pieces, names)
+    names = stopped_names(stops)
+    start, pieces = _pieces(prompt, template, player or (names[0] if names else ""))
+    return _read(template, start, pieces, names, player)
 
 
-def _read(template: Template, start: str, pieces: list[_Piece], names: Sequence[str]) -> TextPrompt:
-    opening, asks_for = "", "assistant"
+def _read(template: Template, start: str, pieces: list[_Piece], names: Sequence[str], player: str) -> TextPrompt:
+    opening, asks_for, next_one = "", "assistant", ""
     if pieces and not pieces[-1].closed:
         last = pieces[-1]
-        if not last.text or _NAME.fullmatch(last.text):
+        next_one = name_of(last.text)
+        if not last.text or next_one:
             pieces, opening, asks_for = pieces[:-1], last.head + last.text + last.tail, last.role
-    # A request for the player's own line is stopped by the character's name first, and by the player's then.
-    player = "" if not names else names[1] if asks_for == "user" and len(names) > 1 else names[0]
-    if template.name == _BY_NAME:  # the name is a part of what was said, so that what is told stands before it
-        pieces = [evolve(piece, head="", text=piece.head + piece.text) for piece in pieces]
+    if not player:
+        player = _player(names, next_one, pieces, asks_for)
+        if next_one and next_one == player:
+            asks_for = "user"
+    pieces = [_with_its_name(piece, template, next_one) for piece in pieces]
     pieces = _with_story(pieces, template)
     shown = _examples(pieces, player)
     messages = tuple(
@@ -112,16 +113,33 @@ def _read(template: Template, start: str, pieces: list[_Piece], names: Sequence[
     return TextPrompt(template, start, messages, opening, asks_for, player)
 
 
-def _names(stops: Iterable[str]) -> list[str]:
-    """The speakers that the stop sequences name: ``\\nName:``."""
-    found = (_NAME.fullmatch(stop) for stop in stops if stop.startswith("\n"))
-    return list(dict.fromkeys(name[1].strip() for name in found if name is not None))
+def _player(names: Sequence[str], next_one: str, pieces: Sequence[_Piece], asks_for: str) -> str:
+    """The player's name, where marks tell the messages apart."""
+    if asks_for == "user" and len(names) > 1:
+        # The player's own line is stopped by the character's name first, and by the player's then.
+        return next_one if next_one in names else names[1]
+    story = pieces[0].text if pieces and pieces[0].role == "system" else ""
+    return player_among(names, next_one, story)
+
+
+def _with_its_name(piece: _Piece, template: Template, next_one: str) -> _Piece:
+    """A message with its speaker's name where it is expected: a plain name is a part of what was said.
+
+    An odd one ("Dr. No", a picture) would be taken for words, so it goes with the marks. Behind marks only the name of
+    who is to speak next is known for one.
+    """
+    if template.name == BY_NAME:
+        return evolve(piece, head="", text=piece.head + piece.text) if is_plain(piece.head) else piece
+    header = f"{next_one}: "
+    if not next_one or is_plain(header) or piece.role != "assistant" or not piece.text.startswith(header):
+        return piece
+    return evolve(piece, head=piece.head + header, text=piece.text.removeprefix(header))
 
 
 # -- the template ----------------------------------------------------------------------------------------------
 
 
-def _template(prompt: str, stops: Sequence[str], names: Sequence[str]) -> Template | None:
+def _template(prompt: str, stops: Sequence[str]) -> Template | None:
     """The template of a prompt: the one whose marks it is stopped by, or ends with, or has; None: there is none."""
     there = [each for each in TEMPLATES if each.openers.search(prompt)]
     for each in there:
@@ -133,7 +151,9 @@ def _template(prompt: str, stops: Sequence[str], names: Sequence[str]) -> Templa
             return each
     if there:
         return there[0]
-    return _by_stops(prompt, stops) or _by_names(prompt, names)
+    if any(stop.startswith("\n>") and not stop.strip("\n> ") for stop in stops) and ADVENTURE.openers.search(prompt):
+        return ADVENTURE
+    return _by_stops(prompt, stops)
 
 
 def _by_stops(prompt: str, stops: Sequence[str]) -> Template | None:
@@ -142,8 +162,9 @@ def _by_stops(prompt: str, stops: Sequence[str]) -> Template | None:
     Frontends list the end of a message first, then what begins the user's, the model's and the system's. An end is
     always followed by another mark.
     """
-    marks = [stop.strip() for stop in stops if stop.strip() and not (stop.startswith("\n") and _NAME.fullmatch(stop))]
-    marks = [mark for mark in dict.fromkeys(marks) if mark in prompt]
+    marks = [stop.strip() for stop in stops if stop.strip() and not (stop.startswith("\n") and name_of(stop))]
+    # Of a name that is listed with a colon and without, the first is the mark.
+    marks = [mark for mark in dict.fromkeys(marks) if mark in prompt and f"{mark}:" not in marks]
     if not marks:
         return None
     longest = sorted(marks, key=len, reverse=True)
@@ -165,29 +186,6 @@ def _by_stops(prompt: str, stops: Sequence[str]) -> Template | None:
     )
 
 
-def _by_names(prompt: str, names: Sequence[str]) -> Template | None:
-    """A chat of lines that begin with a name. The player's is the one that the stop sequences give first."""
-    if not names:
-        return None
-    spoken = Counter(_LINE_NAME.findall(prompt))
-    last = _NAME.fullmatch(prompt[-80:].rsplit("\n", 1)[-1])
-    speakers = [name for name in names if spoken[name] or (last is not None and last[1] == name)]
-    if last is not None and last[1] not in speakers:
-        speakers.append(last[1])
-    elif last is None and not set(speakers) - {names[0]}:
-        others = [name for name, _ in spoken.most_common(2) if name not in speakers]
-        speakers += others[:1]
-    if not speakers:
-        return None
-    # An impersonation lists the character first, and the prompt ends with the player's own name.
-    player = names[1] if len(names) > 1 and last is not None and last[1] == names[1] else names[0]
-    marks = tuple(
-        Mark(rf"^{re.escape(name)}:(?=[ \n]|\Z)", "user" if name == player else "assistant")
-        for name in sorted(speakers, key=len, reverse=True)
-    )
-    return Template(_BY_NAME, marks, {"user": ("", "\n"), "assistant": ("", "\n"), "system": ("", "\n")})
-
-
 # -- the pieces ------------------------------------------------------------------------------------------------
 
 
@@ -201,11 +199,23 @@ def _pieces(prompt: str, template: Template, player: str) -> tuple[str, list[_Pi
     def behind(text: str) -> None:
         (pieces[-1].tails if pieces else start).append(text)
 
+    def said(text: str, *, closed: bool) -> None:
+        speaker = role or _loose(template, pieces)
+        if speaker == "user" and template.by_lines:
+            line, end, rest = text.partition("\n")
+            pieces.append(_piece(speaker, head, line + end, closed=bool(end)))
+            if rest.strip():
+                pieces.append(_piece("assistant", "", rest, closed=closed))
+            elif rest:
+                behind(rest)
+        else:
+            pieces.append(_piece(speaker, head, text, closed=closed))
+
     for found in template.pattern.finditer(prompt):
         mark, text = template.marks[(found.lastindex or 1) - 1], prompt[at : found.start()]
         at = found.end()
         if text.strip() or (role and not implied):
-            pieces.append(_piece(role or _loose(template, pieces), head, text, closed=True))
+            said(text, closed=True)
         else:
             behind(head + text)
         head, role, implied = "", mark.role(found[0], player), mark.ends
@@ -215,7 +225,7 @@ def _pieces(prompt: str, template: Template, player: str) -> tuple[str, list[_Pi
             behind(found[0])
     text = prompt[at:]
     if text.strip() or role:
-        pieces.append(_piece(role or _loose(template, pieces), head, text, closed=False))
+        said(text, closed=False)
     else:
         behind(text)
     return "".join(start), pieces

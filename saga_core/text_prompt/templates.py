@@ -52,6 +52,10 @@ class Template:
     """Role to what is written around a message of that role where the prompt itself shows none."""
     loose: str = "system"
     """Whose text it is that stands behind an end and before the next beginning."""
+    by_lines: bool = False
+    """Whether the user's messages are one line each, and what stands behind it is the model's."""
+    outside: bool = False
+    """Whether what SAGA tells stands before the mark of a message, and not behind it."""
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -71,7 +75,7 @@ class Template:
 
 def role_of(name: str, player: str = "") -> str:
     """The role that a header's name stands for; whoever is not the player and not the system speaks for the model."""
-    plain = name.strip("#[]: \n").lower()
+    plain = name.strip("#[]: \r\n").lower()
     if player and plain == player.lower():
         return "user"
     return _ROLES.get(plain.partition(" ")[0], "assistant")
@@ -83,7 +87,14 @@ def _headed(head: str, between: str, end: str) -> dict[str, tuple[str, str]]:
 
 CHATML = Template(
     "ChatML",
-    (Mark(r"<\|im_start\|>(?:[^\n<>|]{1,60}(?=\n|\Z))?", "?", ("<|im_start|>", "")), Mark(r"<\|im_end\|>")),
+    (
+        Mark(
+            r"<\|im_start\|>(?:[^\n<>|]{1,60}(?:<\|im_sep\|>|(?=\n|\Z))|(?=\s|\Z))",
+            "?",
+            ("<|im_start|>", "<|im_sep|>"),  # a separator is Phi's
+        ),
+        Mark(r"<\|im_end\|>"),
+    ),
     _headed("<|im_start|>", "\n", "<|im_end|>\n"),
 )
 LLAMA_3 = Template(
@@ -148,7 +159,7 @@ GEMMA = Template(
 METHARME = Template(
     "Metharme",
     (
-        Mark(r"<\|(?:system|user|model|assistant|observation)\|>", "?", ("<|", "|>")),
+        Mark(r"<\|(?:system|user|model|assistant|observation|SYSTEM|USER|ASSISTANT)\|>", "?", ("<|", "|>")),
         Mark(r"</s>"),
         Mark(r"<\|end\|>"),
         Mark(r"<\|endoftext\|>"),
@@ -181,6 +192,74 @@ DEEPSEEK = Template(
     ),
     {"user": ("<｜User｜>", ""), "assistant": ("<｜Assistant｜>", "<｜end▁of▁sentence｜>"), "system": ("", "\n\n")},
 )
+HARMONY = Template(
+    "Harmony",
+    (
+        Mark(r"<\|start\|>(?:system|developer)(?:<\|message\|>)?", "system"),
+        Mark(r"<\|start\|>user(?:<\|message\|>)?", "user"),
+        Mark(r"<\|start\|>assistant(?:<\|channel\|>[a-z]{1,20})?(?:<\|message\|>)?", "assistant"),
+        Mark(r"<\|(?:end|return|call)\|>"),
+    ),
+    {
+        "system": ("<|start|>developer<|message|>", "<|end|>"),
+        "user": ("<|start|>user<|message|>", "<|end|>"),
+        "assistant": ("<|start|>assistant<|channel|>final<|message|>", "<|end|>"),
+    },
+)
+KOBOLDCPP = Template(
+    "KoboldCpp",  # its own names for the marks, which it replaces by those of its model
+    (
+        Mark(r"\{\{\[SYSTEM\]\}\}", "system"),
+        Mark(r"\{\{\[INPUT\]\}\}", "user"),
+        Mark(r"\{\{\[OUTPUT\]\}\}", "assistant"),
+        Mark(r"\{\{\[(?:SYSTEM|INPUT|OUTPUT)_END\]\}\}"),
+    ),
+    {
+        role: (f"{{{{[{name}]}}}}", f"{{{{[{name}_END]}}}}")
+        for role, name in (("system", "SYSTEM"), ("user", "INPUT"), ("assistant", "OUTPUT"))
+    },
+)
+EXAONE = Template(
+    "EXAONE",
+    (Mark(r"\[\|(?:system|user|assistant)\|\]", "?", ("[|", "|]")), Mark(r"\[\|endofturn\|\]")),
+    {
+        "system": ("[|system|]", "[|endofturn|]\n"),
+        "user": ("[|user|]", "\n"),
+        "assistant": ("[|assistant|]", "[|endofturn|]\n"),
+    },
+)
+GRANITE = Template(
+    "Granite",
+    (
+        Mark(r"<\|start_of_role\|>[a-z]{1,20}<\|end_of_role\|>", "?", ("<|start_of_role|>", "<|end_of_role|>")),
+        Mark(r"<\|end_of_text\|>"),
+    ),
+    _headed("<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>\n"),
+)
+KIMI = Template(
+    "Kimi",
+    (
+        Mark(r"<\|im_system\|>[^\n<>|]{1,60}<\|im_middle\|>", "system"),
+        Mark(r"<\|im_user\|>[^\n<>|]{1,60}<\|im_middle\|>", "user"),
+        Mark(r"<\|im_assistant\|>[^\n<>|]{1,60}<\|im_middle\|>", "assistant"),
+        Mark(r"<\|im_end\|>"),
+    ),
+    {role: (f"<|im_{role}|>{role}<|im_middle|>", "<|im_end|>") for role in ("system", "user", "assistant")},
+)
+OPENCHAT = Template(
+    "OpenChat",
+    (
+        Mark(r"(?:^|(?<=<\|end_of_turn\|>))GPT4 Correct System:", "system"),
+        Mark(r"(?:^|(?<=<\|end_of_turn\|>))GPT4 Correct User:", "user"),
+        Mark(r"(?:^|(?<=<\|end_of_turn\|>))GPT4 Correct Assistant:", "assistant"),
+        Mark(r"<\|end_of_turn\|>"),
+    ),
+    {
+        "system": ("GPT4 Correct System: ", "<|end_of_turn|>"),
+        "user": ("GPT4 Correct User: ", "<|end_of_turn|>"),
+        "assistant": ("GPT4 Correct Assistant: ", "<|end_of_turn|>"),
+    },
+)
 ALPACA = Template(
     "Alpaca",
     (
@@ -195,20 +274,35 @@ ALPACA = Template(
 )
 VICUNA = Template(
     "Vicuna",
-    (Mark(r"(?:^|(?<=</s>))(?:USER|HUMAN|ASSISTANT|SYSTEM):", "?"), Mark(r"</s>")),
+    (Mark(r"(?:^|(?<=</s>))(?:USER|HUMAN|ASSISTANT|SYSTEM):|(?<= )(?:USER|ASSISTANT):", "?"), Mark(r"</s>")),
     {"system": ("SYSTEM: ", "\n"), "user": ("USER: ", "\n"), "assistant": ("ASSISTANT: ", "</s>\n")},
 )
 
+ADVENTURE = Template(
+    "adventure",
+    (Mark(r"^>(?=[ \t]*\S)", "user"),),
+    {"user": ("> ", "\n"), "assistant": ("", "\n"), "system": ("", "\n\n")},
+    by_lines=True,
+    outside=True,
+)
+"""What the player does stands behind ``>``, on a line of its own. Taken where the stop sequences say so."""
+
 TEMPLATES = (
+    KOBOLDCPP,
     CHATML,
     LLAMA_3,
     LLAMA_4,
+    HARMONY,
     COMMAND_R,
     GEMMA,
     DEEPSEEK,
     LLAMA_2,
     MISTRAL,
     METHARME,
+    EXAONE,
+    GRANITE,
+    KIMI,
+    OPENCHAT,
     ALPACA,
     VICUNA,
 )

@@ -29,7 +29,10 @@ def write_prompt(plan: PromptPlan, prompt: TextPrompt) -> str:
             else:
                 written.append(system.head + own + system.tail)
             own = ""
-        written.append(frame.head + _joined(lead, text) + frame.tail)
+        if prompt.template.outside:
+            written.append(_joined(lead, frame.head + text) + frame.tail)
+        else:
+            written.append(frame.head + _joined(lead, text) + frame.tail)
     if own:
         written.append(f"{own}\n\n")
     return "".join((*written, prompt.opening))

@@ -66,6 +66,8 @@ async def _is_reply(matcher: Matcher, match: Match, transcript: Transcript) -> b
     while start and past[start - 1].role == "user":
         start -= 1
     words, now = words_key(past[start:]), transcript.utterances[-1].text
+    if not identity(now):  # a quotation mark, or a name: every reply begins with that
+        return False
     tree = await matcher.tree(match.session)
     said = [node.id for node in tree.nodes.values() if node.user_key == words and node.kind is not TurnKind.SIDE]
     for turn in await matcher.known.turns(match.session, said[-_COMPARED:]):

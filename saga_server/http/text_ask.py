@@ -21,6 +21,8 @@ _WINDOWS = ("truncation_length", "max_context_length", "num_ctx")
 _AS_THEY_ARE = ("temperature", "top_p", "frequency_penalty", "presence_penalty", "seed", "n", "user")
 _MOST_STOPS = 4
 """Stop sequences that the chat APIs of providers take."""
+_BYTES = 3
+"""Bytes of a token, rather too few: of English text it is four."""
 UNTOLD = "the messages of the prompt could not be told apart; it is played as one text"
 
 
@@ -149,10 +151,14 @@ def onward(
 
 
 def _window(ask: Mapping[str, Any]) -> int:
-    """The tokens that the model takes, without those of the reply; 0 where the request does not say them."""
+    """The tokens that the model takes, without those of the reply and those of a text that the server puts in front;
+    0 where the request does not say them.
+    """
     sizes = [ask[name] for name in _WINDOWS if type(ask.get(name)) is int and ask[name] > 0]
     limits = [ask[name] for name in _LIMITS if type(ask.get(name)) is int and ask[name] > 0]
-    return max(0, min(sizes) - min(limits, default=0)) if sizes else 0
+    memory = ask.get("memory")  # KoboldCpp cuts off what stands first in the prompt if both do not fit
+    front = len(memory.encode("utf-8", "surrogatepass")) // _BYTES if isinstance(memory, str) else 0
+    return max(0, min(sizes) - min(limits, default=0) - front) if sizes else 0
 
 
 def chat_params(params: Mapping[str, Any]) -> dict[str, Any]:

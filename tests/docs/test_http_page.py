@@ -18,7 +18,8 @@ from saga_server.http.openai_schema import MAX_CHOICES
 from saga_server.http.security import _EXPOSED
 from saga_server.server import Server
 from tests.docs.pages import page
-from tests.replay.test_chat_sources import TABLE as CHATS
+from tests.replay.test_chat_sources import OPERATIONS as OF_CHATS
+from tests.replay.test_chat_sources import SOURCES as CHATS
 from tests.replay.test_text_completion import OPERATIONS, SOURCES
 
 HTTP = page("docs/http.md")
@@ -74,7 +75,7 @@ def test_the_page_has_every_path_of_text_completion() -> None:
     assert head[1:] == list(OPERATIONS)
     cells = {row[0]: row[1:] for row in HTTP.rows if len(row) == len(head) and row[0] not in ("source", "---")}
     assert cells == {name: ["yes"] * len(OPERATIONS) for name in (*SOURCES, *CHATS)}
-    assert set(CHATS.values()) == {OPERATIONS}
+    assert OF_CHATS == OPERATIONS
 
 
 def test_the_page_has_every_other_door() -> None:

@@ -85,7 +85,7 @@ SOURCES = {
     "risuai": Source(DOORS["chat"], "openrouter", risuai, RisuAI),
     "risuai, no system role": Source(DOORS["chat"], "local", risuai, partial(RisuAI, marked=True)),
 }
-TABLE = dict.fromkeys(SOURCES, ("turn", "swipe", "continue", "edit", "group", "stop", "quiet", "impersonate"))
+OPERATIONS = ("turn", "swipe", "continue", "edit", "group", "stop", "quiet", "impersonate")
 """What is played with each source; docs/http.md has a table of it."""
 
 
@@ -98,6 +98,8 @@ class Stage:
     saga: Client
     upstream: ProtocolServer
     chat: SillyTavern | RisuAI = field(init=False)
+    played: set[str] = field(factory=set, init=False)
+    """The operations that were played."""
 
     def __attrs_post_init__(self) -> None:
         self.chat = self.source.chat(
@@ -114,8 +116,9 @@ class Stage:
         named = {} if "contents" in body else {"model": self.model, "stream": stream}
         return path, {**body, **named}
 
-    async def ask(self, messages: Messages, reply: str, *, stream: bool = False) -> Reply:
+    async def ask(self, messages: Messages, reply: str, op: str = "turn", *, stream: bool = False) -> Reply:
         """One request, to which the model says ``reply`` and a state block; the client must not see the block."""
+        self.played.add(op)
         self.upstream.then(says(reply[:7], reply[7:], "\n\n", BLOCK))
         path, body = self.request(messages, stream)
         answer = await self.saga.post(path, json=body)
@@ -126,6 +129,7 @@ class Stage:
 
     async def stop(self, messages: Messages, begun: str) -> None:
         """Stop a stream when ``begun`` was sent."""
+        self.played.add("stop")
         self.upstream.then(hangs(begun))
         path, body = self.request(messages, True)
         async with self.saga.request("POST", path, json=body) as response:
@@ -164,22 +168,24 @@ async def test_a_source_plays(name: str) -> None:
         says_alex("I show you the brass key.")
         second = await stage.ask(chat.turn(), "She takes the key and turns it over in her hand, twice.", stream=True)
         assert second.headers["X-SAGA-Parent"] == turn.turn
-        swipe = await stage.ask(chat.turn(), "The key gleams once, and the gate behind her answers it.")
+        swipe = await stage.ask(chat.turn(), "The key gleams once, and the gate behind her answers it.", "swipe")
         assert swipe.headers["X-SAGA-Parent"] == turn.turn
         says_ysolde("The key gleams once, and the gate behind her answers it.")
-        went_on = await stage.ask(chat.go_on(), "Then it is still, and only the rain goes on.", stream=True)
+        rest = "Then it is still, and only the rain goes on."
+        went_on = await stage.ask(chat.go_on(), rest, "continue", stream=True)
         assert went_on.headers["X-SAGA-Parent"] == swipe.turn, "the rest of that reply"
-        grown = f"{chat.lines[-1].text} Then it is still, and only the rain goes on."
+        grown = f"{chat.lines[-1].text} {rest}"
         assert (await saga.turns(turn.session))[-1]["reply"] == grown
         chat.lines[-1].text = grown
         chat.lines[2].text = 'The warden bows. "Welcome, Alex."'
         says_alex("I bow back.")
-        edited = await stage.ask(chat.turn(), "She smiles for the first time tonight, and steps aside.")
+        edited = await stage.ask(chat.turn(), "She smiles for the first time tonight, and steps aside.", "edit")
         assert edited.session == turn.session
         says_ysolde("She smiles for the first time tonight, and steps aside.")
-        await stage.ask(chat.impersonate(), "I walk through the gate without a word.")
+        await stage.ask(chat.impersonate(), "I walk through the gate without a word.", "impersonate")
         assert "[SAGA: what is true now]" not in stage.upstream.requests[-1].text, "a side request is sent as it came"
-        await stage.ask(chat.quiet("Describe the room in five words."), "Rain, lamp, gate, salt, dark.", stream=True)
+        quiet = chat.quiet("Describe the room in five words.")
+        await stage.ask(quiet, "Rain, lamp, gate, salt, dark.", "quiet", stream=True)
         says_alex("I knock twice.")
         streamed = await stage.ask(chat.turn(), "Somebody inside knocks back, three times and slowly.", stream=True)
         assert streamed.headers["X-SAGA-Parent"] == edited.turn, "neither of them moved the story"
@@ -197,6 +203,7 @@ async def test_a_source_plays(name: str) -> None:
         assert path[-2]["reply"].rstrip() == begun.rstrip()
         state = (await saga.get(f"/api/sessions/{turn.session}/state")).json
         assert state["location"] == "어둠의 숲", "the blocks were read"
+        assert stage.played == set(OPERATIONS) - {"group"}
 
 
 @pytest.mark.parametrize("name", list(SOURCES))
@@ -206,13 +213,16 @@ async def test_a_group_plays(name: str) -> None:
         chat = stage.chat
         chat.group = True
         chat.lines.append(Line("Alex", "Two of us, and it is cold.", player=True))
-        first = await stage.ask(chat.turn("Ysolde"), "She counts you twice before she answers at all.")
+        first = await stage.ask(chat.turn("Ysolde"), "She counts you twice before she answers at all.", "group")
         chat.lines.append(Line("Ysolde", "She counts you twice before she answers at all."))
-        second = await stage.ask(chat.turn("Bram"), "Bram laughs, and holds the lamp a little higher.", stream=True)
+        second = await stage.ask(
+            chat.turn("Bram"), "Bram laughs, and holds the lamp a little higher.", "group", stream=True
+        )
         assert second.headers["X-SAGA-Parent"] == first.turn
         chat.lines.append(Line("Bram", "Bram laughs, and holds the lamp a little higher."))
         chat.lines.append(Line("Alex", "We would like to come in.", player=True))
-        third = await stage.ask(chat.turn("Ysolde"), "The bar is lifted, and the gate swings open at last.")
+        third = await stage.ask(chat.turn("Ysolde"), "The bar is lifted, and the gate swings open at last.", "group")
         assert third.headers["X-SAGA-Parent"] == second.turn
         path = await stage.saga.turns(first.session)
         assert [each["turn_id"] for each in path] == [first.turn, second.turn, third.turn]
+        assert stage.played == {"group"}

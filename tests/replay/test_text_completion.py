@@ -110,9 +110,14 @@ class Stage:
     saga: Client
     upstream: TextServer
     chat: Chat
+    played: set[str] = field(factory=set)
+    """The operations that were played."""
 
-    async def ask(self, prompt: str, reply: str, *, names: tuple[str, ...] = ("Alex",), stream: bool = False) -> Reply:
+    async def ask(
+        self, prompt: str, reply: str, op: str = "turn", *, names: tuple[str, ...] = ("Alex",), stream: bool = False
+    ) -> Reply:
         """One request, to which the server says ``reply`` and a state block; the client must not see the block."""
+        self.played.add(op)
         self.upstream.then(says(*_pieces(f"{reply}\n\n{BLOCK}")))
         stops = [*(f"\n{name}:" for name in names), *_stops(self.chat.template)]
         path = (self.source.streamed if stream else "") or self.source.path
@@ -180,25 +185,26 @@ async def test_a_source_plays(name: str, template: str) -> None:
         chat.lines.append(("user", "I show you the brass key."))
         second = await stage.ask(chat.prompt(), "She takes the key and turns it over in her hand, twice.")
         assert second.headers["X-SAGA-Parent"] == turn.turn
-        swipe = await stage.ask(chat.prompt(), "The key gleams once, and the gate behind her answers it.")
+        swipe = await stage.ask(chat.prompt(), "The key gleams once, and the gate behind her answers it.", "swipe")
         assert swipe.headers["X-SAGA-Parent"] == turn.turn
         chat.lines.append(("assistant", "The key gleams once, and the gate behind her answers it."))
-        went_on = await stage.ask(chat.prompt(""), " Then it is still, and only the rain goes on.")
+        went_on = await stage.ask(chat.prompt(""), " Then it is still, and only the rain goes on.", "continue")
         assert went_on.headers["X-SAGA-Parent"] == swipe.turn, "the rest of that reply"
         grown = f"{chat.lines[-1][1]} Then it is still, and only the rain goes on."
         assert (await saga.turns(turn.session))[-1]["reply"] == grown
         chat.lines[-1] = ("assistant", grown)
         chat.lines[2] = ("assistant", 'The warden bows. "Welcome, Alex."')
         chat.lines.append(("user", "I bow back."))
-        edited = await stage.ask(chat.prompt(), "She smiles for the first time tonight, and steps aside.")
+        edited = await stage.ask(chat.prompt(), "She smiles for the first time tonight, and steps aside.", "edit")
         assert edited.session == turn.session
         chat.lines.append(("assistant", "She smiles for the first time tonight, and steps aside."))
         head = (await saga.turns(turn.session))[-1]["turn_id"]
         assert head == edited.turn
-        await stage.ask(chat.prompt("user"), "I walk through the gate without a word.", names=("Ysolde", "Alex"))
+        asked_for = "I walk through the gate without a word."
+        await stage.ask(chat.prompt("user"), asked_for, "impersonate", names=("Ysolde", "Alex"))
         assert stage.sent == chat.prompt("user"), "a side request is sent as it came"
         quiet = chat.prompt("assistant", "Describe the room in five words.")
-        await stage.ask(quiet, "Rain, lamp, gate, salt, dark.")
+        await stage.ask(quiet, "Rain, lamp, gate, salt, dark.", "quiet")
         if template in ("ChatML", "Llama 3"):
             assert stage.sent == quiet
             assert (await saga.turns(turn.session))[-1]["turn_id"] == head, "they move nothing"
@@ -224,10 +230,12 @@ async def test_a_source_plays(name: str, template: str) -> None:
         assert path[-2]["reply"].rstrip() == stopped
         state = (await saga.get(f"/api/sessions/{turn.session}/state")).json
         assert state["location"] == "어둠의 숲", "the blocks were read"
+        assert stage.played == set(OPERATIONS) - {"group"}
 
 
 async def stop(stage: Stage, prompt: str, begun: str) -> str:
     """Stop a stream when ``begun`` was shown; what was shown."""
+    stage.played.add("stop")
     gate = asyncio.Event()
     stage.upstream.then(says(begun, "and nobody sees this.", gate=gate))
     body = stage.source.body(prompt, ["\nAlex:", *_stops(stage.chat.template)], True)
@@ -250,17 +258,24 @@ async def test_a_group_plays(name: str) -> None:
         def prompt(speaker: str) -> str:
             return TEMPLATES["ChatML"](STORY, lines, "assistant") + f"{speaker}:"
 
-        first = await stage.ask(prompt("Ysolde"), "She counts you twice before she answers at all.", names=names)
+        first = await stage.ask(
+            prompt("Ysolde"), "She counts you twice before she answers at all.", "group", names=names
+        )
         assert read_prompt(stage.sent, ["\nAlex:"]).opening == "<|im_start|>assistant\nYsolde:"
         lines.append(("assistant", "Ysolde: She counts you twice before she answers at all."))
-        second = await stage.ask(prompt("Bram"), "Bram laughs, and holds the lamp a little higher.", names=names)
+        second = await stage.ask(
+            prompt("Bram"), "Bram laughs, and holds the lamp a little higher.", "group", names=names
+        )
         assert second.headers["X-SAGA-Parent"] == first.turn
         lines.append(("assistant", "Bram: Bram laughs, and holds the lamp a little higher."))
         lines.append(("user", "Alex: We would like to come in."))
-        third = await stage.ask(prompt("Ysolde"), "The bar is lifted, and the gate swings open at last.", names=names)
+        third = await stage.ask(
+            prompt("Ysolde"), "The bar is lifted, and the gate swings open at last.", "group", names=names
+        )
         assert third.headers["X-SAGA-Parent"] == second.turn
         path = await stage.saga.turns(first.session)
         assert [each["turn_id"] for each in path] == [first.turn, second.turn, third.turn]
+        assert stage.played == {"group"}
 
 
 async def test_a_chat_of_names_plays() -> None:

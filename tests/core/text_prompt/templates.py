@@ -1,4 +1,4 @@
-"""Chats in four languages, as frontends write them in the templates of twelve families of models."""
+"""Chats in four languages, as frontends write them in the templates of twenty families of models."""
 
 from __future__ import annotations
 
@@ -111,6 +111,31 @@ TEMPLATES: dict[str, Written] = {
         {"system": "", "user": "<｜User｜>", "assistant": "<｜Assistant｜>"},
         {"system": "\n\n", "user": "", "assistant": "<｜end▁of▁sentence｜>"},
         "<｜begin▁of▁sentence｜>",
+    ),
+    "Phi-4": _same("<|im_start|>", "<|im_sep|>", "<|im_end|>", _PLAIN),
+    "Harmony": _by_roles(
+        {
+            "system": "<|start|>developer<|message|>",
+            "user": "<|start|>user<|message|>",
+            "assistant": "<|start|>assistant<|channel|>final<|message|>",
+        },
+        dict.fromkeys(_PLAIN, "<|end|>"),
+    ),
+    "KoboldCpp": _by_roles(
+        {"system": "{{[SYSTEM]}}", "user": "{{[INPUT]}}", "assistant": "{{[OUTPUT]}}"},
+        {"system": "{{[SYSTEM_END]}}", "user": "{{[INPUT_END]}}", "assistant": "{{[OUTPUT_END]}}"},
+    ),
+    "EXAONE": _by_roles(
+        {role: f"[|{role}|]" for role in _PLAIN},
+        {"system": "[|endofturn|]\n", "user": "\n", "assistant": "[|endofturn|]\n"},
+    ),
+    "Granite": _same("<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>\n", _PLAIN),
+    "StableLM": _same("<|", "|>", "", ("SYSTEM", "USER", "ASSISTANT")),
+    "Kimi": _by_roles(
+        {role: f"<|im_{role}|>{role}<|im_middle|>" for role in _PLAIN}, dict.fromkeys(_PLAIN, "<|im_end|>")
+    ),
+    "OpenChat": _by_roles(
+        {role: f"GPT4 Correct {role.capitalize()}: " for role in _PLAIN}, dict.fromkeys(_PLAIN, "<|end_of_turn|>")
     ),
     "Custom": _by_roles(
         {"system": "", "user": "@@Q@@ ", "assistant": "@@A@@ "}, {"system": "\n\n", "user": "\n", "assistant": "\n"}

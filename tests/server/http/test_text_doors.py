@@ -204,6 +204,20 @@ async def test_a_small_window_costs_history_and_not_the_story() -> None:
         assert client.server.saga.stores.counter.count(sent) < 8192 - 300
 
 
+async def test_what_a_server_puts_in_front_takes_its_part_of_the_window() -> None:
+    """KoboldCpp cuts off the beginning of a prompt, where SAGA's text stands, that does not fit beside ``memory``."""
+    lines: list[Line] = [(("user", "assistant")[at % 2], f"{at} walks on. " * 40) for at in range(81)]
+    prompt = TEMPLATES["ChatML"]("Ysolde keeps the gate.", lines, "assistant")
+    body = {"prompt": prompt, "max_context_length": 12_288, "max_length": 300}
+    sent = []
+    async with before("koboldcpp") as (client, server):
+        for memory in ("", "Gate. " * 2_000):
+            answer = await client.post("/api/v1/generate", json={**body, "memory": memory})
+            assert (answer.status, server.requests[-1].body["memory"]) == (200, memory)
+            sent.append(client.server.saga.stores.counter.count(server.requests[-1].body["prompt"]))
+    assert sent[1] < sent[0]
+
+
 # -- failures --------------------------------------------------------------------------------------------------
 
 
