@@ -280,3 +280,11 @@ async def test_out_again(client: Client) -> None:
         (thing,) = (await take(client, {"x": written.raw}, dry_run="1"))["things"]
         assert thing["kind"] == kind
     assert (await client.get("/api/library/nobody/export")).status == 404
+
+
+async def test_large_files_come_in_one_form(client: Client) -> None:
+    """More than a stream holds before it would have its connection wait."""
+    files = {f"{number}.jsonl": samples.st_chat(turns=3, tail=f" {number}" * 20_000) for number in range(4)}
+    assert all(len(raw) > 1 << 17 for raw in files.values())
+    found = await take(client, files, dry_run="1")
+    assert [(thing["file"], thing["state"]) for thing in found["things"]] == [(name, "new") for name in files]
