@@ -253,6 +253,8 @@ def test_a_zip_of_many_is_read_file_by_file() -> None:
         (b'{"name": "x", "desc', "cut off"),
         (b"[1, 2]", "no list of messages"),
         (b"rcc||abc", "encrypted"),
+        (samples.png({"chara": b"rcc||abc"}), "encrypted"),
+        (samples.png({"chara": b"cmNjfHxhYmM="}), "encrypted"),
         (b"\x6f\x00\x10\x00\x00\x00abcdefgh", "module"),
         (b"\x89PNG\r\n\x1a\n", "without a card"),
         (samples.png({}), "without a card"),
