@@ -11,7 +11,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.imports import Lorebook, Losses, read_file, world_of
-from saga_core.world import write_world
+from saga_core.world import render_world, write_world
 from tests.core.frontend import Frontend
 from tests.core.recall.lore_page.oracle import Past, Said, Scene, tell
 from tests.core.recall.lore_page.rule import book_rules
@@ -49,7 +49,7 @@ async def test_what_is_told_at_each_turn(tmp_path: Path, monkeypatch: pytest.Mon
     (found,) = read_file("book.json", json.dumps(plain).encode()).found
     assert isinstance(found.record, Lorebook)
     world = world_of(None, [found.record], "House", Losses(), mode="keep").world
-    write_world(tmp_path / "worlds", world, {}, {})
+    write_world(tmp_path / "worlds", world.name, render_world(world), {}, {})
     monkeypatch.chdir(tmp_path)
     rules, past, dice = book_rules(plain["data"]), Past(), random.Random(5)
     config = {"storage": {"profile": "memory"}, "session": {"default_world": world.name}}
