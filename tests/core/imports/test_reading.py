@@ -316,3 +316,15 @@ def test_a_file_that_is_cut_or_changed_is_read_or_refused(data: st.DataObject) -
             raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     reading = read_file("x", bytes(raw))
     assert reading.found or reading.refused
+
+
+@pytest.mark.parametrize(
+    ("text", "taken", "others"),
+    [("b, edited", 1, ("a", "c")), ("b", 7, ("a", "c")), ("b", None, ("a", "c")), ("d", -1, ("a", "b", "c"))],
+)
+def test_no_swipe_is_lost_whichever_was_taken(text: str, taken: int | None, others: tuple[str, ...]) -> None:
+    which = {} if taken is None else {"swipe_id": taken}
+    said = [samples.message("Alex", "On.", user=True), samples.message("Y", text, swipes=["a", "b", "c"], **which)]
+    chat = one(samples.jsonl({"chat_metadata": {}}, *said)).record
+    assert isinstance(chat, Chat)
+    assert (chat.messages[-1].text, chat.messages[-1].swipes) == (text, others)
