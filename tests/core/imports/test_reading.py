@@ -328,3 +328,10 @@ def test_no_swipe_is_lost_whichever_was_taken(text: str, taken: int | None, othe
     chat = one(samples.jsonl({"chat_metadata": {}}, *said)).record
     assert isinstance(chat, Chat)
     assert (chat.messages[-1].text, chat.messages[-1].swipes) == (text, others)
+
+
+def test_words_that_nobody_replied_to_are_told() -> None:
+    said = [samples.message("Y", "Well?"), samples.message("Alex", "I wait.", user=True)]
+    for rows, told in ((said, ["last words"]), (said[:1], []), ([*said, said[0]], [])):
+        found = one(samples.jsonl({"chat_metadata": {}}, *rows))
+        assert [loss.field for loss in found.losses if loss.field == "last words"] == told

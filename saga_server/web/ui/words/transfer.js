@@ -7,7 +7,7 @@ export default {
     noWorld: "none",
     inWorld: "world", inSession: "session", c_turns: "turns", c_swipes: "swipes", c_branches: "branches", c_entries: "lore entries", c_greetings: "greetings", c_assets: "pictures and other files", k_card: "a character card", k_world_info: "a lorebook of SillyTavern (World Info)", k_character_book: "a lorebook as cards have it (V2, Chub)", k_lorebook_v3: "a lorebook of the V3 specification", k_risu_lorebook: "a lorebook of RisuAI", k_novelai_lorebook: "a lorebook of NovelAI", k_agnai_book: "a memory book of Agnai", k_sillytavern_chat: "a chat of SillyTavern", k_risu_chat: "a chat of RisuAI", k_ooba_chat: "a chat of text-generation-webui", k_kobold_chat: "a story of Kobold Lite", k_cai_chat: "a chat of CAI Tools", k_agnai_chat: "a chat of Agnai", k_backyard_chat: "a chat of Backyard", k_openai_messages: "a list of messages", k_personas: "personas of SillyTavern", k_group: "a group of SillyTavern", k_saga_session: "a session that SAGA exported",
     progress: "{done} of {total} things are looked through.", stopping: "Stopping behind what is written just now …",
-    folder: "or a whole folder, such as SillyTavern's data/default-user", lore: "How lore is told", lore_auto: "entries with rules of their own keep them", lore_keep: "all by their own rules", lore_saga: "all by relevance",
+    folder: "or a whole folder, such as SillyTavern's data/default-user", lore: "How lore is told", lore_auto: "by its own rules, where it has any", lore_keep: "always by its own rules", lore_saga: "by relevance alone",
     exportOthers: "For other tools: the active path as a chat of SillyTavern, and its world as a card or a lorebook of the V3 specification.", saveChat: "Chat", saveCard: "Card", saveLorebook: "Lorebook",
   },
   ko: {
