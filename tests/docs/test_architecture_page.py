@@ -74,7 +74,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
     assert ", ".join(map(str, identity.LADDER[:-1])) + f" or {identity.LADDER[-1]} characters" in PROSE
     assert f"A reply of {matching.SHORT} characters or more" in PROSE
     assert f"at least {adoption.INHERIT:.0%} alike".replace("%", " %") in PROSE
-    assert f"The {live_sessions.LiveSessions.__attrs_attrs__.limit.default} sessions used last" in PROSE
+    assert f"The sessions used last, {live_sessions.LiveSessions.__attrs_attrs__.limit.default} of them" in PROSE
     assert f"its last {live_session._STATES} turns" in PROSE
     assert f"at most {projector._NEAR} turns away" in PROSE
     assert f"(`session.live_timelines`, {config.session.live_timelines})" in PROSE
