@@ -8,7 +8,7 @@ from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
     from saga_core.extraction.extractor import Extractor
-    from saga_core.extraction.player import nameless, owners_never_met, player_by_hands, second_person
+    from saga_core.extraction.player import nameless, owners_never_met, player_by_hands, second_person, the_player
     from saga_core.extraction.window import Told, fits
     from saga_core.extraction.writer import mention_event, read_delta
 
@@ -22,6 +22,7 @@ __all__ = [
     "player_by_hands",
     "read_delta",
     "second_person",
+    "the_player",
 ]
 
 # Imported when they are first asked for: a start does without them.
@@ -36,5 +37,6 @@ __getattr__ = lazy_face(
         "owners_never_met": "saga_core.extraction.player:owners_never_met",
         "player_by_hands": "saga_core.extraction.player:player_by_hands",
         "second_person": "saga_core.extraction.player:second_person",
+        "the_player": "saga_core.extraction.player:the_player",
     }
 )

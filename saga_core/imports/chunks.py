@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from saga_core.imports.records import Losses, Unreadable
 
 PNG = b"\x89PNG\r\n\x1a\n"
+_ENCRYPTED = b"rcc||"
+_NO_KEY = "the card is encrypted (RisuAI's old rcc form): export it anew from RisuAI as V3"
 _TEXT = 128 << 20
 """Bytes of a packed text chunk, unpacked."""
 _MANY = 100_000
@@ -76,10 +78,13 @@ def card_in(chunks: Mapping[str, bytes]) -> bytes | None:
         data = chunks.get(keyword)
         if data is None:
             continue
-        if data.startswith(b"rcc||"):
-            raise Unreadable("the card is encrypted (RisuAI's old rcc form): export it anew from RisuAI as V3")
+        if data.startswith(_ENCRYPTED):
+            raise Unreadable(_NO_KEY)
         try:
-            return base64.b64decode(bytes(data.translate(None, b" \t\r\n")), validate=True)
+            card = base64.b64decode(bytes(data.translate(None, b" \t\r\n")), validate=True)
+            if card.startswith(_ENCRYPTED):
+                raise Unreadable(_NO_KEY)
+            return card
         except (binascii.Error, ValueError):
             if data.lstrip()[:1] == b"{":
                 return bytes(data)

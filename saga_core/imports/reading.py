@@ -116,6 +116,10 @@ def _read_one(name: str, raw: bytes) -> Reading:
 
 
 def _found(name: str, kind: str, records: Iterable[Record], losses: Losses) -> Reading:
+    records = list(records)
+    for each in records:
+        if isinstance(each, Chat) and each.messages[-1].role == "user":
+            losses.add("last words", "dropped", "nobody replied to them yet: the next request has them", each.name)
     return Reading(tuple(Found(file=name, kind=kind, record=each, losses=losses.listed()) for each in records))
 
 

@@ -177,8 +177,14 @@ def _message(row: Fields) -> ChatMessage | None:
     text = row.text("mes")
     swipes = _swipes(row)
     if swipes:
-        taken = row.whole("swipe_id", most=len(swipes) - 1) or 0
-        text = text or swipes[taken]
+        taken = row.whole("swipe_id", least=-999_999_999)
+        if taken is not None and not 0 <= taken < len(swipes):
+            row.losses.add("swipe_id", "dropped", "names none of the swipes", row.where)
+            taken = None
+        if taken is None and not text:
+            taken = 0
+        text = text or swipes[taken or 0]
+        # An edited message differs from the swipe that it was. Where none is named, those that differ are others.
         swipes = [each for at, each in enumerate(swipes) if at != taken]
     if not text.strip():
         row.losses.add("mes", "dropped", "a blank message is nothing", row.where)

@@ -9,11 +9,12 @@ from attrs import define, evolve, field, frozen
 from saga_core.imports.records import Chat, ChatMessage
 from saga_core.language import clean_name
 from saga_core.state_block import without_thoughts
-from saga_core.transcript import Utterance, identity, identity_key, words_key
+from saga_core.transcript import Transcript, Utterance, identity, identity_key, persona_of, words_key
 from saga_core.world import fill_macros, name_character
 
 ROOT = -1
 _NAME = 200
+_SILENT = Transcript(({"role": "system", "content": ""},), ())
 
 
 @frozen(kw_only=True)
@@ -26,6 +27,8 @@ class StoryTurn:
     reply: str
     reply_key: str
     at: float
+    player: str = ""
+    """The name under which the words were said; "" where none is told."""
 
 
 @frozen(kw_only=True)
@@ -134,11 +137,11 @@ def _parents_first(chats: list[tuple[str, Chat]]) -> list[tuple[str, Chat]]:
     return sorted(chats, key=lambda each: depth[each[1].name])
 
 
-Told = list[tuple[list[Utterance], ChatMessage]]
+Told = list[tuple[list[Utterance], str, ChatMessage]]
 
 
 def _read(chat: Chat) -> tuple[tuple[str, ...], Told, list[int]]:
-    """The greeting, each reply behind the words before it, and the depth of each message's turn.
+    """The greeting, each reply behind the words before it and who said them, and the depth of each message's turn.
 
     Words without a reply are left out.
     """
@@ -146,7 +149,7 @@ def _read(chat: Chat) -> tuple[tuple[str, ...], Told, list[int]]:
     told: Told = []
     depths: list[int] = []
     words: list[Utterance] = []
-    begun = False
+    player, begun = chat.user, False
     for at, message in enumerate(chat.messages):
         message = evolve(
             message,
@@ -155,12 +158,12 @@ def _read(chat: Chat) -> tuple[tuple[str, ...], Told, list[int]]:
         )
         depths.append(len(told) + 1 if begun or message.role == "user" else 0)
         if message.role == "user":
-            begun = True
+            player, begun = message.speaker or chat.user, True
             words.append(Utterance("user", message.text, at))
         elif not begun:
             greeting.append(message.text)
         else:
-            told.append((words, message))
+            told.append((words, player, message))
             words = []
     return tuple(greeting), told, depths
 
@@ -181,7 +184,7 @@ def _insert(story: Story, chat: Chat, told: Told, depths: Sequence[int]) -> None
     before = len(story.turns)
     at, fork = ROOT, ROOT
     path: list[int] = []
-    for words, message in told:
+    for words, player, message in told:
         user = "\n".join(each.text for each in words)
         turn = StoryTurn(
             parent=at,
@@ -190,6 +193,7 @@ def _insert(story: Story, chat: Chat, told: Told, depths: Sequence[int]) -> None
             reply=message.text,
             reply_key=identity_key(message.text),
             at=message.at,
+            player=_player(player),
         )
         number = story.add(turn)
         for text in message.swipes:
@@ -202,10 +206,16 @@ def _insert(story: Story, chat: Chat, told: Told, depths: Sequence[int]) -> None
         parts = story.parts.setdefault(path[part.last - 1], [])
         if part not in parts:
             parts.append(part)
-    latest = max((message.at for _, message in told), default=0.0)
+    latest = max((message.at for _, _, message in told), default=0.0)
     name = _free(clean_name(chat.name)[:_NAME] or "chat", [line.name for line in story.lines])
     first = tuple(each.text for each in told[0][0])
     story.lines.append(StoryLine(name=name, fork=fork, head=at, at=latest, first=first))
+
+
+def _player(name: str) -> str:
+    """A name of the player as it counts in requests, too; "" for what is none."""
+    found = persona_of(_SILENT, name)
+    return found.name if found is not None else ""
 
 
 def _parts(chat: Chat, depths: Sequence[int], deepest: int) -> Iterable[StoryPart]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from saga_core.imports.records import Losses, Unreadable
@@ -18,18 +20,30 @@ _MARKS = (
 )
 
 
-def _letters(*ranges: tuple[int, int]) -> re.Pattern[str]:
-    return re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges) + "]")
+def _pairs(encoding: str, first: tuple[int, int], second: tuple[int, int]) -> str:
+    """The letters that an encoding writes with these bytes."""
+    raw = bytes(each for one in range(*first) for two in range(*second) for each in (one, two))
+    return raw.decode(encoding, "ignore")
 
 
-# What a text in each encoding is known by, as code points: syllables, kana, ideographs, accents and curled quotes.
-_LOCAL = (
-    ("cp949", _letters((0xAC00, 0xD7A3))),
-    ("cp932", _letters((0x3041, 0x30FF))),
-    ("gb18030", _letters((0x4E00, 0x9FFF))),
-    ("cp1252", _letters((0x00C0, 0x00FF), (0x2019, 0x2019), (0x201C, 0x201D))),
-)
+@cache
+def _usual() -> Mapping[str, tuple[re.Pattern[str], float]]:
+    """What a text in each encoding mostly consists of, and how much that says.
+
+    Any two bytes are a letter of some kind in most encodings. These are the usual ones: the syllables of KS X 1001,
+    kana, and the first level of GB 2312. Two thirds of that level are syllables in Korean, and all of those syllables
+    are in that level; so they say a little more, for a Korean text may have ideographs among them.
+    """
+    return {
+        "cp949": (re.compile(f"[{_pairs('cp949', (0xB0, 0xC9), (0xA1, 0xFF))}]"), 1.25),
+        "cp932": (re.compile("[\u3041-\u30ff]"), 1.0),
+        "gb18030": (re.compile(f"[{_pairs('gb18030', (0xB0, 0xD8), (0xA1, 0xFF))}]"), 1.0),
+    }
+
+
 _HIGH, _LONE = re.compile(b"[\x80-\xff]"), re.compile(b"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
+_LATIN = re.compile(b"[\x91-\x94\xc0-\xff]")  # curled quotes and accents
+_CUT = "the file is cut off in the middle of a letter"
 _SAMPLE = 200_000
 _LEVELS = 200
 """Levels of objects and lists in a file."""
@@ -48,20 +62,27 @@ def decode(raw: bytes, losses: Losses) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         if error.start >= len(raw) - 3 and error.reason == "unexpected end of data":
-            losses.add("end of the file", "dropped", "the file is cut off in the middle of a letter")
+            losses.add("end of the file", "dropped", _CUT)
             return raw[: error.start].decode("utf-8")
-    best, score = "", 0
+    encoding = _local(raw)
+    if encoding:
+        return _decoded(raw, encoding, losses, noted=True)
+    raise Unreadable("this is no text in UTF-8, UTF-16 or an encoding of Korean, Japanese, Chinese or Latin letters")
+
+
+def _local(raw: bytes) -> str:
+    """The encoding of one country that a text is in; "" for none."""
     sample = raw[:_SAMPLE]
-    for encoding, letters in _LOCAL:
-        found = len(letters.findall(sample.decode(encoding, "ignore")))
+    best, score = "", 0.0
+    for encoding, (usual, weight) in _usual().items():
+        found = weight * len(usual.findall(sample.decode(encoding, "ignore")))
         if found > score and _reads(raw, encoding):
             best, score = encoding, found
     high, lone = len(_HIGH.findall(sample)), len(_LONE.findall(sample))
-    if best in ("cp949", "gb18030") and lone * 2 > high:
-        best = "cp1252"  # letters with accents stand alone among others
-    if best:
-        return _decoded(raw, best, losses, noted=True)
-    raise Unreadable("this is no text in UTF-8, UTF-16 or an encoding of Korean, Japanese, Chinese or Latin letters")
+    if best == "cp932" or (best and lone * 2 <= high):
+        return best
+    # Letters with accents stand alone among others.
+    return "cp1252" if _LATIN.search(sample) and _reads(raw, "cp1252") else best
 
 
 def _wide(raw: bytes) -> str:
@@ -78,17 +99,26 @@ def _wide(raw: bytes) -> str:
 
 def _reads(raw: bytes, encoding: str) -> bool:
     try:
-        raw.decode(encoding)
+        _begun(raw, encoding)
     except UnicodeDecodeError:
         return False
     return True
 
 
+def _begun(raw: bytes, encoding: str) -> tuple[str, bool]:
+    """The text, and whether it ends in the middle of a letter, which is then left out."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    text = decoder.decode(raw)
+    return text, bool(decoder.getstate()[0])
+
+
 def _decoded(raw: bytes, encoding: str, losses: Losses, *, noted: bool) -> str:
     try:
-        text = raw.decode(encoding)
+        text, cut = _begun(raw, encoding)
     except UnicodeDecodeError as error:
         raise Unreadable(f"the text is no whole {encoding} (byte {error.start}); save it as UTF-8") from error
+    if cut:
+        losses.add("end of the file", "dropped", _CUT)
     if noted:
         losses.add("encoding", "mapped", f"read as {encoding}")
     return text

@@ -9,6 +9,7 @@ from attrs import evolve, frozen
 
 from saga_core import codec
 from saga_core.errors import StoreError
+from saga_core.extraction import the_player
 from saga_core.imports import ROOT, Story, StoryLine, StoryTurn
 from saga_core.journal import AT_ONCE, Entry, keys, make_root, write_turns
 from saga_core.maintenance.tools import Tools
@@ -208,7 +209,7 @@ async def _entries(
             turn.at or now,
             user=turn.user,
             reply=turn.reply,
-            delta=_UNREPORTED,
+            delta=evolve(_UNREPORTED, events=the_player(at_hand[parent], turn.player)),
             kind=TurnKind.IMPORTED,
             jump=tree.jump_for(parent),
         )

@@ -115,11 +115,30 @@ class Places:
     async def _locate(self, asked: Asked, only: Session | None) -> Located:
         """The place that the history proves, in a session that this server may write."""
         while True:
-            found = await locate(self.matcher, asked.transcript, owner=asked.owner, only=only, world=asked.world.name)
+            found = await self._nearest(asked, only)
             named = only.id if only is not None else None
             session = named if found.match.session is None else found.match.session
             if self.own is None or session is None or found.outside or not await self.own(session):
                 return found  # else it was looked for in what is no longer so
+
+    async def _nearest(self, asked: Asked, only: Session | None) -> Located:
+        """The place among the sessions of the request's owner, or in a chat that was taken in for nobody.
+
+        A player takes chats in before SAGA has seen the key that the frontend will send. Where keys are set, every
+        chat belongs to one.
+        """
+        transcript, world = asked.transcript, asked.world.name
+        found = await locate(self.matcher, transcript, owner=asked.owner, only=only, world=world)
+        if not found.match.unknown or only is not None or not asked.owner or self.settings.config.server.api_keys:
+            return found
+        other = await locate(self.matcher, transcript, owner="", only=None, world=world)
+        session, parent = other.match.session, other.match.parent
+        if session is None or len(other.match.unknown) >= len(found.match.unknown):
+            return found
+        tree = (await self.live.get(session)).tree
+        if tree.get(parent).depth == 0 or tree.ancestor_at(parent, 1).kind is not TurnKind.IMPORTED:
+            return found
+        return other
 
     async def _session(self, found: Located, asked: Asked) -> LiveSession:
         """The session that was found, or a new one."""

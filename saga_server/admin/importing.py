@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _MOST = 10_000
 """Files in one request."""
 _UNNAMED = "file"
+_PIECE = 1 << 16
+_AT_ONCE = 64
 
 
 @frozen(kw_only=True)
@@ -183,8 +185,10 @@ async def imported(saga: Saga, files: Sequence[tuple[str, Source]], how: TakeIn)
 
 async def _parts(request: web.Request, raw: bytes) -> list[tuple[str, bytes]]:
     """The files of a form. Raises ``BadInput``."""
-    stream = StreamReader(BaseProtocol(asyncio.get_running_loop()), 1 << 16)
-    stream.feed_data(raw)
+    # All of it is here: with room for less, the stream would ask a connection that it does not have to wait.
+    stream = StreamReader(BaseProtocol(asyncio.get_running_loop()), len(raw))
+    for at in range(0, len(raw), _PIECE):  # what is read too far is put back by copying a piece
+        stream.feed_data(raw[at : at + _PIECE])
     stream.feed_eof()
     found: list[tuple[str, bytes]] = []
     try:
@@ -195,6 +199,8 @@ async def _parts(request: web.Request, raw: bytes) -> list[tuple[str, bytes]]:
             data = bytes(await part.read(decode=False))
             if part.filename or data:
                 found.append((part.filename or part.name or _UNNAMED, data))
+            if len(found) % _AT_ONCE == 0:
+                await asyncio.sleep(0)  # others have their turn in between
             if len(found) > _MOST:
                 raise BadInput(f"body: more than {_MOST:,} files; send them in several requests, or as one zip")
     except (ValueError, AssertionError, RuntimeError, EOFError) as error:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from saga_core import Saga
+from saga_core.extraction import read_delta
 from saga_core.maintenance import TakeIn
+from saga_core.model import Source, Status, deltas
+from saga_core.state_block import read_reply
 from tests.core.imports import samples
 
 PERSONAS = samples.plain(
@@ -43,3 +46,46 @@ async def test_a_chat_has_its_players_name_from_its_persona() -> None:
     assert await reply(personas, ("a.jsonl", chat("mira.png", "Ada"))) == "Sit down, Ada, by the fire."
     for files in ([("a.jsonl", chat("mira.png"))], [personas, ("a.jsonl", chat("nobody.png"))]):
         assert await reply(*files) == "Sit down, {{user}}, by the fire."
+
+
+async def players(*rows: dict[str, object], head: dict[str, object] | None = None) -> list[str]:
+    """Whom the player plays at each turn of a chat."""
+    raw = samples.jsonl(head or {"chat_metadata": {}, "user_name": "unused", "character_name": "unused"}, *rows)
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        taken = await saga.maintenance.take_in([("a.jsonl", raw)], TakeIn())
+        live = await saga.parts.live.get(taken.things[0].session or "")
+        states = [await live.state(node.id) for node in live.tree.path(live.head)]
+        assert all(node.status is Status.FALLBACK for node in live.tree.path(live.head)[1:]), "nothing was reported"
+        return [state.name(state.player) for state in states][1:]
+
+
+async def test_a_chat_says_under_which_name_its_player_plays() -> None:
+    said = [samples.message("Ysolde", "Come in."), samples.message("Haru", "I come in.", user=True)]
+    said += [samples.message("Ysolde", "Sit down."), samples.message("Haru", "I sit.", user=True)]
+    said += [samples.message("Ysolde", "Drink."), samples.message("Tam", "I drink.", user=True)]
+    said += [samples.message("Ysolde", "And who are you?"), samples.message("Haru", "Never mind.", user=True)]
+    said += [samples.message("Ysolde", "Good.")]
+    assert await players(*said) == ["Haru", "Haru", "Tam", "Haru"]
+
+
+async def test_words_for_players_are_no_names() -> None:
+    unnamed = await players(samples.message("", "I come in.", user=True), samples.message("Ysolde", "Sit down."))
+    for name in ("You", "User", "{{user}}", "x" * 60):
+        said = [samples.message(name, "I come in.", user=True), samples.message("Ysolde", "Sit down.")]
+        assert await players(*said) == unnamed, name
+    head = {"user_name": "Haru", "character_name": "Ysolde", "create_date": "2024-1-1", "chat_metadata": {}}
+    said = [samples.message("", "I come in.", user=True), samples.message("Ysolde", "Sit down.")]
+    assert await players(*said, head=head) == ["Haru"]
+
+
+async def test_what_is_read_of_a_chat_is_said_of_its_player() -> None:
+    """A model that reads the turns calls her by her name, and means nobody else."""
+    said = [samples.message("Haru", "I come in.", user=True), samples.message("Ysolde", "Haru takes the lamp.")]
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        taken = await saga.maintenance.take_in([("a.jsonl", samples.jsonl({"chat_metadata": {}}, *said))], TakeIn())
+        live = await saga.parts.live.get(taken.things[0].session or "")
+        state = await live.state(live.head)
+        reading = read_reply("Haru takes the lamp.\n```state\npresent: [Haru, Ysolde]\n```")
+        delta = read_delta(reading, state, source=Source.EXTRACTION)
+        introduced = [event.name for event in delta.events if isinstance(event, deltas.Introduced)]
+        assert introduced == ["Ysolde"]

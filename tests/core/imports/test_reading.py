@@ -253,6 +253,8 @@ def test_a_zip_of_many_is_read_file_by_file() -> None:
         (b'{"name": "x", "desc', "cut off"),
         (b"[1, 2]", "no list of messages"),
         (b"rcc||abc", "encrypted"),
+        (samples.png({"chara": b"rcc||abc"}), "encrypted"),
+        (samples.png({"chara": b"cmNjfHxhYmM="}), "encrypted"),
         (b"\x6f\x00\x10\x00\x00\x00abcdefgh", "module"),
         (b"\x89PNG\r\n\x1a\n", "without a card"),
         (samples.png({}), "without a card"),
@@ -314,3 +316,22 @@ def test_a_file_that_is_cut_or_changed_is_read_or_refused(data: st.DataObject) -
             raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     reading = read_file("x", bytes(raw))
     assert reading.found or reading.refused
+
+
+@pytest.mark.parametrize(
+    ("text", "taken", "others"),
+    [("b, edited", 1, ("a", "c")), ("b", 7, ("a", "c")), ("b", None, ("a", "c")), ("d", -1, ("a", "b", "c"))],
+)
+def test_no_swipe_is_lost_whichever_was_taken(text: str, taken: int | None, others: tuple[str, ...]) -> None:
+    which = {} if taken is None else {"swipe_id": taken}
+    said = [samples.message("Alex", "On.", user=True), samples.message("Y", text, swipes=["a", "b", "c"], **which)]
+    chat = one(samples.jsonl({"chat_metadata": {}}, *said)).record
+    assert isinstance(chat, Chat)
+    assert (chat.messages[-1].text, chat.messages[-1].swipes) == (text, others)
+
+
+def test_words_that_nobody_replied_to_are_told() -> None:
+    said = [samples.message("Y", "Well?"), samples.message("Alex", "I wait.", user=True)]
+    for rows, told in ((said, ["last words"]), (said[:1], []), ([*said, said[0]], [])):
+        found = one(samples.jsonl({"chat_metadata": {}}, *rows))
+        assert [loss.field for loss in found.losses if loss.field == "last words"] == told

@@ -280,3 +280,56 @@ async def test_out_again(client: Client) -> None:
         (thing,) = (await take(client, {"x": written.raw}, dry_run="1"))["things"]
         assert thing["kind"] == kind
     assert (await client.get("/api/library/nobody/export")).status == 404
+
+
+async def test_large_files_come_in_one_form(client: Client) -> None:
+    """More than a stream holds before it would have its connection wait."""
+    files = {f"{number}.jsonl": samples.st_chat(turns=3, tail=f" {number}" * 20_000) for number in range(4)}
+    assert all(len(raw) > 1 << 17 for raw in files.values())
+    found = await take(client, files, dry_run="1")
+    assert [(thing["file"], thing["state"]) for thing in found["things"]] == [(name, "new") for name in files]
+
+
+async def test_a_chat_that_was_taken_in_without_a_key_is_found_by_the_frontends(
+    client: Client, upstream: Upstream
+) -> None:
+    """The page has no key, and the frontend sends any."""
+    upstream.then(*(says(f"Somebody says {word}, and the lamp goes out.") for word in ("yes", "no", "perhaps")))
+    greeting, raw = samples.st_chat(turns=1, tail=" alike"), samples.st_chat(turns=5)
+    key = {"Authorization": "Bearer any-text"}
+    other = [*as_sillytavern(greeting, upto=1), {"role": "user", "content": "I turn back at once."}]
+    (thing,) = (await take(client, {"one.jsonl": raw}))["things"]
+    session = thing["session"]
+    began = (await client.chat(other, headers=key)).session  # the key's own session, with the same greeting
+    assert began != session
+    before = (await client.get(f"/api/sessions/{session}")).json["head"]
+    told = as_sillytavern(raw)
+    for words in ("And what now?", "And then?"):
+        told.append({"role": "user", "content": words})
+        reply = await client.chat(told, headers=key)
+        assert (reply.session, reply.headers["X-SAGA-Parent"]) == (session, before)
+        before = reply.headers["X-SAGA-Turn"]
+        told.append({"role": "assistant", "content": reply.json["choices"][0]["message"]["content"]})
+    assert {each["id"] for each in (await client.get("/api/sessions")).json["sessions"]} == {session, began}
+
+
+async def test_a_chat_that_was_played_without_a_key_is_no_other_keys(client: Client) -> None:
+    told = [{"role": "user", "content": "I walk along the quay and count the boats there."}]
+    first = await client.chat(told)
+    told.append({"role": "assistant", "content": first.json["choices"][0]["message"]["content"]})
+    told.append({"role": "user", "content": "I go on to the mill."})
+    assert (await client.chat(told, headers={"Authorization": "Bearer any-text"})).session != first.session
+    assert (await client.chat(told)).session == first.session
+
+
+async def test_where_keys_are_set_no_chat_is_nobodys(upstream: Upstream, serve: Serve) -> None:
+    provider = {"openai": {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}}
+    async with serve(providers=provider, server={"api_keys": ["mine"], "chat_keys": ["hers"]}) as client:
+        raw, mine = samples.st_chat(turns=5), {"Authorization": "Bearer mine"}
+        form = FormData()
+        form.add_field("file", raw, filename="one.jsonl")
+        answer = await client.post("/api/import", data=form, params={"owner": ""}, headers=mine)
+        session = answer.json["things"][0]["session"]
+        words = [*as_sillytavern(raw), {"role": "user", "content": "And what now?"}]
+        hers = await client.chat(words, headers={"Authorization": "Bearer hers"})
+        assert hers.session != session

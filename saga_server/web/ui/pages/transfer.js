@@ -6,18 +6,21 @@ import { useEvent } from "../lib/live.js";
 import { to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Failed, Part, useRun } from "../parts/common.js";
+import { chosen, dropped } from "../parts/dropped.js";
 import { Sentence } from "../parts/sentence.js";
 import words from "../words/transfer.js";
 
+const NAMED = 8; // Files whose names are shown.
+
 export function Page({ session }) {
-  return html`<${Import} />${session && html`<${Export} session=${session} />`}`;
+  return html`<${Import} />${session && html`<${Export} key=${session} session=${session} />`}`;
 }
 
 function Import() {
   const t = useWords(words);
   const [run, running, error] = useRun();
   const [files, hold] = useState([]);
-  const [options, choose] = useState({ world: "", tell_card: false, edited: false });
+  const [options, choose] = useState({ world: "", lore: "auto", tell_card: false, edited: false });
   const [found, put] = useState(null);
   const [over, mark] = useState(false);
   const [far, move] = useState(null); // How far the server is with what it takes in.
@@ -25,12 +28,12 @@ function Import() {
   const [halt, , deaf] = useRun();
   useEvent("importing", move);
   const library = useRead("api/library");
-  const ask = (chosen, dry, how = options) => run(async () => {
+  const ask = (all, dry, how = options) => run(async () => {
     move(null);
     end(false);
     const body = new FormData();
-    for (const file of chosen) body.append("file", file, file.name);
-    const query = { dry_run: dry ? 1 : null, world: how.world, tell_card: how.tell_card ? 1 : null, edited: how.edited ? 1 : null };
+    for (const { file, name } of all) body.append("file", file, name);
+    const query = { dry_run: dry ? 1 : null, world: how.world, lore: how.lore, tell_card: how.tell_card ? 1 : null, edited: how.edited ? 1 : null };
     put(await (await send("POST", "api/import", { query, form: body })).json());
   });
   // What it is at is finished; its answer then says what was left out.
@@ -38,12 +41,11 @@ function Import() {
     end(true);
     await write("DELETE", "api/import");
   });
-  const take = (list) => {
-    const chosen = [...list];
-    if (!chosen.length) return;
-    hold(chosen);
+  const take = (all) => {
+    if (!all.length) return;
+    hold(all);
     put(null);
-    ask(chosen, true);
+    ask(all, true);
   };
   const change = (name, value) => {
     const how = { ...options, [name]: value };
@@ -53,7 +55,8 @@ function Import() {
   const drop = (event) => {
     event.preventDefault();
     mark(false);
-    take(event.dataTransfer.files);
+    const reading = dropped(event.dataTransfer);
+    run(() => reading).then((all) => all && take(all));
   };
   const clear = () => {
     hold([]);
@@ -63,12 +66,14 @@ function Import() {
   return html`<${Part} name="import" title=${t("bring")}>
     <p class="hint">${t("help")}</p>
     <div class=${`drop ${over ? "over" : ""}`} onDragOver=${(event) => { event.preventDefault(); mark(true); }} onDragLeave=${() => mark(false)} onDrop=${drop}>
-      <label>${t("drop")} ${t("choose")}<input type="file" multiple data-action="files" onChange=${(event) => take(event.target.files)} /></label></div>
+      <label>${t("drop")} ${t("choose")}<input type="file" multiple data-action="files" onChange=${(event) => take(chosen(event.target.files))} /></label>
+      <label>${t("folder")}<input type="file" webkitdirectory data-action="folder" onChange=${(event) => take(chosen(event.target.files))} /></label></div>
     <div class="split"><label>${t("world")}<select data-action="world" value=${options.world} onChange=${(event) => change("world", event.target.value)}><option value="">${t("noWorld")}</option>
         ${(library.data?.worlds ?? []).map((each) => html`<option key=${each.name} value=${each.name}>${brief(each.name, 40)}</option>`)}</select></label>
+      <label>${t("lore")}<select data-action="lore" value=${options.lore} onChange=${(event) => change("lore", event.target.value)}>${["auto", "keep", "saga"].map((each) => html`<option key=${each} value=${each}>${t(`lore_${each}`)}</option>`)}</select></label>
       <p><label class="check"><input type="checkbox" data-action="tell-card" checked=${options.tell_card} onChange=${(event) => change("tell_card", event.target.checked)} />${t("tellCard")}</label>
         <label class="check"><input type="checkbox" data-action="edited" checked=${options.edited} onChange=${(event) => change("edited", event.target.checked)} />${t("edited")}</label></p></div>
-    ${files.length > 0 && html`<p class="hint">${t("files", { names: files.map((each) => brief(each.name, 60)).join(", ") })}</p>`}
+    ${files.length > 0 && html`<p class="hint">${t("files", { names: files.slice(0, NAMED).map((each) => brief(each.name, 60)).join(", ") + (files.length > NAMED ? ` … (${files.length})` : "") })}</p>`}
     ${running && html`<p class="patience" role="status" data-item="progress">${stopping ? t("stopping") : far ? t("progress", far) : t("reading")}</p><progress aria-label=${t("reading")} max=${far?.total || null} value=${far ? far.done : null} />
       <button type="button" data-action="stop" disabled=${stopping} onClick=${stop}>${t("stop")}</button>`}
     <${Failed} error=${error} /><${Failed} error=${deaf} />
@@ -87,7 +92,10 @@ function Outcome({ found }) {
   return html`<ul class="lines">${found.things.map((each, at) => html`<li key=${at} data-item="thing" data-kind=${each.kind} data-state=${each.state}>
       <div class="line"><span class="says"><strong><${Text} value=${each.title || (`k_${each.kind}` in words.en ? t(`k_${each.kind}`) : each.what)} most=${120} /></strong> <small>${`k_${each.kind}` in words.en ? t(`k_${each.kind}`) : each.what} · <${Text} value=${each.file} most=${120} /></small></span>
         <span class="from"><span class=${`tag ${TAGS[each.state]}`}>${t(each.state)}</span>${!found.dry_run && each.session && html`<a href=${to("now", { session: each.session })} data-action="open">${t("open")}</a>`}</span></div>
-      <p class="hint">${Object.entries(each.counts).map(([name, n]) => `${`c_${name}` in words.en ? t(`c_${name}`) : name}: ${n.toLocaleString(language.get())}`).join(" · ")}${each.world && ` · ${brief(each.world, 60)}`}</p>
+      <p class="hint">${[
+        ...Object.entries(each.counts).map(([name, n]) => `${`c_${name}` in words.en ? t(`c_${name}`) : name}: ${n.toLocaleString(language.get())}`),
+        ...(each.world ? [`${t("inWorld")}: ${brief(each.world, 60)}`] : []), ...(each.label ? [`${t("inSession")}: ${brief(each.label, 60)}`] : []),
+      ].join(" · ")}</p>
       ${each.losses.length > 0 && html`<details><summary>${t("losses", { n: each.losses.length })}</summary><ul>${each.losses.map((loss, number) => html`<li key=${number} data-item="loss"><code>${brief(loss.field, 60)}</code>${loss.count > 1 && ` ${t("times", { n: loss.count })}`}
         <span class=${`tag ${loss.verdict === "dropped" ? "warn" : ""}`}>${loss.verdict === "dropped" ? t("dropped") : t("mapped")}</span> <${Sentence} value=${loss.why} />${loss.where && html` <span class="hint"><${Text} value=${loss.where} most=${80} /></span>`}</li>`)}</ul></details>`}</li>`)}</ul>
     ${found.refused.length > 0 && html`<h3>${t("refused")}</h3><ul>${found.refused.map((each, at) => html`<li key=${at} data-item="refused"><strong><${Text} value=${each.file} most=${120} /></strong>: <${Sentence} value=${each.why} /></li>`)}</ul>`}`;
@@ -96,11 +104,18 @@ function Outcome({ found }) {
 function Export({ session }) {
   const t = useWords(words);
   const [run, running, error] = useRun();
-  const save = () => run(async () => {
-    const blob = await (await send("GET", path`api/sessions/${session}/export`)).blob();
-    download(blob, `${session}.saga.jsonl`);
+  const world = useRead(path`api/sessions/${session}`).data?.world;
+  const save = (where, format, name) => run(async () => {
+    const blob = await (await send("GET", where, { query: { format } })).blob();
+    download(blob, name);
   });
+  const own = path`api/sessions/${session}/export`;
+  const there = world && path`api/library/${world}/export`;
   return html`<${Part} name="export" title=${t("export")}><p>${t("exportHelp")}</p>
-    <p><button type="button" class="main" data-action="export" disabled=${running} onClick=${save}>${t("save")}</button></p>
+    <p><button type="button" class="main" data-action="export" disabled=${running} onClick=${() => save(own, "saga", `${session}.saga.jsonl`)}>${t("save")}</button></p>
+    <p>${t("exportOthers")}</p>
+    <div class="actions"><button type="button" data-action="export-chat" disabled=${running} onClick=${() => save(own, "sillytavern", `${session}.jsonl`)}>${t("saveChat")}</button>
+      ${world && html`<button type="button" data-action="export-card" disabled=${running} onClick=${() => save(there, "card", `${world}.card.json`)}>${t("saveCard")}</button>
+        <button type="button" data-action="export-lorebook" disabled=${running} onClick=${() => save(there, "lorebook", `${world}.lorebook.json`)}>${t("saveLorebook")}</button>`}</div>
     <${Failed} error=${error} /><p class="hint"><a href=${to("health")}>${t("backups")}</a></p><//>`;
 }

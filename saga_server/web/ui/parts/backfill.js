@@ -43,8 +43,8 @@ export function Backfill({ session, turn, unread, done }) {
   });
   const reader = status.data?.extraction?.reader;
   const here = at && found ? at.total - found.left : 0;
-  return html`<${Part} name="backfill" title=${t("title", { n: found?.left ?? unread })}>
-    <p class="hint">${t("help")}</p>
+  return html`<${Part} name="backfill" title=${found?.left === 0 ? t("read") : t("title", { n: found?.left ?? unread })}>
+    ${found?.left !== 0 && html`<p class="hint">${t("help")}</p>`}
     ${status.data && !reader && html`<p class="notice" data-item="no-reader">${t("noReader")}</p>`}
     ${found && (!at || at.over) && found.left > 0 && html`<dl class="rows" data-item="estimate">
       ${[["turns", found.left.toLocaleString(language.get())], ["model", html`<code>${found.model}</code>`], ["price", found.dollars === null ? t("unpriced") : `$${found.dollars.toLocaleString(language.get(), { minimumFractionDigits: 2, maximumFractionDigits: 4 })}`],

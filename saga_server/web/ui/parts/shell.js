@@ -193,7 +193,7 @@ function Loaded({ page, session, params, known }) {
     ${page.session && known && !session
       ? html`<div class="notice" data-item="no-session"><p><strong>${t("noSession")}</strong></p><p>${t("noSessionHelp")}</p>
           <p><a href=${to("start")}>${t("toStart")}</a></p></div>`
-      : found && (!page.session || session) && html`<${Caught}><${found} key=${session} session=${session} params=${params} /><//>`}`;
+      : found && (!page.session || session) && html`<${Caught}><${found} key=${page.session ? session : page.id} session=${session} params=${params} /><//>`}`;
 }
 
 /** A mistake of a page takes that page alone down, and says so. */
