@@ -20,6 +20,7 @@ from saga_server.http.app_keys import SAGA
 from saga_server.http.bodies import BODY
 from saga_server.http.errors import Handler
 from saga_server.http.large_requests import leave
+from saga_server.http.security import BEARER
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
@@ -84,11 +85,12 @@ async def _own_named(request: web.Request, saga: Saga) -> None:
     """A request that changes a session by its id goes to its server as a whole, before anything of it is done."""
     leases = saga.parts.leases
     parts = request.path.split("/")
+    bearer = request[BEARER]
     if leases is None or request.method in ("GET", "HEAD", "OPTIONS") or parts[1:3] != ["api", "sessions"]:
         return
     if len(parts) > 3 and parts[3]:
         with suppress(NotFound):  # whoever answers says so
-            await leases.own((await saga.sessions.directory.find(parts[3])).id)
+            await leases.own((await saga.sessions.get(parts[3], bearer.scope)).id)
 
 
 async def _ask(
