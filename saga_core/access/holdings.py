@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, Final
 
 from attrs import define, field
@@ -43,7 +44,8 @@ class Holdings:
     _sizes: dict[str, dict[str, tuple[Session, int]]] = field(factory=dict, init=False)
     """Of each owner, sessions with their records and the bytes that they took: one with the same record got no turn."""
     _weighed: dict[str, float] = field(factory=dict, init=False)
-    _beside: set[asyncio.Task[None]] = field(factory=set, init=False)
+    _beside: dict[str, asyncio.Task[None]] = field(factory=dict, init=False)
+    """What is counted just now, by owner; empty: the sessions of all."""
 
     async def sessions(self, owner: str, *, fresh: bool = False) -> int:
         """How many sessions an owner has. Raises ``StoreError``."""
@@ -51,8 +53,7 @@ class Holdings:
         if self._counted == _NEVER or (fresh and age > FRESH_SECONDS):
             await self._count()
         elif age > OLD_SECONDS:
-            self._counted = self.clock.monotonic()
-            self._run(self._count())
+            self._run("", self._count)
         return self._sessions[owner] + self._begun[owner]
 
     def begun(self, owner: str) -> None:
@@ -65,28 +66,28 @@ class Holdings:
         if fresh and age > FRESH_SECONDS:
             await self._weigh(owner, anew=True)
         elif age > OLD_SECONDS:
-            self._weighed[owner] = self.clock.monotonic()
-            self._run(self._weigh(owner))
+            self._run(owner, partial(self._weigh, owner))
         return self._bytes[owner]
 
     async def settled(self) -> None:
         """Wait for what is counted beside."""
         while self._beside:
-            await asyncio.wait(set(self._beside))
+            await asyncio.wait(list(self._beside.values()))
 
     async def aclose(self) -> None:
         """Count no more."""
-        for task in self._beside:
+        tasks = list(self._beside.values())
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._beside, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _run(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work, name="saga-holdings")
-        self._beside.add(task)
-        task.add_done_callback(self._over)
+    def _run(self, whose: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        if whose not in self._beside:
+            self._beside[whose] = task = asyncio.create_task(work(), name="saga-holdings")
+            task.add_done_callback(partial(self._over, whose))
 
-    def _over(self, task: asyncio.Task[None]) -> None:
-        self._beside.discard(task)
+    def _over(self, whose: str, task: asyncio.Task[None]) -> None:
+        del self._beside[whose]
         if task.cancelled() or (error := task.exception()) is None:
             return
         if isinstance(error, SagaError):

@@ -99,9 +99,14 @@ class Keyring:
         while rows := await self.kv.scan(keys.ACCESS_KEYS, after=after, limit=_PAGE):
             for key, raw in rows:
                 try:
-                    found[key[-1]] = codec.decode(raw, KeyRecord), raw
+                    record = codec.decode(raw, KeyRecord)
                 except StoreCorrupt as error:
                     wrong = f"key {key[-1]}: it cannot be read, and is not taken: {error}"
+                    continue
+                if record.id == key[-1]:
+                    found[record.id] = record, raw
+                else:
+                    wrong = f"key {key[-1]}: its record is of another one, and is not taken"
             after = rows[-1][0]
         if wrong:
             self.counters.degrade(MODE, wrong)

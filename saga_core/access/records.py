@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, get_args
 
 from attrs import evolve, field, fields, frozen
+from attrs.validators import in_
 
 from saga_core.errors import BadInput
 
@@ -55,7 +56,7 @@ class KeyRecord:
 
     id: str
     name: str
-    role: Role
+    role: str = field(validator=in_(ROLES))
     owner: str
     """Whose sessions are hers: they stay when the key is rotated."""
     prefix: str

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from attrs import field, frozen
 
-from saga_core.access import KeyRecord, Role
+from saga_core.access import KeyRecord
 
 _NO_KEYS = frozenset({"", "undefined", "null", "none"})
 
@@ -22,7 +22,7 @@ class Bearer:
     session: str = ""
     record: KeyRecord | None = None
     """The key, where it was made while the server ran."""
-    role: Role = "admin"
+    role: str = "admin"
     """What the key may do. Where no key is wanted, everybody may do everything."""
 
     @property
