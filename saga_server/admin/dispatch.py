@@ -46,7 +46,8 @@ class _Dispatcher:
         if match.http_exception is not None:
             raise match.http_exception
         endpoint, reader = self.rows[match.route]
-        request[DEED] = Deed(endpoint.request)
+        if not endpoint.open:
+            request[DEED] = Deed(endpoint.request)
         if endpoint.reach == "admin" and request[BEARER].role != "admin":
             raise RequestError(
                 f"{endpoint.request} wants a key that may administer; this one sees its own sessions alone",

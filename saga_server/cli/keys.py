@@ -13,6 +13,7 @@ import click
 from saga_core.errors import BadInput, SagaError
 from saga_server.cli.data_access import Asking, as_json, reached, segment
 from saga_server.cli.settings import fail, find_config, settings
+from saga_server.counted import counted
 from saga_server.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def keys(context: click.Context, file: Path | None, data: Path | None, plain: bo
         return
     for each in found["keys"]:
         _tell(each)
-    say(f"{len(found['keys'])} keys")
+    say(counted(len(found["keys"]), "key"))
 
 
 def _quotas(command: Any) -> Any:
@@ -195,7 +196,7 @@ def audit(file: Path | None, data: Path | None, limit: int, key: str | None, ses
         times = f" x{each['times']}" if each["times"] > 1 else ""
         about = " ".join(part for part in (each["session"], each["turn"]) if part)
         say(f"{_when(each['at'])}  {each['status']}  {who}  {each['source'] or '-'}  {each['what']}{times}  {about}")
-    say(f"{len(found['entries'])} entries")
+    say(counted(len(found["entries"]), "entry", "entries"))
 
 
 def _asked(file: Path | None, data: Path | None, work: _Work, asking: Asking) -> Any:
