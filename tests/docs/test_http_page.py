@@ -123,7 +123,11 @@ async def test_answers_have_the_fields_that_the_page_says(client: ClientSession)
         if path.endswith("/prune"):
             await chat(client, f"/s/{session}/v1", "I look away.")
         bodies = {"fork": {"name": "dark"}, "{name}": {"name": "dark"}, "prune": {"turn": turn}}
-        bodies |= {"changes": {"kind": "note", "text": "It rains."}, "{id}": {"label": "renamed"}, "keys": {"name": "one"}}
+        bodies |= {
+            "changes": {"kind": "note", "text": "It rains."},
+            "{id}": {"label": "renamed"},
+            "keys": {"name": "one"},
+        }
         body = bodies.get(path.rpartition("/")[2]) if method == "POST" else None
         data = file if path.startswith("/api/import") else None
         async with client.request(method, filled, json=body, data=data) as response:

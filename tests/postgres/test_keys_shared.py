@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from saga_core.access import Keyring
 from tests.postgres.test_two_servers import served
 from tests.server.client import Client, words
 from tests.server.upstream import Upstream
@@ -45,24 +46,47 @@ def at(client: Client, secret: str) -> Client:
     return Client(client.server, client.http, secret)
 
 
-async def until(client: Client, status: int) -> None:
-    """Ask until it is answered with ``status``: by itself a server looks once a second."""
-    async with asyncio.timeout(30):
-        while (await client.get("/api/me")).status != status:
-            await asyncio.sleep(0.05)
+@pytest.fixture
+def loaded(monkeypatch: pytest.MonkeyPatch) -> Callable[[Client], AbstractAsyncContextManager[None]]:
+    """``async with loaded(client)``: at its end, its server has by itself read keys that were changed in it."""
+    load = Keyring._load
+    waiting: dict[int, asyncio.Event] = {}
+
+    async def told(self: Keyring, version: bytes | None) -> None:
+        await load(self, version)
+        if id(self) in waiting:
+            waiting[id(self)].set()
+
+    monkeypatch.setattr(Keyring, "_load", told)
+
+    @asynccontextmanager
+    async def until(client: Client) -> AsyncIterator[None]:
+        event = waiting[id(client.server.saga.access.keys)] = asyncio.Event()
+        yield
+        async with asyncio.timeout(30):
+            await event.wait()
+
+    return until
 
 
-async def test_a_key_of_one_server_is_known_and_refused_at_the_other(two: tuple[Client, Client]) -> None:
+async def seen(client: Client) -> None:
+    """Have a server look now, as it does once a second."""
+    await client.server.saga.access.step()
+
+
+async def test_a_key_of_one_server_is_known_and_refused_at_the_other(
+    two: tuple[Client, Client], loaded: Callable[[Client], AbstractAsyncContextManager[None]]
+) -> None:
     a, b = two
-    key = await made(a)
+    async with loaded(b):
+        key = await made(a)
     mina = at(b, key["secret"])
-    await until(mina, 200)
     reply = await mina.chat(words("hello"))
     assert reply.status == 200
     passed = await at(a, key["secret"]).chat(words("hello", reply.text, "and on"))
     assert (passed.status, passed.session) == (200, reply.session), "the server that has the session knows the key, too"
-    await a.send("DELETE", f"/api/keys/{key['id']}")
-    await until(mina, 401)
+    async with loaded(b):
+        await a.send("DELETE", f"/api/keys/{key['id']}")
     assert (await mina.chat(words("hello"))).status == 401
 
 
@@ -70,7 +94,7 @@ async def test_turns_are_counted_where_they_are_played_and_once(two: tuple[Clien
     a, b = two
     key = await made(a, turns_a_minute="1000")
     mina, moved = at(a, key["secret"]), at(b, key["secret"])
-    await until(moved, 200)
+    await seen(b)
     named = {"X-SAGA-Session": "tale"}
     for number, client in enumerate((mina, moved, mina, moved)):
         assert (await client.chat(words(f"I walk on for the {number}th time."), headers=named)).status == 200
@@ -85,7 +109,7 @@ async def test_turns_are_counted_where_they_are_played_and_once(two: tuple[Clien
 async def test_another_players_session_is_not_taken_over_by_who_guesses_its_id(two: tuple[Client, Client]) -> None:
     a, b = two
     one, other = await made(a), await made(a)
-    await until(at(b, other["secret"]), 200)
+    await seen(b)
     session = (await at(a, one["secret"]).chat(words("hello"))).session
     for method, path in (("POST", "reset"), ("POST", "fork"), ("DELETE", "")):
         found = await at(b, other["secret"]).send(
@@ -100,7 +124,7 @@ async def test_who_did_what_is_one_log(two: tuple[Client, Client]) -> None:
     a, b = two
     key = await made(a)
     mina = at(b, key["secret"])
-    await until(mina, 200)
+    await seen(b)
     await mina.get("/api/sessions")
     await b.server.saga.access.step()
     found = (await a.get("/api/audit", params={"key": key["id"]})).json["entries"]

@@ -7,7 +7,7 @@ import hashlib
 from attrs import define
 
 from saga_backends.memory.state import MemoryState
-from saga_core.access import Access, AuditLog, Holdings, Keyring, KeyRecord, Meter, Quotas
+from saga_core.access import Access, AuditLog, Holdings, KeyRecord, Keyring, Meter, Quotas
 from saga_core.config import Config, Settings
 from saga_core.counters import Counters
 from saga_core.journal import Journal

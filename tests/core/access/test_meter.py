@@ -51,9 +51,7 @@ async def test_several_replies_are_several_turns() -> None:
     await access.admit(record.id, 2)
 
 
-@pytest.mark.parametrize(
-    ("quota", "tokens", "dollars"), [("tokens_a_day", 100, 0.0), ("dollars_a_day", 0, 0.25)]
-)
+@pytest.mark.parametrize(("quota", "tokens", "dollars"), [("tokens_a_day", 100, 0.0), ("dollars_a_day", 0, 0.25)])
 async def test_tokens_and_money_are_free_with_the_next_day(quota: str, tokens: int, dollars: float) -> None:
     clock = at_midnight()
     access = opened(clock=clock)
