@@ -69,6 +69,10 @@ class Holdings:
             self._run(owner, partial(self._weigh, owner))
         return self._bytes[owner]
 
+    def is_weighed(self, owner: str) -> bool:
+        """Whether it is known what the sessions of an owner take."""
+        return owner in self._weighed
+
     async def settled(self) -> None:
         """Wait for what is counted beside."""
         while self._beside:

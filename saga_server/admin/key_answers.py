@@ -23,7 +23,7 @@ class KeyUse:
     """What was used with a key: turns in this minute, and the rest today, by the days of UTC.
 
     ``unpriced`` calls have no known price, and count no dollars. ``sessions`` and ``bytes`` are what its owner has, as
-    far as it was counted.
+    it was counted a minute ago at most; ``bytes`` is null until it was.
     """
 
     turns_in_minute: int
@@ -32,7 +32,7 @@ class KeyUse:
     dollars: float
     unpriced: int
     sessions: int
-    bytes: int
+    bytes: int | None
 
 
 @frozen(kw_only=True)

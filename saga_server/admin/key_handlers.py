@@ -26,9 +26,9 @@ async def list_keys(request: web.Request, asked: NoParams) -> key_answers.Access
     return await listed_keys(request.app[SAGA].access)
 
 
-async def listed_keys(access: Access) -> key_answers.AccessKeys:
-    """All of them, with what was used today."""
-    return key_answers.AccessKeys([await with_use(access, record, fresh=False) for record in access.keys.all()])
+async def listed_keys(access: Access, *, fresh: bool = False) -> key_answers.AccessKeys:
+    """All of them, with what was used today; ``fresh``: what owners have is counted now."""
+    return key_answers.AccessKeys([await with_use(access, record, fresh=fresh) for record in access.keys.all()])
 
 
 async def show_key(request: web.Request, asked: parameters.OfKey) -> key_answers.AccessKey:
@@ -121,15 +121,16 @@ def _row(entry: AuditEntry) -> key_answers.AuditRow:
 
 async def with_use(access: Access, record: KeyRecord, *, fresh: bool = True) -> key_answers.AccessKey:
     """A key with what was used; ``fresh``: what its owner has is counted now, which reads all of it."""
-    use = await access.meter.use(record.id)
+    use, holdings = await access.meter.use(record.id), access.meter.holdings
+    held = await holdings.bytes(record.owner, fresh=fresh)
     told = key_answers.KeyUse(
         turns_in_minute=use.turns_in_minute,
         turns=use.turns,
         tokens=use.tokens,
         dollars=use.dollars,
         unpriced=use.unpriced,
-        sessions=await access.meter.holdings.sessions(record.owner, fresh=fresh),
-        bytes=await access.meter.holdings.bytes(record.owner, fresh=fresh),
+        sessions=await holdings.sessions(record.owner, fresh=fresh),
+        bytes=held if holdings.is_weighed(record.owner) else None,
     )
     return key_answers.AccessKey(**_about(record, told))
 

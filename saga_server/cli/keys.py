@@ -38,7 +38,7 @@ def keys(context: click.Context, file: Path | None, data: Path | None, plain: bo
     async def look(access: Access) -> Any:
         from saga_server.admin import listed_keys
 
-        return await listed_keys(access)
+        return await listed_keys(access, fresh=True)
 
     found = _asked(file, data, look, Asking("GET", "/api/keys"))
     if plain:
@@ -229,11 +229,16 @@ def _tell(each: dict[str, Any]) -> None:
         ("sessions", use["sessions"], quotas["sessions"], "{:,}"),
         ("bytes", use["bytes"], quotas["bytes"], "{:,}"),
     )
-    parts = [
-        f"{name} {form.format(used)}" + (f" of {form.format(most)}" if most else "") for name, used, most, form in shown
-    ]
+    parts = []
+    for name, used, most, form in shown:
+        of = f" of {form.format(most)}" if most else ""
+        parts.append(f"{name} {_amount(used, form)}{of}")
     say(f"    {', '.join(parts)}; turns today {use['turns']:,}")
 
 
 def _when(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _amount(used: float | None, form: str) -> str:
+    return "?" if used is None else form.format(used)

@@ -32,6 +32,7 @@ from saga_core.play import PendingTurn
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart, Usage, UsagePart
 from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer, nothing_said
 from saga_server.http.call import Call
+from saga_server.http.discretion import discreet
 from saga_server.http.errors import describe
 from saga_server.http.prompt_log import log_prompt, log_replies
 from saga_server.http.shapes import Shape
@@ -251,7 +252,8 @@ class Exchange:
         except Exception as error:  # noqa: BLE001 - told by ``head``, or in the stream; logged when it is unexpected
             self._failure = error
             if self._head is not None:
-                self.send(self._shape.failure(describe(error).body()))
+                told = discreet(error) if self.discreet and isinstance(error, SagaError) else error
+                self.send(self._shape.failure(describe(told).body()))
         finally:
             self.ended = True
             if self._timer is not None:
@@ -342,7 +344,7 @@ class Exchange:
 
     def _not_heeded(self, error: SagaError) -> None:
         self.saga.counters.add("markers.unheeded")
-        self.notices.append(f"a marker is not heeded: {error}")
+        self.notices.append(f"a marker is not heeded: {discreet(error) if self.discreet else error}")
 
     async def _read(self, begun: PendingTurn, answer: Answer) -> None:
         for number, route in enumerate(self.call.routes, 1):

@@ -71,8 +71,10 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
             return await handler(request)
         except OwnedElsewhere as error:
             if PASSED in request.headers:
-                told = {NOT_MINE: leases.server, "Retry-After": "1"}
-                return web.json_response({"error": {"message": str(error)}}, status=503, headers=told)
+                # Anybody may set that header: where other servers are is told to none who does.
+                message = "this session is played on another server; ask again in a moment"
+                told = {NOT_MINE: "1", "Retry-After": "1"}
+                return web.json_response({"error": {"message": message}}, status=503, headers=told)
             answer = await _ask(request, saga, error, unreachable) if error.address else None
             if answer is not None:
                 return answer

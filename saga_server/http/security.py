@@ -12,8 +12,10 @@ from attrs import evolve
 
 from saga_core.access import Keyring
 from saga_core.config import ServerConfig
+from saga_core.errors import SagaError
 from saga_server.http.app_keys import CURRENT, SAGA
 from saga_server.http.bodies import BODY, packing, receive, unpacked
+from saga_server.http.discretion import discreet
 from saga_server.http.doors.table import PLACE, Place, find
 from saga_server.http.errors import Handler, RequestError
 from saga_server.http.identity import Bearer, read_bearer
@@ -71,6 +73,10 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         # Handlers find the body read.
         request[BODY] = await unpacked(request, received)
         return await handler(request)
+    except SagaError as error:
+        if bearer.role == "admin" or (told := discreet(error)) is error:
+            raise
+        raise told from error
     finally:
         leave(request)
 
