@@ -98,6 +98,15 @@ class GaveWay(SagaError):
     """A narration needed the upstream before the model said anything: ask again when that is over."""
 
 
+class QuotaExceeded(SagaError):
+    """A key used up what it may use. ``quota`` names the limit; ``free_in``: seconds until some of it is free again."""
+
+    def __init__(self, message: str, *, quota: str, free_in: float) -> None:
+        self.quota = quota
+        self.free_in = free_in
+        super().__init__(message)
+
+
 class OwnedElsewhere(SagaError):
     """Another server, which is alive, writes this session: ask ``address``."""
 

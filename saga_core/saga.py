@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
+from saga_core.access import Access
 from saga_core.assembly import Given, Parts, assemble
 from saga_core.background import DrainReport
 from saga_core.catalog import Memory, Sessions, Timelines
@@ -107,6 +108,11 @@ class Saga:
     def maintenance(self) -> Maintenance:
         """Verifies, repairs, rebuilds, exports, imports and forgets."""
         return self._parts.maintenance
+
+    @property
+    def access(self) -> Access:
+        """Who may use a server: the keys that were made while it ran, their use, and who did what."""
+        return self._parts.access
 
     @property
     def background(self) -> Background:
@@ -232,6 +238,7 @@ class Saga:
         self._closed = True
         timeout = self.config.server.drain_timeout if drain is None else drain
         report = await self._parts.supervisor.aclose(timeout)
+        await self._parts.access.aclose()
         await self._parts.reader.aclose()
         await self._parts.live.aclose()
         await self._parts.stores.aclose()

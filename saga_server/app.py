@@ -29,6 +29,7 @@ from saga_server.http import (
     ConnectionLog,
     Exchanges,
     LargeRequests,
+    audited,
     door_routes,
     errors_as_json,
     guarded,
@@ -51,7 +52,7 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
     saga.counters.listeners.append(metrics.hear)
     server = current.config.server
     app = web.Application(
-        middlewares=[heard, errors_as_json, guarded, passed_on], client_max_size=server.max_body_mb << 20
+        middlewares=[heard, audited, errors_as_json, guarded, passed_on], client_max_size=server.max_body_mb << 20
     )
     app[SAGA] = saga
     app[LIMIT] = server.max_body_mb << 20

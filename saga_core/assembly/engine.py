@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import AsyncExitStack, suppress
 
+from saga_core.assembly.build_access import build_access
 from saga_core.assembly.build_jobs import build_extraction, build_learning, build_reader, build_reviews
 from saga_core.assembly.build_play import build_play, build_prompting
 from saga_core.assembly.curators import open_curators
@@ -50,10 +51,14 @@ async def assemble(config: Config, given: Given) -> Parts:
         journal, whole = await _open_journal(config, stores, counters, given)
         base = Foundations(Settings(config), given, stores, journal, counters)
         parts = await _build(base, leases)
+        stack.push_async_callback(parts.access.aclose)
+        if whole:
+            await _read_keys(parts, given)
         stack.push_async_callback(parts.supervisor.aclose, 0.0)
         if given.resume and whole:
             if leases is not None:
                 await leases.start()
+            await parts.access.start()
             try:
                 await make_private_once(stores, config)
                 await _take_up(parts)
@@ -64,6 +69,16 @@ async def assemble(config: Config, given: Given) -> Parts:
         stack.pop_all()
         return parts
     raise AssertionError("unreachable")  # the exit stack swallows nothing; for the type checker
+
+
+async def _read_keys(parts: Parts, given: Given) -> None:
+    """The keys by which the server may be used, before anybody asks."""
+    try:
+        await parts.access.keys.look()
+    except StoreError as error:
+        if not given.tolerant:
+            raise
+        parts.counters.degrade("access", f"the keys cannot be read: {error}")
 
 
 async def _open_journal(config: Config, stores: Stores, counters: Counters, given: Given) -> tuple[Journal, bool]:
@@ -135,6 +150,7 @@ async def _build(base: Foundations, leases: Leases | None) -> Parts:
         clock=clock,
         ids=base.ids,
         leases=leases,
+        access=build_access(base, shared=leases is not None),
         play=play,
         sessions=sessions,
         timelines=Timelines(

@@ -6,6 +6,7 @@ import logging
 
 from attrs import frozen
 
+from saga_core.access import Access
 from saga_core.background import Supervisor
 from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Settings
@@ -64,6 +65,7 @@ class Parts:
     ids: IdSource
     leases: Leases | None
     """Which sessions this server writes, where several share the journal."""
+    access: Access
     play: Play
     sessions: Sessions
     timelines: Timelines

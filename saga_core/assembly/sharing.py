@@ -23,11 +23,16 @@ from saga_core.views import scope_of
 _BOTH = frozenset({Capability.RESIDENT, Capability.SHARED})
 
 
+def server_name(config: Config) -> str:
+    """What tells this server from others that share the journal: the same after a restart."""
+    return config.server.name or f"{socket.gethostname()}:{config.server.port or os.getpid()}"
+
+
 def share(config: Config, given: Given, stores: Stores, counters: Counters) -> Leases | None:
     """The leases of this server, and the journal's store behind them; None where nobody else can open the journal."""
     if Capability.SHARED not in stores.state.info.capabilities:
         return None
-    name = config.server.name or f"{socket.gethostname()}:{config.server.port or os.getpid()}"
+    name = server_name(config)
     leases = Leases(
         kv=stores.state,
         # A command beside a server of the same configuration must not pass for its next process.

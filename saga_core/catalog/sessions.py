@@ -77,9 +77,12 @@ class Sessions:
         chosen = await self.worlds.chosen(world, "", self.settings.config.session.default_world)
         return (await self.directory.begin(chosen, owner=owner, label=label)).session
 
-    async def get(self, session_id: str) -> Session:
-        """A session by id, or by label where no owner has another of that label. ``NotFound``."""
-        return await self.directory.find(session_id)
+    async def get(self, session_id: str, owner: str | None = None) -> Session:
+        """A session by id, or by label where no owner has another of that label; with ``owner`` only hers.
+
+        Raises ``NotFound``.
+        """
+        return await self.directory.find(session_id, owner)
 
     async def __call__(self, *args: Any, **chosen: Any) -> Sequence[Any]:
         """The old name of ``list``."""
@@ -103,6 +106,10 @@ class Sessions:
             except StoreCorrupt as error:
                 self.journal.leave_out(session.id, error)
         return summaries
+
+    async def ids_of(self, owner: str) -> frozenset[str]:
+        """The ids of an owner's sessions."""
+        return frozenset(session.id for session in await self.journal.sessions() if session.owner == owner)
 
     async def summary(self, session_id: str) -> SessionSummary:
         """One session, by id or label. ``NotFound``."""

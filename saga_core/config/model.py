@@ -75,6 +75,10 @@ class ServerConfig:
     """Where these servers reach each other. None: host and port."""
     lease_seconds: float = field(default=10.0, validator=Number())
     """Seconds without a sign of life after which the sessions of a server are free for the others."""
+    audit_days: float = field(default=90.0, validator=Number(zero=True))
+    """Days for which it is kept who read and changed what, where keys are wanted; 0: not at all."""
+    audit_entries: int = field(default=100_000, validator=Whole(1))
+    """The most entries of that."""
     drain_timeout: float = field(default=20.0, validator=Number(zero=True))
     """Seconds that shutting down waits for background work; the rest is done at the next start."""
 

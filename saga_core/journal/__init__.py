@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.journal import keys as keys
-from saga_core.journal.belonging import TOLD, session_of
+from saga_core.journal.belonging import OF_A_SESSION, TOLD, session_of
 from saga_core.journal.journal import Journal
 from saga_core.journal.keys import PROBE_KEY
 from saga_core.journal.ledger import Ledger
@@ -13,6 +13,7 @@ from saga_core.journal.unfinished import AT_ONCE, note_of, write_turns
 
 __all__ = [
     "AT_ONCE",
+    "OF_A_SESSION",
     "PROBE_KEY",
     "TOLD",
     "Entry",

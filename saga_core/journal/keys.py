@@ -183,3 +183,26 @@ PENDING_FORGET: Key = ("leaving",)
 def pending_forget(curator: str, session_id: str) -> Key:
     """A session that a curator is still to forget."""
     return (*PENDING_FORGET, curator, session_id)
+
+
+ACCESS_VERSION: Key = ("access", "version")
+"""Changes whenever a key of the server does."""
+ACCESS_KEYS: Key = ("access", "key")
+"""What begins the keys of ``access_key``."""
+AUDIT: Key = ("access", "audit")
+"""What begins the keys of ``audit``."""
+
+
+def access_key(key_id: str) -> Key:
+    """A key by which somebody may use the server, as a hash."""
+    return (*ACCESS_KEYS, key_id)
+
+
+def access_use(key_id: str, server: str) -> Key:
+    """What was used with a key today, as one server counted it."""
+    return ("access", "use", key_id, server)
+
+
+def audit(number: str, server: str) -> Key:
+    """Who read or changed what. ``number`` orders entries, the latest first."""
+    return (*AUDIT, number, server)

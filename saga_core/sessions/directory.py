@@ -33,9 +33,16 @@ class SessionDirectory:
     clock: Clock
     counters: Counters
     render: Render
+    may_begin: Callable[[str], Awaitable[None]] | None = None
+    """Asked before an owner begins a session. Raises ``QuotaExceeded``."""
 
     async def begin(self, world: World, *, owner: str = "", label: str = "", greeting: str = "") -> LiveSession:
-        """Begin a session: its root and its world are recorded when this returns. ``Conflict`` for a taken label."""
+        """Begin a session: its root and its world are recorded when this returns.
+
+        Raises ``Conflict`` for a taken label, and ``QuotaExceeded`` where the owner's key allows no more sessions.
+        """
+        if self.may_begin is not None:
+            await self.may_begin(owner)
         session_id, now = self.ids.new("s"), self.clock.now()
         root = make_root(session_id, self.ids.new("t"), now, greeting)
         session = Session(session_id, root.id, owner, label, world.name, world.digest, now, root.id)
@@ -82,8 +89,13 @@ class SessionDirectory:
             raise NotFound(f"there is no session {name!r}")
         return found
 
-    async def find(self, session_id: str) -> Session:
-        """A session by id, or by label where no owner has another of that label. ``NotFound``."""
+    async def find(self, session_id: str, owner: str | None = None) -> Session:
+        """A session by id, or by label where no owner has another of that label. ``NotFound``.
+
+        With ``owner`` only hers: any other is told to be absent, in the same words.
+        """
+        if owner is not None:
+            return await self._hers(session_id, owner)
         try:
             return await self.journal.session(session_id)
         except NotFound:
@@ -91,6 +103,13 @@ class SessionDirectory:
             if len(named) != 1:
                 raise
             return named[0]
+
+    async def _hers(self, name: str, owner: str) -> Session:
+        known = await self.journal.labelled(owner, name)
+        found = await self.journal.session(known if known is not None else name)
+        if found.owner != owner:
+            raise NotFound(f"there is no session {name!r}")
+        return found
 
     async def load(self, session_id: str) -> LiveSession:
         """A session in memory, by id or label, once nobody changes it as a whole. ``NotFound``."""

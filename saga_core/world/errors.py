@@ -46,6 +46,8 @@ class UnknownWorld(BadInput):
         self.known: tuple[str, ...] = tuple(known)
         listed = ", ".join(self.known) or "none (add a folder with WORLD.md, CHARACTERS.md, LOREBOOK.md)"
         text = f'there is no world "{name}"; choose one of: {listed}'
+        self.in_short = text
+        """Without what is wrong with others: that quotes their files."""
         for error in broken:
             text += f"\nnot readable: {error.problems[0]}"
         super().__init__(text)

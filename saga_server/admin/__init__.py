@@ -10,6 +10,15 @@ if TYPE_CHECKING:
     from saga_server.admin.backups import back_up, restore, state_file
     from saga_server.admin.events import EVENTS, Events, close_events
     from saga_server.admin.importing import imported, usual_owner
+    from saga_server.admin.key_handlers import (
+        changed_key,
+        created_key,
+        listed_entries,
+        listed_keys,
+        revoked_key,
+        rotated_key,
+        with_use,
+    )
     from saga_server.admin.maintenance import exported, exported_world, forgotten
     from saga_server.admin.mounting import admin_routes, prepare, unfinished
     from saga_server.admin.reply import to_plain
@@ -21,19 +30,26 @@ __all__ = [
     "Events",
     "admin_routes",
     "back_up",
+    "changed_key",
     "close_events",
     "comparison",
+    "created_key",
     "exported",
     "exported_world",
     "forgotten",
     "imported",
+    "listed_entries",
+    "listed_keys",
     "listed_sessions",
     "prepare",
     "restore",
+    "revoked_key",
+    "rotated_key",
     "state_file",
     "to_plain",
     "unfinished",
     "usual_owner",
+    "with_use",
 ]
 
 # Imported when they are first asked for: commands and starts take what they need.
@@ -50,6 +66,13 @@ __getattr__ = lazy_face(
         "forgotten": "saga_server.admin.maintenance:forgotten",
         "imported": "saga_server.admin.importing:imported",
         "usual_owner": "saga_server.admin.importing:usual_owner",
+        "created_key": "saga_server.admin.key_handlers:created_key",
+        "changed_key": "saga_server.admin.key_handlers:changed_key",
+        "rotated_key": "saga_server.admin.key_handlers:rotated_key",
+        "revoked_key": "saga_server.admin.key_handlers:revoked_key",
+        "listed_keys": "saga_server.admin.key_handlers:listed_keys",
+        "listed_entries": "saga_server.admin.key_handlers:listed_entries",
+        "with_use": "saga_server.admin.key_handlers:with_use",
         "to_plain": "saga_server.admin.reply:to_plain",
         "admin_routes": "saga_server.admin.mounting:admin_routes",
         "prepare": "saga_server.admin.mounting:prepare",

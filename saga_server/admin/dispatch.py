@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import suppress
 from typing import Any
 from weakref import WeakValueDictionary
 
 from aiohttp import web
-from attrs import define, field
+from attrs import define, evolve, field
 
+from saga_core.errors import SagaError
 from saga_server.admin.endpoint import Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.read_params import ParamsReader
 from saga_server.admin.reply import as_json, tag_of, tagged
-from saga_server.http import Handler, RequestError
+from saga_server.http import BEARER, DEED, SAGA, WANTED, Deed, Handler, RequestError, known_id
 
 
 def dispatcher() -> Handler:
@@ -44,7 +46,17 @@ class _Dispatcher:
         if match.http_exception is not None:
             raise match.http_exception
         endpoint, reader = self.rows[match.route]
-        asked = await reader.read(request, match)
+        if not endpoint.open:
+            request[DEED] = Deed(endpoint.request)
+        if endpoint.reach == "admin" and request[BEARER].role != "admin":
+            raise RequestError(
+                f"{endpoint.request} wants a key that may administer; this one sees its own sessions alone",
+                status=403,
+                kind="permission_error",
+            )
+        asked = await _scoped(request, endpoint, await reader.read(request, match))
+        if endpoint.costs:
+            await request.app[SAGA].access.admit(request[BEARER].key_id)
         condition = request.headers.get("If-Match")
         if condition is None or endpoint.method == "GET":
             return await _answer(request, endpoint, asked)
@@ -59,12 +71,33 @@ class _Dispatcher:
         self, request: web.Request, source: Endpoint[Any, Any], match: web.UrlMappingMatchInfo, condition: str
     ) -> None:
         asked = source.params(*(match[name] for name in re.findall(r"\{(\w+)\}", source.path)))
+        deed = request[DEED]
+        asked = await _scoped(request, source, asked)
+        request[DEED] = deed
         answer = as_json(await source.handler(request, asked))
         tag = tag_of(answer.body if isinstance(answer.body, bytes) else b"")
         if condition.strip() != "*" and tag not in (each.strip() for each in condition.split(",")):
             where = source.path.format_map(match)
             message = f"If-Match: {where} has changed since it was read; read it again, and edit what it says now"
             raise RequestError(message, param="If-Match", status=412, kind="precondition_error")
+
+
+async def _scoped(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any) -> Any:
+    """The parameters, with the session that they name by its id. Raises ``NotFound`` for what is not the player's."""
+    named = getattr(asked, "session", None)
+    owner = request[BEARER].scope
+    if named is None or endpoint.open:
+        return asked
+    sessions = request.app[SAGA].sessions
+    found = known_id(named)
+    if owner is not None:
+        found = (await sessions.get(named, owner)).id
+        asked = evolve(asked, session=found)
+    elif not found and request[WANTED]:
+        with suppress(SagaError):  # whoever answers says so
+            found = (await sessions.get(named)).id
+    request[DEED] = Deed(endpoint.request, found, known_id(getattr(asked, "turn", None)))
+    return asked
 
 
 async def _answer(request: web.Request, endpoint: Endpoint[Any, Any], asked: Any) -> web.StreamResponse:

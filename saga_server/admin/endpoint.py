@@ -22,6 +22,10 @@ LEFT_OUT_WHEN_NONE: Final = {"left out when none": True}
 """The metadata of an answer's field that is only there when it is known."""
 
 Method = Literal["GET", "POST", "DELETE"]
+Reach = Literal["open", "shared", "own", "admin"]
+"""Whose an answer is. ``open``: whoever asks, without a key. ``shared``: the same for every key that may look inside,
+and nothing of a story. ``own``: a player's own sessions alone, and all of them for an administrator. ``admin``: an
+administrator's."""
 Place = Literal["path", "query", "body", "fields", "upload"]
 
 _MOST: Final = 2**31
@@ -66,18 +70,26 @@ class Endpoint(Generic[P, A]):
     """An attrs class; ``web.StreamResponse`` for what is no JSON object."""
     summary: str
     tags: tuple[str, ...] = field(kw_only=True)
+    reach: Reach = field(kw_only=True)
+    """Of ``own``: a session among the parameters is found among hers, and a handler that takes none keeps to
+    ``scope_of`` the request."""
+    costs: bool = field(default=False, kw_only=True)
+    """Whether a model is asked for it: it counts as a turn of the key."""
     status: int = field(default=200, kw_only=True)
     status_of: Callable[[A], int] | None = field(default=None, kw_only=True)
     """The status of an answer, where it is not always the same."""
     other_status: tuple[int, str] = field(default=(0, ""), kw_only=True)
     """The status that it may be besides, and when."""
     media: str = field(default=JSON, kw_only=True)
-    open: bool = field(default=False, kw_only=True)
-    """Answered without a key."""
     any_query: bool = field(default=False, kw_only=True)
     """Probes may send parameters that nobody knows."""
     if_match: str | None = field(default=None, kw_only=True)
     """Of what changes something: the path whose answer's ``ETag`` an ``If-Match`` is compared with."""
+
+    @property
+    def open(self) -> bool:
+        """Answered without a key."""
+        return self.reach == "open"
 
     @property
     def request(self) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from aiohttp import web
@@ -18,6 +18,8 @@ from saga_server.http import RequestError
 KEPT = 256
 """Events that wait for one listener at most; of more, the oldest are dropped, and it is told how many."""
 LISTENERS = 32
+OF_ONE = 8
+"""Listeners of one player: the others have room too."""
 PULSE_SECONDS = 15.0
 """After so long without an event comes a sign of life, so that one who went away is noticed."""
 
@@ -28,19 +30,31 @@ class Listening:
 
     session: str | None = None
     """Only what concerns this session, and what concerns none."""
+    player: str = ""
+    """Whose it is; empty for an administrator's."""
+    sees: Callable[[str], Awaitable[bool]] | None = None
+    """Whether the listener sees a session. Given for one who sees some alone, and nothing that concerns no session."""
+    is_hidden: Callable[[str], bool] = lambda _: False
+    """Whether it is known at once that the listener does not see a session: then it takes no place among the others."""
+    may_listen: Callable[[], bool] = lambda: True
+    """Whether the key is still taken."""
     dropped: int = 0
     over: bool = field(default=False, init=False)
-    _waiting: deque[bytes] = field(factory=lambda: deque[bytes](), init=False)
+    _waiting: deque[tuple[str, bytes]] = field(factory=lambda: deque[tuple[str, bytes]](), init=False)
+    """Sessions, and what there is to tell of them."""
     _news: asyncio.Event = field(factory=asyncio.Event, init=False)
 
     def take(self, event: str, about: Mapping[str, Any]) -> None:
         """Queue an event, if it is of interest."""
         if self.session is not None and about.get("session") not in (None, self.session):
             return
+        session = about.get("session") or ""
+        if self.sees is not None and (not session or self.is_hidden(session)):
+            return
         if len(self._waiting) >= KEPT:
             self._waiting.popleft()
             self.dropped += 1
-        self._waiting.append(_render(event, about))
+        self._waiting.append((session, _render(event, about)))
         self._news.set()
 
     def end(self) -> None:
@@ -57,8 +71,12 @@ class Listening:
                     await self._news.wait()
             except TimeoutError:
                 return b": still here\n\n"
-        found = b"".join(self._waiting)
+        waiting = list(self._waiting)
         self._waiting.clear()
+        if self.sees is not None:
+            seen = {session for session in {session for session, _ in waiting} if await self.sees(session)}
+            waiting = [each for each in waiting if each[0] in seen]
+        found = b"".join(text for _, text in waiting)
         if self.dropped:
             found = _render("dropped", {"events": self.dropped}) + found
             self.dropped = 0
@@ -91,13 +109,18 @@ class Events:
         """Answer with events until the client goes away or the server stops."""
         if len(self._all) >= LISTENERS:
             raise RequestError(f"{LISTENERS} listeners are there already", status=503, kind="unavailable_error")
+        if listening.player and sum(each.player == listening.player for each in self._all) >= OF_ONE:
+            raise RequestError(f"{OF_ONE} listeners of this key are there already", status=429, kind="rate_limit_error")
         response = web.StreamResponse(headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
         response.content_type, response.charset = "text/event-stream", "utf-8"
         self._all.append(listening)
         try:
             await response.prepare(request)
             await response.write(b": listening\n\n")
-            while found := await listening.next():
+            while True:
+                found = await listening.next()
+                if not listening.may_listen() or (listening.over and not found):
+                    break
                 await response.write(found)
             await response.write_eof()
         except ConnectionError:

@@ -15,7 +15,7 @@ from saga_core.world import UnknownWorld
 from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
-from saga_server.http import SAGA
+from saga_server.http import BEARER, SAGA
 
 if TYPE_CHECKING:
     from saga_core.maintenance import Gone
@@ -53,11 +53,17 @@ async def rebuild_views(request: web.Request, asked: parameters.OneSession) -> a
 async def show_jobs(request: web.Request, asked: parameters.MaybeOfSession) -> answers.Jobs:
     """The background work that is not done, and what keeps it."""
     jobs = await request.app[SAGA].background.jobs(asked.session)
+    owner = request[BEARER].scope
+    if owner is not None and asked.session is None:
+        hers = await request.app[SAGA].sessions.ids_of(owner)
+        jobs = [job for job in jobs if job.session in hers]
     return answers.Jobs([job.plain() for job in jobs], sum(job.stuck for job in jobs))
 
 
 async def retry_jobs(request: web.Request, asked: parameters.RetryJobs) -> answers.Retried:
     """Try jobs again, now."""
+    if asked.session is None and request[BEARER].scope is not None:
+        raise BadInput("session: missing; name one of your sessions")
     retrying = request.app[SAGA].background.retry(asked.session, asked.turn)
     return answers.Retried(await to_its_end(request, retrying))
 

@@ -13,7 +13,7 @@ from saga_core.world import WorldFiles, edited, listed, world_files
 from saga_server.admin import memory_answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
-from saga_server.http import CURRENT, SAGA
+from saga_server.http import BEARER, CURRENT, SAGA
 
 
 async def show_state(request: web.Request, asked: parameters.AtTurn) -> memory_answers.State:
@@ -50,17 +50,18 @@ async def show_untold(request: web.Request, asked: parameters.Untold) -> memory_
 
 async def show_pages(request: web.Request, asked: parameters.OfSession) -> memory_answers.Pages:
     """The four pages."""
-    return _pages(*await request.app[SAGA].views.pages(asked.session))
+    return _pages(request, *await request.app[SAGA].views.pages(asked.session))
 
 
 async def regenerate_pages(request: web.Request, asked: parameters.OfSession) -> memory_answers.Pages:
     """Render the pages anew."""
     views = request.app[SAGA].views
     await to_its_end(request, views.regenerate_pages(asked.session))
-    return _pages(*await views.pages(asked.session))
+    return _pages(request, *await views.pages(asked.session))
 
 
-def _pages(pages: Pages | None, folder: str | None) -> memory_answers.Pages:
+def _pages(request: web.Request, pages: Pages | None, folder: str | None) -> memory_answers.Pages:
+    folder = folder if request[BEARER].role == "admin" else None  # where the server keeps them is no player's business
     if pages is None:
         return memory_answers.Pages(False, None, folder, {})
     return memory_answers.Pages(True, pages.watermark, folder, dict(pages.files))

@@ -29,6 +29,7 @@ _IN_PATH = {
     "id": "A session's id, or its name where only one session has it",
     "name": "A timeline's name",
     "change": "A change's id",
+    "key": "A key's id",
     "entity": "An entity's id, as GET /api/sessions/{id}/entities lists it",
     "world": "The name of a world's folder",
     "turn": "A turn's id or number, or a timeline's name for its head",
@@ -78,7 +79,7 @@ def describe_api() -> dict[str, Any]:
                 "key": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "One of server.api_keys, where there are any",
+                    "description": "One of server.api_keys, or a key that was made by POST /api/keys",
                 }
             },
         },
@@ -103,6 +104,7 @@ def _operation(endpoint: Endpoint[Any, Any]) -> dict[str, Any]:
         "summary": endpoint.summary,
         "operationId": _name(endpoint),
         "tags": list(endpoint.tags),
+        "x-reach": endpoint.reach,
     }
     params = params_of(endpoint.params)
     parameters = [_in_path(each) for each in params if each.spec.place == "path"]

@@ -61,6 +61,8 @@ def _schema(hint: Any) -> dict[str, Any]:
         return {"type": _PLAIN[hint]}
     if origin in (Union, UnionType) and NoneType in parts and len(parts) == 2:
         inner = _schema(_known(hint))
+        if "type" not in inner:
+            return {"anyOf": [inner, {"type": "null"}]}
         return {**inner, "type": [inner["type"], "null"]}
     if origin is Mapping:
         values = _schema(parts[1])

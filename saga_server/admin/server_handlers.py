@@ -13,13 +13,13 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from saga_core import Saga
 from saga_core.background import DrainReport, Waiting
-from saga_core.errors import ConfigError, SagaError, StoreError, StoreUnavailable
+from saga_core.errors import ConfigError, NotFound, SagaError, StoreError, StoreUnavailable
 from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.events import EVENTS, Listening
 from saga_server.admin.mounting import STARTED, to_its_end
 from saga_server.counted import counted
-from saga_server.http import CURRENT, EXCHANGES, LOG_TAIL, METRICS, READINESS, RELOADING, SAGA, RequestError
+from saga_server.http import BEARER, CURRENT, EXCHANGES, LOG_TAIL, METRICS, READINESS, RELOADING, SAGA, RequestError
 from saga_server.process import running_watch
 
 _STATUS_SECONDS = 5.0
@@ -130,7 +130,26 @@ async def show_description(request: web.Request, asked: NoParams) -> answers.Ope
 
 async def show_events(request: web.Request, asked: parameters.MaybeOfSession) -> web.StreamResponse:
     """Turns recorded, extracted, projected, curated, and what is degraded."""
-    return await request.app[EVENTS].stream(request, Listening(asked.session))
+    saga, bearer = request.app[SAGA], request[BEARER]
+    owner = bearer.scope
+
+    def may_listen() -> bool:
+        return bearer.record is None or saga.access.keys.find(bearer.key) is not None
+
+    def is_hidden(session: str) -> bool:
+        live = saga.parts.live.peek(session)
+        return live is not None and live.session.owner != owner
+
+    async def sees(session: str) -> bool:
+        try:
+            return (await saga.sessions.get(session, owner)).id == session
+        except (NotFound, StoreError):
+            return False
+
+    listening = Listening(asked.session, may_listen=may_listen)
+    if owner is not None:
+        listening.sees, listening.is_hidden, listening.player = sees, is_hidden, owner
+    return await request.app[EVENTS].stream(request, listening)
 
 
 async def show_log(request: web.Request, asked: parameters.Log) -> answers.Log:

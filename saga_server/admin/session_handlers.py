@@ -21,12 +21,14 @@ from saga_server.http import BEARER, SAGA, read_name
 
 async def list_sessions(request: web.Request, asked: parameters.WhichSessions) -> answers.Sessions:
     """The sessions that somebody came back to, those that nobody did, or all."""
-    return await listed_sessions(request.app[SAGA], asked.fleeting)
+    return await listed_sessions(request.app[SAGA], asked.fleeting, request[BEARER].scope)
 
 
-async def listed_sessions(saga: Saga, fleeting: Literal["0", "1", "all"] = "all") -> answers.Sessions:
-    """The sessions that are not ``fleeting``, those that are, or all."""
-    found, costs = await saga.sessions.list(), await saga.sessions.costs()
+async def listed_sessions(
+    saga: Saga, fleeting: Literal["0", "1", "all"] = "all", owner: str | None = None
+) -> answers.Sessions:
+    """The sessions that are not ``fleeting``, those that are, or all; with ``owner`` only hers."""
+    found, costs = await saga.sessions.list(owner=owner), await saga.sessions.costs()
     listed = [each for each in found if fleeting in ("all", str(int(each.fleeting)))]
     return answers.Sessions(
         [_summary(each, costs.get(each.session.id)) for each in listed], sum(each.fleeting for each in found)

@@ -20,6 +20,7 @@ from saga_server.process import few_arenas, put_off
 from saga_server.terminal import let_everything_be_said, say
 
 _FURTHER = {
+    "audit": "saga_server.cli.keys:audit",
     "backfill": "saga_server.cli.backfill:backfill",
     "backup": "saga_server.cli.backup:backup",
     "bench": "saga_server.bench.command:bench",
@@ -31,6 +32,7 @@ _FURTHER = {
     "forget": "saga_server.cli.transfer:forget",
     "import": "saga_server.cli.importing:import_command",
     "jobs": "saga_server.cli.verify:jobs",
+    "keys": "saga_server.cli.keys:keys",
     "move": "saga_server.cli.move:move",
     "memories": "saga_server.cli.memories:memories",
     "rebuild": "saga_server.cli.rebuild:rebuild",

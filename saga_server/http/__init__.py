@@ -8,6 +8,7 @@ from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
     from saga_server.http.app_keys import CURRENT, EXCHANGES, LOG_TAIL, METRICS, READINESS, RELOADING, SAGA
+    from saga_server.http.auditing import DEED, Deed, audited, known_id
     from saga_server.http.bodies import BODY, LIMIT
     from saga_server.http.connections import LOG, SILENT, ConnectionLog, heard, listen, tell_request_id
     from saga_server.http.doors.routes import door_routes
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
     from saga_server.http.openai_schema import read_json
     from saga_server.http.passing import passed_on, prepare_passing
     from saga_server.http.request_names import read_name
-    from saga_server.http.security import BEARER, guarded, share_with_origin
+    from saga_server.http.security import BEARER, WANTED, guarded, share_with_origin
     from saga_server.http.startup_responder import StartupResponder
 
 __all__ = [
     "BEARER",
     "BODY",
     "CURRENT",
+    "DEED",
     "EXCHANGES",
     "LARGE_REQUESTS",
     "LIMIT",
@@ -36,17 +38,21 @@ __all__ = [
     "RELOADING",
     "SAGA",
     "SILENT",
+    "WANTED",
     "Bearer",
     "ConnectionLog",
+    "Deed",
     "Exchanges",
     "Handler",
     "LargeRequests",
     "RequestError",
     "StartupResponder",
+    "audited",
     "door_routes",
     "errors_as_json",
     "guarded",
     "heard",
+    "known_id",
     "listen",
     "only_header_text",
     "passed_on",
@@ -67,6 +73,10 @@ __getattr__ = lazy_face(
         "READINESS": "saga_server.http.app_keys:READINESS",
         "RELOADING": "saga_server.http.app_keys:RELOADING",
         "SAGA": "saga_server.http.app_keys:SAGA",
+        "DEED": "saga_server.http.auditing:DEED",
+        "Deed": "saga_server.http.auditing:Deed",
+        "audited": "saga_server.http.auditing:audited",
+        "known_id": "saga_server.http.auditing:known_id",
         "BODY": "saga_server.http.bodies:BODY",
         "LIMIT": "saga_server.http.bodies:LIMIT",
         "only_header_text": "saga_server.http.header_text:only_header_text",
@@ -89,6 +99,7 @@ __getattr__ = lazy_face(
         "read_name": "saga_server.http.request_names:read_name",
         "Bearer": "saga_server.http.identity:Bearer",
         "BEARER": "saga_server.http.security:BEARER",
+        "WANTED": "saga_server.http.security:WANTED",
         "guarded": "saga_server.http.security:guarded",
         "share_with_origin": "saga_server.http.security:share_with_origin",
         "StartupResponder": "saga_server.http.startup_responder:StartupResponder",

@@ -38,6 +38,8 @@ class Call:
     """What of the request is not heeded, in words."""
     discreet: bool = False
     """Whether whoever asks may chat and no more: what concerns other chats is not for them."""
+    key_id: str = ""
+    """The key of whoever asks, where it has quotas."""
     aside: bool = False
     """Whether a program asks, for an answer of a form of its own: that is no turn of the story."""
     speaker: str = ""

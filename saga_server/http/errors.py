@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,6 +21,7 @@ from saga_core.errors import (
     NotFound,
     NotSupported,
     OwnedElsewhere,
+    QuotaExceeded,
     SagaError,
     StoreError,
     StoreLocked,
@@ -87,6 +89,9 @@ def describe(error: Exception) -> Failure:
     if isinstance(error, UpstreamError):
         wait = {} if error.retry_after is None else {"Retry-After": str(max(1, round(error.retry_after)))}
         return Failure(error.status, str(error), error.kind, code="upstream", headers=wait)
+    if isinstance(error, QuotaExceeded):
+        wait = {"Retry-After": str(max(1, math.ceil(error.free_in)))}
+        return Failure(429, str(error), "rate_limit_error", code=f"quota_{error.quota}", headers=wait)
     if isinstance(error, SagaError):
         status, kind = next(answer for cls, answer in _ANSWERS if isinstance(error, cls))
         found = _PARAM.match(str(error)) if status == 400 else None

@@ -18,14 +18,25 @@ from typing import Any, cast
 from attrs import define, field, frozen
 
 from saga_core import Saga
-from saga_core.errors import BadInput, Conflict, LeaseLost, NotFound, SagaError, StoreError, UpstreamError
+from saga_core.errors import (
+    BadInput,
+    Conflict,
+    LeaseLost,
+    NotFound,
+    OwnedElsewhere,
+    SagaError,
+    StoreError,
+    UpstreamError,
+)
 from saga_core.play import PendingTurn
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart, Usage, UsagePart
 from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer, nothing_said
 from saga_server.http.call import Call
+from saga_server.http.discretion import discreet
 from saga_server.http.errors import describe
 from saga_server.http.prompt_log import log_prompt, log_replies
 from saga_server.http.shapes import Shape
+from saga_server.http.spending import spent_on
 from saga_server.http.text_ask import onward
 from saga_server.http.work_budget import Within
 from saga_server.process import ADJUSTABLE, Metrics
@@ -241,7 +252,8 @@ class Exchange:
         except Exception as error:  # noqa: BLE001 - told by ``head``, or in the stream; logged when it is unexpected
             self._failure = error
             if self._head is not None:
-                self.send(self._shape.failure(describe(error).body()))
+                told = discreet(error) if self.discreet and isinstance(error, SagaError) else error
+                self.send(self._shape.failure(describe(told).body()))
         finally:
             self.ended = True
             if self._timer is not None:
@@ -252,7 +264,7 @@ class Exchange:
     async def _play(self) -> str:
         call = self.call
         async with self.saga.background.narrating(call.route.provider.name):
-            begun = await Within(self._begin(), self.saga.config.server.max_cpu_seconds)
+            begun = await self._let_in()
             self._was_read = True
             self._wake()
             self.metrics.read(begun)
@@ -269,7 +281,7 @@ class Exchange:
                 await asyncio.wait({self._reading})
             finally:
                 self._reading.cancel()
-        self._bill(begun)
+        await self._bill(begun)
         log_replies(begun, self._route.model)
         failure = None if self._reading.cancelled() else self._reading.exception()
         if self._reading.cancelled() or (self._is_stopped() and (failure is not None or not call.stream)):
@@ -282,6 +294,17 @@ class Exchange:
             return "failed"
         await answer.finished()
         return "finished"
+
+    async def _let_in(self) -> PendingTurn:
+        """The turn, read, if the quotas of the key allow it."""
+        access = self.saga.access
+        taken = await access.admit(self.call.key_id, self.call.choices)
+        try:
+            begun: PendingTurn = await Within(self._begin(), self.saga.config.server.max_cpu_seconds)
+        except OwnedElsewhere:
+            access.give_back(taken)  # the server that plays it counts it
+            raise
+        return begun
 
     async def _begin(self) -> PendingTurn:
         """Read the turn. A marker that names nothing known is left out: it may be a card's, and the story goes on."""
@@ -321,7 +344,7 @@ class Exchange:
 
     def _not_heeded(self, error: SagaError) -> None:
         self.saga.counters.add("markers.unheeded")
-        self.notices.append(f"a marker is not heeded: {error}")
+        self.notices.append(f"a marker is not heeded: {discreet(error) if self.discreet else error}")
 
     async def _read(self, begun: PendingTurn, answer: Answer) -> None:
         for number, route in enumerate(self.call.routes, 1):
@@ -331,7 +354,7 @@ class Exchange:
             except UpstreamError as error:
                 if answer.begun_saying or number == len(self.call.routes) or error.status in _OURS_TO_MEND:
                     raise
-                self._bill(begun)
+                await self._bill(begun)
                 begun.failing()
                 self.usage = None
                 following = self.call.routes[number]
@@ -376,10 +399,14 @@ class Exchange:
         if part.why not in self.notices:
             self.notices.append(part.why)
 
-    def _bill(self, begun: PendingTurn) -> None:
+    async def _bill(self, begun: PendingTurn) -> None:
         if self.usage is not None:
             begun.billed(self.usage, model=self._route.model, provider=self._route.provider.dialect)
             self.metrics.used(self.usage)
+        if self.call.key_id:
+            spent = spent_on(begun, self.usage, self._route, self.saga.config, hung_up=self._is_stopped())
+            if spent is not None:
+                await self.saga.access.spent(self.call.key_id, spent.tokens, spent.dollars)
 
 
 def _slices(part: TextPart) -> Iterator[TextPart]:

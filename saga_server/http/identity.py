@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from attrs import field, frozen
 
-from saga_core.config import ServerConfig
+from saga_core.access import KeyRecord
 
 _NO_KEYS = frozenset({"", "undefined", "null", "none"})
 
@@ -20,13 +20,29 @@ class Bearer:
 
     key: str = field(default="", repr=False)
     session: str = ""
+    record: KeyRecord | None = None
+    """The key, where it was made while the server ran."""
+    role: str = "admin"
+    """What the key may do. Where no key is wanted, everybody may do everything."""
 
     @property
     def owner(self) -> str:
-        """A short fingerprint by which sessions belong to a key; empty without one."""
+        """A short fingerprint by which sessions belong to a key; empty without one. It outlasts a rotation."""
+        if self.record is not None:
+            return self.record.owner
         if not self.key:
             return ""
         return hashlib.blake2b(self.key.encode("utf-8", "replace"), digest_size=8, person=b"saga.owner").hexdigest()
+
+    @property
+    def key_id(self) -> str:
+        """The id of a key that was made while the server ran; empty for others."""
+        return self.record.id if self.record is not None else ""
+
+    @property
+    def scope(self) -> str | None:
+        """Whose sessions the bearer sees: one owner's, or all (None)."""
+        return None if self.role == "admin" else self.owner
 
     def among(self, keys: Iterable[str]) -> bool:
         """Whether the key is one of ``keys``. Takes the same time whichever it is."""
@@ -35,11 +51,6 @@ class Bearer:
         for key in keys:
             found |= hmac.compare_digest(mine, _digest(key))
         return found and bool(self.key)
-
-
-def chats_only(bearer: Bearer, server: ServerConfig) -> bool:
-    """Whether the bearer may chat and no more."""
-    return bearer.among(server.chat_keys) and not bearer.among(server.api_keys)
 
 
 def _digest(key: str) -> bytes:

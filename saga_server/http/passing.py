@@ -20,6 +20,7 @@ from saga_server.http.app_keys import SAGA
 from saga_server.http.bodies import BODY
 from saga_server.http.errors import Handler
 from saga_server.http.large_requests import leave
+from saga_server.http.security import BEARER
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
@@ -70,8 +71,10 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
             return await handler(request)
         except OwnedElsewhere as error:
             if PASSED in request.headers:
-                told = {NOT_MINE: leases.server, "Retry-After": "1"}
-                return web.json_response({"error": {"message": str(error)}}, status=503, headers=told)
+                # Anybody may set that header: where other servers are is told to none who does.
+                message = "this session is played on another server; ask again in a moment"
+                told = {NOT_MINE: "1", "Retry-After": "1"}
+                return web.json_response({"error": {"message": message}}, status=503, headers=told)
             answer = await _ask(request, saga, error, unreachable) if error.address else None
             if answer is not None:
                 return answer
@@ -84,11 +87,12 @@ async def _own_named(request: web.Request, saga: Saga) -> None:
     """A request that changes a session by its id goes to its server as a whole, before anything of it is done."""
     leases = saga.parts.leases
     parts = request.path.split("/")
+    bearer = request[BEARER]
     if leases is None or request.method in ("GET", "HEAD", "OPTIONS") or parts[1:3] != ["api", "sessions"]:
         return
     if len(parts) > 3 and parts[3]:
         with suppress(NotFound):  # whoever answers says so
-            await leases.own((await saga.sessions.directory.find(parts[3])).id)
+            await leases.own((await saga.sessions.get(parts[3], bearer.scope)).id)
 
 
 async def _ask(

@@ -8,10 +8,14 @@ import re
 from typing import Final
 
 from aiohttp import web
+from attrs import evolve
 
+from saga_core.access import Keyring
 from saga_core.config import ServerConfig
-from saga_server.http.app_keys import CURRENT
+from saga_core.errors import SagaError
+from saga_server.http.app_keys import CURRENT, SAGA
 from saga_server.http.bodies import BODY, packing, receive, unpacked
+from saga_server.http.discretion import discreet
 from saga_server.http.doors.table import PLACE, Place, find
 from saga_server.http.errors import Handler, RequestError
 from saga_server.http.identity import Bearer, read_bearer
@@ -19,6 +23,8 @@ from saga_server.http.large_requests import LARGE, LARGE_REQUESTS, SHARE, leave
 from saga_server.process import is_loopback
 
 BEARER: Final = web.RequestKey("bearer", Bearer)
+WANTED: Final = web.RequestKey("wanted", bool)
+"""Whether a key is wanted of whoever asks."""
 _ORIGIN: Final = web.RequestKey("origin", str)
 
 BODY_SECONDS = 60.0
@@ -50,18 +56,27 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
     _check_origin(request, server, admin)
     if request.method == "OPTIONS":
         return _preflight(request)
+    keyring = request.app[SAGA].access.keys
+    request[WANTED] = wanted = bool(server.api_keys) or keyring.any
     bearer = read_bearer(_one_authorization(request) or _as_bearer(_key_elsewhere(request, place)))
-    _check_key(bearer, server, request.path not in _OPEN and not page, admin)
+    if wanted and request.path not in _OPEN and not page:
+        bearer = _checked(bearer, server, keyring, admin)
+    elif wanted:
+        bearer = evolve(bearer, role="chat")  # nobody was asked who this is
     request[BEARER] = bearer
     received = await _receive(request)
     if place is not None and (len(received) >= LARGE or (received and packing(request))):
         # Where no key is wanted, anybody may call himself anything.
-        owner = bearer.owner if server.api_keys else ""
+        owner = bearer.owner if wanted else ""
         request[SHARE] = await request.app[LARGE_REQUESTS].enter(owner, len(received))
     try:
         # Handlers find the body read.
         request[BODY] = await unpacked(request, received)
         return await handler(request)
+    except SagaError as error:
+        if bearer.role == "admin" or (told := discreet(error)) is error:
+            raise
+        raise told from error
     finally:
         leave(request)
 
@@ -84,21 +99,31 @@ def _as_bearer(key: str | None) -> str | None:
     return f"Bearer {key}" if key else None
 
 
-def _check_key(bearer: Bearer, server: ServerConfig, wanted: bool, admin: bool) -> None:
-    """A key of ``server.api_keys`` may do everything, one of ``server.chat_keys`` may chat."""
-    if not server.api_keys or not wanted or bearer.among(server.api_keys):
-        return
-    if not bearer.among(server.chat_keys):
-        raise RequestError(
-            "this server wants one of its server.api_keys as bearer token",
-            status=401,
-            kind="authentication_error",
-            code="invalid_api_key",
-        )
-    if admin:
+def _checked(bearer: Bearer, server: ServerConfig, keyring: Keyring, admin: bool) -> Bearer:
+    """The bearer with what it may do. Raises ``RequestError`` for whoever shows no key, or one that may not do this.
+
+    A key of ``server.api_keys`` may do everything, one of ``server.chat_keys`` may chat. Others have a role. What a
+    player may do of the admin API, its table says.
+    """
+    if bearer.among(server.api_keys):
+        return evolve(bearer, role="admin")
+    if bearer.among(server.chat_keys):
+        known = evolve(bearer, role="chat")
+    else:
+        record = keyring.find(bearer.key) if bearer.key else None
+        if record is None:
+            raise RequestError(
+                "this server wants one of its keys as bearer token: of server.api_keys, or one that saga keys made",
+                status=401,
+                kind="authentication_error",
+                code="invalid_api_key",
+            )
+        known = evolve(bearer, record=record, role=record.role)
+    if admin and known.role == "chat":
         raise RequestError(
             "this key may chat; administration wants one of server.api_keys", status=403, kind="permission_error"
         )
+    return known
 
 
 async def _receive(request: web.Request) -> bytes:

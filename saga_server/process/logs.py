@@ -30,7 +30,7 @@ _SHORTEST = 6
 _OURS = ("saga", "saga_core", "saga_backends", "saga_server")
 _SECRET_NAME = re.compile(r"key|token|secret|password", re.IGNORECASE)
 _BEARER = re.compile(r"(?i)\b(bearer\s+)(?=\S*\d)[^\s\"',;]{8,}")
-_KEY = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}")
+_KEY = re.compile(r"\b(?:(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|saga_[A-Za-z0-9_-]{40,})")
 _QUOTED = re.compile(re.escape(QUOTES) + ".*")
 _IN_URL = re.compile(r"(\w{1,20}://[^/\s:@]*:)[^@\s/]+(?=@)")
 

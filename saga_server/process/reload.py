@@ -23,7 +23,7 @@ _log = logging.getLogger("saga.config")
 _AT_ONCE: Final = {
     "server": (
         "api_keys", "chat_keys", "origins", "max_messages", "max_text_mb", "max_cpu_seconds", "request_timeout",
-        "keep_alive", "drain_timeout",
+        "keep_alive", "drain_timeout", "audit_days", "audit_entries",
     ),
     "models": ("narration", "aliases", "fallback"),
     "session": ("default_world", "identify", "markers", "server_history", "history_turns", "history_hours"),

@@ -33,11 +33,11 @@ async def two(url: str, schema: str, upstream: Upstream, tmp_path: Path) -> Asyn
         yield found[0], found[1]
 
 
-def served(url: str, schema: str, upstream: Upstream, folder: Path, name: str) -> Any:
+def served(url: str, schema: str, upstream: Upstream, folder: Path, name: str, **server: Any) -> Any:
     place = {"options": {"schema": schema, "pool": 4}}
     return Client.of(
         {
-            "server": {"name": name, "lease_seconds": LEASE},
+            "server": {"name": name, "lease_seconds": LEASE, **server},
             "storage": {
                 "profile": "scale",
                 "url": url,

@@ -13,7 +13,6 @@ from saga_server.http.bodies import BODY
 from saga_server.http.call import Call
 from saga_server.http.doors.table import PLACE
 from saga_server.http.exchange import Exchange
-from saga_server.http.identity import chats_only
 from saga_server.http.large_requests import SHARE, leave
 from saga_server.http.openai_schema import read_json
 from saga_server.http.request_names import read_names
@@ -89,7 +88,8 @@ def call_of(
         notices=named.notices,
         aside=wants_a_form(ask.params),
         owner=bearer.owner,
-        discreet=chats_only(bearer, current.config.server),
+        discreet=bearer.role != "admin",
+        key_id=bearer.key_id,
         choices=choices,
         stream=ask.stream,
         wants_usage=wants_usage,

@@ -13,6 +13,7 @@ from saga_server.http.app_keys import CURRENT
 from saga_server.http.doors.asking import answer, call_of, read, read_value
 from saga_server.http.doors.ollama_ask import OllamaAsk, read_chat, read_generate
 from saga_server.http.doors.ollama_shape import OllamaShape, loaded
+from saga_server.http.doors.passing import count_unbilled
 from saga_server.http.doors.relaying import json_answer, relayed
 from saga_server.http.doors.table import PLACE
 from saga_server.http.doors.text import text_call
@@ -79,6 +80,7 @@ async def version(request: web.Request) -> web.Response:
 
 async def embed(request: web.Request) -> web.Response:
     """``POST /api/embed`` and ``/api/embeddings``. Raises ``NotSupported`` where the narrator's server has none."""
+    await count_unbilled(request)
     found = await _from_server(request)
     if found is None:
         raise NotSupported("the narrator's server makes no embeddings here; ask a server that does")

@@ -9,16 +9,29 @@ from aiohttp import web
 
 from saga_core.errors import NotSupported
 from saga_core.ports import PassesOn
-from saga_server.http.app_keys import CURRENT
+from saga_server.http.app_keys import CURRENT, SAGA
 from saga_server.http.bodies import BODY
 from saga_server.http.doors.asking import read_value
 from saga_server.http.doors.table import PLACE
+from saga_server.http.errors import RequestError
 from saga_server.http.large_requests import leave
 from saga_server.http.openai_schema import to_json, typed
 from saga_server.http.security import BEARER
 
 _NO_PAGE = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Content-Type-Options": "nosniff"}
 """Whatever a provider calls it: its scripts are none of this server's."""
+
+
+async def count_unbilled(request: web.Request) -> None:
+    """Count a turn of the key for what nobody bills. A key whose tokens or money are limited may not ask for it."""
+    record = request[BEARER].record
+    if record is not None and (record.quotas.tokens_a_day or record.quotas.dollars_a_day):
+        raise RequestError(
+            "this key has a limit of tokens or money, and what is passed on is not billed; it may chat",
+            status=403,
+            kind="permission_error",
+        )
+    await request.app[SAGA].access.admit(request[BEARER].key_id)
 
 
 async def pass_on(request: web.Request) -> web.Response:
@@ -41,6 +54,7 @@ async def pass_on(request: web.Request) -> web.Response:
     if route.model != model:
         renamed = {**asked, "model": route.model}
         body = (await asyncio.to_thread(to_json, renamed)).encode()
+    await count_unbilled(request)
     key = request[BEARER].key if route.provider.passthrough_key else None
     leave(request)  # read; the provider may take long
     found = await narrator.pass_on(path, body, request.headers.get("Content-Type", "application/json"), key or None)

@@ -17,6 +17,7 @@ from saga_server.http.doors.table import PLACE
 from saga_server.http.errors import RequestError
 from saga_server.http.large_requests import leave
 from saga_server.http.openai_schema import to_json
+from saga_server.http.security import BEARER
 
 _log = logging.getLogger("saga.server")
 
@@ -29,7 +30,16 @@ async def relay(request: web.Request) -> web.StreamResponse:
     """What frontends ask a server of local models besides: it is asked, or SAGA answers what it knows."""
     path, body = request[PLACE].path, await read_value(request, {})
     found = await relayed(request, path, body)
+    if request[BEARER].role != "admin":
+        found = _without_prompts(found)
     return await json_answer(await _own(request, path, body) if found is None else found)
+
+
+def _without_prompts(value: Any) -> Any:
+    """What a server says of itself, without the prompt that it was asked last: llama.cpp tells it with its settings."""
+    if isinstance(value, dict):
+        return {name: _without_prompts(part) for name, part in value.items() if name != "prompt"}
+    return [_without_prompts(part) for part in value] if isinstance(value, list) else value
 
 
 async def relayed(request: web.Request, path: str, body: Any) -> Any:

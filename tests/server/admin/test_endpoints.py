@@ -95,7 +95,7 @@ async def answer(request: web.Request, asked: Asked) -> Asked:
 
 
 async def read(**query: str) -> Asked:
-    reader = ParamsReader.of(Endpoint("GET", "/api/x", answer, Asked, Asked, "", tags=("x",)))
+    reader = ParamsReader.of(Endpoint("GET", "/api/x", answer, Asked, Asked, "", tags=("x",), reach="own"))
     found: Any = Query(query)
     return await reader.read(found, {})
 

@@ -1,4 +1,4 @@
-// The pages, in the order in which they are offered. A page is a file that exports `Page` and has its words beside it.
+// The pages, in the order in which they are offered; `admin`: to administrators. A page is a file that exports `Page` and has its words beside it.
 export const PAGES = [
   {
     id: "start",
@@ -54,6 +54,7 @@ export const PAGES = [
   },
   {
     id: "health",
+    admin: true,
     title: { en: "Health", ko: "상태", ja: "状態", zh: "运行状况" },
     load: () => import("./health.js"),
   },

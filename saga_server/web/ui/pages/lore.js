@@ -3,6 +3,7 @@ import { html, useEffect, useRef, useState } from "../lib/dom.js";
 import { path, read, useRead, write } from "../lib/api.js";
 import { language, useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
+import { useRole } from "../lib/role.js";
 import { brief, Text } from "../lib/text.js";
 import { Failed, Part, Read, TurnLink, useRun } from "../parts/common.js";
 import { Correct } from "../parts/correcting.js";
@@ -15,6 +16,7 @@ const MOST = 150; // Entries that are listed before one searches.
 
 export function Page({ session }) {
   const t = useWords(words);
+  const role = useRole();
   const lore = useRead(path`api/sessions/${session}/lore`);
   const [said, say] = useState("");
   useLive(session, lore.reload);
@@ -25,7 +27,7 @@ export function Page({ session }) {
   return html`<div role="status" aria-live="polite">${said && html`<p class="notice good">${said}</p>`}</div>
     <div class="split">
       <${Read} from=${lore}>${lore.data && html`<${Entries} session=${session} found=${lore.data} changed=${changed} />`}<//>
-      <div><${Try} session=${session} only="lorebook" /><${Worlds} own=${lore.data?.world} /></div>
+      <div><${Try} session=${session} only="lorebook" />${role === "admin" && html`<${Worlds} own=${lore.data?.world} />`}</div>
     </div>`;
 }
 

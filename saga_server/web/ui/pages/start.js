@@ -2,6 +2,7 @@
 import { html, useState } from "../lib/dom.js";
 import { BASE, key, send, useRead } from "../lib/api.js";
 import { useWords } from "../lib/i18n.js";
+import { useRole } from "../lib/role.js";
 import { Text } from "../lib/text.js";
 import { Copy, Failed, Part, Read, useRun } from "../parts/common.js";
 import { Sentence } from "../parts/sentence.js";
@@ -9,10 +10,13 @@ import words from "../words/start.js";
 
 export function Page() {
   const t = useWords(words);
-  const status = useRead("api/status");
-  return html`<${Read} from=${status}>
+  const role = useRole();
+  const status = useRead(role === "admin" ? "api/status" : null);
+  return html`${role === "player"
+      ? html`<${Addresses} /><${Test} />`
+      : html`<${Read} from=${status}>
       ${status.data && html`<${Provider} status=${status.data} /><${Addresses} /><${Test} />`}
-    <//>
+    <//>`}
     <p class="hint">${t("next")}</p>`;
 }
 

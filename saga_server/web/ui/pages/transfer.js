@@ -3,6 +3,7 @@ import { html, useState } from "../lib/dom.js";
 import { download, path, send, useRead, write } from "../lib/api.js";
 import { language, useWords } from "../lib/i18n.js";
 import { useEvent } from "../lib/live.js";
+import { useRole } from "../lib/role.js";
 import { to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Failed, Part, useRun } from "../parts/common.js";
@@ -13,7 +14,8 @@ import words from "../words/transfer.js";
 const NAMED = 8; // Files whose names are shown.
 
 export function Page({ session }) {
-  return html`<${Import} />${session && html`<${Export} key=${session} session=${session} />`}`;
+  const role = useRole();
+  return html`${role === "admin" && html`<${Import} />`}${session && html`<${Export} key=${session} session=${session} />`}`;
 }
 
 function Import() {

@@ -2,6 +2,7 @@
 import { html, useEffect, useRef, useState } from "../lib/dom.js";
 import { path, read, useRead, write } from "../lib/api.js";
 import { language, useWords } from "../lib/i18n.js";
+import { useRole } from "../lib/role.js";
 import { to } from "../lib/router.js";
 import { Failed, Part, useRun } from "./common.js";
 import words from "../words/backfill.js";
@@ -10,7 +11,7 @@ const STEP = 24; // Turns of a step: what has begun is read to its end when one 
 
 export function Backfill({ session, turn, unread, done }) {
   const t = useWords(words);
-  const status = useRead("api/status");
+  const status = useRead(useRole() === "admin" ? "api/status" : null);
   const [run, running, error] = useRun();
   const [found, put] = useState(null); // What the API said last of what is left.
   const [at, show] = useState(null); // `{ total, begun, over }` once reading was begun.

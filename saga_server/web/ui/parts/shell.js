@@ -5,6 +5,7 @@ import { LANGUAGES, language, speak, useWords } from "../lib/i18n.js";
 import { taste } from "../lib/kept.js";
 import { connection, useLive } from "../lib/live.js";
 import { observable, useObservable } from "../lib/observable.js";
+import { useRole } from "../lib/role.js";
 import { go, keep, place, to } from "../lib/router.js";
 import { brief, harmless } from "../lib/text.js";
 import { PAGES } from "../pages/list.js";
@@ -91,9 +92,10 @@ function shut() {
 
 function Pages({ current }) {
   const t = useWords(words);
+  const role = useRole();
   const chosen = useObservable(language);
   return html`<nav id="pages" aria-label=${t("pages")} onKeyDown=${(event) => event.key === "Escape" && shut()}>
-    <ul>${PAGES.map((each) => html`<li key=${each.id}>
+    <ul>${PAGES.filter((each) => !each.admin || role !== "player").map((each) => html`<li key=${each.id}>
       <a href=${to(each.id)} data-action="page" data-name=${each.id} aria-current=${current === each.id ? "page" : null} onClick=${shut}>${each.title[chosen]}</a>
     </li>`)}</ul>
     <${Taste} /><${Live} />

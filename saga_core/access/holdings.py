@@ -1,0 +1,129 @@
+"""How many sessions an owner has, and how many bytes they take in the journal: counted beside the replies.
+
+Before anybody is refused it is counted anew, so that whoever made room is let in again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, Final
+
+from attrs import define, field
+
+from saga_core.errors import SagaError
+from saga_core.journal import OF_A_SESSION, Journal
+from saga_core.model import Session
+from saga_core.ports import Clock
+from saga_core.stores import Key
+
+log = logging.getLogger("saga.access")
+
+OLD_SECONDS: Final = 60.0
+"""After so long a count is taken anew, beside whoever asked."""
+FRESH_SECONDS: Final = 2.0
+"""A count that is younger is not taken anew for a refusal."""
+_PAGE: Final = 500
+_NEVER: Final = float("-inf")
+
+
+@define(eq=False, kw_only=True)
+class Holdings:
+    """Sessions and bytes of owners."""
+
+    journal: Journal
+    clock: Clock
+    _sessions: Counter[str] = field(factory=Counter, init=False)
+    _begun: Counter[str] = field(factory=Counter, init=False)
+    """Sessions that began here since they were counted."""
+    _counted: float = field(default=_NEVER, init=False)
+    _bytes: Counter[str] = field(factory=Counter, init=False)
+    _sizes: dict[str, dict[str, tuple[Session, int]]] = field(factory=dict, init=False)
+    """Of each owner, sessions with their records and the bytes that they took: one with the same record got no turn."""
+    _weighed: dict[str, float] = field(factory=dict, init=False)
+    _beside: dict[str, asyncio.Task[None]] = field(factory=dict, init=False)
+    """What is counted just now, by owner; empty: the sessions of all."""
+
+    async def sessions(self, owner: str, *, fresh: bool = False) -> int:
+        """How many sessions an owner has. Raises ``StoreError``."""
+        age = self.clock.monotonic() - self._counted
+        if self._counted == _NEVER or (fresh and age > FRESH_SECONDS):
+            await self._count()
+        elif age > OLD_SECONDS:
+            self._run("", self._count)
+        return self._sessions[owner] + self._begun[owner]
+
+    def begun(self, owner: str) -> None:
+        """A session begins."""
+        self._begun[owner] += 1
+
+    async def bytes(self, owner: str, *, fresh: bool = False) -> int:
+        """What the sessions of an owner take in the journal; 0 until it was weighed once. Raises ``StoreError``."""
+        age = self.clock.monotonic() - self._weighed.get(owner, _NEVER)
+        if fresh and age > FRESH_SECONDS:
+            await self._weigh(owner, anew=True)
+        elif age > OLD_SECONDS:
+            self._run(owner, partial(self._weigh, owner))
+        return self._bytes[owner]
+
+    def is_weighed(self, owner: str) -> bool:
+        """Whether it is known what the sessions of an owner take."""
+        return owner in self._weighed
+
+    async def settled(self) -> None:
+        """Wait for what is counted beside."""
+        while self._beside:
+            await asyncio.wait(list(self._beside.values()))
+
+    async def aclose(self) -> None:
+        """Count no more."""
+        tasks = list(self._beside.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _run(self, whose: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        if whose not in self._beside:
+            self._beside[whose] = task = asyncio.create_task(work(), name="saga-holdings")
+            task.add_done_callback(partial(self._over, whose))
+
+    def _over(self, whose: str, task: asyncio.Task[None]) -> None:
+        del self._beside[whose]
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        if isinstance(error, SagaError):
+            log.warning("what keys hold cannot be counted: %s", error)
+        else:
+            log.error("what keys hold cannot be counted", exc_info=error)
+
+    async def _count(self) -> None:
+        before = self._begun.copy()
+        found = Counter(session.owner for session in await self.journal.sessions())
+        self._sessions = found
+        self._begun -= before  # those that began while it was counted may be counted twice, until the next time
+        self._counted = self.clock.monotonic()
+
+    async def _weigh(self, owner: str, *, anew: bool = False) -> None:
+        known = {} if anew else self._sizes.get(owner, {})
+        sizes: dict[str, tuple[Session, int]] = {}
+        for session in await self.journal.sessions():
+            if session.owner != owner:
+                continue
+            had = known.get(session.id)
+            sizes[session.id] = had if had is not None and had[0] == session else (session, await self._size(session))
+        self._sizes[owner] = sizes
+        self._bytes[owner] = sum(size for _, size in sizes.values())
+        self._weighed[owner] = self.clock.monotonic()
+
+    async def _size(self, session: Session) -> int:
+        size = 0
+        for kind in sorted(OF_A_SESSION):
+            after: Key | None = None
+            while rows := await self.journal.kv.scan((kind, session.id), after=after, limit=_PAGE):
+                size += sum(len(raw) + sum(map(len, key)) for key, raw in rows)
+                after = rows[-1][0]
+                await asyncio.sleep(0)
+        return size

@@ -1,0 +1,233 @@
+"""The keys of a server that were made while it ran: created, rotated and revoked, in the journal's store as hashes.
+
+A key has 256 random bits, so its plain SHA-256 tells nothing of it: a slow or keyed hash protects what people choose.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+from collections.abc import Callable
+from typing import Final
+
+from attrs import define, evolve, field
+
+from saga_core import codec
+from saga_core.access.records import ROLES, KeyRecord, Quotas, Role
+from saga_core.counters import Counters
+from saga_core.errors import BadInput, Conflict, NotFound, StoreCorrupt
+from saga_core.journal import keys
+from saga_core.ports import Clock, Entropy
+from saga_core.stores import Batch, Key, StateKV
+
+MARK: Final = "saga_"
+"""What every key begins with."""
+SHOWN: Final = len(MARK) + 4
+"""Characters of a key by which it is recognised."""
+LONGEST_NAME: Final = 100
+LONGEST_GRACE: Final = 30 * 86_400.0
+"""Seconds for which the key before a rotation may be taken."""
+MODE: Final = "access.keys"
+_OWNER: Final = re.compile(r"[0-9a-f]{16}")
+_PAGE: Final = 1_000
+_TRIES: Final = 20
+
+
+def digest_of(key: str) -> str:
+    """What is kept of a key."""
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
+
+
+@define(eq=False, kw_only=True)
+class Keyring:
+    """The keys, in memory as they were when the store was looked at last."""
+
+    kv: StateKV
+    clock: Clock
+    entropy: Entropy
+    counters: Counters
+    _records: dict[str, tuple[KeyRecord, bytes]] = field(factory=dict, init=False)
+    """By id, with what is stored."""
+    _by_prefix: dict[str, list[KeyRecord]] = field(factory=dict, init=False)
+    _by_owner: dict[str, KeyRecord] = field(factory=dict, init=False)
+    _version: bytes | None = field(default=None, init=False)
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a key that was not revoked."""
+        return bool(self._by_owner)
+
+    def find(self, key: str) -> KeyRecord | None:
+        """The record of a key that is taken now. What is compared, is compared in constant time."""
+        digest, found = digest_of(key), None
+        for record in self._by_prefix.get(key[:SHOWN], ()):
+            same = hmac.compare_digest(digest, record.digest)
+            before = hmac.compare_digest(digest, record.former_digest) and self.clock.now() < record.former_until
+            if same or before:
+                found = record
+        return found
+
+    def owned_by(self, owner: str) -> KeyRecord | None:
+        """The key of an owner, unless it was revoked."""
+        return self._by_owner.get(owner)
+
+    def get(self, key_id: str) -> KeyRecord:
+        """By its id. Raises ``NotFound``."""
+        found = self._records.get(key_id)
+        if found is None:
+            raise NotFound(f"there is no key {key_id[:40]!r}; saga keys lists them")
+        return found[0]
+
+    def all(self) -> list[KeyRecord]:
+        """All of them, revoked ones too, the oldest first."""
+        return sorted((record for record, _ in self._records.values()), key=lambda each: (each.created, each.id))
+
+    # -- the store ---------------------------------------------------------------------------------------------
+
+    async def look(self) -> None:
+        """Read the keys again if any server changed one. One small read if not. Raises ``StoreError``."""
+        version = (await self.kv.get([keys.ACCESS_VERSION])).get(keys.ACCESS_VERSION)
+        if version != self._version:
+            await self._load(version)
+
+    async def _load(self, version: bytes | None) -> None:
+        found: dict[str, tuple[KeyRecord, bytes]] = {}
+        after: Key | None = None
+        wrong = ""
+        while rows := await self.kv.scan(keys.ACCESS_KEYS, after=after, limit=_PAGE):
+            for key, raw in rows:
+                try:
+                    record = codec.decode(raw, KeyRecord)
+                except StoreCorrupt as error:
+                    wrong = f"key {key[-1]}: it cannot be read, and is not taken: {error}"
+                    continue
+                if record.id == key[-1]:
+                    found[record.id] = record, raw
+                else:
+                    wrong = f"key {key[-1]}: its record is of another one, and is not taken"
+            after = rows[-1][0]
+        if wrong:
+            self.counters.degrade(MODE, wrong)
+        else:
+            self.counters.recover(MODE)
+        # The version was read before the rows: what changed meanwhile is read again with the next look.
+        self._records, self._version = found, version
+        living = [record for record, _ in found.values() if not record.revoked]
+        self._by_owner = {record.owner: record for record in living}
+        self._by_prefix = {}
+        for record in living:
+            for prefix in {record.prefix, record.former_prefix} - {""}:
+                self._by_prefix.setdefault(prefix, []).append(record)
+
+    async def _write(self, change: Callable[[], KeyRecord]) -> KeyRecord:
+        """Commit what ``change`` makes of what is there. Raises as that does, and ``StoreError``."""
+        for left in range(_TRIES, 0, -1):
+            await self.look()
+            record = change()
+            known = self._records.get(record.id)
+            version = self.entropy.token(8).hex().encode()
+            try:
+                await self.kv.commit(
+                    Batch({keys.access_key(record.id): codec.encode(record), keys.ACCESS_VERSION: version}),
+                    expected={
+                        keys.access_key(record.id): known[1] if known is not None else None,
+                        keys.ACCESS_VERSION: self._version,
+                    },
+                )
+            except Conflict:
+                if left == 1:
+                    raise
+                continue
+            await self._load(version)
+            return record
+        raise AssertionError("unreachable")
+
+    # -- changing ----------------------------------------------------------------------------------------------
+
+    async def create(
+        self, name: str, role: Role = "player", *, owner: str | None = None, quotas: Quotas | None = None
+    ) -> tuple[KeyRecord, str]:
+        """A new key, and the key itself, which nobody can read again.
+
+        ``owner``: whose sessions it plays, by the fingerprint that lists of sessions show; a new owner without. Raises
+        ``BadInput``, and ``Conflict`` when another key has that owner.
+        """
+        name = _named(name)
+        if role not in ROLES:
+            raise BadInput(f"role: {str(role)[:40]!r} is none; give one of {', '.join(ROLES)}")
+        if owner is not None and not _OWNER.fullmatch(owner):
+            raise BadInput(f"owner: {owner[:40]!r} is no fingerprint of a key; saga sessions --json shows them")
+        key, id_ = self._new(), self.entropy.token(6).hex()
+        whose = owner or self.entropy.token(8).hex()
+
+        def make() -> KeyRecord:
+            other = self._by_owner.get(whose)
+            if other is not None:
+                raise Conflict(
+                    keys.access_key(other.id),
+                    f"owner: {whose} has the key {other.id} ({other.name}) already; rotate or revoke that one",
+                )
+            return KeyRecord(
+                id=id_,
+                name=name,
+                role=role,
+                owner=whose,
+                prefix=key[:SHOWN],
+                digest=digest_of(key),
+                created=self.clock.now(),
+                quotas=quotas or Quotas(),
+            )
+
+        return await self._write(make), key
+
+    async def rotate(self, key_id: str, grace: float = 0.0) -> tuple[KeyRecord, str]:
+        """Another key for the same owner; the one before is taken for ``grace`` seconds more. Raises ``NotFound``."""
+        if not 0 <= grace <= LONGEST_GRACE:
+            raise BadInput(f"grace: {grace:g} is not allowed; give seconds from 0 to {LONGEST_GRACE:g}")
+        key = self._new()
+
+        def change() -> KeyRecord:
+            before = self._living(key_id)
+            return evolve(
+                before,
+                prefix=key[:SHOWN],
+                digest=digest_of(key),
+                former_prefix=before.prefix if grace else "",
+                former_digest=before.digest if grace else "",
+                former_until=self.clock.now() + grace if grace else 0.0,
+            )
+
+        return await self._write(change), key
+
+    async def revoke(self, key_id: str) -> KeyRecord:
+        """Take it no more. Its owner's sessions stay. Raises ``NotFound``."""
+        return await self._write(lambda: evolve(self._living(key_id), revoked=max(self.clock.now(), 1.0)))
+
+    async def change(
+        self, key_id: str, *, name: str | None = None, quotas: Callable[[Quotas], Quotas] = lambda before: before
+    ) -> KeyRecord:
+        """Another name, other quotas. Raises ``NotFound`` and ``BadInput``."""
+
+        def changed() -> KeyRecord:
+            before = self._living(key_id)
+            return evolve(before, name=before.name if name is None else _named(name), quotas=quotas(before.quotas))
+
+        return await self._write(changed)
+
+    def _living(self, key_id: str) -> KeyRecord:
+        found = self.get(key_id)
+        if found.revoked:
+            raise NotFound(f"the key {key_id} was revoked; create another one for the owner {found.owner}")
+        return found
+
+    def _new(self) -> str:
+        return MARK + base64.urlsafe_b64encode(self.entropy.token(32)).decode().rstrip("=")
+
+
+def _named(name: str) -> str:
+    found = " ".join(name.split())
+    if not found or len(found) > LONGEST_NAME or not found.isprintable():
+        raise BadInput(f"name: give 1 to {LONGEST_NAME} printable characters that say whose key it is")
+    return found

@@ -1,0 +1,226 @@
+"""What is used with each key: counted where it is used, and compared with its quotas before a turn begins.
+
+Each server counts its own in memory and writes a row for each key, beside the replies, as often as ``access`` steps. It
+reads the rows of other servers when its copy of them is old, which is the one read that a turn may wait for. So on one
+server the count of turns is exact. Several servers together may let in what the others took since they wrote last.
+Tokens and money are known when a reply is over: a turn that begins below the limit is played to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from attrs import define, evolve, field, frozen
+
+from saga_core import codec
+from saga_core.access.holdings import OLD_SECONDS, Holdings
+from saga_core.access.records import KeyRecord, Quotas, Use
+from saga_core.counters import Counters
+from saga_core.errors import QuotaExceeded, StoreCorrupt
+from saga_core.journal import keys
+from saga_core.ports import Clock
+from saga_core.stores import Batch, Key, StateKV
+
+MINUTE: Final = 60.0
+DAY: Final = 86_400.0
+LOOK_SECONDS: Final = 1.0
+"""How old the copy of what other servers counted may be."""
+_PAGE: Final = 200
+
+
+@frozen
+class Taken:
+    """A turn that was let in."""
+
+    key: str
+    turns: int
+    minute: int
+    day: int
+
+
+@define(eq=False)
+class _Known:
+    mine: Use
+    others: dict[str, Use]
+    read: float
+
+
+@define(eq=False, kw_only=True)
+class Meter:
+    """What is used with the keys, as this server counts it and as it read of the others."""
+
+    kv: StateKV
+    clock: Clock
+    counters: Counters
+    holdings: Holdings
+    server: str
+    """By which its rows are known; the same after a restart."""
+    shared: bool
+    """Whether other servers count in the same store."""
+    _known: dict[str, _Known] = field(factory=dict, init=False)
+    _dirty: set[str] = field(factory=set, init=False)
+    _stale: set[Key] = field(factory=set, init=False)
+    """Rows of days that are over, of servers that may be gone."""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something is to be written."""
+        return bool(self._dirty)
+
+    # -- letting in --------------------------------------------------------------------------------------------
+
+    async def admit(self, key: KeyRecord, turns: int = 1) -> Taken:
+        """Count ``turns`` more of a key. Raises ``QuotaExceeded``, and ``StoreError`` where nothing is known of it."""
+        quotas = key.quotas
+        if quotas.bytes and await self.holdings.bytes(key.owner) >= quotas.bytes:
+            held = await self.holdings.bytes(key.owner, fresh=True)
+            if held >= quotas.bytes:
+                raise _over(
+                    "bytes", f"{quotas.bytes:,} bytes of stories; there are {held:,}", "remove what is not needed",
+                    OLD_SECONDS,
+                )  # fmt: skip
+        limited = quotas.turns_a_minute or quotas.tokens_a_day or quotas.dollars_a_day
+        known = await (self._look(key.id) if limited else self._mine(key.id))
+        return self._take(key.id, quotas, known, turns)
+
+    def _take(self, key_id: str, quotas: Quotas, known: _Known, turns: int) -> Taken:
+        """Nothing else happens between the look at the count and the count."""
+        now = self.clock.now()
+        day, minute = int(now // DAY), int(now // MINUTE)
+        mine = known.mine = _as_of(known.mine, day, minute)
+        all_ = [mine, *(_as_of(each, day, minute) for each in known.others.values())]
+        to_minute, to_day = (minute + 1) * MINUTE - now, (day + 1) * DAY - now
+        begun = sum(each.turns_in_minute for each in all_)
+        if quotas.turns_a_minute and begun + turns > quotas.turns_a_minute:
+            raise _over(
+                "turns_a_minute", f"{quotas.turns_a_minute:,} turns a minute; {begun:,} were begun", "", to_minute
+            )
+        tokens, dollars = sum(each.tokens for each in all_), sum(each.dollars for each in all_)
+        if quotas.tokens_a_day and tokens >= quotas.tokens_a_day:
+            raise _over("tokens_a_day", f"{quotas.tokens_a_day:,} tokens a day; {tokens:,} were used", "", to_day)
+        if quotas.dollars_a_day and dollars >= quotas.dollars_a_day:
+            raise _over("dollars_a_day", f"${quotas.dollars_a_day:,.2f} a day; ${dollars:,.2f} were spent", "", to_day)
+        known.mine = evolve(mine, turns_in_minute=mine.turns_in_minute + turns, turns=mine.turns + turns)
+        self._dirty.add(key_id)
+        return Taken(key_id, turns, minute, day)
+
+    def give_back(self, taken: Taken) -> None:
+        """It is played elsewhere, and counted there."""
+        known = self._known.get(taken.key)
+        if known is None:
+            return
+        mine = known.mine
+        if mine.day == taken.day:
+            mine = evolve(mine, turns=max(0, mine.turns - taken.turns))
+        if mine.minute == taken.minute:
+            mine = evolve(mine, turns_in_minute=max(0, mine.turns_in_minute - taken.turns))
+        known.mine = mine
+        self._dirty.add(taken.key)
+
+    async def may_begin(self, key: KeyRecord) -> None:
+        """Count a session more of its owner. Raises ``QuotaExceeded`` and ``StoreError``."""
+        limit = key.quotas.sessions
+        if not limit:
+            return
+        if await self.holdings.sessions(key.owner) >= limit:
+            there = await self.holdings.sessions(key.owner, fresh=True)
+            if there >= limit:
+                raise _over("sessions", f"{limit:,} sessions; there are {there:,}", "delete one", OLD_SECONDS)
+        self.holdings.begun(key.owner)
+
+    async def spent(self, key_id: str, tokens: int, dollars: float | None) -> None:
+        """A call was paid for; ``dollars`` None: its price is not known. Raises ``StoreError``."""
+        known = await self._mine(key_id)
+        now = self.clock.now()
+        mine = _as_of(known.mine, int(now // DAY), int(now // MINUTE))
+        known.mine = evolve(
+            mine,
+            tokens=mine.tokens + tokens,
+            dollars=mine.dollars + (dollars or 0.0),
+            unpriced=mine.unpriced + (dollars is None),
+        )
+        self._dirty.add(key_id)
+
+    # -- the store ---------------------------------------------------------------------------------------------
+
+    async def _look(self, key_id: str) -> _Known:
+        """What is known of a key's use: at most one read, and none while the copy is young."""
+        known = self._known.get(key_id)
+        now = self.clock.monotonic()
+        if known is not None and (not self.shared or now - known.read < LOOK_SECONDS):
+            return known
+        mine, others = await self._read(key_id)
+        known = self._known.get(key_id)  # another request may have read it meanwhile, and counted since
+        if known is None:
+            known = self._known[key_id] = _Known(mine, others, now)
+        else:
+            known.others, known.read = others, now
+        return known
+
+    async def _mine(self, key_id: str) -> _Known:
+        """The same, where only this server's own count matters."""
+        return self._known.get(key_id) or await self._look(key_id)
+
+    async def _read(self, key_id: str) -> tuple[Use, dict[str, Use]]:
+        mine, others = Use(), dict[str, Use]()
+        today = int(self.clock.now() // DAY)
+        for key, raw in await self.kv.scan(("access", "use", key_id), limit=_PAGE):
+            try:
+                use = codec.decode(raw, Use)
+            except StoreCorrupt as error:
+                self.counters.degrade("access.use", f"key {key_id}: what {key[-1]} counted cannot be read: {error}")
+                continue
+            if key[-1] == self.server:
+                mine = use
+            elif use.day < today - 1:
+                self._stale.add(key)
+            else:
+                others[key[-1]] = use
+        return mine, others
+
+    async def flush(self) -> None:
+        """Write what was counted since the last time. Raises ``StoreError``; then it is written with the next."""
+        dirty, stale = self._dirty, self._stale
+        if not dirty:
+            return
+        self._dirty, self._stale = set(), set()
+        puts = {keys.access_use(each, self.server): codec.encode(self._known[each].mine) for each in dirty}
+        try:
+            await self.kv.commit(Batch(puts, frozenset(stale)))
+        except BaseException:
+            self._dirty |= dirty
+            raise
+
+    async def use(self, key_id: str) -> Use:
+        """What was used today, on all servers together. Raises ``StoreError``."""
+        mine, others = await self._read(key_id)
+        known = self._known.get(key_id)
+        now = self.clock.now()
+        day, minute = int(now // DAY), int(now // MINUTE)
+        return _sum(day, minute, [mine if known is None else known.mine, *others.values()])
+
+
+def _as_of(use: Use, day: int, minute: int) -> Use:
+    """What of it counts in a day and a minute."""
+    if use.day != day:
+        return Use(day=day, minute=minute)
+    return use if use.minute == minute else evolve(use, minute=minute, turns_in_minute=0)
+
+
+def _sum(day: int, minute: int, parts: Iterable[Use]) -> Use:
+    found = [_as_of(each, day, minute) for each in parts]
+    return Use(
+        day=day,
+        minute=minute,
+        turns_in_minute=sum(each.turns_in_minute for each in found),
+        turns=sum(each.turns for each in found),
+        tokens=sum(each.tokens for each in found),
+        dollars=sum(each.dollars for each in found),
+        unpriced=sum(each.unpriced for each in found),
+    )
+
+
+def _over(quota: str, what: str, remedy: str, free_in: float) -> QuotaExceeded:
+    when = f"again in {max(1, round(free_in)):,} s" + (f"; {remedy}" if remedy else "")
+    return QuotaExceeded(f"{quota}: this key may use {what}; {when}", quota=quota, free_in=free_in)

@@ -1,0 +1,150 @@
+"""Keys over HTTP: making, changing, rotating and revoking them; who asks; and who did what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from aiohttp import web
+from attrs import asdict
+
+from saga_core.access import Access, AuditEntry, KeyRecord, Quotas, Role, read_quotas
+from saga_core.errors import BadInput, NotSupported
+from saga_server.admin import key_answers, parameters
+from saga_server.admin.endpoint import NoParams
+from saga_server.admin.mounting import to_its_end
+from saga_server.http import BEARER, CURRENT, SAGA, WANTED
+
+NEEDS_KEYS = (
+    "keys are made where server.api_keys are set: without them everybody on this machine may do everything; set one, "
+    "start the server again, and ask with it"
+)
+
+
+async def list_keys(request: web.Request, asked: NoParams) -> key_answers.AccessKeys:
+    """All of them, revoked ones too."""
+    return await listed_keys(request.app[SAGA].access)
+
+
+async def listed_keys(access: Access, *, fresh: bool = False) -> key_answers.AccessKeys:
+    """All of them, with what was used today; ``fresh``: what owners have is counted now."""
+    return key_answers.AccessKeys([await with_use(access, record, fresh=fresh) for record in access.keys.all()])
+
+
+async def show_key(request: web.Request, asked: parameters.OfKey) -> key_answers.AccessKey:
+    """One of them, with what was used today."""
+    access = request.app[SAGA].access
+    return await with_use(access, access.keys.get(asked.key))
+
+
+async def create_key(request: web.Request, asked: parameters.NewKey) -> key_answers.MadeKey:
+    """A new one. Its secret is told in this answer and never again."""
+    if not request.app[CURRENT].config.server.api_keys:
+        raise NotSupported(NEEDS_KEYS)
+    return await to_its_end(
+        request, created_key(request.app[SAGA].access, asked.name, asked.role, asked.owner, asked.quotas)
+    )
+
+
+async def created_key(
+    access: Access, name: str, role: str | None, owner: str | None, quotas: Mapping[str, str]
+) -> key_answers.MadeKey:
+    """Make a key, and tell it. Raises ``BadInput`` and ``Conflict``."""
+    wanted = cast("Role", role or "player")
+    record, secret = await access.keys.create(name, wanted, owner=owner or None, quotas=read_quotas(quotas, Quotas()))
+    return key_answers.MadeKey(**_about(record), secret=secret)
+
+
+async def change_key(request: web.Request, asked: parameters.KeyChange) -> key_answers.AccessKey:
+    """Another name, other quotas; what is not given stays."""
+    access = request.app[SAGA].access
+    return await to_its_end(request, changed_key(access, asked.key, asked.name, asked.quotas))
+
+
+async def changed_key(access: Access, key: str, name: str | None, quotas: Mapping[str, str]) -> key_answers.AccessKey:
+    """Change a key. Raises ``NotFound`` and ``BadInput``."""
+    record = await access.keys.change(key, name=name, quotas=lambda before: read_quotas(quotas, before))
+    return await with_use(access, record)
+
+
+async def rotate_key(request: web.Request, asked: parameters.Rotation) -> key_answers.MadeKey:
+    """Another secret for the same owner, told in this answer and never again."""
+    return await to_its_end(request, rotated_key(request.app[SAGA].access, asked.key, asked.grace))
+
+
+async def rotated_key(access: Access, key: str, grace: float) -> key_answers.MadeKey:
+    """Rotate a key, and tell it. Raises ``NotFound`` and ``BadInput``."""
+    record, secret = await access.keys.rotate(key, grace)
+    return key_answers.MadeKey(**_about(record), secret=secret)
+
+
+async def revoke_key(request: web.Request, asked: parameters.OfKey) -> key_answers.AccessKey:
+    """It is taken no more. Its owner's sessions stay."""
+    return await to_its_end(request, revoked_key(request.app[SAGA].access, asked.key))
+
+
+async def revoked_key(access: Access, key: str) -> key_answers.AccessKey:
+    """Revoke a key. Raises ``NotFound``."""
+    return key_answers.AccessKey(**_about(await access.keys.revoke(key)))
+
+
+async def show_me(request: web.Request, asked: NoParams) -> key_answers.Me:
+    """Who asks, and what is left of the quotas."""
+    bearer, access = request[BEARER], request.app[SAGA].access
+    return key_answers.Me(
+        locked=request[WANTED],
+        role=bearer.role,
+        owner=bearer.owner,
+        key=await with_use(access, bearer.record, fresh=False) if bearer.record is not None else None,
+    )
+
+
+async def show_audit(request: web.Request, asked: parameters.WhichEntries) -> key_answers.Audit:
+    """Who read and changed what, the latest first."""
+    await request.app[SAGA].access.step()  # what was noted a moment ago is among it
+    return await listed_entries(request.app[SAGA].access, asked.limit, asked.cursor, asked.key, asked.session)
+
+
+async def listed_entries(
+    access: Access, limit: int, cursor: str | None, key: str | None, session: str | None
+) -> key_answers.Audit:
+    """The latest entries. Raises ``BadInput`` for a cursor that is none."""
+    if cursor is not None and not all(cursor.partition(".")):
+        raise BadInput(f"cursor: {cursor[:60]!r} is none; give the next of the answer before, or none")
+    found, following = await access.audit.entries(limit=limit, cursor=cursor, key=key, session=session)
+    return key_answers.Audit([_row(each) for each in found], following)
+
+
+def _row(entry: AuditEntry) -> key_answers.AuditRow:
+    return key_answers.AuditRow(**asdict(entry))
+
+
+async def with_use(access: Access, record: KeyRecord, *, fresh: bool = True) -> key_answers.AccessKey:
+    """A key with what was used; ``fresh``: what its owner has is counted now, which reads all of it."""
+    use, holdings = await access.meter.use(record.id), access.meter.holdings
+    held = await holdings.bytes(record.owner, fresh=fresh)
+    told = key_answers.KeyUse(
+        turns_in_minute=use.turns_in_minute,
+        turns=use.turns,
+        tokens=use.tokens,
+        dollars=use.dollars,
+        unpriced=use.unpriced,
+        sessions=await holdings.sessions(record.owner, fresh=fresh),
+        bytes=held if holdings.is_weighed(record.owner) else None,
+    )
+    return key_answers.AccessKey(**_about(record, told))
+
+
+def _about(record: KeyRecord, use: key_answers.KeyUse | None = None) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "name": record.name,
+        "role": record.role,
+        "owner": record.owner,
+        "prefix": record.prefix,
+        "created": record.created,
+        "revoked": record.revoked or None,
+        "former_until": record.former_until or None,
+        "quotas": key_answers.KeyQuotas(**asdict(record.quotas)),
+        "use": use,
+    }

@@ -1,0 +1,244 @@
+"""``saga keys`` and ``saga audit``: who may use a server, and who did what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from saga_core.errors import BadInput, SagaError
+from saga_server.cli.data_access import Asking, as_json, reached, segment
+from saga_server.cli.settings import fail, find_config, settings
+from saga_server.counted import counted
+from saga_server.terminal import say, say_json
+
+if TYPE_CHECKING:
+    from saga_core import Saga
+    from saga_core.access import Access
+
+_Work = Callable[["Access"], Coroutine[Any, Any, Any]]
+
+
+@click.group(invoke_without_command=True)
+@settings
+@as_json
+@click.pass_context
+def keys(context: click.Context, file: Path | None, data: Path | None, plain: bool) -> None:
+    """List the keys by which a server may be used, and make, change, rotate and revoke them.
+
+    Those of server.api_keys and server.chat_keys are in the settings, and are not listed.
+    """
+    if context.invoked_subcommand is not None:
+        return
+
+    async def look(access: Access) -> Any:
+        from saga_server.admin import listed_keys
+
+        return await listed_keys(access, fresh=True)
+
+    found = _asked(file, data, look, Asking("GET", "/api/keys"))
+    if plain:
+        say_json(found)
+        return
+    for each in found["keys"]:
+        _tell(each)
+    say(counted(len(found["keys"]), "key"))
+
+
+def _quotas(command: Any) -> Any:
+    """The options that limit a key."""
+    for name, kind, text in reversed(
+        (
+            ("--turns-a-minute", click.IntRange(0), "Turns a minute."),
+            ("--tokens-a-day", click.IntRange(0), "Tokens a day, of prompts and replies together."),
+            ("--dollars-a-day", click.FloatRange(0), "US dollars a day."),
+            ("--sessions", click.IntRange(0), "Sessions."),
+            ("--bytes", click.IntRange(0), "Bytes of the journal."),
+        )
+    ):
+        command = click.option(name, type=kind, help=f"{text} 0: no limit.")(command)
+    return command
+
+
+def _given(quotas: dict[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in quotas.items() if value is not None}
+
+
+@keys.command("create")
+@click.argument("name")
+@click.option(
+    "--role",
+    type=click.Choice(["chat", "player", "admin"]),
+    default="player",
+    show_default=True,
+    help="chat: plays. player: plays, and looks after her own sessions. admin: may do everything.",
+)
+@click.option("--owner", help="An owner that has sessions already, by the fingerprint in saga sessions --json.")
+@_quotas
+@settings
+@as_json
+def create(
+    file: Path | None, data: Path | None, name: str, role: str, owner: str | None, plain: bool, **quotas: Any
+) -> None:
+    """Make a key for NAME, and show it: this once, for only a hash of it is kept."""
+    given = _given(quotas)
+
+    async def make(access: Access) -> Any:
+        from saga_server.admin import created_key
+
+        return await created_key(access, name, role, owner, given)
+
+    body = {"name": name, "role": role, **({"owner": owner} if owner else {}), **given}
+    try:
+        if not find_config(file, data).server.api_keys:
+            raise BadInput("server.api_keys: set one first; without it everybody on this machine may do everything")
+    except SagaError as error:
+        fail(error)
+    _show_secret(_asked(file, data, make, Asking("POST", "/api/keys", body=json.dumps(body).encode())), plain)
+
+
+@keys.command("show")
+@click.argument("key")
+@settings
+@as_json
+def show(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
+    """Show what the key with the id KEY may use, and what was used today."""
+
+    async def look(access: Access) -> Any:
+        from saga_server.admin import with_use
+
+        return await with_use(access, access.keys.get(key))
+
+    found = _asked(file, data, look, Asking("GET", f"/api/keys/{segment(key)}"))
+    say_json(found) if plain else _tell(found)
+
+
+@keys.command("change")
+@click.argument("key")
+@click.option("--name", help="Another name.")
+@_quotas
+@settings
+@as_json
+def change(file: Path | None, data: Path | None, key: str, name: str | None, plain: bool, **quotas: Any) -> None:
+    """Give the key with the id KEY another name or other quotas; what is not given stays."""
+    given = _given(quotas)
+
+    async def put(access: Access) -> Any:
+        from saga_server.admin import changed_key
+
+        return await changed_key(access, key, name, given)
+
+    body = {**({"name": name} if name else {}), **given}
+    found = _asked(file, data, put, Asking("POST", f"/api/keys/{segment(key)}", body=json.dumps(body).encode()))
+    say_json(found) if plain else _tell(found)
+
+
+@keys.command("rotate")
+@click.argument("key")
+@click.option(
+    "--grace", type=click.FloatRange(0, 2_592_000), default=0.0, help="Seconds for which the one before is taken, too."
+)
+@settings
+@as_json
+def rotate(file: Path | None, data: Path | None, key: str, grace: float, plain: bool) -> None:
+    """Give the owner of the key with the id KEY another one, and show it."""
+
+    async def put(access: Access) -> Any:
+        from saga_server.admin import rotated_key
+
+        return await rotated_key(access, key, grace)
+
+    asking = Asking("POST", f"/api/keys/{segment(key)}/rotate", {"grace": f"{grace:g}"})
+    _show_secret(_asked(file, data, put, asking), plain)
+
+
+@keys.command("revoke")
+@click.argument("key")
+@settings
+@as_json
+def revoke(file: Path | None, data: Path | None, key: str, plain: bool) -> None:
+    """Take the key with the id KEY no more. Its owner's sessions stay."""
+
+    async def put(access: Access) -> Any:
+        from saga_server.admin import revoked_key
+
+        return await revoked_key(access, key)
+
+    found = _asked(file, data, put, Asking("DELETE", f"/api/keys/{segment(key)}"))
+    say_json(found) if plain else say(f"revoked: {found['id']} ({found['name']}); its sessions stay")
+
+
+@click.command()
+@click.option("--limit", type=click.IntRange(1, 1_000), default=100, show_default=True, help="The latest so many.")
+@click.option("--key", help="Only what a key did, by its id or its owner's fingerprint.")
+@click.option("--session", help="Only what was done with a session, by its id.")
+@settings
+@as_json
+def audit(file: Path | None, data: Path | None, limit: int, key: str | None, session: str | None, plain: bool) -> None:
+    """Tell who read and changed what, the latest first. Nothing of a story is among it."""
+
+    async def look(access: Access) -> Any:
+        from saga_server.admin import listed_entries
+
+        return await listed_entries(access, limit, None, key, session)
+
+    asking = Asking("GET", "/api/audit", {"limit": str(limit), "key": key, "session": session})
+    found = _asked(file, data, look, asking)
+    if plain:
+        say_json(found)
+        return
+    for each in found["entries"]:
+        who = each["key"] or each["owner"] or "-"
+        times = f" x{each['times']}" if each["times"] > 1 else ""
+        about = " ".join(part for part in (each["session"], each["turn"]) if part)
+        say(f"{_when(each['at'])}  {each['status']}  {who}  {each['source'] or '-'}  {each['what']}{times}  {about}")
+    say(counted(len(found["entries"]), "entry", "entries"))
+
+
+def _asked(file: Path | None, data: Path | None, work: _Work, asking: Asking) -> Any:
+    """What ``work`` gives, as whoever asks over HTTP reads it."""
+
+    async def on_the_data(saga: Saga) -> Any:
+        from saga_server.admin import to_plain
+
+        return to_plain(await work(saga.access))
+
+    return reached(file, data, on_the_data, asking)
+
+
+def _show_secret(found: dict[str, Any], plain: bool) -> None:
+    if plain:
+        say_json(found)
+        return
+    say(f"{found['secret']}\n")
+    say(f"the {found['role']} key {found['id']} of {found['name']}; it is shown this once, and kept as a hash")
+
+
+def _tell(each: dict[str, Any]) -> None:
+    state = f"  revoked {_when(each['revoked'])}" if each["revoked"] else ""
+    say(f"{each['id']}  {each['prefix']}…  {each['role']}  {each['name']}  owner {each['owner']}{state}")
+    use, quotas = each["use"], each["quotas"]
+    shown = (
+        ("turns this minute", use["turns_in_minute"], quotas["turns_a_minute"], "{:,}"),
+        ("tokens today", use["tokens"], quotas["tokens_a_day"], "{:,}"),
+        ("dollars today", use["dollars"], quotas["dollars_a_day"], "{:,.2f}"),
+        ("sessions", use["sessions"], quotas["sessions"], "{:,}"),
+        ("bytes", use["bytes"], quotas["bytes"], "{:,}"),
+    )
+    parts = []
+    for name, used, most, form in shown:
+        of = f" of {form.format(most)}" if most else ""
+        parts.append(f"{name} {_amount(used, form)}{of}")
+    say(f"    {', '.join(parts)}; turns today {use['turns']:,}")
+
+
+def _when(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _amount(used: float | None, form: str) -> str:
+    return "?" if used is None else form.format(used)

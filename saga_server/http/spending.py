@@ -1,0 +1,39 @@
+"""What a call with a key used, for its quotas: as the provider bills it, or estimated where no bill came.
+
+Whoever hangs up before the bill would otherwise play for nothing.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from saga_core.billing import price
+from saga_core.config import Config
+from saga_core.messages import flatten
+from saga_core.play import PendingTurn
+from saga_core.ports import Usage
+from saga_core.upstream import facts_of
+from saga_server.providers import Route
+
+_LETTERS = 4
+"""Characters of a token, about."""
+
+
+@frozen
+class Spent:
+    """Tokens, and dollars where the price is known."""
+
+    tokens: int
+    dollars: float | None
+
+
+def spent_on(begun: PendingTurn, usage: Usage | None, route: Route, config: Config, *, hung_up: bool) -> Spent | None:
+    """What was used; None where nothing was billed, nothing came, and nobody ``hung_up`` on the provider."""
+    if usage is None:
+        said = sum(len(reply.raw) for reply in begun.replies)
+        if not said and not hung_up:
+            return None
+        asked = sum(len(block.lead) + len(flatten(block.content)) for block in begun.plan.blocks)
+        usage = Usage(input=asked // _LETTERS, output=-(-said // _LETTERS))
+    facts = facts_of(route.model, route.provider.dialect, config.models.facts)
+    return Spent(usage.input + usage.output, price(usage, facts))

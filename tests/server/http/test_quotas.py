@@ -1,0 +1,200 @@
+"""Quotas at the doors: what is over them is refused in the words of each API, and says when it is free again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.server.client import CHAT, Client, Reply, words
+from tests.server.conftest import Serve
+from tests.server.upstream import Upstream, says
+
+ADMIN = "admin-key-1"
+FACTS = {"facts": {"narrator": {"input": 1_000.0, "output": 5_000.0}}}
+"""Dollars for a million tokens: one of the upstream's replies costs 20 cents."""
+
+
+@pytest.fixture
+async def admin(serve: Serve, upstream: Upstream) -> AsyncIterator[Client]:
+    providers = {"openai": {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}}
+    async with serve(server={"api_keys": [ADMIN]}, providers=providers, models=FACTS) as found:
+        found.server.saga.access.meter.clock = _Noon(found.server.saga.parts.clock)
+        yield Client(found.server, found.http, ADMIN)
+
+
+class _Noon:
+    """A clock that stands still for whoever counts: no minute ends within a test."""
+
+    def __init__(self, clock: Any) -> None:
+        self.at, self.monotonic = 1_700_049_600.0, clock.monotonic
+
+    def now(self) -> float:
+        return self.at
+
+
+async def player(admin: Client, **quotas: str) -> Client:
+    made = await admin.post("/api/keys", json={"name": "one", **quotas})
+    assert made.status == 201, made.raw
+    return Client(admin.server, admin.http, made.json["secret"])
+
+
+async def use(client: Client) -> dict[str, Any]:
+    found: dict[str, Any] = (await client.get("/api/me")).json["key"]["use"]
+    return found
+
+
+def refused(reply: Reply, quota: str) -> None:
+    assert (reply.status, reply.error["type"], reply.error["code"]) == (429, "rate_limit_error", f"quota_{quota}")
+    assert reply.error["message"].startswith(f"{quota}: this key may use ")
+    assert int(reply.headers["Retry-After"]) >= 1
+
+
+async def test_turns_a_minute(admin: Client, upstream: Upstream) -> None:
+    mina, other = await player(admin, turns_a_minute="2"), await player(admin)
+    assert [(await mina.chat(words(f"hello {at}"))).status for at in range(2)] == [200, 200]
+    over = await mina.chat(words("hello again"))
+    refused(over, "turns_a_minute")
+    assert over.headers["Retry-After"] == "60"
+    assert len(upstream.requests) == 2, "no model was asked"
+    assert (await other.chat(words("hello"))).status == 200, "others go on"
+    admin.server.saga.access.meter.clock.at += 60.0  # type: ignore[attr-defined]
+    assert (await mina.chat(words("hello again"))).status == 200
+
+
+async def test_turns_that_come_at_once_are_counted_one_by_one(admin: Client) -> None:
+    mina = await player(admin, turns_a_minute="3")
+    found = await asyncio.gather(*(mina.chat(words(f"hello {at}")) for at in range(9)))
+    assert sorted(each.status for each in found) == [200] * 3 + [429] * 6
+
+
+async def test_a_double_click_is_one_turn(admin: Client) -> None:
+    mina = await player(admin, turns_a_minute="1")
+    found = await asyncio.gather(mina.chat(words("hello")), mina.chat(words("hello")))
+    assert [each.status for each in found] == [200, 200]
+    assert (await use(mina))["turns"] == 1
+
+
+async def test_tokens_a_day(admin: Client) -> None:
+    mina = await player(admin, tokens_a_day="121")
+    assert (await mina.chat(words("hello"))).status == 200
+    assert (await use(mina))["tokens"] == 120, "as the provider bills"
+    assert (await mina.chat(words("hello"))).status == 200, "it begins below the limit"
+    over = await mina.chat(words("hello"))
+    refused(over, "tokens_a_day")
+    assert over.headers["Retry-After"] == str(86_400 - 12 * 3_600)
+
+
+async def test_money_a_day(admin: Client) -> None:
+    mina = await player(admin, dollars_a_day="0.10")
+    first = await mina.chat(words("hello"))
+    assert (await use(mina))["dollars"] == pytest.approx(float(first.headers["X-SAGA-Cost"]), abs=1e-3)
+    refused(await mina.chat(words("hello")), "dollars_a_day")
+
+
+async def test_side_requests_count_too(admin: Client) -> None:
+    mina = await player(admin, tokens_a_day="100")
+    form = {"response_format": {"type": "json_object"}}
+    assert (await mina.chat(words("Sum the story up."), **form)).status == 200
+    refused(await mina.chat(words("Sum the story up, again."), **form), "tokens_a_day")
+
+
+async def test_hanging_up_before_the_bill_is_not_for_nothing(admin: Client, upstream: Upstream) -> None:
+    mina = await player(admin, tokens_a_day="1")
+    upstream.then(says("It rains, and rains. " * 20, "It stops.", gate=asyncio.Event()))
+    async with mina.request(
+        "POST", CHAT, json={"model": "narrator-1", "messages": words("hello"), "stream": True}
+    ) as response:
+        async for line in response.content:
+            if b"rains" in line:
+                break
+    async with asyncio.timeout(20):
+        await upstream.gone.wait()
+    assert (await admin.post("/api/drain")).json["settled"]
+    assert (await use(mina))["tokens"] >= 1
+    refused(await mina.chat(words("hello")), "tokens_a_day")
+
+
+async def test_sessions(admin: Client) -> None:
+    mina = await player(admin, sessions="2")
+    for name in ("one", "two"):
+        assert (await mina.chat(words(f"This is the story of {name}."), headers={"X-SAGA-Session": name})).status == 200
+    refused(await mina.chat(words("A third."), headers={"X-SAGA-Session": "three"}), "sessions")
+    refused(await mina.post("/api/sessions", json={"label": "three"}), "sessions")
+    assert (await mina.chat(words("I go on."), headers={"X-SAGA-Session": "two"})).status == 200
+    assert (await mina.send("DELETE", "/api/sessions/one")).status == 200
+    admin.server.saga.access.meter.holdings._counted -= 3.0  # the count is no longer fresh
+    assert (await mina.chat(words("A third."), headers={"X-SAGA-Session": "three"})).status == 200
+
+
+async def test_bytes(admin: Client) -> None:
+    mina = await player(admin, bytes="1000")
+    holdings = admin.server.saga.access.meter.holdings
+    await mina.chat(words("I write a long story. " * 100), headers={"X-SAGA-Session": "long"})
+    owner = (await mina.get("/api/me")).json["owner"]
+    holdings._weighed.clear()
+    assert await holdings.bytes(owner, fresh=True) > 1_000
+    refused(await mina.chat(words("I go on."), headers={"X-SAGA-Session": "long"}), "bytes")
+    assert (await mina.send("DELETE", "/api/sessions/long")).status == 200
+    holdings._weighed.clear()
+    assert (await mina.chat(words("I begin anew."))).status == 200
+
+
+DOORS = {
+    "/v1/messages": {"max_tokens": 9},
+    "/v1/responses": {"input": "hello"},
+    "/v1/completions": {"prompt": "hello"},
+    "/api/chat": {"model": "narrator-1"},
+    "/v1beta/models/narrator-1:generateContent": {"contents": [{"role": "user", "parts": [{"text": "hello"}]}]},
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("path", DOORS)
+async def test_each_door_says_it_in_its_own_words(admin: Client, path: str, stream: bool) -> None:
+    mina = await player(admin, turns_a_minute="1")
+    assert (await mina.chat(words("hello"))).status == 200
+    body: dict[str, Any] = {"model": "narrator-1", "messages": [{"role": "user", "content": "hello"}], **DOORS[path]}
+    if "contents" in body:
+        body, path = {"contents": body["contents"]}, path.replace("generate", "streamGenerate") if stream else path
+    else:
+        body["stream"] = stream
+    if path in ("/v1/responses", "/v1/completions"):
+        del body["messages"]
+    reply = await mina.post(path, json=body)
+    assert reply.status == 429 and int(reply.headers["Retry-After"]) == 60, reply.raw
+    error = reply.json["error"]
+    told = error if isinstance(error, str) else error["message"]
+    assert told.startswith("turns_a_minute: this key may use 1 turns a minute")
+    if path == "/v1/messages":
+        assert (reply.json["type"], error["type"]) == ("error", "rate_limit_error")
+    if path.startswith("/v1beta"):
+        assert error["status"] == "RESOURCE_EXHAUSTED"
+
+
+async def test_what_is_passed_on_is_a_turn_and_is_not_for_those_whose_money_is_limited(admin: Client) -> None:
+    mina, rich = await player(admin, turns_a_minute="1"), await player(admin, dollars_a_day="100")
+    await mina.chat(words("hello"))
+    refused(await mina.post("/v1/embeddings", json={"model": "openai/x", "input": "hello"}), "turns_a_minute")
+    reply = await rich.post("/v1/embeddings", json={"model": "openai/x", "input": "hello"})
+    assert (reply.status, reply.error["type"]) == (403, "permission_error")
+
+
+async def test_work_behind_the_replies_counts_for_the_owner(admin: Client) -> None:
+    mina = await player(admin, tokens_a_day="1000")
+    session = (await mina.chat(words("hello"))).session
+    saga = admin.server.saga
+    saga.counters.emit("billed", session=session, turn="t", purpose="extraction", model="m", input=500, output=500,
+                       read=0, written=0, dollars=0.25, uncached=None)  # fmt: skip
+    await saga.access.step()
+    found = await use(mina)
+    assert (found["tokens"], found["dollars"]) == (1_120, pytest.approx(0.45, abs=0.01))
+    refused(await mina.chat(words("hello")), "tokens_a_day")
+
+
+async def test_keys_of_the_settings_have_no_limits(admin: Client) -> None:
+    for at in range(5):
+        assert (await admin.chat(words(f"hello {at}"))).status == 200
+    assert await admin.server.saga.stores.state.scan(("access", "use")) == []
