@@ -42,6 +42,11 @@ def scope_of(session_id: str, slot: int) -> str:
     return f"{session_id}.{slot}"
 
 
+def session_of_scope(scope: str) -> str | None:
+    """The session whose live timeline ``scope`` is; None for any other."""
+    return scope.rpartition(".")[0] or None
+
+
 @define(eq=False)
 class Projector(VectorViews):
     """Renders states into stores."""
