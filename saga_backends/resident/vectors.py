@@ -12,6 +12,7 @@ from attrs import evolve
 from saga_backends.resident.scope_cache import ScopeCache
 from saga_core.capabilities import Capability
 from saga_core.stores import (
+    Compacting,
     Fenced,
     FenceOf,
     Filter,
@@ -106,6 +107,11 @@ class ResidentVectors:
     def release(self, scope: str) -> None:
         """Read ``scope`` of a ``SHARED`` store from the store again: others may write to it."""
         self.cache.release(scope)
+
+    async def compact(self) -> None:
+        """See ``Compacting``: of ``inner``, where that declares it."""
+        self.cache.ensure_open()
+        await cast(Compacting, self.inner).compact()
 
     def fence(self, fence_of: FenceOf) -> None:
         """See ``Fenced``: of ``inner``."""

@@ -39,7 +39,10 @@ def share(config: Config, given: Given, stores: Stores, counters: Counters) -> L
         address=config.server.address or given.address,
         seconds=config.server.lease_seconds,
         counters=counters,
+        siblings=given.siblings,
     )
+    if given.siblings is not None:
+        given.siblings.announce(leases.server)
     stores.state = OwnedState(stores.state, leases)
     stores.keep(leases)
     return leases
@@ -73,6 +76,10 @@ def connect(leases: Leases, base: Foundations, prompting: Prompting) -> None:
     base.live.ownership = leases
     base.supervisor.may_work = may_work
     leases.is_busy = base.supervisor.busy
+    if leases.siblings is not None:
+        # Whoever has a session in memory keeps it: passing a request on costs less than reading the session anew.
+        leases.is_busy = lambda session: base.supervisor.busy(session) or base.live.peek(session) is not None
+    base.live.before_load = lambda session: _forget_own(base, session)
     leases.on_stale.append(forget)
     leases.on_inherited = take_up
     leases.on_beat = read_shares_again
@@ -83,10 +90,18 @@ def connect(leases: Leases, base: Foundations, prompting: Prompting) -> None:
 
     for store, named in ((base.stores.graph, scopes), (base.stores.vector, lambda session: [episodes_scope(session)])):
         _hold(leases, store, named)
-    _fence(leases, base.stores)
+    if leases.siblings is None:  # else a process whose sessions were taken has ended, and writes nothing
+        _fence(leases, base.stores)
     if base.stores.vector.info.capabilities >= _BOTH:
         # Whoever fills a world's lore fills it with the same: what is whole stays as it is.
         base.projector.on_lore.append(cast(Holding, base.stores.vector).hold)
+
+
+async def _forget_own(base: Foundations, session: str) -> None:
+    """What stores show of a session that this server alone has: others may have changed it since."""
+    if Capability.SHARED not in base.stores.graph.info.capabilities:
+        await base.projector.drop_graphs(session)
+    base.projector.look_again(session)
 
 
 def _fence(leases: Leases, stores: Stores) -> None:

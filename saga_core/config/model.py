@@ -74,6 +74,8 @@ class ServerConfig:
     """Where these servers reach each other. None: host and port."""
     lease_seconds: float = field(default=10.0, validator=Number())
     """Seconds without a sign of life after which the sessions of a server are free for the others."""
+    workers: int = field(default=1, validator=Whole(1, 64))
+    """Processes that answer on one port and share the data directory."""
     drain_timeout: float = field(default=20.0, validator=Number(zero=True))
     """Seconds that shutting down waits for background work; the rest is done at the next start."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Protocol
 
@@ -53,6 +53,8 @@ class LiveSessions:
     limit: int = 64
     ownership: Ownership | None = None
     """Set where several servers share the journal."""
+    before_load: Callable[[str], Awaitable[None]] | None = None
+    """Awaited before a session is read from the journal."""
     evicted: set[str] = field(factory=set)
     """Sessions that were let go from memory lately, for whoever keeps something in memory for them."""
     forgotten: int = 0
@@ -156,6 +158,8 @@ class LiveSessions:
             live = await self._read(session_id)
         else:
             while True:
+                if self.before_load is not None:
+                    await self.before_load(session_id)
                 found = await self.ownership.loading(session_id)
                 live = await self._read(session_id)
                 if self.ownership.is_loaded(session_id, found):
