@@ -32,6 +32,8 @@ log = logging.getLogger("saga.leases")
 MODE = "leases.beat"
 """The degraded mode while no sign of life can be given."""
 _TRIES = 20
+_SIBLINGS_SECONDS = 2.0
+"""How long servers of one machine take at most to see each other, and the work that one of them left."""
 _KNOWN = 4_096
 _FORGOTTEN = 50
 """Leases' lengths after which the row of a server that is gone is removed."""
@@ -316,7 +318,8 @@ class Leases:
 
     async def _go_on(self) -> None:
         while True:
-            await asyncio.sleep(self.seconds / 3)
+            pause = self.seconds / 3
+            await asyncio.sleep(pause if self.siblings is None else min(pause, _SIBLINGS_SECONDS))
             try:
                 await self._beat()
                 await self._give_back(self._idle())

@@ -74,6 +74,17 @@ class Together:
         told = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
         return [int(each) for each in told.split()]
 
+    def children_left(self) -> list[int]:
+        """Processes of this data directory that are left when the first one has ended."""
+        found = []
+        for each in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                if str(self._file).encode() in each.read_bytes():
+                    found.append(int(each.parent.name))
+            except OSError:
+                continue  # it has ended meanwhile
+        return found
+
     def stop(self) -> int:
         """End it in order; its exit code."""
         assert self.process is not None

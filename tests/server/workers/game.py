@@ -1,6 +1,6 @@
 """Players on one port behind which processes are killed, stopped and started again, and what must hold all the same.
 
-``python -m tests.workers.game --rounds 100 --seed 7 --workers 3`` plays it by hand.
+``python -m tests.server.workers.game --rounds 100 --seed 7 --workers 3`` plays it by hand.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.postgres.chaos.moved_player import MovedPlayer
 from tests.postgres.chaos.narrator import Narrator
 from tests.postgres.chaos.tree import wrong_in_tree
 from tests.server.upstream import Upstream
-from tests.workers.together import Door, Together
+from tests.server.workers.together import Door, Together
 
 PLAYERS = 3
 STORY = 6
@@ -241,7 +241,7 @@ async def _leave(players: list[HomePlayer]) -> None:
 
 
 def main() -> None:
-    given = argparse.ArgumentParser(prog="python -m tests.workers.game", description=__doc__)
+    given = argparse.ArgumentParser(prog="python -m tests.server.workers.game", description=__doc__)
     given.add_argument("--rounds", type=int, default=100)
     given.add_argument("--seed", type=int, default=11)
     given.add_argument("--workers", type=int, default=3)
