@@ -68,21 +68,26 @@ class LiveSessions:
 
     async def get(self, session_id: str) -> LiveSession:
         """The session, loaded if need be. ``NotFound``."""
-        found = self._live.get(session_id)
-        if found is not None and self.ownership is not None and not await self.ownership.is_current(session_id):
-            self.forget(session_id)
-            found = None
-        if found is not None:
-            if session_id in self._live:  # else it was let go meanwhile
-                self._live.move_to_end(session_id)
-            return found
-        task = self._loading.get(session_id)
-        if task is None:
-            task = asyncio.create_task(self._load(session_id))
-            self._loading[session_id] = task
-            task.add_done_callback(lambda _: self._loading.pop(session_id, None))
-        # One caller's cancellation must not take the load away from the others.
-        return await asyncio.shield(task)
+        while True:
+            found = self._live.get(session_id)
+            if found is not None and self.ownership is not None and not await self.ownership.is_current(session_id):
+                self.forget(session_id)
+                found = None
+            if found is not None:
+                if session_id in self._live:  # else it was let go meanwhile
+                    self._live.move_to_end(session_id)
+                return found
+            task = self._loading.get(session_id)
+            begun_before = task is not None
+            if task is None:
+                task = asyncio.create_task(self._load(session_id))
+                self._loading[session_id] = task
+                task.add_done_callback(lambda _: self._loading.pop(session_id, None))
+            # One caller's cancellation must not take the load away from the others.
+            live = await asyncio.shield(task)
+            if self.ownership is None or not begun_before:
+                return live
+            # Another server may have written the session since that load began, and before this was asked.
 
     async def tree(self, session_id: str) -> Tree:
         """The session's tree."""
