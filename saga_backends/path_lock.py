@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 from saga_core.errors import StoreLocked, StoreUnavailable
@@ -14,6 +15,17 @@ _open_paths: set[str] = set()
 _open_files: set[tuple[int, int]] = set()
 """Devices and inodes: a file may have several names."""
 _guard = threading.Lock()
+_inherited: dict[str, bool] = {}
+"""Names of paths that another process locked for this one, and whether nobody else has them open yet."""
+
+
+def inherit(paths: Iterable[Path], *, first: bool) -> None:
+    """Use ``paths`` together with other processes of the one that locked them and passed the locks on.
+
+    ``first``: none of the others has opened them yet, nor does until this process has.
+    """
+    with _guard:
+        _inherited.update({os.path.realpath(path): first for path in paths})
 
 
 class PathLock:
@@ -22,7 +34,8 @@ class PathLock:
     ``path`` is the data that is protected; the lock is a file beside it (``state.db`` has ``state.db.lock``), or in
     it when it is a directory, and stays there when released. A file that exists is locked itself as well, where the
     platform has advisory locks: under another name, a hard link, it has another lock file. Raises ``StoreLocked`` when
-    another store object or process holds it, ``StoreUnavailable`` when the lock file cannot be made.
+    another store object or process holds it, ``StoreUnavailable`` when the lock file cannot be made. A path that was
+    inherited (``inherit``) is locked already, and stays so until the last of the processes ends that share it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -33,8 +46,15 @@ class PathLock:
         self._inode: tuple[int, int] | None = None
         with _guard:
             inode = _inode(path)
-            if self._name in _open_paths or inode in _open_files:
+            self.is_shared = self._name in _inherited
+            """Whether other processes may have the path open as well."""
+            self.is_first = _inherited.get(self._name, True)
+            """Whether none of them has it open yet."""
+            if self._name in _open_paths or (inode in _open_files and not self.is_shared):
                 raise StoreLocked(f"{path}: is open already in this process; close that store first, or share it")
+            if self.is_shared:
+                _open_paths.add(self._name)
+                return
             self._descriptor = _acquire(path, self.file)
             try:
                 self._data = _acquire_data(path) if inode is not None else None
@@ -48,9 +68,16 @@ class PathLock:
                 self._inode = inode
                 _open_files.add(inode)
 
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """What holds the lock: it lasts until the last process ends, or unlocks, that these were passed to."""
+        return tuple(each for each in (self._descriptor, self._data) if each is not None)
+
     def release(self) -> None:
         """Let others open the path. A second call does nothing."""
         with _guard:
+            if self.is_shared:
+                _open_paths.discard(self._name)
             if self._descriptor is None:
                 return
             _open_paths.discard(self._name)

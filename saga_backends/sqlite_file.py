@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _BUSY_SECONDS = 5.0
 """How long a call waits for another program (a backup, a database browser) before it gives up."""
 
+_SHARED_BUSY_SECONDS = 30.0
+"""The same where other processes of SAGA write as well: one of them that hangs is ended before."""
+
 _WAL_LIMIT = 16 * 1_024 * 1_024
 """The size to which the write-ahead log is cut back after a checkpoint."""
 
@@ -67,18 +70,20 @@ def make_private(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
-def connect(path: Path, schema: Schema, *, synchronous: str = "full") -> sqlite3.Connection:
+def connect(path: Path, schema: Schema, *, synchronous: str = "full", shared: bool = False) -> sqlite3.Connection:
     """A connection in autocommit mode to the file at ``path``, made or migrated as needed, in WAL mode.
 
     With ``synchronous`` ``full`` a commit is on disk when it returns; with ``normal`` it survives the end of the
-    process, but the last ones may be lost with the power. Raises ``NewerSchema`` (nothing was changed),
+    process, but the last ones may be lost with the power. ``shared``: other processes of SAGA have it open.
+
+    Raises ``NewerSchema`` (nothing was changed),
     ``StoreCorrupt`` for what is no database or another program's, ``StoreUnavailable`` where it cannot be written.
     """
     if synchronous not in ("full", "normal"):
         raise BadInput(f"options.synchronous: {synchronous!r} is unknown; give 'full' or 'normal'")
     _check_writable(path)
     with translated(path):
-        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(path, timeout=_patience(shared), isolation_level=None)
         try:
             found = version_of(connection, path, schema)
             connection.execute("PRAGMA journal_mode=WAL")
@@ -94,13 +99,13 @@ def connect(path: Path, schema: Schema, *, synchronous: str = "full") -> sqlite3
     return connection
 
 
-def connect_reader(path: Path) -> sqlite3.Connection:
+def connect_reader(path: Path, *, shared: bool = False) -> sqlite3.Connection:
     """A second connection to a file that ``connect`` opened and holds open, which may not write.
 
     It sees what was committed before a statement, or its transaction, began, and waits for no commit.
     """
     with translated(path):
-        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(path, timeout=_patience(shared), isolation_level=None)
         try:
             connection.execute("PRAGMA query_only=ON")
             connection.execute(f"PRAGMA cache_size={-_READER_KIB}")
@@ -108,6 +113,10 @@ def connect_reader(path: Path) -> sqlite3.Connection:
             connection.close()
             raise
     return connection
+
+
+def _patience(shared: bool) -> float:
+    return _SHARED_BUSY_SECONDS if shared else _BUSY_SECONDS
 
 
 def _check_writable(path: Path) -> None:
@@ -185,19 +194,30 @@ def rollback(connection: sqlite3.Connection) -> None:
         connection.execute("ROLLBACK")
 
 
-def close(connection: sqlite3.Connection, path: Path) -> None:
-    """Bring the write-ahead log into the file and close. The connection is closed also when that raises."""
+def close(connection: sqlite3.Connection, path: Path, *, shared: bool = False) -> None:
+    """Bring the write-ahead log into the file and close. The connection is closed also when that raises.
+
+    Of a ``shared`` file as much as nobody needs any more: nobody is waited for, and the last to close does the rest.
+    """
     with translated(path):
         try:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.execute(f"PRAGMA wal_checkpoint({'PASSIVE' if shared else 'TRUNCATE'})")
         finally:
             connection.close()
 
 
 def compact(connection: sqlite3.Connection) -> None:
-    """Rewrite the file and its write-ahead log, so that no byte of what was deleted is left."""
+    """Rewrite the file and its write-ahead log, so that no byte of what was deleted is left.
+
+    Raises ``StoreLocked`` when somebody reads so long that the log cannot be cut off.
+    """
     connection.execute("VACUUM")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise StoreLocked(
+            "the write-ahead log of the database still holds what was deleted, because somebody reads it; ask again "
+            "when that is over (a backup that is being made, a database browser)"
+        )
 
 
 def check(connection: sqlite3.Connection, *, thorough: bool) -> str | None:

@@ -19,6 +19,7 @@ from saga_core.counters import Counters
 from saga_core.jobs import Background
 from saga_core.maintenance import Maintenance
 from saga_core.moved import MOVED
+from saga_core.ownership import Siblings
 from saga_core.play import PendingTurn, Play
 from saga_core.ports import ChatModel, Clock, Entropy, SystemClock, SystemEntropy
 from saga_core.storage import Stores
@@ -52,6 +53,7 @@ class Saga:
         resume: bool = True,
         tolerant: bool = False,
         address: str = "",
+        siblings: Siblings | None = None,
     ) -> Opening:
         """Open what ``config`` names: a ``Config``, a mapping, or the path of a YAML file.
 
@@ -63,7 +65,8 @@ class Saga:
         Without ``resume``, pending work is left to the next engine, no session is collected and nothing damaged is set
         aside: use that to look without changing anything. ``tolerant``: a damaged journal does not raise; the engine
         runs without it as far as possible, and the degraded modes say so. ``address``: where other servers that share
-        the journal reach this one, unless ``server.address`` says it.
+        the journal reach this one, unless ``server.address`` says it. ``siblings``: knows which of the processes
+        live that share the data directory, where there are several.
         """
         given = Given(
             extractor=extractor,
@@ -74,6 +77,7 @@ class Saga:
             resume=resume,
             tolerant=tolerant,
             address=address,
+            siblings=siblings,
         )
         return Opening(config, given)
 

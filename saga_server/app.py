@@ -26,6 +26,7 @@ from saga_server.http import (
     RELOADING,
     SAGA,
     SILENT,
+    WORKER,
     ConnectionLog,
     Exchanges,
     LargeRequests,
@@ -42,9 +43,12 @@ from saga_server.http import (
 )
 from saga_server.process import Current, LogTail, Metrics, Readiness, Reloading
 from saga_server.web import web_routes
+from saga_server.workers import Worker
 
 
-def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloading) -> web.Application:
+def make_app(
+    saga: Saga, current: Current, metrics: Metrics, reloading: Reloading, worker: Worker | None = None
+) -> web.Application:
     """The application over an opened engine. Closing engine and narrators is the caller's.
 
     Run it with ``handler_cancellation=True``, so that a client that goes away ends its upstream call.
@@ -69,6 +73,8 @@ def make_app(saga: Saga, current: Current, metrics: Metrics, reloading: Reloadin
     app.on_cleanup.append(stop_listening_to_the_log)
     app[RELOADING] = reloading
     app[METRICS] = metrics
+    if worker is not None:
+        app[WORKER] = worker
     app[EXCHANGES] = Exchanges(
         saga, current.narrators, metrics, keep_alive=server.keep_alive, patience=server.request_timeout
     )

@@ -35,6 +35,7 @@ from saga_server.process import (
     running_watch,
 )
 from saga_server.providers import AutomaticExtraction, Background, Narrators
+from saga_server.workers import Worker
 
 __all__ = ["CLOSING_SECONDS", "CannotListen", "Server"]
 
@@ -62,8 +63,12 @@ class Server:
     """Gives the settings as they are written now, for ``reload``."""
     on_reload: Callable[[Config], None] = field(default=lambda _: None, repr=False)
     """Is told of other settings, for what is not the server's own: logging."""
+    worker: Worker | None = field(default=None, repr=False)
+    """Set where this is one of several processes that answer on one port."""
     port: int = field(default=0, init=False)
     """The port it listens on."""
+    _own: list[socket.socket] = field(factory=list, init=False)
+    """What one of several processes listens on besides, for the others."""
     abandoned: tuple[str, ...] = field(default=(), init=False)
     """What did not end within its time when the server stopped, in words. The process had better end without it."""
     _saga: Saga | None = field(default=None, init=False)
@@ -99,10 +104,11 @@ class Server:
         return f"http://{shown}:{self.port}"
 
     def _reached_at(self) -> str:
-        """Where other machines reach it, as far as it knows."""
+        """Where other machines, or other processes of this one, reach it, as far as it knows."""
+        port = int(self._own[0].getsockname()[1]) if self._own else self.port
         if self.config.server.host in ("0.0.0.0", "::"):
-            return f"http://{socket.gethostname()}:{self.port}"
-        return self.url
+            return f"http://{socket.gethostname()}:{port}"
+        return f"{self.url.rpartition(':')[0]}:{port}"
 
     @property
     def open_requests(self) -> int:
@@ -127,16 +133,27 @@ class Server:
         configuration's fault, ``CannotListen`` and ``StoreError`` that of the surroundings.
         """
         check_listening(self.config.server)
-        listening = open_sockets(self.config.server.host, self.config.server.port)
+        server, worker = self.config.server, self.worker
+        listening = open_sockets(server.host, server.port) if worker is None else list(worker.listening)
         try:
             self.port = int(listening[0].getsockname()[1])
-            async with StartupResponder(listening):
+            if worker is None:
+                async with StartupResponder(listening):
+                    self._runner = await self._open()
+                for sock in listening:
+                    self._sites.append(await listen(self._runner, sock, BACKLOG))
+            else:
+                self._own = open_sockets(server.host, 0)
                 self._runner = await self._open()
-            for sock in listening:
-                self._sites.append(await listen(self._runner, sock, BACKLOG))
+                for sock in self._own:
+                    self._sites.append(await listen(self._runner, sock, BACKLOG))
+                for sock in listening:
+                    # One at a time is taken, so that nobody takes all that wait while the others have nothing to do.
+                    self._sites.append(await listen(self._runner, sock, 1))
+                    sock.listen(BACKLOG)
         except BaseException:
             await self.stop(drain=0.0)
-            for sock in listening:
+            for sock in (*listening, *self._own):
                 sock.close()
             raise
         self._warn_of_worlds()
@@ -182,6 +199,7 @@ class Server:
             automatic=self._automatic,
             tolerant=True,
             address=self._reached_at(),
+            siblings=self.worker.siblings(self.config) if self.worker is not None else None,
         )
         metrics = Metrics()
         watch = running_watch()
@@ -190,7 +208,7 @@ class Server:
             self._guard = LoopGuard(watch)
             self._guard.start()
         self._reloading = Reloading(self.read_again, lambda: self.config, self._hold, metrics.reloads)
-        app = make_app(self._saga, self._current, metrics, self._reloading)
+        app = make_app(self._saga, self._current, metrics, self._reloading, self.worker)
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1.0)
         await runner.setup()
         return runner

@@ -44,12 +44,20 @@ class _Root:
         self._limits = limits
         self._lock: PathLock | None = None
         self._guard = Lock()
+        self.is_shared = False
+        """Whether other processes of SAGA have it open as well; one of them writes a scope at a time."""
 
     def open(self) -> None:
-        """Make the directory, lock it, and finish what a crash left half published."""
+        """Make the directory, lock it, and finish what a crash left half published.
+
+        What another process that has it open publishes just now is left to that one.
+        """
         with self._mapped():
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = PathLock(self.path)
+            self.is_shared = self._lock.is_shared
+            if not self._lock.is_first:
+                return
             for folder in filter(is_pending, self._folders()):
                 # Readers are served from the pending record; what is wrong with it, they are told.
                 with contextlib.suppress(StoreError, OSError):
@@ -97,7 +105,7 @@ class _Root:
         return self.path / folder_name(scope)
 
     def _generation(self, scope: str) -> Generation:
-        return Generation(self.folder(scope), scope, self._limits.value_bytes, self._guard)
+        return Generation(self.folder(scope), scope, self._limits.value_bytes, self._guard, others_write=self.is_shared)
 
     def _scope_of(self, folder: Path) -> str | None:
         with self._guard:
@@ -125,7 +133,7 @@ class FilesCache:
         self._info = StoreInfo(
             kind="cache",
             name="files",
-            capabilities=frozenset({Capability.DURABLE}),
+            capabilities=frozenset({Capability.DURABLE, *([Capability.SHARED] if root.is_shared else [])}),
             limits=limits,
             location=str(root.path),
         )

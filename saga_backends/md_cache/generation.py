@@ -46,7 +46,8 @@ class Generation:
     they are renamed, and not while a disk syncs. It also keeps Windows content, where an open file cannot be replaced.
     """
 
-    def __init__(self, path: Path, scope: str, most_bytes: int, guard: Lock) -> None:
+    def __init__(self, path: Path, scope: str, most_bytes: int, guard: Lock, *, others_write: bool = False) -> None:
+        self._others_write = others_write
         self.path = path
         self._scope = scope
         self._most_bytes = most_bytes
@@ -55,15 +56,25 @@ class Generation:
     def read(self) -> Pages | None:
         """The pages, or None when there is no generation. Raises ``StoreCorrupt`` naming the damaged file."""
         with self._guard:
-            pending = _load(self.path / _PENDING)
-            settled = _load(self.path / _SETTLED) if pending is None else None
-            on_disk = {name: _load(self.path / name) for name in PAGE_NAMES} if settled is not None else {}
+            pending, settled, on_disk = self._files()
         if pending is not None:
             return self._pages(pending, _PENDING)
         if settled is None:
             return None
         pages = self._pages(settled, _SETTLED)
         return evolve(pages, files={name: self._text(name, on_disk[name]) for name in PAGE_NAMES})
+
+    def _files(self) -> tuple[bytes | None, bytes | None, dict[str, bytes | None]]:
+        """The record that is pending, or else the one that holds, with the pages beside it: of one generation."""
+        while True:
+            pending = _load(self.path / _PENDING)
+            settled = _load(self.path / _SETTLED) if pending is None else None
+            on_disk = {name: _load(self.path / name) for name in PAGE_NAMES} if settled is not None else {}
+            if not self._others_write or pending is not None:
+                return pending, settled, on_disk
+            # Another process knows no guard. Its next generation shows: first it is pending, then it is settled.
+            if _load(self.path / _PENDING) is None and _load(self.path / _SETTLED) == settled:
+                return pending, settled, on_disk
 
     def write(self, pages: Pages) -> None:
         """Replace the generation. When it raises, readers have the old one or the new one."""

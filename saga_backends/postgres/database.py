@@ -22,9 +22,10 @@ from psycopg_pool import AsyncConnectionPool
 
 from saga_backends.postgres.errors import AGAIN, is_lost, store_error, translated
 from saga_backends.postgres.migrations import IDENTITY, Part, check_schema, identity_of, migrate
-from saga_core.errors import BadInput, Closed, StoreError
+from saga_backends.state_kv.key_bytes import encode
+from saga_core.errors import BadInput, Closed, LeaseLost, StoreError
 from saga_core.registry import OpenOptions
-from saga_core.stores import Health
+from saga_core.stores import Fence, FenceOf, Health
 
 T = TypeVar("T")
 
@@ -107,6 +108,7 @@ class Database:
         self._leaving: asyncio.Future[None] | None = None
         self._key = (asyncio.get_running_loop(), place.conninfo, place.pool, place.timeout)
         self._closed = False
+        self._fence_of: FenceOf | None = None
         self._busy = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -193,6 +195,33 @@ class Database:
         a connection that is lost under it raises ``StoreUnavailable``.
         """
         return await self._run(work, again=False)
+
+    def fence(self, fence_of: FenceOf) -> None:
+        """See ``Fenced``. The journal's table is in the same schema."""
+        self._fence_of = fence_of
+
+    async def change(self, scope: str, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
+        """``work`` on ``scope`` as one transaction, which holds only while the scope's fence does.
+
+        The fence is looked at last, and locked from there to the end: whoever takes the lease waits that long.
+        Raises ``LeaseLost``.
+        """
+        fence = await self._fence_of(scope) if self._fence_of is not None else None
+
+        async def write(connection: AsyncConnection) -> T:
+            async with connection.transaction():
+                found = await work(connection)
+                if fence is not None:
+                    await self._check_fence(connection, fence)
+                return found
+
+        return await self.write(write)
+
+    async def _check_fence(self, connection: AsyncConnection, fence: Fence) -> None:
+        look = f"SELECT 1 FROM {self.schema}.entries WHERE key = %b AND value = %b FOR SHARE".encode()
+        row = await (await connection.execute(look, [encode(fence.key), fence.value])).fetchone()
+        if row is None:
+            raise LeaseLost(f"{self.where}: session {fence.key[-1]} was taken by another server; nothing was written")
 
     async def _run(self, work: Callable[[AsyncConnection], Awaitable[T]], *, again: bool) -> T:
         self.alive()

@@ -20,6 +20,7 @@ from saga_core.registry import OpenOptions
 from saga_core.stores import (
     Direction,
     Edge,
+    FenceOf,
     GraphStore,
     Health,
     Mutation,
@@ -146,6 +147,10 @@ class PostgresGraph:
         """Server version, limits, and where the schema is."""
         return self._info
 
+    def fence(self, fence_of: FenceOf) -> None:
+        """See ``Fenced``."""
+        self._database.fence(fence_of)
+
     async def apply(self, scope: str, mutation: Mutation) -> None:
         """See ``GraphStore.apply``."""
         self._check_scope(scope)
@@ -155,18 +160,17 @@ class PostgresGraph:
         own = _Own(scope, mutation)  # nobody changes it while others are waited for
 
         async def write(connection: AsyncConnection) -> None:
-            async with connection.transaction():
-                await connection.execute(self._ask.take, [scope, mutation.watermark])
-                needed = list(own.needed)
-                present: set[str] = set()
-                if needed:
-                    found = await connection.execute(self._ask.present, [scope, needed])
-                    present = {row[0] for row in await found.fetchall()}
-                check_endpoints(mutation, present)
-                for statement, values in own.steps(self._ask):
-                    await connection.execute(statement, values)
+            await connection.execute(self._ask.take, [scope, mutation.watermark])
+            needed = list(own.needed)
+            present: set[str] = set()
+            if needed:
+                found = await connection.execute(self._ask.present, [scope, needed])
+                present = {row[0] for row in await found.fetchall()}
+            check_endpoints(mutation, present)
+            for statement, values in own.steps(self._ask):
+                await connection.execute(statement, values)
 
-        await self._database.write(write)
+        await self._database.change(scope, write)
 
     async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
         """See ``GraphStore.get``."""
@@ -224,7 +228,7 @@ class PostgresGraph:
         async def write(connection: AsyncConnection) -> None:
             await connection.execute(self._ask.drop, [scope])
 
-        await self._database.write(write)
+        await self._database.change(scope, write)
 
     async def expand(
         self, scope: str, ids: Sequence[str], *, hops: int, types: Sequence[str] | None = None

@@ -9,7 +9,7 @@ from saga_backends.postgres.migrations import Migration, Part
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, StoreCorrupt
 from saga_core.registry import OpenOptions
-from saga_core.stores import Health, MdCache, Pages, StoreInfo, check_pages, check_scope
+from saga_core.stores import FenceOf, Health, MdCache, Pages, StoreInfo, check_pages, check_scope
 from saga_core.values import PAGE_NAMES
 
 _TABLE = """
@@ -77,7 +77,11 @@ class PostgresPages:
         self._check_scope(scope)
         check_pages(pages, self._info.limits)
         texts = [pages.files[name].encode() for name in PAGE_NAMES]
-        await self._change(self._write, [scope, pages.watermark, list(PAGE_NAMES), texts])
+        await self._change(self._write, scope, [scope, pages.watermark, list(PAGE_NAMES), texts])
+
+    def fence(self, fence_of: FenceOf) -> None:
+        """See ``Fenced``."""
+        self._database.fence(fence_of)
 
     async def scopes(self) -> list[str]:
         """See ``MdCache.scopes``."""
@@ -91,13 +95,13 @@ class PostgresPages:
     async def drop(self, scope: str) -> None:
         """See ``MdCache.drop``."""
         self._check_scope(scope)
-        await self._change(self._drop, [scope])
+        await self._change(self._drop, scope, [scope])
 
-    async def _change(self, statement: bytes, values: list[object]) -> None:
+    async def _change(self, statement: bytes, scope: str, values: list[object]) -> None:
         async def change(connection: AsyncConnection) -> None:
             await connection.execute(statement, values)
 
-        await self._database.write(change)
+        await self._database.change(scope, change)
 
     def locate(self, scope: str) -> str | None:
         """None: the pages are no files."""

@@ -29,6 +29,7 @@ from saga_core.capabilities import Capability
 from saga_core.errors import NotFound, ScopeMismatch, StoreCorrupt, StoreUnavailable
 from saga_core.registry import OpenOptions
 from saga_core.stores import (
+    FenceOf,
     Filter,
     Health,
     Hit,
@@ -97,6 +98,10 @@ class PostgresVectors:
         """Versions, limits, and where the schema is."""
         return self._info
 
+    def fence(self, fence_of: FenceOf) -> None:
+        """See ``Fenced``."""
+        self._database.fence(fence_of)
+
     async def create(self, scope: str, spec: ScopeSpec) -> None:
         """See ``VectorStore.create``."""
         self._check_scope(scope)
@@ -113,7 +118,7 @@ class PostgresVectors:
                 if found is not None:  # else it was dropped in between
                     return found
 
-        found = await self._database.write(write)
+        found = await self._database.change(scope, write)
         if found != spec:
             raise ScopeMismatch(
                 f"scope {scope!r} was made by {found.embedder!r} with dimension {found.dimension}, not by "
@@ -141,17 +146,16 @@ class PostgresVectors:
         }
 
         async def write(connection: AsyncConnection) -> None:
-            async with connection.transaction():
-                spec = await self._spec(connection, scope, lock=True)
-                if spec is None:
-                    raise NotFound(f"vector scope {scope!r} does not exist; create it with its embedder's id first")
-                for index, vector in enumerate(vectors):
-                    check_dimension(f"items[{index}].vector", vector, scope, spec)
-                async with connection.cursor() as cursor:
-                    # In order, so that two writers of the same rows wait for each other instead of both.
-                    await cursor.executemany(self._put, [rows[each] for each in sorted(rows)])
+            spec = await self._spec(connection, scope, lock=True)
+            if spec is None:
+                raise NotFound(f"vector scope {scope!r} does not exist; create it with its embedder's id first")
+            for index, vector in enumerate(vectors):
+                check_dimension(f"items[{index}].vector", vector, scope, spec)
+            async with connection.cursor() as cursor:
+                # In order, so that two writers of the same rows wait for each other instead of both.
+                await cursor.executemany(self._put, [rows[each] for each in sorted(rows)])
 
-        await self._database.write(write)
+        await self._database.change(scope, write)
 
     async def get(self, scope: str, ids: Sequence[str]) -> dict[str, VectorItem]:
         """See ``VectorStore.get``."""
@@ -237,7 +241,7 @@ class PostgresVectors:
         async def write(connection: AsyncConnection) -> int:
             return (await connection.execute(statement, values)).rowcount
 
-        return await self._database.write(write)
+        return await self._database.change(scope, write)
 
     async def count(self, scope: str, *, where: Filter | None = None) -> int:
         """See ``VectorStore.count``."""
@@ -271,7 +275,7 @@ class PostgresVectors:
         async def write(connection: AsyncConnection) -> None:
             await connection.execute(f"DELETE FROM {self._scopes} WHERE scope = %s".encode(), [scope])
 
-        await self._database.write(write)
+        await self._database.change(scope, write)
 
     async def check(self, *, thorough: bool = False) -> Health:
         """A read and the tables' size; thorough: every item is read."""

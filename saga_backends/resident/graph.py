@@ -14,6 +14,8 @@ from saga_core.errors import NotSupported
 from saga_core.stores import (
     Direction,
     Edge,
+    Fenced,
+    FenceOf,
     GraphStore,
     Health,
     Mutation,
@@ -75,6 +77,10 @@ class ResidentGraph:
     def release(self, scope: str) -> None:
         """Read ``scope`` of a ``SHARED`` store from the store again: others may write to it."""
         self.cache.release(scope)
+
+    def fence(self, fence_of: FenceOf) -> None:
+        """See ``Fenced``: of ``inner``."""
+        cast(Fenced, self.inner).fence(fence_of)
 
     def forget(self, scope: str | None = None) -> None:
         """Load ``scope`` (without one, all) again at its next read: another process may have written to it."""

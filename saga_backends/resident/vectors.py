@@ -5,13 +5,16 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from attrs import evolve
 
 from saga_backends.resident.scope_cache import ScopeCache
 from saga_core.capabilities import Capability
 from saga_core.stores import (
+    Compacting,
+    Fenced,
+    FenceOf,
     Filter,
     Health,
     Hit,
@@ -104,6 +107,15 @@ class ResidentVectors:
     def release(self, scope: str) -> None:
         """Read ``scope`` of a ``SHARED`` store from the store again: others may write to it."""
         self.cache.release(scope)
+
+    async def compact(self) -> None:
+        """See ``Compacting``: of ``inner``, where that declares it."""
+        self.cache.ensure_open()
+        await cast(Compacting, self.inner).compact()
+
+    def fence(self, fence_of: FenceOf) -> None:
+        """See ``Fenced``: of ``inner``."""
+        cast(Fenced, self.inner).fence(fence_of)
 
     def forget(self, scope: str | None = None) -> None:
         """Load ``scope`` (without one, all) again at its next read: another process may have written to it."""

@@ -56,11 +56,13 @@ class _Reading:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.is_shared = False
+        """Whether other processes of SAGA have it open as well."""
         self._connection: sqlite3.Connection | None = None
 
     def open(self) -> None:
         """Connect to the file, which is open for writing."""
-        self._connection = sqlite_file.connect_reader(self.path)
+        self._connection = sqlite_file.connect_reader(self.path, shared=self.is_shared)
 
     def close(self) -> None:
         """Let go of the connection, if there is one."""
@@ -119,7 +121,8 @@ class _File(_Reading):
         sqlite_file.prepare_path(self.path)
         sqlite_file.make_private(self.path)
         self._lock = PathLock(self.path)
-        self._connection = sqlite_file.connect(self.path, SCHEMA, synchronous=self._synchronous)
+        self.is_shared = self._lock.is_shared
+        self._connection = sqlite_file.connect(self.path, SCHEMA, synchronous=self._synchronous, shared=self.is_shared)
 
     def close(self) -> None:
         """Let go of whatever ``open`` got hold of. A second call does nothing."""
@@ -127,7 +130,7 @@ class _File(_Reading):
         lock, self._lock = self._lock, None
         try:
             if connection is not None:
-                sqlite_file.close(connection, self.path)
+                sqlite_file.close(connection, self.path, shared=self.is_shared)
         finally:
             if lock is not None:
                 lock.release()
@@ -219,6 +222,7 @@ class _Threads:
         """Open both, or neither."""
         try:
             await self.writer.run(self.file.open)
+            self.reading.is_shared = self.file.is_shared
             await self.reader.run(self.reading.open)
         except BaseException:
             await self.shut()  # a cancelled opening may have succeeded all the same
@@ -253,7 +257,9 @@ class SqliteState:
             kind="state",
             name="sqlite",
             version=sqlite3.sqlite_version,
-            capabilities=frozenset({Capability.DURABLE, Capability.COMPACTS}),
+            capabilities=frozenset(
+                {Capability.DURABLE, Capability.COMPACTS, *([Capability.SHARED] if file.is_shared else [])}
+            ),
             location=str(file.path),
         )
 

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _MOST_ROWS = 2**62
 """A limit that SQLite can hold, and no store reaches."""
 
+_OF_SEVERAL = (Capability.SHARED, Capability.COMPACTS)
+"""What a file declares that several processes have open. One that a single process has is thrown away instead."""
+
 _CHUNK = 512
 """Rows in memory at a time while a query reads a scope."""
 
@@ -70,6 +73,7 @@ class VectorFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock: PathLock | None = None
+        self._is_shared = False
         self._connection: sqlite3.Connection | None = None
 
     def info(self) -> StoreInfo:
@@ -78,7 +82,7 @@ class VectorFile:
             kind="vector",
             name="sqlite",
             version=sqlite3.sqlite_version,
-            capabilities=frozenset({Capability.DURABLE}),
+            capabilities=frozenset({Capability.DURABLE, *(_OF_SEVERAL if self._is_shared else ())}),
             location=str(self.path),
         )
 
@@ -87,9 +91,10 @@ class VectorFile:
         sqlite_file.prepare_path(self.path)
         sqlite_file.make_private(self.path)
         self._lock = PathLock(self.path)
+        self._is_shared = self._lock.is_shared
         try:
             # Vectors can be made anew from the journal: surviving the end of the process is enough.
-            self._connection = sqlite_file.connect(self.path, SCHEMA, synchronous="normal")
+            self._connection = sqlite_file.connect(self.path, SCHEMA, synchronous="normal", shared=self._is_shared)
         except StoreCorrupt as error:
             raise StoreCorrupt(f"{error}; `saga rebuild` makes the vectors again from the journal") from error
 
@@ -99,7 +104,7 @@ class VectorFile:
         lock, self._lock = self._lock, None
         try:
             if connection is not None:
-                sqlite_file.close(connection, self.path)
+                sqlite_file.close(connection, self.path, shared=self._is_shared)
         finally:
             if lock is not None:
                 lock.release()
@@ -116,6 +121,11 @@ class VectorFile:
             remedy = "move it away, and make the vectors anew with `saga rebuild`"
             return Health(ok=False, detail=f"{self.path}: {wrong}; {remedy}", bytes=size)
         return Health(ok=True, detail=f"{self.path}: {'quick check passed' if thorough else 'readable'}", bytes=size)
+
+    def compact(self) -> None:
+        """Leave no byte of what was deleted."""
+        with self._connected() as connection:
+            sqlite_file.compact(connection)
 
     def create(self, name: str, spec: ScopeSpec) -> None:
         """See ``VectorStore.create``."""
@@ -230,7 +240,21 @@ class VectorFile:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """One thread does everything in order, so that nothing changes between the reads of a call."""
+        """One thread does everything in order, so that nothing changes between the reads of a call.
+
+        Where other processes write as well, a transaction sees to that.
+        """
+        with self._connected() as connection:
+            if self._is_shared:
+                connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                if self._is_shared:
+                    sqlite_file.rollback(connection)
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
         if self._connection is None:
             raise Closed(f"{self.path}: is closed")
         with sqlite_file.translated(self.path):
@@ -239,7 +263,7 @@ class VectorFile:
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction."""
-        with self._reading() as connection:
+        with self._connected() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 from saga_backends.vector.packed_item import PackedItem
 from saga_backends.worker import Worker
@@ -71,6 +71,12 @@ class VectorEngine(Protocol):
     def drop(self, name: str) -> None: ...
 
 
+class CompactingEngine(Protocol):
+    """An engine that declares ``COMPACTS``."""
+
+    def compact(self) -> None: ...
+
+
 class ThreadedVectors:
     """Made by ``open_threaded``. Each call makes one trip to the thread, and calls are answered in order.
 
@@ -100,6 +106,11 @@ class ThreadedVectors:
         if not self._worker.closed:
             await _shut(self._engine, self._worker)
         await self._worker.aclose()
+
+    async def compact(self) -> None:
+        """See ``Compacting``, where the engine declares it."""
+        self._alive()
+        await self._worker.run(cast(CompactingEngine, self._engine).compact)
 
     async def create(self, scope: str, spec: ScopeSpec) -> None:
         """See ``VectorStore.create``."""

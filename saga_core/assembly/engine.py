@@ -45,7 +45,9 @@ async def assemble(config: Config, given: Given) -> Parts:
     """Open what ``config`` names and put it together. Raises ``StoreError`` and ``BadInput``; then all is closed."""
     counters = Counters()
     async with AsyncExitStack() as stack:
-        stores = await open_stores(config, counters, mend=given.resume, tolerant=given.tolerant)
+        # Nothing is put aside that other processes have open.
+        mend = given.resume and given.siblings is None
+        stores = await open_stores(config, counters, mend=mend, tolerant=given.tolerant)
         stack.push_async_callback(stores.aclose)
         leases = share(config, given, stores, counters)
         journal, whole = await _open_journal(config, stores, counters, given)

@@ -16,7 +16,7 @@ from saga_core.ids import IdSource
 from saga_core.jobs import Background
 from saga_core.journal import Journal
 from saga_core.maintenance import Maintenance
-from saga_core.ownership import Leases
+from saga_core.ownership import Leases, Siblings
 from saga_core.play import Play, Prompting
 from saga_core.ports import ChatModel, Clock, Entropy
 from saga_core.sessions import LiveSessions
@@ -44,6 +44,8 @@ class Given:
     """Whether a damaged journal is gone without, as far as that is possible."""
     address: str = ""
     """Where other servers that share the journal reach this one."""
+    siblings: Siblings | None = None
+    """Knows which of the processes live that share the data, where they are on one machine."""
 
 
 @frozen(eq=False, kw_only=True)

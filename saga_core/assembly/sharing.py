@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Callable
@@ -13,12 +14,14 @@ from saga_core.capabilities import Capability
 from saga_core.config import Config
 from saga_core.counters import Counters
 from saga_core.errors import OwnedElsewhere
-from saga_core.ownership import Leases, OwnedState
+from saga_core.ownership import Leases, OwnedState, fence_of_views
 from saga_core.play import Prompting
-from saga_core.recall import episodes_scope
+from saga_core.recall import episodes_scope, session_of_episodes
 from saga_core.storage import Stores
-from saga_core.stores import Holding, Store
-from saga_core.views import scope_of
+from saga_core.stores import Fenced, Holding, Store
+from saga_core.views import scope_of, session_of_scope
+
+log = logging.getLogger("saga.leases")
 
 _BOTH = frozenset({Capability.RESIDENT, Capability.SHARED})
 
@@ -41,7 +44,10 @@ def share(config: Config, given: Given, stores: Stores, counters: Counters) -> L
         address=config.server.address or given.address,
         seconds=config.server.lease_seconds,
         counters=counters,
+        siblings=given.siblings,
     )
+    if given.siblings is not None:
+        given.siblings.announce(leases.server)
     stores.state = OwnedState(stores.state, leases)
     stores.keep(leases)
     return leases
@@ -75,6 +81,10 @@ def connect(leases: Leases, base: Foundations, prompting: Prompting) -> None:
     base.live.ownership = leases
     base.supervisor.may_work = may_work
     leases.is_busy = base.supervisor.busy
+    if leases.siblings is not None:
+        # Whoever has a session in memory keeps it: passing a request on costs less than reading the session anew.
+        leases.is_busy = lambda session: base.supervisor.busy(session) or base.live.peek(session) is not None
+    base.live.before_load = lambda session: _forget_own(base, session)
     leases.on_stale.append(forget)
     leases.on_inherited = take_up
     leases.on_beat = read_shares_again
@@ -85,9 +95,34 @@ def connect(leases: Leases, base: Foundations, prompting: Prompting) -> None:
 
     for store, named in ((base.stores.graph, scopes), (base.stores.vector, lambda session: [episodes_scope(session)])):
         _hold(leases, store, named)
+    if leases.siblings is None:  # else a process whose sessions were taken has ended, and writes nothing
+        _fence(leases, base.stores)
     if base.stores.vector.info.capabilities >= _BOTH:
         # Whoever fills a world's lore fills it with the same: what is whole stays as it is.
         base.projector.on_lore.append(cast(Holding, base.stores.vector).hold)
+
+
+async def _forget_own(base: Foundations, session: str) -> None:
+    """What stores show of a session that this server alone has: others may have changed it since."""
+    if Capability.SHARED not in base.stores.graph.info.capabilities:
+        await base.projector.drop_graphs(session)
+    base.projector.look_again(session)
+
+
+def _fence(leases: Leases, stores: Stores) -> None:
+    """Have what is written to views hold only with the lease, where that lies beside the journal."""
+    journal = stores.state.info.identity
+    for kind, store in stores.all().items():
+        if kind == "state" or Capability.SHARED not in store.info.capabilities:
+            continue
+        if not journal or store.info.identity != journal:
+            log.warning(
+                "%s store: it lies in another place than the journal, so that a server which was cut off may leave an "
+                "old view there; put both into one schema, or look now and then with `saga verify --repair`",
+                kind,
+            )
+            continue
+        cast(Fenced, store).fence(fence_of_views(leases, session_of_episodes if kind == "vector" else session_of_scope))
 
 
 def _hold(leases: Leases, store: Store, scopes: Callable[[str], list[str]]) -> None:

@@ -79,6 +79,8 @@ class ServerConfig:
     """Days for which it is kept who read and changed what, where keys are wanted; 0: not at all."""
     audit_entries: int = field(default=100_000, validator=Whole(1))
     """The most entries of that."""
+    workers: int = field(default=1, validator=Whole(1, 64))
+    """Processes that answer on one port and share the data directory."""
     drain_timeout: float = field(default=20.0, validator=Number(zero=True))
     """Seconds that shutting down waits for background work; the rest is done at the next start."""
 

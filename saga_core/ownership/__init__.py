@@ -4,5 +4,7 @@ from __future__ import annotations
 
 from saga_core.ownership.leases import Leases
 from saga_core.ownership.owned_state import OwnedState
+from saga_core.ownership.siblings import Siblings
+from saga_core.ownership.view_fence import fence_of_views
 
-__all__ = ["Leases", "OwnedState"]
+__all__ = ["Leases", "OwnedState", "Siblings", "fence_of_views"]

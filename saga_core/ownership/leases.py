@@ -24,6 +24,7 @@ from saga_core.counters import Counters
 from saga_core.errors import Conflict, OwnedElsewhere, SagaError, StoreError
 from saga_core.journal import keys
 from saga_core.ownership.records import Beat, Held, Lease, read_lease, read_order, write_order
+from saga_core.ownership.siblings import Siblings
 from saga_core.stores import Batch, Key, StateKV
 
 log = logging.getLogger("saga.leases")
@@ -31,6 +32,8 @@ log = logging.getLogger("saga.leases")
 MODE = "leases.beat"
 """The degraded mode while no sign of life can be given."""
 _TRIES = 20
+_SIBLINGS_SECONDS = 2.0
+"""How long servers of one machine take at most to see each other, and the work that one of them left."""
 _KNOWN = 4_096
 _FORGOTTEN = 50
 """Leases' lengths after which the row of a server that is gone is removed."""
@@ -59,6 +62,8 @@ class Leases:
     address: str
     seconds: float
     counters: Counters
+    siblings: Siblings | None = None
+    """Knows which servers live, where all of them are on one machine: then no beat is judged."""
     is_busy: Callable[[str], bool] = lambda _: False
     """Whether a session must not be given back now."""
     on_stale: list[Callable[[str], None]] = field(factory=list)
@@ -130,7 +135,7 @@ class Leases:
             if before.owner and before.owner != self.server:
                 beat = (await self.kv.get([keys.beat(before.owner)])).get(keys.beat(before.owner))
                 if not self._is_gone(before.owner, beat):
-                    raise OwnedElsewhere(session, before.owner, self._seen[before.owner].address)
+                    raise OwnedElsewhere(session, before.owner, self._address_of(before.owner))
                 expected[keys.beat(before.owner)] = beat  # one that gives a sign of life after all keeps it
             mine = Lease(self.server, before.epoch + 1)
             fence = codec.encode(mine)
@@ -241,7 +246,7 @@ class Leases:
 
     def _is_sure(self) -> bool:
         """Whether nobody can have taken a lease of this server: its latest sign of life is too young for that."""
-        return _now() - self._beaten <= self.seconds
+        return self.siblings is not None or _now() - self._beaten <= self.seconds
 
     async def _still_holds(self, session: str) -> bool:
         """Whether a lease is still what this server put there, after it gave no sign of life for long."""
@@ -268,17 +273,22 @@ class Leases:
     def is_gone(self, server: str) -> bool:
         """Whether a server has given no sign of life for long enough, as far as was looked."""
         seen = self._seen.get(server)
-        return seen is None or self._is_gone(server, seen.raw)
+        return self._is_gone(server, seen.raw if seen is not None else None)
 
     def _is_gone(self, server: str, beat: bytes | None) -> bool:
         """``beat``: what was read of it just now."""
-        if beat is None or server.rpartition("#")[0] == self.name:
+        if server.rpartition("#")[0] == self.name:
             return True
         seen = self._seen.get(server)
-        if seen is None or seen.raw != beat:
-            self._seen[server] = _Seen(beat, _now(), codec.decode(beat, Beat).address)
-            return False
-        return _now() - seen.since > self.seconds
+        if beat is not None and (seen is None or seen.raw != beat):
+            seen = self._seen[server] = _Seen(beat, _now(), codec.decode(beat, Beat).address)
+        if self.siblings is not None:
+            return self.siblings.is_gone(server)
+        return beat is None or seen is None or _now() - seen.since > self.seconds
+
+    def _address_of(self, server: str) -> str:
+        seen = self._seen.get(server)
+        return seen.address if seen is not None else ""
 
     async def _beat(self) -> None:
         self._count += 1
@@ -299,7 +309,7 @@ class Leases:
     async def _clear(self, server: str, raw: bytes) -> None:
         """Remove the row of a server that has been gone for long; its sessions are free all the same."""
         seen = self._seen.get(server)
-        if seen is not None and _now() - seen.since < _FORGOTTEN * self.seconds:
+        if self.siblings is None and seen is not None and _now() - seen.since < _FORGOTTEN * self.seconds:
             return
         try:
             await self.kv.commit(Batch(deletes=frozenset({keys.beat(server)})), expected={keys.beat(server): raw})
@@ -308,7 +318,8 @@ class Leases:
 
     async def _go_on(self) -> None:
         while True:
-            await asyncio.sleep(self.seconds / 3)
+            pause = self.seconds / 3
+            await asyncio.sleep(pause if self.siblings is None else min(pause, _SIBLINGS_SECONDS))
             try:
                 await self._beat()
                 await self._give_back(self._idle())
@@ -379,7 +390,7 @@ class Leases:
                 {
                     "server": server,
                     "address": seen.address,
-                    "alive": now - seen.since <= self.seconds,
+                    "alive": not self._is_gone(server, seen.raw),
                     "quiet_seconds": round(now - seen.since, 1),
                 }
                 for server, seen in sorted(self._seen.items())

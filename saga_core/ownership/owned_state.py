@@ -7,10 +7,11 @@ from contextlib import AsyncExitStack
 from typing import cast
 
 from saga_core.capabilities import Capability
-from saga_core.errors import BadInput, Conflict, LeaseLost, OwnedElsewhere
+from saga_core.errors import BadInput, Conflict, LeaseLost
 from saga_core.journal import TOLD, keys, session_of
 from saga_core.ownership.leases import Leases, order_after
 from saga_core.ownership.records import Held
+from saga_core.ownership.view_fence import held_to_write
 from saga_core.stores import Batch, Compacting, Health, Key, StateKV, StoreInfo
 
 
@@ -84,15 +85,7 @@ class OwnedState:
             begun[session] = held
             return held
         if held is None:
-            try:
-                stale = await self.leases.own(session)
-            except OwnedElsewhere as error:
-                raise LeaseLost(f"nothing was written: {error}") from error
-            if stale:
-                raise LeaseLost(f"session {session} was written by another server meanwhile; nothing was written here")
-            held = self.leases.held(session)
-            if held is None:
-                raise LeaseLost(f"session {session} was taken by another server; nothing was written")
+            held = await held_to_write(self.leases, session)
         fence[keys.lease(session)] = held.raw
         return held
 

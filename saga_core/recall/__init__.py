@@ -19,7 +19,7 @@ from saga_core.recall.passages import PLAYER, STAMP, passage_of, year_of
 from saga_core.recall.segments import SIZE, Segment, mark_of, unpack
 from saga_core.recall.telling import resembling, telling
 from saga_core.recall.time_words import time_meant, turns_meant
-from saga_core.recall.vector_scopes import episodes_scope, lore_scope, spec_of
+from saga_core.recall.vector_scopes import episodes_scope, lore_scope, session_of_episodes, spec_of
 
 __all__ = [
     "FUNCTION_SHARE",
@@ -56,6 +56,7 @@ __all__ = [
     "passage_of",
     "rank_lore",
     "resembling",
+    "session_of_episodes",
     "smooth",
     "spec_of",
     "telling",

@@ -14,6 +14,11 @@ def episodes_scope(session_id: str) -> str:
     return f"{_EPISODES}{session_id}"
 
 
+def session_of_episodes(scope: str) -> str | None:
+    """The session whose episodes ``scope`` holds; None for any other."""
+    return scope.removeprefix(_EPISODES) if scope.startswith(_EPISODES) else None
+
+
 def lore_scope(world_digest: str) -> str:
     """The vector scope of a world's lore."""
     return f"lore:{world_digest}"

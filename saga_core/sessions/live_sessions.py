@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Protocol
 
@@ -53,6 +53,8 @@ class LiveSessions:
     limit: int = 64
     ownership: Ownership | None = None
     """Set where several servers share the journal."""
+    before_load: Callable[[str], Awaitable[None]] | None = None
+    """Awaited before a session is read from the journal."""
     evicted: set[str] = field(factory=set)
     """Sessions that were let go from memory lately, for whoever keeps something in memory for them."""
     forgotten: int = 0
@@ -66,21 +68,26 @@ class LiveSessions:
 
     async def get(self, session_id: str) -> LiveSession:
         """The session, loaded if need be. ``NotFound``."""
-        found = self._live.get(session_id)
-        if found is not None and self.ownership is not None and not await self.ownership.is_current(session_id):
-            self.forget(session_id)
-            found = None
-        if found is not None:
-            if session_id in self._live:  # else it was let go meanwhile
-                self._live.move_to_end(session_id)
-            return found
-        task = self._loading.get(session_id)
-        if task is None:
-            task = asyncio.create_task(self._load(session_id))
-            self._loading[session_id] = task
-            task.add_done_callback(lambda _: self._loading.pop(session_id, None))
-        # One caller's cancellation must not take the load away from the others.
-        return await asyncio.shield(task)
+        while True:
+            found = self._live.get(session_id)
+            if found is not None and self.ownership is not None and not await self.ownership.is_current(session_id):
+                self.forget(session_id)
+                found = None
+            if found is not None:
+                if session_id in self._live:  # else it was let go meanwhile
+                    self._live.move_to_end(session_id)
+                return found
+            task = self._loading.get(session_id)
+            begun_before = task is not None
+            if task is None:
+                task = asyncio.create_task(self._load(session_id))
+                self._loading[session_id] = task
+                task.add_done_callback(lambda _: self._loading.pop(session_id, None))
+            # One caller's cancellation must not take the load away from the others.
+            live = await asyncio.shield(task)
+            if self.ownership is None or not begun_before:
+                return live
+            # Another server may have written the session since that load began, and before this was asked.
 
     async def tree(self, session_id: str) -> Tree:
         """The session's tree."""
@@ -156,6 +163,8 @@ class LiveSessions:
             live = await self._read(session_id)
         else:
             while True:
+                if self.before_load is not None:
+                    await self.before_load(session_id)
                 found = await self.ownership.loading(session_id)
                 live = await self._read(session_id)
                 if self.ownership.is_loaded(session_id, found):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saga_core.stores.curator import CurationView, Curator
+from saga_core.stores.fenced import Fence, Fenced, FenceOf
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Predicate, Within, predicate
 from saga_core.stores.graph import (
     Direction,
@@ -62,6 +63,9 @@ __all__ = [
     "Edge",
     "EdgeKey",
     "Exists",
+    "Fence",
+    "FenceOf",
+    "Fenced",
     "Filter",
     "GraphStore",
     "Health",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.views.projector import Projector, scope_of
+from saga_core.views.projector import Projector, scope_of, session_of_scope
 from saga_core.views.reading import Views
 from saga_core.views.vector_views import alike, passages
 
@@ -12,4 +12,5 @@ __all__ = [
     "alike",
     "passages",
     "scope_of",
+    "session_of_scope",
 ]

@@ -42,6 +42,11 @@ def scope_of(session_id: str, slot: int) -> str:
     return f"{session_id}.{slot}"
 
 
+def session_of_scope(scope: str) -> str | None:
+    """The session whose live timeline ``scope`` is; None for any other."""
+    return scope.rpartition(".")[0] or None
+
+
 @define(eq=False)
 class Projector(VectorViews):
     """Renders states into stores."""
@@ -111,9 +116,12 @@ class Projector(VectorViews):
         if Capability.RESIDENT not in info.capabilities or info.location:
             evicted.clear()
         while evicted:
-            session_id = evicted.pop()
-            for slot in range(self.slots):
-                await self.graph.drop(scope_of(session_id, slot))
+            await self.drop_graphs(evicted.pop())
+
+    async def drop_graphs(self, session_id: str) -> None:
+        """Drop the graphs of a session; they are drawn again when it is played on."""
+        for slot in range(self.slots):
+            await self.graph.drop(scope_of(session_id, slot))
 
     async def _show_in(self, live: LiveSession, slot: int, turn: str, *, shown: GraphImage | None = None) -> None:
         """Bring a slot to ``turn``. ``shown``: what its graph shows now, when its watermark does not tell that."""

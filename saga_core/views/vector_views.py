@@ -86,6 +86,10 @@ class VectorViews:
         self._lore_left.clear()
         self._whole.clear()
 
+    def look_again(self, session: str) -> None:
+        """Look anew whether all episodes of a session have a vector: others may have written it."""
+        self._whole.discard(episodes_scope(session))
+
     async def renew_lore(self, live: LiveSession) -> None:
         """Make the vectors of the world's lore anew."""
         scope = lore_scope(live.world.digest)

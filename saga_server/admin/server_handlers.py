@@ -19,8 +19,20 @@ from saga_server.admin.endpoint import NoParams
 from saga_server.admin.events import EVENTS, Listening
 from saga_server.admin.mounting import STARTED, to_its_end
 from saga_server.counted import counted
-from saga_server.http import BEARER, CURRENT, EXCHANGES, LOG_TAIL, METRICS, READINESS, RELOADING, SAGA, RequestError
+from saga_server.http import (
+    BEARER,
+    CURRENT,
+    EXCHANGES,
+    LOG_TAIL,
+    METRICS,
+    READINESS,
+    RELOADING,
+    SAGA,
+    WORKER,
+    RequestError,
+)
 from saga_server.process import running_watch
+from saga_server.workers import OWN_METRICS, metrics_of_all
 
 _STATUS_SECONDS = 5.0
 
@@ -54,6 +66,10 @@ async def metrics(request: web.Request, asked: NoParams) -> web.StreamResponse:
     """Prometheus' text format."""
     status = await engine_status(request.app[SAGA])
     body = request.app[METRICS].render(status, len(request.app[EXCHANGES]))
+    leases = request.app[SAGA].parts.leases
+    if WORKER in request.app and leases is not None and OWN_METRICS not in request.headers:
+        asked_with = {name: request.headers[name] for name in ("Authorization",) if name in request.headers}
+        body = await metrics_of_all(body, leases, asked_with)
     return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from saga_core.background import DrainReport
 from saga_core.config import Config
 from saga_server.counted import counted
 from saga_server.process import READY_AT, publish_address, withdraw_address
-from saga_server.server import Server
+
+if TYPE_CHECKING:
+    from saga_server.server import Server
 
 _log = logging.getLogger("saga.server")
 
@@ -44,8 +47,8 @@ def announce(server: Server) -> None:
     else:
         width = max(len(name) for name, _ in rows)
         for name, text in rows:
-            _say(config, f"{name}: {text}" if _logged(config) else f"  {name:<{width}}  {text}")
-    _say(config, READY_AT + base)
+            say_line(config, f"{name}: {text}" if _logged(config) else f"  {name:<{width}}  {text}")
+    say_line(config, READY_AT + base)
 
 
 def _key(config: Config) -> str:
@@ -76,7 +79,7 @@ def leaving(server: Server) -> None:
     except OSError as error:
         _log.warning("%s: the note where the server listens cannot be removed (%s)", server.config.data_dir, error)
     seconds = server.config.server.drain_timeout
-    _say(
+    say_line(
         server.config,
         f"SAGA is stopping: {counted(server.open_requests, 'open reply', 'open replies')} and the background work get "
         f"{seconds:g} s; "
@@ -86,28 +89,31 @@ def leaving(server: Server) -> None:
 
 def at_once(config: Config) -> None:
     """Print that nothing is waited for any more."""
-    _say(config, "SAGA ends at once; what was recorded is safe, and the rest waits in the journal for the next start")
+    say_line(
+        config, "SAGA ends at once; what was recorded is safe, and the rest waits in the journal for the next start"
+    )
 
 
 def farewell(config: Config, report: DrainReport, abandoned: Sequence[str] = ()) -> None:
     """Print what became of the background work, and what did not end."""
-    _say(config, f"SAGA stopped: {counted(report.done, 'piece', 'pieces')} of background work finished")
+    say_line(config, f"SAGA stopped: {counted(report.done, 'piece', 'pieces')} of background work finished")
     if report.waiting:
         reasons = sorted({each.reason for each in report.waiting})
         many = len(report.waiting)
-        _say(
+        say_line(
             config,
             f"  {many} {'waits' if many == 1 else 'wait'} in the journal for the next start ({'; '.join(reasons)})",
         )
     for what in abandoned:
-        _say(config, f"  {what} did not end in time, and is left behind; what was recorded is safe")
+        say_line(config, f"  {what} did not end in time, and is left behind; what was recorded is safe")
 
 
 def _logged(config: Config) -> bool:
     return config.logging.format == "json"
 
 
-def _say(config: Config, line: str) -> None:
+def say_line(config: Config, line: str) -> None:
+    """A line for people; in the log where that is what they read."""
     if _logged(config):
         _log.info("%s", line.strip())
         return

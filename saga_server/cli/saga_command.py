@@ -8,6 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from attrs import evolve
@@ -18,6 +19,9 @@ from saga_server.cli.lazy_commands import Commands
 from saga_server.cli.settings import SURROUNDINGS, fail, find_config, settings
 from saga_server.process import few_arenas, put_off
 from saga_server.terminal import let_everything_be_said, say
+
+if TYPE_CHECKING:
+    from saga_server.workers import Worker
 
 _FURTHER = {
     "audit": "saga_server.cli.keys:audit",
@@ -66,8 +70,12 @@ def main() -> None:
 def serve(file: Path | None, data: Path | None, host: str | None, port: int | None, log_level: LogLevel | None) -> None:
     """Start the proxy and print the base URL to paste into the frontend."""
 
+    worker: Worker | None = None
+
     def configured() -> Config:
         config = find_config(file, data)
+        if worker is not None:
+            config = worker.settings(config)
         server = config.server
         return evolve(
             config,
@@ -77,18 +85,38 @@ def serve(file: Path | None, data: Path | None, host: str | None, port: int | No
 
     try:
         few_arenas()
+        if "SAGA_WORKER" in os.environ:
+            from saga_server.workers import Worker
+
+            worker = Worker.of()
         with put_off():
             config = configured()  # what is wrong there is said before anything is imported
+            if config.server.workers > 1 and worker is None:
+                sys.exit(_serve_together(config))
             _import_libraries()
             from saga_server.cli.serve import serve as serve_until_asked
             from saga_server.process import run_watched, set_up_logging
 
             set_up_logging(config)
-            run_watched(serve_until_asked(config, configured))
+            run_watched(serve_until_asked(config, configured, worker))
     except (SagaError, OSError) as error:
         fail(error)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _serve_together(config: Config) -> int:
+    """Start several processes, and see to it that they run; the exit code. Raises ``SagaError``."""
+    from saga_server.cli.announce import say_line
+    from saga_server.process import set_up_logging, withdraw_address
+    from saga_server.workers import Family, check_workers
+
+    check_workers(config)
+    set_up_logging(config)
+    try:
+        return asyncio.run(Family(config, lambda line: say_line(config, line)).run())
+    finally:
+        withdraw_address(config.data_dir)
 
 
 def _import_libraries() -> None:

@@ -19,6 +19,7 @@ from saga_server.cli.announce import announce, at_once, farewell, leaving
 from saga_server.cli.settings import SURROUNDINGS
 from saga_server.process import READY, STOPPING, Tidying, running_watch, set_up_logging, settle, tell_manager
 from saga_server.server import Server
+from saga_server.workers import Worker
 
 _log = logging.getLogger("saga.config")
 
@@ -27,16 +28,17 @@ _CONSOLE: tuple[signal.Signals, ...] = tuple(filter(None, [getattr(signal, "SIGB
 """Windows' own: Ctrl-Break, and the console window that is closed."""
 
 
-async def serve(config: Config, read_again: Callable[[], Config]) -> None:
+async def serve(config: Config, read_again: Callable[[], Config], worker: Worker | None = None) -> None:
     """Serve until a signal asks for the end. Raises ``SagaError`` when it cannot start.
 
     The first signal lets replies and background work end, a second ends the process at once. SIGHUP reads the
     settings again, unless a terminal sends it that is closed. When something does not end in time the process ends
-    without it, with the exit code 1.
+    without it, with the exit code 1. One ``worker`` of several says nothing to people, but for the first when it
+    starts; it ends, too, when nobody hears it any more.
     """
     for warning in config.warnings:
         _log.warning("%s", warning)
-    server = Server(config, read_again=read_again, on_reload=set_up_logging)
+    server = Server(config, read_again=read_again, on_reload=set_up_logging, worker=worker)
     signals = _Signals(server)
     await server.start()
     settle()
@@ -45,16 +47,25 @@ async def serve(config: Config, read_again: Callable[[], Config]) -> None:
         watch.forget()
     signals.listen()
     tidying = asyncio.create_task(Tidying(lambda: server.open_requests > 0).keep(), name="saga-tidying")
+    beating: asyncio.Task[None] | None = None
+    if worker is not None:
+        beating = asyncio.create_task(worker.beat(config.server.lease_seconds, signals.asked.set), name="saga-worker")
+        worker.ready()
     try:
-        announce(server)
+        if worker is None or worker.first:
+            announce(server)
         tell_manager(READY)
         await signals.asked.wait()
         tell_manager(STOPPING)
-        leaving(server)
+        if worker is None:
+            leaving(server)
     finally:
         tidying.cancel()
         report = await server.stop()
-    farewell(server.config, report, server.abandoned)
+        if beating is not None:
+            beating.cancel()
+    if worker is None:
+        farewell(server.config, report, server.abandoned)
     if server.abandoned:  # threads that hang in it would keep the interpreter from ending
         end_at_once(SURROUNDINGS)
 

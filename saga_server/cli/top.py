@@ -29,6 +29,7 @@ _SECONDS = 5.0
 _MOST = 16 << 20
 """Bytes of an answer."""
 _METRIC = re.compile(r"^(?P<name>[a-z_]+)(?:\{(?P<labels>[^}]*)\})? (?P<value>\S+)$", re.MULTILINE)
+_WORKER = re.compile(r'^worker="([^"]*)",?')
 _SHOWN = 8
 
 
@@ -85,9 +86,20 @@ def look(url: str, key: str | None) -> tuple[Mapping[str, Any], Mapping[str, flo
     """The server's status, and its metrics by name and labels. Raises ``OSError`` and ``ValueError``."""
     status = json.loads(_get(f"{url}/api/status", key))
     text = _get(f"{url}/metrics", key).decode("utf-8", "replace")
-    return status, {
-        f"{found['name']}{{{found['labels'] or ''}}}": float(found["value"]) for found in _METRIC.finditer(text)
-    }
+    return status, _by_name(text)
+
+
+def _by_name(text: str) -> dict[str, float]:
+    """Metrics by name and labels. Of several processes besides what they have together: sums, and the longest."""
+    metrics: dict[str, float] = {}
+    for found in _METRIC.finditer(text):
+        name, labels, value = found["name"], found["labels"] or "", float(found["value"])
+        metrics[f"{name}{{{labels}}}"] = value
+        together = _WORKER.sub("", labels)
+        if together != labels:
+            key = f"{name}{{{together}}}"
+            metrics[key] = max(metrics.get(key, 0.0), value) if "longest" in name else metrics.get(key, 0.0) + value
+    return metrics
 
 
 def _get(url: str, key: str | None) -> bytes:
@@ -125,10 +137,12 @@ def rows(status: Mapping[str, Any], metrics: Mapping[str, float]) -> list[tuple[
         end: metrics.get(f'saga_chat_requests_total{{end="{end}"}}', 0.0) for end in ("finished", "aborted", "failed")
     }
     found = [
+        *_processes(metrics),
         ("sessions", str(status["active_sessions"])),
         (
             "requests",
-            f"{status['open_requests']} open; " + ", ".join(f"{count:g} {end}" for end, count in ended.items()),
+            f"{metrics.get('saga_chat_open{}', status['open_requests']):g} open; "
+            + ", ".join(f"{count:g} {end}" for end, count in ended.items()),
         ),
         ("context", _mean(metrics, "saga_context_ms", "", "ms")),
         ("provider begins", _mean(metrics, "saga_upstream_first_seconds", "", "s")),
@@ -141,6 +155,17 @@ def rows(status: Mapping[str, Any], metrics: Mapping[str, float]) -> list[tuple[
     degraded = status["degraded"]
     lines = [f"{name}: {reason}" for name, reason in degraded.items()] if isinstance(degraded, Mapping) else degraded
     return [*found, ("degraded", "\n".join(map(str, lines[:_SHOWN])) or "nothing")]
+
+
+def _processes(metrics: Mapping[str, float]) -> list[tuple[str, str]]:
+    """Where several processes answer: how many chats each of them has open."""
+    told = []
+    for key, up in metrics.items():
+        if key.startswith("saga_worker_up{w"):
+            worker = key.split('"')[1]
+            chats = metrics.get(f'saga_chat_open{{worker="{worker}"}}', 0.0)
+            told.append(f"{worker} {chats:g} open" if up else f"{worker} does not answer")
+    return [("processes", ", ".join(told))] if told else []
 
 
 def _plain(values: Any) -> list[tuple[str, Any]]:

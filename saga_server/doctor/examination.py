@@ -21,6 +21,7 @@ from saga_server.doctor.installed import installed
 from saga_server.doctor.recall import examine_recall, recall_of
 from saga_server.process import address_of, ask, check_listening
 from saga_server.providers import AutomaticExtraction, Narrators
+from saga_server.workers import check_workers
 
 _CHATS = 10
 """Chats, those played last, that are looked at for a silent narrator."""
@@ -91,9 +92,11 @@ def _settings(config: Config, say: Say) -> bool:
         _told(say, True, f"settings: {warning}")
     try:
         check_listening(config.server)
+        check_workers(config)
     except SagaError as error:
         return _told(say, False, str(error))
-    return _told(say, True, f"settings: will listen on {config.server.host}:{config.server.port}")
+    several = f" with {config.server.workers} processes" if config.server.workers > 1 else ""
+    return _told(say, True, f"settings: will listen on {config.server.host}:{config.server.port}{several}")
 
 
 async def _served(config: Config, say: Say, locked: StoreLocked) -> bool:
@@ -108,6 +111,8 @@ async def _served(config: Config, say: Say, locked: StoreLocked) -> bool:
             say, store["ok"], f"{kind}: {store['backend']} {store['version']}".rstrip() + f", {store['detail']}"
         )
     good &= recall_of(status, lambda fine, text: _told(say, fine, text))
+    for each in (status.get("servers") or {}).get("others", ()):
+        good &= _told(say, each["alive"], f"{each['server']}: " + ("lives" if each["alive"] else "is gone"))
     for name, reason in status["degraded"].items():
         if name != SILENT_MODE:
             good &= _told(say, False, f"{name}: {reason}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_server.http.app_keys import CURRENT, EXCHANGES, LOG_TAIL, METRICS, READINESS, RELOADING, SAGA
+    from saga_server.http.app_keys import CURRENT, EXCHANGES, LOG_TAIL, METRICS, READINESS, RELOADING, SAGA, WORKER
     from saga_server.http.auditing import DEED, Deed, audited, known_id
     from saga_server.http.bodies import BODY, LIMIT
     from saga_server.http.connections import LOG, SILENT, ConnectionLog, heard, listen, tell_request_id
@@ -39,6 +39,7 @@ __all__ = [
     "SAGA",
     "SILENT",
     "WANTED",
+    "WORKER",
     "Bearer",
     "ConnectionLog",
     "Deed",
@@ -70,6 +71,7 @@ __getattr__ = lazy_face(
         "EXCHANGES": "saga_server.http.app_keys:EXCHANGES",
         "LOG_TAIL": "saga_server.http.app_keys:LOG_TAIL",
         "METRICS": "saga_server.http.app_keys:METRICS",
+        "WORKER": "saga_server.http.app_keys:WORKER",
         "READINESS": "saga_server.http.app_keys:READINESS",
         "RELOADING": "saga_server.http.app_keys:RELOADING",
         "SAGA": "saga_server.http.app_keys:SAGA",

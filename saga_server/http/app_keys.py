@@ -9,6 +9,7 @@ from aiohttp import web
 from saga_core import Saga
 from saga_server.http.exchanges import Exchanges
 from saga_server.process import Current, LogTail, Metrics, Readiness, Reloading
+from saga_server.workers import Worker
 
 SAGA: Final = web.AppKey("saga", Saga)
 CURRENT: Final = web.AppKey("current", Current)
@@ -16,4 +17,6 @@ EXCHANGES: Final = web.AppKey("exchanges", Exchanges)
 METRICS: Final = web.AppKey("metrics", Metrics)
 READINESS: Final = web.AppKey("readiness", Readiness)
 RELOADING: Final = web.AppKey("reloading", Reloading)
+WORKER: Final = web.AppKey("worker", Worker)
+"""Set where this process is one of several."""
 LOG_TAIL: Final = web.AppKey("log_tail", LogTail)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from saga_core.journal import Journal
 from saga_core.maintenance import taking_in
 from tests.core.imports import samples
 from tests.server.client import BLOCK, CHAT, Client
@@ -127,6 +128,43 @@ async def test_a_session_that_rests_is_taken_by_whoever_is_asked(
     assert status["servers"]["sessions"] == 1
     assert "leases.passed_on" not in status["counters"]
     assert len(await path_of(a, player.session)) == 2, "the other server sees what was played there"
+
+
+async def test_who_asks_while_a_session_is_read_sees_what_was_recorded_before(
+    two: tuple[Client, Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that is asleep in the middle of reading a session wakes, and is asked by somebody else."""
+    a, b = two
+    player = Player("Aria")
+    await player.says(a, "I open the door of the inn and look for a seat.")
+    journal, asleep, woken = b.server.saga.parts.journal, asyncio.Event(), asyncio.Event()
+    plain = Journal.amendments
+
+    async def amendments(self: Journal, session: str) -> Any:
+        if self is journal:
+            asleep.set()
+            await woken.wait()  # the tree was read already
+        return await plain(self, session)
+
+    monkeypatch.setattr(Journal, "amendments", amendments)
+    first = asyncio.create_task(path_of(b, player.session))
+    await asleep.wait()
+    latest = (await player.says(a, "I sit down and call for ale.")).turn
+    joined = asyncio.Event()
+    live = b.server.saga.parts.live
+    shield = asyncio.shield
+
+    def shielded(task: Any) -> Any:
+        if task is live._loading.get(player.session):
+            joined.set()
+        return shield(task)
+
+    monkeypatch.setattr(asyncio, "shield", shielded)
+    later = asyncio.create_task(path_of(b, player.session))
+    await joined.wait()
+    woken.set()
+    await first
+    assert latest in await later
 
 
 async def test_what_is_changed_by_hand_at_one_server_is_told_at_the_other(

@@ -1,0 +1,73 @@
+"""The metrics of all processes of a server as one text, whichever of them is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Mapping
+
+from saga_core.ownership import Leases
+
+OWN_METRICS = "X-SAGA-Own-Metrics"
+"""Set on a request for those of one process alone."""
+_SECONDS = 3.0
+_MOST = 16 << 20
+_SAMPLE = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (.+)")
+
+
+async def metrics_of_all(own: bytes, leases: Leases, headers: Mapping[str, str]) -> bytes:
+    """``own`` and what the other processes say, each sample with the label ``worker``, in Prometheus' text format.
+
+    ``saga_worker_up`` says which of them answered. ``headers``: what the others want to see.
+    """
+    name, _, _ = leases.name.rpartition(".")
+    others = {
+        each["server"].rpartition("#")[0].rpartition(".")[2]: each["address"]
+        for each in leases.status()["others"]
+        if each["alive"] and each["server"].startswith(f"{name}.w")
+    }
+    texts: dict[str, str | None] = {leases.name.rpartition(".")[2]: own.decode()}
+    asked = await asyncio.gather(*(_ask(address, headers) for address in others.values()))
+    texts.update(zip(others, asked, strict=True))
+    return together(texts).encode()
+
+
+async def _ask(address: str, headers: Mapping[str, str]) -> str | None:
+    import aiohttp
+
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_SECONDS)) as client,
+            client.get(f"{address}/metrics", headers={**headers, OWN_METRICS: "1"}) as answer,
+        ):
+            raw = await answer.content.read(_MOST)
+            return raw.decode("utf-8", "replace") if answer.status == 200 else None
+    except (aiohttp.ClientError, TimeoutError, OSError):
+        return None  # saga_worker_up says so
+
+
+def together(texts: Mapping[str, str | None]) -> str:
+    """One text of several, by the worker that said each; None: it did not answer."""
+    heads: dict[str, list[str]] = {}
+    samples: dict[str, list[str]] = {}
+    for worker, text in texts.items():
+        family = ""
+        for line in (text or "").splitlines():
+            if line.startswith("# "):
+                family = line.split(" ", 3)[2]
+                known = heads.setdefault(family, [])
+                if line.split(" ", 2)[1] not in {each.split(" ", 2)[1] for each in known}:
+                    known.append(line)
+            elif found := _SAMPLE.fullmatch(line):
+                metric, labels, value = found.groups()
+                mark = f'worker="{worker}"' + (f",{labels}" if labels else "")
+                samples.setdefault(family, []).append(f"{metric}{{{mark}}} {value}")
+    lines = [line for family in heads for line in (*heads[family], *samples.get(family, ()))]
+    return "\n".join([*lines, *_up(texts)]) + "\n"
+
+
+def _up(texts: Mapping[str, str | None]) -> Iterable[str]:
+    yield "# HELP saga_worker_up Whether a process of the server answered"
+    yield "# TYPE saga_worker_up gauge"
+    for worker, text in texts.items():
+        yield f'saga_worker_up{{worker="{worker}"}} {0 if text is None else 1}'

@@ -1,0 +1,1 @@
+"""Several processes of one server, on one port and one data directory."""
