@@ -135,7 +135,7 @@ async def _build(base: Foundations, leases: Leases | None) -> Parts:
     base.views.followers += [extraction, personas, reviews, vectors]
     play = build_play(base, worlds, matcher, reader, prompting, turn_bills, contexts, extraction)
     if leases is not None:
-        connect(leases, base, prompting)
+        connect(leases, base, prompting, matcher)
         play.pin, play.places.own = leases.pin, leases.own
     return Parts(
         settings=base.settings,

@@ -14,11 +14,12 @@ from saga_core.capabilities import Capability
 from saga_core.config import Config
 from saga_core.counters import Counters
 from saga_core.errors import OwnedElsewhere
-from saga_core.ownership import Leases, OwnedState, fence_of_views
+from saga_core.ownership import LOOK_CLOSELY, Leases, OwnedState, fence_of_views
 from saga_core.play import Prompting
 from saga_core.recall import episodes_scope, session_of_episodes
 from saga_core.storage import Stores
 from saga_core.stores import Fenced, Holding, Store
+from saga_core.transcript import Matcher
 from saga_core.views import scope_of, session_of_scope
 
 log = logging.getLogger("saga.leases")
@@ -53,7 +54,7 @@ def share(config: Config, given: Given, stores: Stores, counters: Counters) -> L
     return leases
 
 
-def connect(leases: Leases, base: Foundations, prompting: Prompting) -> None:
+def connect(leases: Leases, base: Foundations, prompting: Prompting, matcher: Matcher) -> None:
     """Let the parts know of takings, losses and work that others left."""
 
     def forget(session: str) -> None:
@@ -78,6 +79,12 @@ def connect(leases: Leases, base: Foundations, prompting: Prompting) -> None:
         if base.shared.strategies:
             base.live.forgotten += 1  # other servers' sessions may tell more by now
 
+    async def elsewhere(session: str) -> None:
+        """The owner of the session finds the place, and reads nothing for it."""
+        if not LOOK_CLOSELY.get():
+            await leases.ask_elsewhere(session)
+
+    matcher.alone = elsewhere
     base.live.ownership = leases
     base.supervisor.may_work = may_work
     leases.is_busy = base.supervisor.busy

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 from weakref import WeakSet
 
@@ -29,6 +30,8 @@ from saga_core.stores import Batch, Key, StateKV
 
 log = logging.getLogger("saga.leases")
 
+LOOK_CLOSELY: ContextVar[bool] = ContextVar("look_closely", default=False)
+"""Whether no guess is made whose session a request is about, before the session is read."""
 MODE = "leases.beat"
 """The degraded mode while no sign of life can be given."""
 _TRIES = 20
@@ -133,10 +136,8 @@ class Leases:
             before = read_lease(raw)
             expected: dict[Key, bytes | None] = {lease: raw}
             if before.owner and before.owner != self.server:
-                beat = (await self.kv.get([keys.beat(before.owner)])).get(keys.beat(before.owner))
-                if not self._is_gone(before.owner, beat):
-                    raise OwnedElsewhere(session, before.owner, self._address_of(before.owner))
-                expected[keys.beat(before.owner)] = beat  # one that gives a sign of life after all keeps it
+                # One that gives a sign of life after all keeps it.
+                expected[keys.beat(before.owner)] = await self._beat_of_the_gone(session, before.owner)
             mine = Lease(self.server, before.epoch + 1)
             fence = codec.encode(mine)
             try:
@@ -145,6 +146,21 @@ class Leases:
                 continue
             return self._taken(session, before, Held(fence, mine.epoch, read_order(rows.get(order)), _now()))
         raise OwnedElsewhere(session, "another server", "")
+
+    async def _beat_of_the_gone(self, session: str, owner: str) -> bytes | None:
+        """The beat of a session's owner that is gone. Raises ``OwnedElsewhere`` for one that lives."""
+        beat = (await self.kv.get([keys.beat(owner)])).get(keys.beat(owner))
+        if not self._is_gone(owner, beat):
+            raise OwnedElsewhere(session, owner, self._address_of(owner))
+        return beat
+
+    async def ask_elsewhere(self, session: str) -> None:
+        """Raise ``OwnedElsewhere`` while another server that lives holds a session; nothing is taken."""
+        if session in self._held:
+            return
+        owner = read_lease((await self.kv.get([keys.lease(session)])).get(keys.lease(session))).owner
+        if owner and owner != self.server:
+            await self._beat_of_the_gone(session, owner)
 
     def _taken(self, session: str, before: Lease, held: Held) -> bool:
         self._held[session] = held

@@ -62,6 +62,8 @@ class Matcher:
 
     known: TurnIndex
     tree: Callable[[str], Awaitable[Tree]]
+    alone: Callable[[str], Awaitable[None]] | None = None
+    """See ``ReplyMatcher``."""
     examined: int = field(default=0, init=False)
     """Candidates looked at, for the counters."""
 
@@ -85,7 +87,7 @@ class Matcher:
             self.examined += replies.examined
 
     def _replies(self, history: History, owner: str, only: Session | None) -> ReplyMatcher:
-        return ReplyMatcher(self.known, self.tree, history, owner, only)
+        return ReplyMatcher(self.known, self.tree, history, owner, only, self.alone)
 
     async def _match(
         self, transcript: Transcript, replies: ReplyMatcher, world: Callable[[], Awaitable[str]] | None

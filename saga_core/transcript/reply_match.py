@@ -73,6 +73,8 @@ class ReplyMatcher:
     history: History
     owner: str
     only: Session | None
+    alone: Callable[[str], Awaitable[None]] | None = None
+    """Told of the one session that has all turns which a text may be, before the session is read. May raise."""
     examined: int = field(default=0, init=False)
     """Candidates looked at."""
     _said: dict[tuple[str, bool], _Said] = field(factory=dict, init=False)
@@ -131,6 +133,8 @@ class ReplyMatcher:
         ]
         # What is said in many chats would load them all. Of an older one the replies before it tell the place.
         newest = set(sorted({session for session, *_ in candidates})[-_SESSIONS:])
+        if self.alone is not None and len(newest) == 1 and len(text) >= SHORT:
+            await self.alone(next(iter(newest)))
         turns: list[tuple[Tree, Node, str]] = []
         for session_id, turn_id, how in candidates:
             if session_id not in newest if self.only is None else session_id != self.only.id:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -16,6 +16,7 @@ from aiohttp import web
 
 from saga_core import Saga
 from saga_core.errors import NotFound, OwnedElsewhere
+from saga_core.ownership import LOOK_CLOSELY
 from saga_server.http.app_keys import SAGA
 from saga_server.http.bodies import BODY
 from saga_server.http.errors import Handler
@@ -65,22 +66,27 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
         return await handler(request)
     deadline = asyncio.get_running_loop().time() + leases.seconds + _MORE_SECONDS
     unreachable: set[str] = set()
-    while True:
-        try:
-            await _own_named(request, saga)
-            return await handler(request)
-        except OwnedElsewhere as error:
-            if PASSED in request.headers:
-                # Anybody may set that header: where other servers are is told to none who does.
-                message = "this session is played on another server; ask again in a moment"
-                told = {NOT_MINE: "1", "Retry-After": "1"}
-                return web.json_response({"error": {"message": message}}, status=503, headers=told)
-            answer = await _ask(request, saga, error, unreachable) if error.address else None
-            if answer is not None:
-                return answer
-            if asyncio.get_running_loop().time() > deadline:
-                raise
-        await asyncio.sleep(_LOOK_SECONDS)
+    closely = LOOK_CLOSELY.set(PASSED in request.headers)
+    try:
+        while True:
+            try:
+                await _own_named(request, saga)
+                return await handler(request)
+            except OwnedElsewhere as error:
+                if PASSED in request.headers:
+                    # Anybody may set that header: where other servers are is told to none who does.
+                    message = "this session is played on another server; ask again in a moment"
+                    told = {NOT_MINE: "1", "Retry-After": "1"}
+                    return web.json_response({"error": {"message": message}}, status=503, headers=told)
+                answer = await _ask(request, saga, error, unreachable) if error.address else None
+                if answer is not None:
+                    return answer
+                if asyncio.get_running_loop().time() > deadline:
+                    raise
+                LOOK_CLOSELY.set(True)  # whoever was asked knows better
+            await asyncio.sleep(_LOOK_SECONDS)
+    finally:
+        LOOK_CLOSELY.reset(closely)
 
 
 async def _own_named(request: web.Request, saga: Saga) -> None:
@@ -154,20 +160,30 @@ async def _through(request: web.Request, saga: Saga, server: str, found: ClientR
 
     response = web.StreamResponse(status=found.status, headers=_kept(found.headers))
     await response.prepare(request)
+    watching = asyncio.create_task(_watch(saga, server, found))
     try:
-        async for piece in _pieces(saga, server, found):
+        while piece := await found.content.readany():
             await response.write(piece)
         await response.write_eof()
     except (OSError, aiohttp.ClientError):
         _log.warning("the server %s broke off an answer that was passed on", server)
         if request.transport is not None:
             request.transport.abort()  # what was sent is no whole answer, and must not look like one
+    finally:
+        watching.cancel()
     return response
 
 
-async def _pieces(saga: Saga, server: str, found: ClientResponse) -> AsyncIterator[bytes]:
-    while piece := await _while_alive(saga, server, found.content.readany()):
-        yield piece
+async def _watch(saga: Saga, server: str, found: ClientResponse) -> None:
+    """Break off an answer whose server is gone."""
+    leases = saga.parts.leases
+    assert leases is not None
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        if leases.is_gone(server):
+            break
+    found.content.set_exception(ConnectionError(f"{server} gives no sign of life"))
+    found.close()
 
 
 async def _while_alive(saga: Saga, server: str, work: Awaitable[T]) -> T:

@@ -12,6 +12,7 @@ OWN_METRICS = "X-SAGA-Own-Metrics"
 """Set on a request for those of one process alone."""
 _SECONDS = 3.0
 _MOST = 16 << 20
+UP = "saga_worker_up"
 _SAMPLE = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (.+)")
 
 
@@ -40,7 +41,11 @@ async def _ask(address: str, headers: Mapping[str, str]) -> str | None:
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_SECONDS)) as client,
             client.get(f"{address}/metrics", headers={**headers, OWN_METRICS: "1"}) as answer,
         ):
-            raw = await answer.content.read(_MOST)
+            raw = bytearray()
+            async for chunk in answer.content.iter_any():
+                raw += chunk
+                if len(raw) > _MOST:
+                    return None
             return raw.decode("utf-8", "replace") if answer.status == 200 else None
     except (aiohttp.ClientError, TimeoutError, OSError):
         return None  # saga_worker_up says so
@@ -67,7 +72,7 @@ def together(texts: Mapping[str, str | None]) -> str:
 
 
 def _up(texts: Mapping[str, str | None]) -> Iterable[str]:
-    yield "# HELP saga_worker_up Whether a process of the server answered"
-    yield "# TYPE saga_worker_up gauge"
+    yield f"# HELP {UP} Whether a process of the server answered"
+    yield f"# TYPE {UP} gauge"
     for worker, text in texts.items():
-        yield f'saga_worker_up{{worker="{worker}"}} {0 if text is None else 1}'
+        yield f'{UP}{{worker="{worker}"}} {0 if text is None else 1}'

@@ -51,6 +51,7 @@ _WHOLE = {"aread", "json", "read", "text"}
 
 _ELSEWHERE = {
     "saga_server/http/passing.py": "hands each piece on as it comes, no faster than it is taken",
+    "saga_server/workers/joint_metrics.py": "asks processes of the same server, and leaves out what is too long",
     "saga_server/demo/play.py": "asks the server that the demo itself has started",
     "saga_backends/chat/anthropic.py": "asks through open_calls, as the provider openai does",
 }

@@ -9,10 +9,13 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
+from saga_core.errors import OwnedElsewhere
 from saga_core.journal import Journal
 from saga_core.maintenance import taking_in
+from saga_core.ownership import Leases
 from tests.core.imports import samples
 from tests.server.client import BLOCK, CHAT, Client
 from tests.server.upstream import Upstream, says
@@ -110,6 +113,65 @@ async def test_a_stream_is_passed_through_from_the_server_that_has_the_session(
     assert streamed.events[-1] == "[DONE]"
     assert (await a.get("/api/status")).json["counters"].get("leases.passed_on") is None
     assert (await b.get("/api/status")).json["counters"]["leases.passed_on"] == 1
+
+
+async def test_a_stream_of_a_server_that_is_gone_is_broken_off(
+    two: tuple[Client, Client], upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was shown is no whole reply, and must not look like one."""
+    a, b = two
+    player = Player("Aria")
+    await player.says(a, "I open the door of the inn and look for a seat.")
+    ours, gone, plain = b.server.saga.parts.leases, False, Leases.is_gone
+    monkeypatch.setattr(Leases, "is_gone", lambda self, server: gone if self is ours else plain(self, server))
+    upstream.then(says("The host looks up, ", "and says nothing.", gate=asyncio.Event()))
+    asked = {**player.asks("I sit down and call for ale."), "stream": True}
+    async with aiohttp.ClientSession() as http, http.post(f"{b.server.url}{CHAT}", json=asked) as answer:
+        shown = b""
+        while b"The host looks up" not in shown:
+            shown += await answer.content.readany()
+        gone = True
+        with pytest.raises(aiohttp.ClientError):
+            await answer.read()
+
+
+async def test_who_passes_a_request_on_reads_nothing_of_its_session(
+    two: tuple[Client, Client], upstream: Upstream
+) -> None:
+    a, b = two
+    player = Player("Aria")
+    upstream.then(says("The inn is warm, and full of noise and smoke tonight.\n\n", BLOCK))
+    await player.says(a, "I open the door of the inn and look for a seat.")
+    for number in range(3):
+        upstream.then(says(f"In chapter {number} the road bends towards the hills at last.\n\n", BLOCK))
+        await player.says(b, f"I walk on, for the {number}th time, and look about me.")
+    counted = (await b.get("/api/status")).json["counters"]
+    assert counted["leases.passed_on"] == 3
+    assert player.session, "it was found again each time"
+    assert "sessions.loaded" not in counted
+
+
+async def test_a_server_that_was_taken_for_the_owner_says_so_and_the_request_is_played(
+    two: tuple[Client, Client], upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = two
+    player = Player("Aria")
+    upstream.then(says("The inn is warm, and full of noise and smoke tonight.\n\n", BLOCK))
+    await player.says(b, "I open the door of the inn and look for a seat.")
+    ours, other = b.server.saga.parts.leases, a.server.saga.parts.leases
+    assert ours is not None and other is not None
+    guessed = 0
+
+    async def wrong(self: Leases, session: str) -> None:
+        nonlocal guessed
+        if self is ours:
+            guessed += 1
+            raise OwnedElsewhere(session, other.server, other.address)
+
+    monkeypatch.setattr(Leases, "ask_elsewhere", wrong)
+    await player.says(b, "I sit down and call for ale.")
+    assert guessed == 1, "the next look is a close one"
+    assert len(await path_of(b, player.session)) == 2
 
 
 async def test_a_session_that_rests_is_taken_by_whoever_is_asked(
