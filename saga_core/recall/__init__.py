@@ -9,7 +9,7 @@ from saga_core.recall.excerpts import excerpt, weigh_each
 from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
 from saga_core.recall.graph_walk import Neighbors, Walk, walk, weight_of
 from saga_core.recall.kept_lore import PER_TURN, Kept, KeptLore, KeptMoment
-from saga_core.recall.lexical import FUNCTION_SHARE, LexicalIndex
+from saga_core.recall.lexical import FUNCTION_SHARE, Fed, LexicalIndex
 from saga_core.recall.looking_back import looks_back, without_other_story
 from saga_core.recall.lore_index import LoreIndex
 from saga_core.recall.lorebook import LoreSituation, ScoredLore, rank_lore
@@ -28,6 +28,7 @@ __all__ = [
     "SIZE",
     "STAMP",
     "Episodes",
+    "Fed",
     "Fused",
     "Kept",
     "KeptLore",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from saga_core.model import Tree
-from saga_core.recall.lexical import FUNCTION_SHARE, LexicalIndex
+from saga_core.recall.lexical import FUNCTION_SHARE, Fed, LexicalIndex
+from saga_core.recall.particular import few
 
 
 class Episodes(Protocol):
@@ -27,12 +28,15 @@ class Episodes(Protocol):
         reach: int = 0,
         feedback: float = 0.0,
         function: float = FUNCTION_SHARE,
+        told: Callable[[Sequence[str]], Sequence[str]] | None = None,
+        fed: Fed | None = None,
     ) -> dict[str, float]:
         """The ``k`` turns of the path that answer ``query`` best by their words, and their scores; none of ``skip``.
 
         Also the turns up to ``reach`` before or after one of them that have a score of their own. ``feedback``: what
-        words of the best turns count beside those of ``query``. ``function``: what is left of the weight of function
-        words.
+        words of the best turns count beside those of ``query``. ``told``: gives the parts of their texts whose words
+        are meant, seldom ones only; the rarest of the whole texts without it. ``fed`` takes in what came of it.
+        ``function``: what is left of the weight of function words.
         """
         ...
 
@@ -101,6 +105,8 @@ class PathEpisodes:
         reach: int = 0,
         feedback: float = 0.0,
         function: float = FUNCTION_SHARE,
+        told: Callable[[Sequence[str]], Sequence[str]] | None = None,
+        fed: Fed | None = None,
     ) -> dict[str, float]:
         """The best turns of the path by BM25, and what stands beside them."""
         nodes, path = self._nodes, self._path
@@ -125,6 +131,9 @@ class PathEpisodes:
             feedback=feedback,
             function=function,
             text=self.text,
+            told=told,
+            seldom=few(self.last)[1] if told else 0,
+            fed=fed,
         )
         return dict(found)
 

@@ -17,6 +17,8 @@ from functools import lru_cache
 from math import log
 from typing import TypeAlias
 
+from attrs import define, field
+
 from saga_core.language import caseless, function_terms, terms
 from saga_core.recall.compounds import compounds
 from saga_core.recall.segments import Segment, mark_of, pack
@@ -50,6 +52,16 @@ _HEAVIEST = 65_535
 
 _Postings: TypeAlias = "array[int]"
 """Document numbers, ascending, and then the weight of the term in each: one small array takes half of what two do."""
+
+
+@define
+class Fed:
+    """What came of feedback."""
+
+    terms: list[str] = field(factory=list)
+    """The terms that were searched for besides."""
+    brought: dict[str, float] = field(factory=dict)
+    """Each document that has some to what they brought it."""
 
 
 class LexicalIndex:
@@ -199,13 +211,18 @@ class LexicalIndex:
         feedback: float = 0.0,
         function: float = FUNCTION_SHARE,
         text: Callable[[str], str] | None = None,
+        told: Callable[[Sequence[str]], Sequence[str]] | None = None,
+        seldom: int = 0,
+        fed: Fed | None = None,
     ) -> list[tuple[str, float]]:
         """The ``k`` best documents for ``query`` that ``accept`` lets pass, with their scores (above 0), best first.
 
         Equal scores are ordered by id. ``accept`` is asked of the best ones only, until ``k`` passed or 512 were asked.
         The documents that ``beside`` names for the ``k`` follow when they have a score, whatever it is. With
         ``feedback`` the six rarest terms of the three best documents are searched for too, and count so much: what is
-        told of a matter elsewhere shares words with what was found. ``text`` gives the text of a document. ``function``
+        told of a matter elsewhere shares words with what was found. ``text`` gives the text of a document, ``told`` the
+        parts of several texts whose terms may be searched for, all of them without it; with ``seldom`` only terms of
+        two letters or more that no more documents have. ``fed`` takes in what came of it. ``function``
         is what is left of the weight of a function word.
         """
         wanted = self._query(query)
@@ -214,11 +231,15 @@ class LexicalIndex:
             best = self._accepted(
                 scores, seen, unread, _FED_DOCUMENTS, accept, _REFINED_DOCUMENTS if unread else _FED_FROM
             )
-            rarest = self._rarest([text(id_) for id_, _ in best], {term for _, term in wanted})
-            fed, fed_seen, _ = self._read(rarest, function)
+            texts = [text(id_) for id_, _ in best]
+            rarest = self._rarest(told(texts) if told else texts, {term for _, term in wanted}, seldom)
+            more, fed_seen, _ = self._read(rarest, function)
             for which in fed_seen:
-                scores[which] += feedback * fed[which]
+                scores[which] += feedback * more[which]
             seen |= fed_seen
+            if fed is not None:
+                fed.terms = [term for _, term in rarest]
+                fed.brought = {self._ids[which]: feedback * more[which] for which in fed_seen}
         found = self._accepted(scores, seen, unread, k, accept)
         if beside is None:
             return found
@@ -303,9 +324,9 @@ class LexicalIndex:
                 break
         return found
 
-    def _rarest(self, texts: Sequence[str], known: set[str]) -> list[tuple[int, str]]:
+    def _rarest(self, texts: Sequence[str], known: set[str], seldom: int) -> list[tuple[int, str]]:
         """(documents, term) of the rarest terms of ``texts`` that some other document has as well, but for ``known``
-        ones."""
+        ones; with ``seldom`` none that more documents have, or that is a part of too much else."""
         wanted = frozenset().union(*map(_distinct, texts)) - known
         if self._segments:
             for term in wanted - self._gathered:
@@ -316,6 +337,8 @@ class LexicalIndex:
             for term in wanted
             if (postings := get(term)) is not None and not isinstance(postings, int)
         ]
+        if seldom:
+            found = [(count, term) for count, term in found if count <= seldom and (len(term) > 1 or term.isdigit())]
         found.sort()
         return found[:_FED_TERMS]
 

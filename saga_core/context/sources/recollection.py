@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
+from types import MappingProxyType
 from typing import TypeAlias
 
 from attrs import evolve, field, frozen
@@ -13,13 +14,14 @@ from attrs import evolve, field, frozen
 from saga_core.context.model import Piece, ReadRequest, Section
 from saga_core.context.render import Labels, labels, one_field, one_line
 from saga_core.context.scene import EPISODE_HITS, Scene
-from saga_core.context.sources.remembered import Remembered, Remembering
+from saga_core.context.sources.remembered import Remembered, Remembering, parts_told
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.language import content_words, language_of, match_text, mentions_folded, standing
 from saga_core.recall import (
     FUNCTION_SHARE,
     PLAYER,
     Episodes,
+    Fed,
     Fused,
     Ranking,
     bearing,
@@ -85,8 +87,9 @@ class Recollection:
         brief = _brief(episodes)
         if ranking.adapt:
             ranking = _adapted(ranking, brief, scene)
-        lexical: dict[str, float] = {}
+        lexical, fed = dict[str, float](), Fed()
         query = " ".join((request.player_words, *scene.other_names))
+        wanted = content_words(query)
         related: frozenset[str] | None = None
         idle = not (scene.looks_back or ranking.dense or scene.absent_asked)
         if ranking.bearing and idle and episodes.last >= _COUNTED_FROM:
@@ -96,8 +99,9 @@ class Recollection:
         if ranking.lexical:
             count = _NEIGHBOURING if ranking.reach else _CANDIDATES if scene.looks_back else _FEW
             function = ranking.function if brief else FUNCTION_SHARE
-            lexical = episodes.search(query, count, request.shown, ranking.reach, ranking.feedback, function)
-        wanted = content_words(query)
+            parts = None if brief else partial(parts_told, wanted, request.language)
+            hidden, near_by = request.shown, ranking.reach
+            lexical = episodes.search(query, count, hidden, near_by, ranking.feedback, function, parts, fed)
         dense: dict[str, float] = {}
         near: dict[str, float] = {}
         if ranking.dense:
@@ -107,12 +111,13 @@ class Recollection:
                 dense[turn] = cosine - scene.baseline
         most = self.top_k if scene.looks_back else min(self.top_k, _ASIDE)
         among = most if related is None else self.top_k
-        ranked, steps = rank_episodes(lexical, dense, request, wanted, scene.names_asked, among, ranking)
+        ranked, steps = rank_episodes(lexical, dense, request, wanted, scene.names_asked, among, ranking, fed.brought)
         if not scene.looks_back:
             above = (each for each in ranked if each[1].score >= 0 and (related is None or each[0] in related))
             ranked = list(islice(above, most))
         words = labels(request.language)
-        remembering = Remembering(episodes, wanted, [turn for turn, _ in ranked], request.language, brief)
+        also = [] if brief else fed.terms
+        remembering = Remembering(episodes, wanted, [turn for turn, _ in ranked], request.language, brief, also)
         left = (self.most if scene.looks_back else self.room) * _SPARE + _LINE
         pieces: list[Piece] = []
         said, begun = set[str](), set[str]()
@@ -183,9 +188,10 @@ def rank_episodes(
     names: Sequence[str],
     most: int,
     ranking: Ranking,
+    fed: Mapping[str, float] = MappingProxyType({}),
 ) -> tuple[list[tuple[str, Fused[int]]], _Steps]:
     """The best ``most`` turns, best first; those that stand at the average of all candidates or above have 0 or more.
-    And the scores by words after each step that made them what they are.
+    And the scores by words after each step that made them what they are. ``fed``: what of them feedback brought.
 
     Turns of one path are told apart by their depth: scores are smoothed over it, those of turns that tell of several of
     ``wanted`` at one place, of one of ``names``, or of the time that the words speak of, are lifted, and both kinds are
@@ -201,6 +207,9 @@ def rank_episodes(
     own = _by_depth(lexical, episodes)
     near = _best(smooth(own, last, decay=decay, reach=reach), kept)
     steps: _Steps = [("words", own), ("neighbours", near)]
+    if fed:
+        plain = {episodes.depth(turn): lexical[turn] - fed[turn] for turn in lexical.keys() & fed.keys()}
+        steps = [("words", {**own, **plain}), ("feedback", own), ("neighbours", near)]
     if names and ranking.lift != 1:
         near = lift(near, _Named(names, episodes), factor=ranking.lift)
         steps.append(("names", near))
@@ -237,17 +246,20 @@ def _signals(entry: Fused[int], steps: _Steps) -> dict[str, float]:
 
 
 def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
-    """The ranking for turns as long as these: neighbours and feedback count where turns are brief, closeness where they
-    are long. In a chat each turn is two people's words, and its neighbours reach half as far.
+    """The ranking for turns as long as these: neighbours and feedback count where turns are brief; where they are long,
+    closeness, and feedback from what would be told alone: a second search from what the first found. In a chat each
+    turn is two people's words, and its neighbours reach half as far.
 
-    An embedder that sees no more than spelling has no say: words tell as much, and better. Closeness is for the one
-    turn that is asked for.
+    An embedder that sees no more than spelling has no say: words tell as much, and better. Closeness and the second
+    search are for what is asked for.
     """
     dense = 0.0 if scene.spelling else ranking.dense
     if brief:
         reach = min(ranking.reach, _OF_PAIRS) if _paired(scene) else ranking.reach
         return evolve(ranking, reach=reach, close=0.0, dense=dense)
-    return evolve(ranking, reach=0, feedback=0.0, close=ranking.close if scene.looks_back else 0.0, dense=dense)
+    asks = scene.looks_back
+    hop, close = (ranking.hop, ranking.close) if asks else (0.0, 0.0)
+    return evolve(ranking, reach=0, feedback=hop, close=close, dense=dense)
 
 
 def _gathered(

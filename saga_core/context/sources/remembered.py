@@ -12,6 +12,8 @@ from saga_core.recall import STAMP, Episodes, Particular, excerpt, resembling, t
 
 _WEIGHED = 24
 """Turns among which a word of the query is rare or common: those found best."""
+_ALSO = 0.25
+"""What a word of the turns found first is worth beside one of the query."""
 _COUNTED_FROM = 24
 """Turns from which on it says something that few of them have a word."""
 _NEAREST = 3
@@ -42,6 +44,9 @@ class Remembering:
     brief: bool
     """Whether it is a talk. Its turns are told without what anybody says anytime; of those that have nothing else, only
     a few that resemble the question are told."""
+
+    also: Sequence[str] = ()
+    """Words of what was found first: they say less than those of the query."""
 
     def __attrs_post_init__(self) -> None:
         episodes, sizes = self.episodes, language_of(self.language).texts.sizes
@@ -83,8 +88,21 @@ class Remembering:
     def _weights(self) -> tuple[Mapping[str, float], Mapping[str, Mapping[str, float]]]:
         # Most turns of a talk are told without being cut.
         turns = self.turns[:_WEIGHED]
-        weights, each = weigh_each(self.wanted, [self.episodes.text(turn).partition("\n")[2] for turn in turns])
+        texts = [self.episodes.text(turn).partition("\n")[2] for turn in turns]
+        weights, each = weigh_each(self.wanted, texts)
+        if self.also:
+            others = weigh_each([word for word in self.also if word not in weights], texts)
+            for own, other in zip((weights, *each), (others[0], *others[1]), strict=True):
+                own.update({word: _ALSO * worth for word, worth in other.items()})
         return weights, dict(zip(turns, each, strict=True))
+
+
+def parts_told(wanted: Sequence[str], language: str, texts: Sequence[str]) -> list[str]:
+    """What would be told of the turns with these ``texts`` if they were the best ones."""
+    said = [text.partition("\n")[2] for text in texts]
+    weights, each = weigh_each(wanted, said)
+    size = language_of(language).texts.sizes.excerpt
+    return [excerpt(text, having or weights, size) for text, having in zip(said, each, strict=True)]
 
 
 @lru_cache(maxsize=1_024)

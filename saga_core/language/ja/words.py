@@ -18,6 +18,7 @@ from saga_core.language.words import WordRules
 _KANA = "\u3041-\u3096\u309d\u309e\u30a1-\u30fa\u30fc-\u30fe\uff66-\uff9f"
 _IS_HAN = re.compile(f"[{_HAN}]")
 _CONTENT = re.compile(f"[{_HAN}]+|[\u30a1-\u30fa\u30fc\uff66-\uff9f]{{2,}}")
+_JOINED = re.compile(f"[{_HAN}の]+|[\u30a1-\u30fa\u30fc\uff66-\uff9f]{{2,}}")
 _COUNTER = re.compile("[人枚本個匹頭冊日年月週回歳]")
 _ASKING = frozenset("何誰")
 
@@ -49,8 +50,8 @@ def _content(run: str) -> tuple[str, ...]:
 
 
 def _particular(run: str) -> tuple[str, ...]:
-    """What is in hiragana is inflection for the most part: of two sentences no third has its pieces."""
-    return tuple(chain.from_iterable(map(_terms, _CONTENT.findall(run))))
+    """What is in hiragana is inflection for the most part, as rare as a name: but "の" joins what is told of."""
+    return tuple(chain.from_iterable(map(_terms, _JOINED.findall(run))))
 
 
 def _stands(text: str, start: int, end: int) -> bool:

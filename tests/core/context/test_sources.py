@@ -543,11 +543,26 @@ async def test_each_line_says_which_signals_brought_it() -> None:
     words = "What did Caroline name the kitten in the beginning?"
     request = ask(words, state=state, episodes=path_episodes(past), language="en")
     why = {piece.key: piece.why for piece in await gather(Recollection(), request)}
-    signals = {"words", "neighbours", "names", "closeness", "time"}
-    assert why["turn:t2"].keys() & signals == {"words", "neighbours", "names", "time"}
-    assert why["turn:t1"].keys() & signals == {"words", "neighbours", "time"}
+    signals = {"words", "feedback", "neighbours", "names", "closeness", "time"}
+    assert why["turn:t2"].keys() & signals == {"words", "feedback", "neighbours", "names", "time"}
+    assert why["turn:t1"].keys() & signals == {"words", "feedback", "neighbours", "time"}
     for parts in why.values():
         assert sum(value for name, value in parts.items() if name in signals) == pytest.approx(parts["lexical"])
+
+
+async def test_a_second_search_finds_what_shares_no_word_with_the_question_where_turns_are_long() -> None:
+    filler = "The wind goes round the house and finds every crack in it, and nobody wants to be the first to sleep. "
+    past = ["", *(f"\n> Round {at}.\n{filler * 6}" for at in range(1, 61))]
+    past[12] += "In the end Osric lets you have the brass compass for three river pearls."
+    past[40] += "On the back of the brass compass is the mark of House Tarn."
+    past[50] += "House Vey burned down."
+    words = "Osric, what did you give me for the pearls? And whose?"
+    request = ask(words, state=ko_state(depth=60, turn="t60"), episodes=path_episodes(past), language="en")
+    found = {piece.key: piece for piece in await gather(Recollection(), request)}
+    assert "House Tarn" in found["turn:t40"].text and found["turn:t40"].why["feedback"] > 0
+    assert found["turn:t40"].why.get("words", 0.0) < found["turn:t12"].why["words"]
+    without = await gather(Recollection(ranking=Ranking(hop=0.0)), request)
+    assert not any("House Tarn" in piece.text for piece in without)
 
 
 async def test_in_a_chat_the_neighbours_of_a_turn_stand_nearer_than_in_a_talk_turn_by_turn() -> None:

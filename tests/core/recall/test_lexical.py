@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from saga_core.language.tokens import terms
 from saga_core.recall import lexical
-from saga_core.recall.lexical import LexicalIndex
+from saga_core.recall.lexical import Fed, LexicalIndex
 from saga_core.recall.segments import unpack
 
 WORDS = "크룩 열쇠 숲에서 검을 에르겐에게 key keys goblin forest 고대 유적 약초 forge dark".split()
@@ -183,6 +183,33 @@ def test_words_of_what_was_found_first_bring_what_shares_no_word_with_the_query(
     assert fed["apart"] < fed["later"] < fed["told"]
     assert fed["told"] > plain["told"]
     assert index.search("unheard", k=10, feedback=0.3, text=texts.__getitem__) == []
+
+
+def test_only_seldom_words_of_the_parts_that_are_told_are_searched_for_and_what_they_brought_is_told_apart() -> None:
+    texts = {f"t{at}": f"Nothing of note happened in week {at} by the river." for at in range(40)}
+    texts["told"] = "The river rose. The lighthouse keeper is called Orrin. Tarn sold boats."
+    texts["later"] = "Orrin drowned last winter."
+    texts["apart"] = "Tarn moved away."
+    index = LexicalIndex()
+    for id_, text in texts.items():
+        index.add(id_, text)
+
+    def found(told: str, seldom: int) -> tuple[dict[str, float], dict[str, float]]:
+        fed = Fed()
+        scores = index.search(
+            "What of the lighthouse?",
+            k=50,
+            feedback=0.3,
+            text=texts.__getitem__,
+            told=lambda each: [told] * len(each),
+            seldom=seldom,
+            fed=fed,
+        )
+        return dict(scores), fed.brought
+
+    scores, fed = found("The keeper by the river is called Orrin.", 5)
+    assert set(fed) == {"told", "later"} and scores["later"] == fed["later"] and scores["told"] > fed["told"] > 0
+    assert "t3" in found("The keeper by the river is called Orrin.", 50)[1], "no word was too common"
 
 
 def test_in_how_many_documents_a_term_stands() -> None:
