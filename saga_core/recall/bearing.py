@@ -19,9 +19,8 @@ def bearing(words: str, episodes: Episodes) -> frozenset[str]:
     rare, seldom = few(episodes.last)
     times: Counter[str] = Counter()
     for term in Worded.of([words]).places:
-        turns = episodes.having(term)
-        if len(turns) <= seldom:
-            part = _ENOUGH if len(turns) <= rare else 1
-            for turn in turns:
-                times[turn] += part
+        turns = episodes.having(term, seldom)
+        part = _ENOUGH if len(turns) <= rare else 1
+        for turn in turns:
+            times[turn] += part
     return frozenset(turn for turn, count in times.items() if count >= _ENOUGH)
