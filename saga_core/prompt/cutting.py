@@ -24,7 +24,7 @@ _LEAST = 4
 """Messages that are always kept."""
 _PART = 1_000
 _DECISIONS = 4_096
-_KNOWN = 128
+_KNOWN = 512
 """Messages whose identity and size are remembered between two requests."""
 
 
@@ -102,7 +102,7 @@ class Cuts:
                 found = (_identity(block), _size(block, count))
             keys.append(found[0])
             sizes.append(found[1])
-        self._known = dict(list(seen.items())[-_KNOWN:])
+        self._known = seen if len(seen) <= _KNOWN else dict(list(seen.items())[-_KNOWN:])
         return keys, sizes
 
     def decide(self, parent: str, begin: Begin) -> None:

@@ -22,9 +22,8 @@ def bearing(words: str, episodes: Episodes) -> frozenset[str]:
     for term in dict.fromkeys(particular_terms(words)):
         if len(term) == 1 and not term.isdigit():  # a single syllable or letter is a part of too much else
             continue
-        turns = episodes.having(term)
-        if len(turns) <= seldom:
-            part = _ENOUGH if len(turns) <= rare else 1
-            for turn in turns:
-                times[turn] += part
+        turns = episodes.having(term, seldom)
+        part = _ENOUGH if len(turns) <= rare else 1
+        for turn in turns:
+            times[turn] += part
     return frozenset(turn for turn, count in times.items() if count >= _ENOUGH)

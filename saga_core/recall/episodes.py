@@ -44,8 +44,8 @@ class Episodes(Protocol):
         """In how many turns of the path ``term`` stands; when they are more than ``most``, some number above it."""
         ...
 
-    def having(self, term: str) -> Sequence[str]:
-        """The turns of the path in which ``term`` stands; where there are very many, the latest of them."""
+    def having(self, term: str, most: int) -> Sequence[str]:
+        """The turns of the path in which ``term`` stands, the latest first; none where they are more than ``most``."""
         ...
 
     def common(self, most: int) -> AbstractSet[str]:
@@ -142,9 +142,15 @@ class PathEpisodes:
         has its words five times."""
         return self._index.spread(term, most, self.on_path if self.aside else None)
 
-    def having(self, term: str) -> Sequence[str]:
-        """By the index."""
-        return [turn for turn in self._index.having(term) if self.on_path(turn)]
+    def having(self, term: str, most: int) -> Sequence[str]:
+        """By the index. Of words that nearly every turn has, few turns are looked at."""
+        found: list[str] = []
+        for turn in self._index.having(term):
+            if self.on_path(turn):
+                if len(found) == most:
+                    return ()
+                found.append(turn)
+        return found
 
     def common(self, most: int) -> AbstractSet[str]:
         """Those of the index."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from math import log
@@ -268,13 +268,17 @@ class LexicalIndex:
                     break
         return passed
 
-    def having(self, term: str) -> Sequence[str]:
-        """The documents in which ``term`` stands, the oldest first; of more than 64 the latest."""
+    def having(self, term: str) -> Iterator[str]:
+        """The documents in which ``term`` stands, the latest first; of more than 64 the latest."""
         known = self._find(term)
-        if known is None or isinstance(known, int):
-            return () if known is None else (self._ids[known >> 16],)
+        if known is None:
+            return
+        if isinstance(known, int):
+            yield self._ids[known >> 16]
+            return
         count = len(known) >> 1
-        return [self._ids[number] for number in known[max(0, count - _COUNTED) : count]]
+        for at in range(count - 1, max(0, count - _COUNTED) - 1, -1):
+            yield self._ids[known[at]]
 
     def common(self, most: int) -> AbstractSet[str]:
         """The terms that stand in more than ``most`` documents. It grows with them: for reading at once."""

@@ -206,7 +206,8 @@ def _is_system(message: Mapping[str, Any]) -> bool:
     role = message.get("role")
     if role != "user":
         return role in _SYSTEM
-    return flatten(message.get("content") or "").startswith(voices.SYSTEM_MARK)
+    content = message.get("content") or ""
+    return (content if type(content) is str else flatten(content)).startswith(voices.SYSTEM_MARK)
 
 
 def _unwrapped(said: Utterance) -> list[Utterance]:

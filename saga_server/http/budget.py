@@ -27,7 +27,7 @@ def check_density(body: bytes) -> None:
 
     Raises ``RequestError``.
     """
-    if _separators(body) > MAX_NODES and _separators(_STRING.sub(b"", body)) > MAX_NODES:
+    if len(body) > MAX_NODES and _separators(body) > MAX_NODES and _separators(_STRING.sub(b"", body)) > MAX_NODES:
         raise RequestError(f"the body holds more than {MAX_NODES:,} values", param="body", status=413)
 
 
