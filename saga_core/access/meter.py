@@ -4,10 +4,13 @@ Each server counts its own in memory and writes a row for each key, beside the r
 reads the rows of other servers when its copy of them is old, which is the one read that a turn may wait for. So on one
 server the count of turns is exact. Several servers together may let in what the others took since they wrote last.
 Tokens and money are known when a reply is over: a turn that begins below the limit is played to its end.
+
+While the store is away, what this server knows counts, and the story goes on.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from typing import Final
 
@@ -17,7 +20,7 @@ from saga_core import codec
 from saga_core.access.holdings import OLD_SECONDS, Holdings
 from saga_core.access.records import KeyRecord, Quotas, Use
 from saga_core.counters import Counters
-from saga_core.errors import QuotaExceeded, StoreCorrupt
+from saga_core.errors import QuotaExceeded, StoreCorrupt, StoreError, in_words
 from saga_core.journal import keys
 from saga_core.ports import Clock
 from saga_core.stores import Batch, Key, StateKV
@@ -26,6 +29,9 @@ MINUTE: Final = 60.0
 DAY: Final = 86_400.0
 LOOK_SECONDS: Final = 1.0
 """How old the copy of what other servers counted may be."""
+PATIENCE: Final = 2.0
+"""Seconds for which a turn waits for that copy."""
+MODE: Final = "access.use"
 _PAGE: Final = 200
 
 
@@ -44,6 +50,8 @@ class _Known:
     mine: Use
     others: dict[str, Use]
     read: float
+    is_read: bool = True
+    """Whether what this server wrote earlier is in ``mine``; else it is added once it can be read."""
 
 
 @define(eq=False, kw_only=True)
@@ -71,10 +79,10 @@ class Meter:
     # -- letting in --------------------------------------------------------------------------------------------
 
     async def admit(self, key: KeyRecord, turns: int = 1) -> Taken:
-        """Count ``turns`` more of a key. Raises ``QuotaExceeded``, and ``StoreError`` where nothing is known of it."""
+        """Count ``turns`` more of a key. Raises ``QuotaExceeded``."""
         quotas = key.quotas
         if quotas.bytes and await self.holdings.bytes(key.owner) >= quotas.bytes:
-            held = await self.holdings.bytes(key.owner, fresh=True)
+            held = await self._bytes(key.owner)
             if held >= quotas.bytes:
                 raise _over(
                     "bytes", f"{quotas.bytes:,} bytes of stories; there are {held:,}", "remove what is not needed",
@@ -83,6 +91,14 @@ class Meter:
         limited = quotas.turns_a_minute or quotas.tokens_a_day or quotas.dollars_a_day
         known = await (self._look(key.id) if limited else self._mine(key.id))
         return self._take(key.id, quotas, known, turns)
+
+    async def _bytes(self, owner: str) -> int:
+        """Counted now, or as it was counted last where the store is away."""
+        try:
+            return await self.holdings.bytes(owner, fresh=True)
+        except StoreError as error:
+            self.counters.degrade(MODE, str(error))
+            return await self.holdings.bytes(owner)
 
     def _take(self, key_id: str, quotas: Quotas, known: _Known, turns: int) -> Taken:
         """Nothing else happens between the look at the count and the count."""
@@ -130,7 +146,7 @@ class Meter:
         self.holdings.begun(key.owner)
 
     async def spent(self, key_id: str, tokens: int, dollars: float | None) -> None:
-        """A call was paid for; ``dollars`` None: its price is not known. Raises ``StoreError``."""
+        """A call was paid for; ``dollars`` None: its price is not known."""
         known = await self._mine(key_id)
         now = self.clock.now()
         mine = _as_of(known.mine, int(now // DAY), int(now // MINUTE))
@@ -148,14 +164,21 @@ class Meter:
         """What is known of a key's use: at most one read, and none while the copy is young."""
         known = self._known.get(key_id)
         now = self.clock.monotonic()
-        if known is not None and (not self.shared or now - known.read < LOOK_SECONDS):
+        if known is not None and known.is_read and (not self.shared or now - known.read < LOOK_SECONDS):
             return known
-        mine, others = await self._read(key_id)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                mine, others = await self._read(key_id)
+        except (StoreError, TimeoutError) as error:
+            self.counters.degrade(MODE, f"what keys used is counted without the store: {in_words(error)}")
+            return self._known.setdefault(key_id, _Known(Use(), {}, now, is_read=False))
+        self.counters.recover(MODE)
         known = self._known.get(key_id)  # another request may have read it meanwhile, and counted since
         if known is None:
             known = self._known[key_id] = _Known(mine, others, now)
-        else:
-            known.others, known.read = others, now
+        elif not known.is_read:
+            known.mine, known.is_read = _sum(known.mine.day, known.mine.minute, [mine, known.mine]), True
+        known.others, known.read = others, now
         return known
 
     async def _mine(self, key_id: str) -> _Known:
@@ -169,7 +192,7 @@ class Meter:
             try:
                 use = codec.decode(raw, Use)
             except StoreCorrupt as error:
-                self.counters.degrade("access.use", f"key {key_id}: what {key[-1]} counted cannot be read: {error}")
+                self.counters.degrade(MODE, f"key {key_id}: what {key[-1]} counted cannot be read: {error}")
                 continue
             if key[-1] == self.server:
                 mine = use
@@ -181,10 +204,12 @@ class Meter:
 
     async def flush(self) -> None:
         """Write what was counted since the last time. Raises ``StoreError``; then it is written with the next."""
-        dirty, stale = self._dirty, self._stale
+        for key_id in [each for each in self._dirty if not self._known[each].is_read]:
+            await self._look(key_id)
+        dirty, stale = {each for each in self._dirty if self._known[each].is_read}, self._stale
         if not dirty:
             return
-        self._dirty, self._stale = set(), set()
+        self._dirty, self._stale = self._dirty - dirty, set()
         puts = {keys.access_use(each, self.server): codec.encode(self._known[each].mine) for each in dirty}
         try:
             await self.kv.commit(Batch(puts, frozenset(stale)))

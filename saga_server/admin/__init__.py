@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from saga_server.admin.backups import back_up, restore, state_file
     from saga_server.admin.events import EVENTS, Events, close_events
     from saga_server.admin.importing import imported, usual_owner
-    from saga_server.admin.key_handlers import (
+    from saga_server.admin.keys.handlers import (
         changed_key,
         created_key,
         listed_entries,
@@ -66,13 +66,13 @@ __getattr__ = lazy_face(
         "forgotten": "saga_server.admin.maintenance:forgotten",
         "imported": "saga_server.admin.importing:imported",
         "usual_owner": "saga_server.admin.importing:usual_owner",
-        "created_key": "saga_server.admin.key_handlers:created_key",
-        "changed_key": "saga_server.admin.key_handlers:changed_key",
-        "rotated_key": "saga_server.admin.key_handlers:rotated_key",
-        "revoked_key": "saga_server.admin.key_handlers:revoked_key",
-        "listed_keys": "saga_server.admin.key_handlers:listed_keys",
-        "listed_entries": "saga_server.admin.key_handlers:listed_entries",
-        "with_use": "saga_server.admin.key_handlers:with_use",
+        "created_key": "saga_server.admin.keys.handlers:created_key",
+        "changed_key": "saga_server.admin.keys.handlers:changed_key",
+        "rotated_key": "saga_server.admin.keys.handlers:rotated_key",
+        "revoked_key": "saga_server.admin.keys.handlers:revoked_key",
+        "listed_keys": "saga_server.admin.keys.handlers:listed_keys",
+        "listed_entries": "saga_server.admin.keys.handlers:listed_entries",
+        "with_use": "saga_server.admin.keys.handlers:with_use",
         "to_plain": "saga_server.admin.reply:to_plain",
         "admin_routes": "saga_server.admin.mounting:admin_routes",
         "prepare": "saga_server.admin.mounting:prepare",

@@ -12,8 +12,6 @@ from aiohttp import web
 from saga_server.admin import (
     answers,
     importing,
-    key_answers,
-    key_handlers,
     maintenance,
     memory_answers,
     memory_handlers,
@@ -24,6 +22,8 @@ from saga_server.admin import (
 )
 from saga_server.admin import timeline_handlers as timelines
 from saga_server.admin.endpoint import Endpoint, NoParams
+from saga_server.admin.keys import answers as key_answers
+from saga_server.admin.keys import handlers as key_handlers
 from saga_server.admin.parameters import ANY_BYTES, JSON_LINES
 
 _ONE: Final = "/api/sessions/{id}"

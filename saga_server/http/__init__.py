@@ -8,14 +8,14 @@ from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
     from saga_server.http.app_keys import CURRENT, EXCHANGES, LOG_TAIL, METRICS, READINESS, RELOADING, SAGA, WORKER
-    from saga_server.http.auditing import DEED, Deed, audited, known_id
     from saga_server.http.bodies import BODY, LIMIT
+    from saga_server.http.callers.auditing import DEED, Deed, audited, known_id
+    from saga_server.http.callers.identity import Bearer
     from saga_server.http.connections import LOG, SILENT, ConnectionLog, heard, listen, tell_request_id
     from saga_server.http.doors.routes import door_routes
     from saga_server.http.errors import Handler, RequestError, errors_as_json
     from saga_server.http.exchanges import Exchanges
     from saga_server.http.header_text import only_header_text
-    from saga_server.http.identity import Bearer
     from saga_server.http.large_requests import LARGE_REQUESTS, LargeRequests
     from saga_server.http.openai_schema import read_json
     from saga_server.http.passing import passed_on, prepare_passing
@@ -75,10 +75,10 @@ __getattr__ = lazy_face(
         "READINESS": "saga_server.http.app_keys:READINESS",
         "RELOADING": "saga_server.http.app_keys:RELOADING",
         "SAGA": "saga_server.http.app_keys:SAGA",
-        "DEED": "saga_server.http.auditing:DEED",
-        "Deed": "saga_server.http.auditing:Deed",
-        "audited": "saga_server.http.auditing:audited",
-        "known_id": "saga_server.http.auditing:known_id",
+        "DEED": "saga_server.http.callers.auditing:DEED",
+        "Deed": "saga_server.http.callers.auditing:Deed",
+        "audited": "saga_server.http.callers.auditing:audited",
+        "known_id": "saga_server.http.callers.auditing:known_id",
         "BODY": "saga_server.http.bodies:BODY",
         "LIMIT": "saga_server.http.bodies:LIMIT",
         "only_header_text": "saga_server.http.header_text:only_header_text",
@@ -99,7 +99,7 @@ __getattr__ = lazy_face(
         "LargeRequests": "saga_server.http.large_requests:LargeRequests",
         "read_json": "saga_server.http.openai_schema:read_json",
         "read_name": "saga_server.http.request_names:read_name",
-        "Bearer": "saga_server.http.identity:Bearer",
+        "Bearer": "saga_server.http.callers.identity:Bearer",
         "BEARER": "saga_server.http.security:BEARER",
         "WANTED": "saga_server.http.security:WANTED",
         "guarded": "saga_server.http.security:guarded",

@@ -18,25 +18,16 @@ from typing import Any, cast
 from attrs import define, field, frozen
 
 from saga_core import Saga
-from saga_core.errors import (
-    BadInput,
-    Conflict,
-    LeaseLost,
-    NotFound,
-    OwnedElsewhere,
-    SagaError,
-    StoreError,
-    UpstreamError,
-)
+from saga_core.errors import BadInput, Conflict, LeaseLost, NotFound, SagaError, StoreError, UpstreamError
 from saga_core.play import PendingTurn
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart, Usage, UsagePart
 from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer, nothing_said
 from saga_server.http.call import Call
-from saga_server.http.discretion import discreet
+from saga_server.http.callers.discretion import discreet
+from saga_server.http.callers.spending import count, let_in
 from saga_server.http.errors import describe
 from saga_server.http.prompt_log import log_prompt, log_replies
 from saga_server.http.shapes import Shape
-from saga_server.http.spending import spent_on
 from saga_server.http.text_ask import onward
 from saga_server.http.work_budget import Within
 from saga_server.process import ADJUSTABLE, Metrics
@@ -252,8 +243,7 @@ class Exchange:
         except Exception as error:  # noqa: BLE001 - told by ``head``, or in the stream; logged when it is unexpected
             self._failure = error
             if self._head is not None:
-                told = discreet(error) if self.discreet and isinstance(error, SagaError) else error
-                self.send(self._shape.failure(describe(told).body()))
+                self.send(self._shape.failure(describe(discreet(error) if self.discreet else error).body()))
         finally:
             self.ended = True
             if self._timer is not None:
@@ -264,7 +254,8 @@ class Exchange:
     async def _play(self) -> str:
         call = self.call
         async with self.saga.background.narrating(call.route.provider.name):
-            begun = await self._let_in()
+            most = self.saga.config.server.max_cpu_seconds
+            begun = await let_in(self.saga.access, call, lambda: Within(self._begin(), most))
             self._was_read = True
             self._wake()
             self.metrics.read(begun)
@@ -294,17 +285,6 @@ class Exchange:
             return "failed"
         await answer.finished()
         return "finished"
-
-    async def _let_in(self) -> PendingTurn:
-        """The turn, read, if the quotas of the key allow it."""
-        access = self.saga.access
-        taken = await access.admit(self.call.key_id, self.call.choices)
-        try:
-            begun: PendingTurn = await Within(self._begin(), self.saga.config.server.max_cpu_seconds)
-        except OwnedElsewhere:
-            access.give_back(taken)  # the server that plays it counts it
-            raise
-        return begun
 
     async def _begin(self) -> PendingTurn:
         """Read the turn. A marker that names nothing known is left out: it may be a card's, and the story goes on."""
@@ -381,11 +361,9 @@ class Exchange:
                         started = 0.0
                     if isinstance(part, UsagePart):
                         self.usage = part.usage
-                        continue
-                    if isinstance(part, AdjustedPart):
+                    elif isinstance(part, AdjustedPart):
                         self._adjusted(part)
-                        continue
-                    if isinstance(part, TextPart) and len(part.text) > _SLICE:
+                    elif isinstance(part, TextPart) and len(part.text) > _SLICE:
                         for piece in _slices(part):
                             answer.take(piece)
                             await asyncio.sleep(0)  # others have their turn in between
@@ -403,10 +381,7 @@ class Exchange:
         if self.usage is not None:
             begun.billed(self.usage, model=self._route.model, provider=self._route.provider.dialect)
             self.metrics.used(self.usage)
-        if self.call.key_id:
-            spent = spent_on(begun, self.usage, self._route, self.saga.config, hung_up=self._is_stopped())
-            if spent is not None:
-                await self.saga.access.spent(self.call.key_id, spent.tokens, spent.dollars)
+        await count(self.saga, self.call.key_id, begun, self.usage, self._route, hung_up=self._is_stopped())
 
 
 def _slices(part: TextPart) -> Iterator[TextPart]:

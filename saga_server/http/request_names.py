@@ -23,8 +23,8 @@ from saga_core.config import Identify, Markers
 from saga_core.language import clean_name
 from saga_core.messages import SYSTEM_ROLES, flatten
 from saga_core.play import MARKER
+from saga_server.http.callers.identity import Bearer
 from saga_server.http.errors import RequestError
-from saga_server.http.identity import Bearer
 
 LONGEST_NAME = 200
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")

@@ -15,10 +15,10 @@ from saga_core.config import ServerConfig
 from saga_core.errors import SagaError
 from saga_server.http.app_keys import CURRENT, SAGA
 from saga_server.http.bodies import BODY, packing, receive, unpacked
-from saga_server.http.discretion import discreet
+from saga_server.http.callers.discretion import discreet
+from saga_server.http.callers.identity import Bearer, read_bearer
 from saga_server.http.doors.table import PLACE, Place, find
 from saga_server.http.errors import Handler, RequestError
-from saga_server.http.identity import Bearer, read_bearer
 from saga_server.http.large_requests import LARGE, LARGE_REQUESTS, SHARE, leave
 from saga_server.process import is_loopback
 

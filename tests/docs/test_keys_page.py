@@ -17,7 +17,7 @@ from saga_core.config import Config
 from saga_server.admin.endpoint import Reach
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.cli.keys import keys
-from saga_server.http.spending import _LETTERS
+from saga_server.http.callers.spending import _LETTERS
 from tests.docs.pages import page
 
 PAGE = page("docs/keys.md")

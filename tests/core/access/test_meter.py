@@ -171,6 +171,50 @@ async def test_a_store_that_is_away_loses_no_count() -> None:
     assert (await other.meter.use(record.id)).turns == 3
 
 
+async def test_the_story_goes_on_while_the_store_is_away() -> None:
+    kv, clock = MemoryState(), at_midnight()
+    before = opened(kv, clock=clock)
+    record = await key(before, turns_a_minute=6, tokens_a_day=1_000)
+    await admitted(before, record.id, 2)
+    await before.spent(record.id, 600, None)
+    await before.step()
+    after = opened(kv, clock=clock)
+    await after.keys.look()
+    scan = kv.scan
+
+    async def away(*given: Any, **more: Any) -> Any:
+        raise StoreUnavailable("away")
+
+    kv.scan = away  # type: ignore[method-assign]
+    assert await admitted(after, record.id, 3) == 3
+    await after.spent(record.id, 300, None)
+    assert "access.use" in after.counters.degraded
+    await after.meter.flush()
+    kv.scan = scan  # type: ignore[method-assign]
+    await after.step()
+    use = await opened(kv, server="b", clock=clock).meter.use(record.id)
+    assert (use.turns, use.tokens) == (5, 900), "what was counted before is not forgotten"
+    assert await admitted(after, record.id, 9) == 1
+    assert "access.use" not in after.counters.degraded
+
+
+async def test_a_store_that_hangs_is_waited_for_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("saga_core.access.meter.PATIENCE", 0.01)
+    kv = MemoryState()
+    access = opened(kv, clock=at_midnight())
+    record = await key(access, turns_a_minute=2)
+    scan = kv.scan
+
+    async def hangs(*given: Any, **more: Any) -> Any:
+        await asyncio.Event().wait()
+
+    kv.scan = hangs  # type: ignore[method-assign, assignment]
+    assert await admitted(access, record.id, 5) == 2
+    kv.scan = scan  # type: ignore[method-assign]
+    await access.step()
+    assert (await access.meter.use(record.id)).turns == 2
+
+
 async def test_rows_of_days_that_are_over_go() -> None:
     kv, clock = MemoryState(), at_midnight()
     gone, here = opened(kv, server="gone", clock=clock), opened(kv, server="here", clock=clock)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
+from itertools import product
 from typing import Any
 
 import pytest
@@ -185,15 +186,12 @@ async def test_each_sees_her_own(two: Two) -> None:
     }  # fmt: skip
 
 
-async def test_lists_are_of_her_own_sessions(two: Two) -> None:
+async def test_lists_and_names_are_of_her_own_sessions(two: Two) -> None:
     for story in (two.one, two.other):
         listed = (await story.client.get("/api/sessions?fleeting=all")).json["sessions"]
         assert [each["id"] for each in listed] == [story.session]
         assert {each["owner"] for each in listed} == {story.owner}
     assert len((await two.admin.get("/api/sessions?fleeting=all")).json["sessions"]) == 2
-
-
-async def test_a_name_is_found_among_her_own(two: Two) -> None:
     made = await two.other.client.post("/api/sessions", json={"label": two.one.label})
     assert made.status == 201, made.raw
     found = await two.other.client.get(f"/api/sessions/{two.one.label}")
@@ -235,21 +233,18 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("by", ["session", "label"])
-async def test_naming_anothers_session_plays_nothing_of_it(two: Two, way: str, by: str) -> None:
-    before, asked = await everything(two, two.one), len(two.upstream.requests)
-    path, headers, mark = WAYS[way](getattr(two.one, by))
-    reply = await two.other.client.chat(words(f"{mark}I look at the {COMMON}."), path=path, headers=headers)
-    assert not secrets_in(reply)
-    for request in two.upstream.requests[asked:]:
-        assert not [word for word in SECRET if word in request.text], "the narrator is told nothing of it"
-    assert await everything(two, two.one) == before
-
-
-async def test_a_session_behind_the_key_is_found_among_her_own(two: Two) -> None:
+async def test_naming_anothers_session_plays_nothing_of_it(two: Two) -> None:
+    before = await everything(two, two.one)
+    for way, (by, name) in product(WAYS, {"id": two.one.session, "label": two.one.label}.items()):
+        asked = len(two.upstream.requests)
+        path, headers, mark = WAYS[way](name)
+        reply = await two.other.client.chat(words(f"{mark}I look at the {COMMON}."), path=path, headers=headers)
+        assert not secrets_in(reply), (way, by)
+        for request in two.upstream.requests[asked:]:
+            assert not [word for word in SECRET if word in request.text], (way, by)
     key = f"{two.other.client.key}#{two.one.session}"
     assert (await Client(two.admin.server, two.admin.http, key).chat(words("I wait."))).status == 404
+    assert await everything(two, two.one) == before
 
 
 async def test_no_door_tells_a_player_of_another(two: Two) -> None:
@@ -264,16 +259,13 @@ async def test_no_door_tells_a_player_of_another(two: Two) -> None:
         assert not [word for word in SECRET if word in json.dumps(request.body)], request.path
 
 
-async def test_strangers_and_chatters_get_nothing(two: Two, serve: Serve) -> None:
+async def test_strangers_and_those_who_chat_only_look_into_nothing(two: Two) -> None:
     for key in (None, "saga_" + "A" * 43, two.one.owner):
         nobody = Client(two.admin.server, two.admin.http, key)
         for endpoint in ENDPOINTS:
             found = await ask(nobody, endpoint, two.one.session, two.one)
             assert not secrets_in(found), endpoint.request
             assert found.status == (401 if endpoint.reach != "open" else found.status), endpoint.request
-
-
-async def test_a_key_that_chats_only_looks_into_nothing(two: Two) -> None:
     made = (await two.admin.post("/api/keys", json={"name": "third", "role": "chat"})).json
     chatter = Client(two.admin.server, two.admin.http, made["secret"])
     assert (await chatter.chat(words("I wait."))).status == 200

@@ -17,7 +17,7 @@ from saga_core.errors import (
     StoreCorrupt,
     StoreUnavailable,
 )
-from saga_server.http.discretion import discreet
+from saga_server.http.callers.discretion import discreet
 from saga_server.http.doors import relaying
 from saga_server.http.errors import describe
 from tests.server.client import Client, words

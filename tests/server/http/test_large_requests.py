@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 from attrs import evolve
 
+from saga_server.http.callers.identity import Bearer
 from saga_server.http.errors import RequestError
-from saga_server.http.identity import Bearer
 from saga_server.http.large_requests import _LONGEST_PAUSE, _MOST_WAITING, LARGE, LARGE_REQUESTS, LargeRequests
 from tests.server.client import CHAT, Client, words
 from tests.server.conftest import Serve

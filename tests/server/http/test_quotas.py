@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from itertools import product
 from typing import Any
 
 import pytest
@@ -142,7 +143,7 @@ async def test_bytes(admin: Client) -> None:
     assert (await mina.chat(words("I begin anew."))).status == 200
 
 
-DOORS = {
+DOORS: dict[str, dict[str, Any]] = {
     "/v1/messages": {"max_tokens": 9},
     "/v1/responses": {"input": "hello"},
     "/v1/completions": {"prompt": "hello"},
@@ -151,27 +152,23 @@ DOORS = {
 }
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("path", DOORS)
-async def test_each_door_says_it_in_its_own_words(admin: Client, path: str, stream: bool) -> None:
+async def test_each_door_says_it_in_its_own_words(admin: Client) -> None:
     mina = await player(admin, turns_a_minute="1")
     assert (await mina.chat(words("hello"))).status == 200
-    body: dict[str, Any] = {"model": "narrator-1", "messages": [{"role": "user", "content": "hello"}], **DOORS[path]}
-    if "contents" in body:
-        body, path = {"contents": body["contents"]}, path.replace("generate", "streamGenerate") if stream else path
-    else:
-        body["stream"] = stream
-    if path in ("/v1/responses", "/v1/completions"):
-        del body["messages"]
-    reply = await mina.post(path, json=body)
-    assert reply.status == 429 and int(reply.headers["Retry-After"]) == 60, reply.raw
-    error = reply.json["error"]
-    told = error if isinstance(error, str) else error["message"]
-    assert told.startswith("turns_a_minute: this key may use 1 turns a minute")
-    if path == "/v1/messages":
-        assert (reply.json["type"], error["type"]) == ("error", "rate_limit_error")
-    if path.startswith("/v1beta"):
-        assert error["status"] == "RESOURCE_EXHAUSTED"
+    for door, stream in product(DOORS, (False, True)):
+        given = DOORS[door]
+        path = door.replace("generate", "streamGenerate") if stream else door
+        chat = {} if {"contents", "input", "prompt"} & given.keys() else {"messages": words("hello", system=None)}
+        body = given if "contents" in given else {"model": "narrator-1", "stream": stream, **chat, **given}
+        reply = await mina.post(path if "contents" in given else door, json=body)
+        assert (reply.status, int(reply.headers["Retry-After"])) == (429, 60), (door, reply.raw)
+        error = reply.json["error"]
+        told = error if isinstance(error, str) else error["message"]
+        assert told.startswith("turns_a_minute: this key may use 1 turns a minute")
+        if door == "/v1/messages":
+            assert (reply.json["type"], error["type"]) == ("error", "rate_limit_error")
+        if "contents" in given:
+            assert error["status"] == "RESOURCE_EXHAUSTED"
 
 
 async def test_what_is_passed_on_is_a_turn_and_is_not_for_those_whose_money_is_limited(admin: Client) -> None:

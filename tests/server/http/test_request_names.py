@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_server.http.identity import Bearer, read_bearer
+from saga_server.http.callers.identity import Bearer, read_bearer
 from saga_server.http.request_names import take_marks
 from tests.server.client import Client, words
 from tests.server.conftest import Serve

@@ -18,7 +18,7 @@ from saga_core.errors import ConfigError, SagaError
 from saga_core.world.library import WorldLibrary
 from saga_server.http import connections, security
 from saga_server.http.budget import MAX_DEPTH
-from saga_server.http.identity import Bearer
+from saga_server.http.callers.identity import Bearer
 from saga_server.process.listening import check_listening
 from tests.server.client import BLOCK, CHAT, Client, words
 from tests.server.conftest import Serve
@@ -105,7 +105,7 @@ class TestRoles:
             compared.append((one, other))
             return one == other
 
-        monkeypatch.setattr("saga_server.http.identity.hmac.compare_digest", compare)
+        monkeypatch.setattr("saga_server.http.callers.identity.hmac.compare_digest", compare)
         keys = [ADMIN, PLAYER, OTHER]
         for key, expected in ((ADMIN, True), (OTHER, True), ("saga-adm", False), ("é" * 500, False)):
             compared.clear()

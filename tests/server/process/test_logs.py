@@ -116,7 +116,7 @@ async def test_an_unexpected_failure_of_a_handler_keeps_its_traceback(
     async with serve() as client:
         lines.begin()
 
-        async def broken(*_: Any) -> None:
+        async def broken(*_: Any, **__: Any) -> None:
             raise RuntimeError("broken")
 
         monkeypatch.setattr(type(client.server.saga.sessions), "list", broken)

@@ -23,8 +23,8 @@ _OWN = (Conflict, LeaseLost, NotSupported)
 _ASK = "whoever keeps this server finds the reason in its log"
 
 
-def discreet(error: SagaError) -> SagaError:
-    """The failure as a player or a chatter is told it. What is left out is logged."""
+def discreet(error: Exception) -> Exception:
+    """The failure as a player or a chatter is told it. What is left out of SAGA's own is logged."""
     if isinstance(error, UnknownWorld):
         return BadInput(error.in_short)
     told: SagaError | None = None

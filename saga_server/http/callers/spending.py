@@ -5,15 +5,24 @@ Whoever hangs up before the bill would otherwise play for nothing.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
 from attrs import frozen
 
+from saga_core import Saga
+from saga_core.access import Access
 from saga_core.billing import price
 from saga_core.config import Config
+from saga_core.errors import OwnedElsewhere
 from saga_core.messages import flatten
 from saga_core.play import PendingTurn
 from saga_core.ports import Usage
 from saga_core.upstream import facts_of
+from saga_server.http.call import Call
 from saga_server.providers import Route
+
+T = TypeVar("T")
 
 _LETTERS = 4
 """Characters of a token, about."""
@@ -37,3 +46,22 @@ def spent_on(begun: PendingTurn, usage: Usage | None, route: Route, config: Conf
         usage = Usage(input=asked // _LETTERS, output=-(-said // _LETTERS))
     facts = facts_of(route.model, route.provider.dialect, config.models.facts)
     return Spent(usage.input + usage.output, price(usage, facts))
+
+
+async def let_in(access: Access, call: Call, reading: Callable[[], Awaitable[T]]) -> T:
+    """What ``reading`` gives, if the quotas of the key allow it. Raises ``QuotaExceeded`` before it begins."""
+    taken = await access.admit(call.key_id, call.choices)
+    try:
+        return await reading()
+    except OwnedElsewhere:
+        access.give_back(taken)  # the server that plays it counts it
+        raise
+
+
+async def count(
+    saga: Saga, key_id: str, begun: PendingTurn, usage: Usage | None, route: Route, *, hung_up: bool
+) -> None:
+    """Count what a call used to its key, if that has a record."""
+    spent = spent_on(begun, usage, route, saga.config, hung_up=hung_up) if key_id else None
+    if spent is not None:
+        await saga.access.spent(key_id, spent.tokens, spent.dollars)

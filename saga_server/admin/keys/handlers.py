@@ -10,8 +10,9 @@ from attrs import asdict
 
 from saga_core.access import Access, AuditEntry, KeyRecord, Quotas, Role, read_quotas
 from saga_core.errors import BadInput, NotSupported
-from saga_server.admin import key_answers, parameters
+from saga_server.admin import parameters
 from saga_server.admin.endpoint import NoParams
+from saga_server.admin.keys import answers
 from saga_server.admin.mounting import to_its_end
 from saga_server.http import BEARER, CURRENT, SAGA, WANTED
 
@@ -21,23 +22,23 @@ NEEDS_KEYS = (
 )
 
 
-async def list_keys(request: web.Request, asked: NoParams) -> key_answers.AccessKeys:
+async def list_keys(request: web.Request, asked: NoParams) -> answers.AccessKeys:
     """All of them, revoked ones too."""
     return await listed_keys(request.app[SAGA].access)
 
 
-async def listed_keys(access: Access, *, fresh: bool = False) -> key_answers.AccessKeys:
+async def listed_keys(access: Access, *, fresh: bool = False) -> answers.AccessKeys:
     """All of them, with what was used today; ``fresh``: what owners have is counted now."""
-    return key_answers.AccessKeys([await with_use(access, record, fresh=fresh) for record in access.keys.all()])
+    return answers.AccessKeys([await with_use(access, record, fresh=fresh) for record in access.keys.all()])
 
 
-async def show_key(request: web.Request, asked: parameters.OfKey) -> key_answers.AccessKey:
+async def show_key(request: web.Request, asked: parameters.OfKey) -> answers.AccessKey:
     """One of them, with what was used today."""
     access = request.app[SAGA].access
     return await with_use(access, access.keys.get(asked.key))
 
 
-async def create_key(request: web.Request, asked: parameters.NewKey) -> key_answers.MadeKey:
+async def create_key(request: web.Request, asked: parameters.NewKey) -> answers.MadeKey:
     """A new one. Its secret is told in this answer and never again."""
     if not request.app[CURRENT].config.server.api_keys:
         raise NotSupported(NEEDS_KEYS)
@@ -48,50 +49,50 @@ async def create_key(request: web.Request, asked: parameters.NewKey) -> key_answ
 
 async def created_key(
     access: Access, name: str, role: str | None, owner: str | None, quotas: Mapping[str, str]
-) -> key_answers.MadeKey:
+) -> answers.MadeKey:
     """Make a key, and tell it. Raises ``BadInput`` and ``Conflict``."""
     wanted = cast("Role", role or "player")
     record, secret = await access.keys.create(name, wanted, owner=owner or None, quotas=read_quotas(quotas, Quotas()))
-    return key_answers.MadeKey(**_about(record), secret=secret)
+    return answers.MadeKey(**_about(record), secret=secret)
 
 
-async def change_key(request: web.Request, asked: parameters.KeyChange) -> key_answers.AccessKey:
+async def change_key(request: web.Request, asked: parameters.KeyChange) -> answers.AccessKey:
     """Another name, other quotas; what is not given stays."""
     access = request.app[SAGA].access
     return await to_its_end(request, changed_key(access, asked.key, asked.name, asked.quotas))
 
 
-async def changed_key(access: Access, key: str, name: str | None, quotas: Mapping[str, str]) -> key_answers.AccessKey:
+async def changed_key(access: Access, key: str, name: str | None, quotas: Mapping[str, str]) -> answers.AccessKey:
     """Change a key. Raises ``NotFound`` and ``BadInput``."""
     record = await access.keys.change(key, name=name, quotas=lambda before: read_quotas(quotas, before))
     return await with_use(access, record)
 
 
-async def rotate_key(request: web.Request, asked: parameters.Rotation) -> key_answers.MadeKey:
+async def rotate_key(request: web.Request, asked: parameters.Rotation) -> answers.MadeKey:
     """Another secret for the same owner, told in this answer and never again."""
     return await to_its_end(request, rotated_key(request.app[SAGA].access, asked.key, asked.grace))
 
 
-async def rotated_key(access: Access, key: str, grace: float) -> key_answers.MadeKey:
+async def rotated_key(access: Access, key: str, grace: float) -> answers.MadeKey:
     """Rotate a key, and tell it. Raises ``NotFound`` and ``BadInput``."""
     record, secret = await access.keys.rotate(key, grace)
-    return key_answers.MadeKey(**_about(record), secret=secret)
+    return answers.MadeKey(**_about(record), secret=secret)
 
 
-async def revoke_key(request: web.Request, asked: parameters.OfKey) -> key_answers.AccessKey:
+async def revoke_key(request: web.Request, asked: parameters.OfKey) -> answers.AccessKey:
     """It is taken no more. Its owner's sessions stay."""
     return await to_its_end(request, revoked_key(request.app[SAGA].access, asked.key))
 
 
-async def revoked_key(access: Access, key: str) -> key_answers.AccessKey:
+async def revoked_key(access: Access, key: str) -> answers.AccessKey:
     """Revoke a key. Raises ``NotFound``."""
-    return key_answers.AccessKey(**_about(await access.keys.revoke(key)))
+    return answers.AccessKey(**_about(await access.keys.revoke(key)))
 
 
-async def show_me(request: web.Request, asked: NoParams) -> key_answers.Me:
+async def show_me(request: web.Request, asked: NoParams) -> answers.Me:
     """Who asks, and what is left of the quotas."""
     bearer, access = request[BEARER], request.app[SAGA].access
-    return key_answers.Me(
+    return answers.Me(
         locked=request[WANTED],
         role=bearer.role,
         owner=bearer.owner,
@@ -99,7 +100,7 @@ async def show_me(request: web.Request, asked: NoParams) -> key_answers.Me:
     )
 
 
-async def show_audit(request: web.Request, asked: parameters.WhichEntries) -> key_answers.Audit:
+async def show_audit(request: web.Request, asked: parameters.WhichEntries) -> answers.Audit:
     """Who read and changed what, the latest first."""
     await request.app[SAGA].access.step()  # what was noted a moment ago is among it
     return await listed_entries(request.app[SAGA].access, asked.limit, asked.cursor, asked.key, asked.session)
@@ -107,23 +108,23 @@ async def show_audit(request: web.Request, asked: parameters.WhichEntries) -> ke
 
 async def listed_entries(
     access: Access, limit: int, cursor: str | None, key: str | None, session: str | None
-) -> key_answers.Audit:
+) -> answers.Audit:
     """The latest entries. Raises ``BadInput`` for a cursor that is none."""
     if cursor is not None and not all(cursor.partition(".")):
         raise BadInput(f"cursor: {cursor[:60]!r} is none; give the next of the answer before, or none")
     found, following = await access.audit.entries(limit=limit, cursor=cursor, key=key, session=session)
-    return key_answers.Audit([_row(each) for each in found], following)
+    return answers.Audit([_row(each) for each in found], following)
 
 
-def _row(entry: AuditEntry) -> key_answers.AuditRow:
-    return key_answers.AuditRow(**asdict(entry))
+def _row(entry: AuditEntry) -> answers.AuditRow:
+    return answers.AuditRow(**asdict(entry))
 
 
-async def with_use(access: Access, record: KeyRecord, *, fresh: bool = True) -> key_answers.AccessKey:
+async def with_use(access: Access, record: KeyRecord, *, fresh: bool = True) -> answers.AccessKey:
     """A key with what was used; ``fresh``: what its owner has is counted now, which reads all of it."""
     use, holdings = await access.meter.use(record.id), access.meter.holdings
     held = await holdings.bytes(record.owner, fresh=fresh)
-    told = key_answers.KeyUse(
+    told = answers.KeyUse(
         turns_in_minute=use.turns_in_minute,
         turns=use.turns,
         tokens=use.tokens,
@@ -132,10 +133,10 @@ async def with_use(access: Access, record: KeyRecord, *, fresh: bool = True) -> 
         sessions=await holdings.sessions(record.owner, fresh=fresh),
         bytes=held if holdings.is_weighed(record.owner) else None,
     )
-    return key_answers.AccessKey(**_about(record, told))
+    return answers.AccessKey(**_about(record, told))
 
 
-def _about(record: KeyRecord, use: key_answers.KeyUse | None = None) -> dict[str, Any]:
+def _about(record: KeyRecord, use: answers.KeyUse | None = None) -> dict[str, Any]:
     return {
         "id": record.id,
         "name": record.name,
@@ -145,6 +146,6 @@ def _about(record: KeyRecord, use: key_answers.KeyUse | None = None) -> dict[str
         "created": record.created,
         "revoked": record.revoked or None,
         "former_until": record.former_until or None,
-        "quotas": key_answers.KeyQuotas(**asdict(record.quotas)),
+        "quotas": answers.KeyQuotas(**asdict(record.quotas)),
         "use": use,
     }

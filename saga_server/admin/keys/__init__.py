@@ -1,0 +1,1 @@
+"""The rows about keys and the audit log: their handlers and answers."""
