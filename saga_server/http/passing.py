@@ -93,12 +93,12 @@ async def _own_named(request: web.Request, saga: Saga) -> None:
     """A request that changes a session by its id goes to its server as a whole, before anything of it is done."""
     leases = saga.parts.leases
     parts = request.path.split("/")
-    bearer = request[BEARER]
-    if leases is None or request.method in ("GET", "HEAD", "OPTIONS") or parts[1:3] != ["api", "sessions"]:
+    if leases is None or request.method in ("GET", "HEAD", "OPTIONS") or parts[1:2] != ["api"]:
         return
-    if len(parts) > 3 and parts[3]:
+    named = parts[3] if parts[2:3] == ["sessions"] and len(parts) > 3 else request.query.get("session", "")
+    if named:
         with suppress(NotFound):  # whoever answers says so
-            await leases.own((await saga.sessions.get(parts[3], bearer.scope)).id)
+            await leases.own((await saga.sessions.get(named, request[BEARER].scope)).id)
 
 
 async def _ask(

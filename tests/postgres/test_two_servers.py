@@ -241,6 +241,17 @@ async def test_what_is_changed_by_hand_at_one_server_is_told_at_the_other(
     assert "evening" in str(named)
 
 
+@pytest.mark.parametrize("path", ["/api/rebuild", "/api/forget", "/api/verify"])
+async def test_who_looks_after_a_session_may_ask_any_server(path: str, two: tuple[Client, Client]) -> None:
+    a, b = two
+    player = Player("Aria")
+    await player.says(a, "I open the door of the inn and look for a seat.")
+    answer = await b.request("GET" if path == "/api/verify" else "POST", f"{path}?session={player.session}")
+    assert answer.status == 200, answer.raw
+    left = (await a.get("/api/sessions")).json["sessions"]
+    assert len(left) == (0 if path == "/api/forget" else 1)
+
+
 async def test_one_file_that_two_servers_take_in_at_once_is_one_session(
     two: tuple[Client, Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
