@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 
 from attrs import define, field
 
@@ -10,6 +11,9 @@ from saga_core.journal import Wanted
 from saga_core.model import Delta, Node, TurnKind
 from saga_core.sessions import LiveSession
 from saga_core.state_block import StateReading
+
+NEAR = 1
+"""A request waits for what is being read up to so many turns above the one that it continues."""
 
 
 @define(eq=False)
@@ -65,3 +69,19 @@ class Backlog:
     def in_window(self, node: Node) -> bool:
         """Whether a turn is read in one call with those below it."""
         return self.oldest_first(node) and node.id not in self.alone
+
+    def place_of(self, node: Node) -> int:
+        """A turn's place in the queue, the highest first: the newest first, but of a chat's file, and of a history that
+        somebody has read, the oldest, for nobody waits and each is read on what the ones before it changed.
+        """
+        return -node.depth if node.kind is TurnKind.IMPORTED or self.oldest_first(node) else node.depth
+
+    def asked_about(self, live: LiveSession, parent: str) -> asyncio.Event | None:
+        """The end of what is being read, if that is ``parent`` or the turn before it."""
+        if self.over is None or not live.tree.is_ancestor(self.turn, parent):
+            return None
+        return self.over if live.tree.get(parent).depth - live.tree.get(self.turn).depth <= NEAR else None
+
+    def failed(self) -> Iterator[tuple[str, Wanted]]:
+        """What is not tried again by itself."""
+        return ((turn, each) for turn, each in self.wanted.items() if each.failed)

@@ -20,7 +20,7 @@ from saga_core.errors import GaveWay, LeaseLost, NotFound, StoreError, UpstreamE
 from saga_core.ids import IdSource
 from saga_core.jobs.background_bills import BackgroundBills
 from saga_core.jobs.backlog import Backlog
-from saga_core.jobs.reading_turns import read_turn, resolved, scene_of, unreported
+from saga_core.jobs.reading_turns import is_news, read_turn, resolved, scene_of
 from saga_core.jobs.views import ViewsJob
 from saga_core.jobs.windows import WindowPace, window_at
 from saga_core.journal import Journal, Wanted
@@ -39,8 +39,6 @@ TRIES = 5
 """Times that a turn is tried while the model cannot be reached."""
 AT_ONCE = 2
 """Turns that are read at the same time, of all sessions."""
-NEAR = 1
-"""A request waits for what is being read up to so many turns above the one that it continues."""
 _REASON = 300
 WINDOWS = "extraction.windows"
 """The degraded mode in which each turn of a backfill is one call, for the model cannot read several."""
@@ -103,7 +101,7 @@ class ExtractionJob(Job):
         """What was wanted of ``turns`` before, and which of them nobody reported."""
         known = self._backlogs[live.session.id].wanted if live.session.id in self._backlogs else {}
         wanted = {turn: known[turn] for turn in turns if turn in known}
-        fresh = [turn for turn in turns if turn not in known and turn in live.tree and _is_news(live, turn)]
+        fresh = [turn for turn in turns if turn not in known and turn in live.tree and is_news(live, turn)]
         read = [turn for turn in fresh if self._reads(live.tree.get(turn))]
         wanted.update((turn, Wanted(True)) for turn in read)
         if len(fresh) > len(read):
@@ -137,10 +135,7 @@ class ExtractionJob(Job):
         return self.asks and node.kind in _HISTORY
 
     async def again(self, session: str, turns: Sequence[str], *, waits: bool | None = None) -> None:
-        """Ask again for ``turns``, whatever is known of them.
-
-        ``waits`` says whether answers wait until a person accepts them; None: as ``asks`` says.
-        """
+        """Ask again for ``turns``, whatever is known of them. ``waits``: whether answers wait for a person."""
         wanted = {turn: Wanted(True, asked=True, waits=waits) for turn in turns}
         # The views of a turn that is still queued are noted as its job; what it wants is noted after them.
         queued = self.views.queued(session)
@@ -213,11 +208,9 @@ class ExtractionJob(Job):
         Gives that turn when it is not known by then.
         """
         backlog = self._backlogs.get(live.session.id)
-        if backlog is None or backlog.over is None or not live.tree.is_ancestor(backlog.turn, parent):
+        if backlog is None or (over := backlog.asked_about(live, parent)) is None:
             return None
-        turn, over = backlog.turn, backlog.over
-        if live.tree.get(parent).depth - live.tree.get(turn).depth > NEAR:
-            return None
+        turn = backlog.turn
         self.counters.add("extraction.waited")
         try:
             async with asyncio.timeout(seconds):
@@ -239,8 +232,7 @@ class ExtractionJob(Job):
         return [
             {"session": backlog.session, "turn": turn, "tries": each.tries, "reason": each.reason}
             for backlog in self._backlogs.values()
-            for turn, each in backlog.wanted.items()
-            if each.failed
+            for turn, each in backlog.failed()
         ]
 
     def progress(self) -> dict[str, dict[str, int]]:
@@ -321,7 +313,7 @@ class ExtractionJob(Job):
             return ""
         best = max(
             backlog.due(live, at_head=self.at_head),
-            key=lambda node: (live.tree.is_ancestor(node.id, live.head), _turn_of(node, backlog), node.id),
+            key=lambda node: (live.tree.is_ancestor(node.id, live.head), backlog.place_of(node), node.id),
             default=None,
         )
         return best.id if best is not None else ""
@@ -446,16 +438,3 @@ class ExtractionJob(Job):
                 if live is not None:
                     self.prove(session, live.head)
                     self.kick(session)
-
-
-def _is_news(live: LiveSession, turn: str) -> bool:
-    """Whether nobody reported a turn or read it, what waits for a person included, and it did not come with a chat's
-    file: those are read when somebody asks."""
-    node = live.tree.get(turn)
-    return unreported(node) and node.kind is not TurnKind.IMPORTED and not live.extracted(turn)
-
-
-def _turn_of(node: Node, backlog: Backlog) -> int:
-    """Its place in the queue, the highest first: the newest first, but of a chat's file, and of a history that somebody
-    has read, the oldest, for nobody waits and each is read on what the ones before it changed."""
-    return -node.depth if node.kind is TurnKind.IMPORTED or backlog.oldest_first(node) else node.depth

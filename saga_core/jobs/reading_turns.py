@@ -40,6 +40,14 @@ def unreported(node: Node) -> bool:
     return node.status in (Status.FALLBACK, Status.CUT) and node.kind not in (TurnKind.SIDE, TurnKind.ROOT)
 
 
+def is_news(live: LiveSession, turn: str) -> bool:
+    """Whether nobody reported a turn or read it, what waits for a person included, and it did not come with a chat's
+    file: those are read when somebody asks.
+    """
+    node = live.tree.get(turn)
+    return unreported(node) and node.kind is not TurnKind.IMPORTED and not live.extracted(turn)
+
+
 @frozen
 class Scene:
     """A turn that is to be read, and what was known when it began."""

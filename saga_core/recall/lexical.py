@@ -271,14 +271,12 @@ class LexicalIndex:
     def having(self, term: str) -> Iterator[str]:
         """The documents in which ``term`` stands, the latest first; of more than 64 the latest."""
         known = self._find(term)
-        if known is None:
-            return
         if isinstance(known, int):
             yield self._ids[known >> 16]
-            return
-        count = len(known) >> 1
-        for at in range(count - 1, max(0, count - _COUNTED) - 1, -1):
-            yield self._ids[known[at]]
+        elif known is not None:
+            count = len(known) >> 1
+            for at in range(count - 1, max(0, count - _COUNTED) - 1, -1):
+                yield self._ids[known[at]]
 
     def common(self, most: int) -> AbstractSet[str]:
         """The terms that stand in more than ``most`` documents. It grows with them: for reading at once."""

@@ -388,18 +388,13 @@ def attacked(players: int, seconds: float) -> None:
     """
     import asyncio
 
-    from saga_server.bench.load.attacked import run_attacked, too_slow
+    from saga_server.bench.load.attacked import lines, run_attacked, too_slow
     from saga_server.terminal import say
 
     with tempfile.TemporaryDirectory(prefix="saga-attacked-") as folder:
         rows = asyncio.run(run_attacked(Path(folder), players, seconds, lambda line: say(line, err=True)))
-    say("| beside | turns | median: quiet, beside, ms | 99th percentile: quiet, beside, ms | times | attacks | block |")
-    say("| --- | --- | --- | --- | --- | --- | --- |")
-    for row in rows:
-        medians, worst = f"{row.quiet_p50:.0f}, {row.p50:.0f}", f"{row.quiet_p99:.0f}, {row.p99:.0f}"
-        measured = f"{medians} | {worst} | {row.times:.1f} | {row.attacks} | {row.longest_block:.0f}"
-        say(f"| {row.name} | {row.turns} | {measured} |")
-    slow = too_slow(rows)
-    for line in slow:
+    for line in lines(rows):
+        say(line)
+    for line in (slow := too_slow(rows)):
         say(f"!!  {line}")
     raise SystemExit(1 if slow else 0)

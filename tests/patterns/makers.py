@@ -11,6 +11,7 @@ from saga_backends.embedder import known_models
 from saga_backends.provider_error import Blame
 from saga_core.curation import prose
 from saga_core.extraction import window, writer
+from saga_core.imports import texts
 from saga_core.language import every, mentioning, normal_forms, tokens
 from saga_core.language.en import predicates as english
 from saga_core.language.ko import predicates as korean
@@ -18,7 +19,7 @@ from saga_core.naming import evidence, forms, names
 from saga_core.projection import settled, story
 from saga_core.recall import looking_back, time_words
 from saga_core.state_block import read_reply, records, values
-from saga_core.text_prompt import read_prompt
+from saga_core.text_prompt import read_prompt, speakers
 from saga_core.text_prompt.templates import TEMPLATES
 from saga_core.transcript import persona, request_kind, voices
 from saga_core.world import key_patterns, pattern_notation
@@ -39,6 +40,8 @@ def call_all() -> None:
     normal_forms._long_run()
     tokens._written_in()
     tokens._runs()
+    tokens._picking()
+    texts._usual()
     evidence._says_nickname("Mara", "Old Tom", "Mara")
     story._weighty(every())
     pattern_notation.is_valid("a(?<b>c)")
@@ -54,7 +57,11 @@ def call_all() -> None:
     records._ended()
     read_reply("It rains.\n<state>\nlocation: Mill\nhp: 3\nhp_change: 0\n</state>")
     looking_back._asking(every())
+    looking_back._other_story(every())
+    speakers._any_of(_NAMES)
     time_words._languages()
+    for language in every():
+        time_words._dated(language.past.date)
     for name in _named_in(time_words):
         time_words._any(name)
     for name in _named_in(request_kind):

@@ -14,7 +14,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -116,6 +116,17 @@ async def run_attacked(folder: Path, players: int, seconds: float, say: Callable
             say(f"{name} …")
             rows.append(await _measured(http, base, name, players, seconds))
     return rows
+
+
+def lines(rows: list[Row]) -> Iterator[str]:
+    """A table in Markdown."""
+    heads = ("beside", "turns", "median: quiet, beside, ms", "99th percentile: quiet, beside, ms", "times", "attacks")
+    yield f"| {' | '.join(heads)} | block |"
+    yield f"| {'--- | ' * len(heads)}--- |"
+    for row in rows:
+        medians, worst = f"{row.quiet_p50:.0f}, {row.p50:.0f}", f"{row.quiet_p99:.0f}, {row.p99:.0f}"
+        measured = f"{medians} | {worst} | {row.times:.1f} | {row.attacks} | {row.longest_block:.0f}"
+        yield f"| {row.name} | {row.turns} | {measured} |"
 
 
 def too_slow(rows: list[Row]) -> list[str]:
