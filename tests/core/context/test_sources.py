@@ -563,6 +563,8 @@ async def test_a_second_search_finds_what_shares_no_word_with_the_question_where
     assert found["turn:t40"].why.get("words", 0.0) < found["turn:t12"].why["words"]
     without = await gather(Recollection(ranking=Ranking(hop=0.0)), request)
     assert not any("House Tarn" in piece.text for piece in without)
+    when = evolve(request, player_words=f"{words} It was three days ago.")
+    assert not any("feedback" in piece.why for piece in await gather(Recollection(), when)), "one of many similar turns"
 
 
 async def test_in_a_chat_the_neighbours_of_a_turn_stand_nearer_than_in_a_talk_turn_by_turn() -> None:
