@@ -257,9 +257,11 @@ def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
     if brief:
         reach = min(ranking.reach, _OF_PAIRS) if _paired(scene) else ranking.reach
         return evolve(ranking, reach=reach, close=0.0, dense=dense)
-    asks = scene.looks_back
-    hop, close = (ranking.hop, ranking.close) if asks else (0.0, 0.0)
-    return evolve(ranking, reach=0, feedback=hop, close=close, dense=dense)
+    if not scene.looks_back:
+        return evolve(ranking, reach=0, feedback=0.0, close=0.0, dense=dense)
+    # Who says when it was means one of many similar turns: what they share brings the others.
+    hop = ranking.hop if time_meant(scene.request.player_words) is None else 0.0
+    return evolve(ranking, reach=0, feedback=hop, dense=dense)
 
 
 def _gathered(

@@ -182,6 +182,23 @@ ADVENTURES: Mapping[str, tuple[Planted, ...]] = {
     "zh": ADVENTURE_ZH,
 }
 
+TWO_STEPS: Mapping[str, tuple[str, str, str, str]] = {
+    "en": (
+        "In the end {a} lets me have the {thing} for {gift}, spits into a palm and shakes on it.",
+        "By the fire the {thing} is turned over once more. A sign is scratched into its back, and it is that of House {house}.",
+        '"{a}, the thing that you gave me for {gift}. Whose sign was on the back of it?"',
+        "{house}",
+    ),
+    "ko": (
+        "결국 {a:은/는} {gift:을/를} 받고 {thing:을/를} 내주기로 하고, 손바닥에 침을 뱉어 악수를 청한다.",
+        "모닥불 가에서 {thing:을/를} 다시 뒤집어 본다. 뒷면에 표시가 긁혀 있는데, {house} 가문의 것이다.",
+        '"{a}, {gift:을/를} 받고 나한테 준 거 있잖아. 뒷면에 어느 가문 표시가 있었지?"',
+        "{house}",
+    ),
+}
+"""Two texts that are told in two turns, a question whose answer is in the second, which it shares no word with but by
+the first, and the answer."""
+
 _EN_THINGS = tuple(
     f"{kind} {thing}"
     for kind in ("silver", "black", "cracked", "bone", "gilded", "iron")

@@ -9,7 +9,7 @@ import re
 
 from attrs import define, field
 
-from saga_server.bench.recall.adventure_wording import ADVENTURES, IDLE, MORE_FILLINGS, THINGS
+from saga_server.bench.recall.adventure_wording import ADVENTURES, IDLE, MORE_FILLINGS, THINGS, TWO_STEPS
 from saga_server.bench.recall.chats import filled, slots_for
 from saga_server.bench.recall.planted import Planted
 from saga_server.bench.recall.served import Asked, Chat
@@ -24,6 +24,8 @@ _WORDS = (150, 400)
 _PEOPLE = 9
 _OFTEN = 0.35
 """The part of all matters that each of these people has."""
+_APART = 3
+"""Turns between the two parts of a matter, at least."""
 _FROM, _TO = 3, 280
 """The turns in which matters come up."""
 _BETWEEN = re.compile(r"(?<=[.!?]) |(?<=[。！？])(?![」”])")
@@ -61,6 +63,30 @@ def make_adventure(language: str, seed: int) -> Chat:
             reply = _amid(reply, text, gap, dice)
         pairs.append((words, reply))
     return Chat(f"adventure-{language}-{seed}", language, tuple(pairs), tuple(asked), IDLE[language])
+
+
+def make_two_steps(language: str, seed: int) -> Chat:
+    """An adventure with matters that are told in two turns each, and asked for by the first of them."""
+    base = make_adventure(language, seed)
+    dice = random.Random(f"hop{language}{seed}")
+    pairs = list(base.pairs)
+    told = " ".join(reply for _, reply in pairs)
+    free = [thing for thing in THINGS[language] if thing not in told]
+    dice.shuffle(free)
+    first, second, question, answer = TWO_STEPS[language]
+    asked: list[Asked] = []
+    for who, thing in zip(make_cast(language, _ENTITIES, 0, seed).characters[1 : 1 + _PEOPLE], free, strict=False):
+        slots = slots_for(language, dice, who, "")
+        slots |= {name: dice.choice(words) for name, words in MORE_FILLINGS[language].items()}
+        slots["thing"] = thing
+        places = dice.sample(range(_FROM, _TO), 2)
+        if abs(places[0] - places[1]) < _APART:
+            continue
+        for number, text in zip(places, (first, second), strict=True):
+            words, reply = pairs[number]
+            pairs[number] = words, _amid(reply, filled(text, slots), " ", dice)
+        asked.append(Asked(filled(question, slots), tuple(places), filled(answer, slots), "two"))
+    return Chat(f"two-step-{language}-{seed}", language, tuple(pairs), tuple(asked))
 
 
 def _plant(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from saga_core.ports import Embedder
-from saga_server.bench.recall.adventures import make_adventure
+from saga_server.bench.recall.adventures import make_adventure, make_two_steps
 from saga_server.bench.recall.chats import Chatter, make_chat
 from saga_server.bench.recall.dialogue_set import Dialogue
 from saga_server.bench.recall.plays import stage_play
@@ -13,7 +13,14 @@ from saga_server.bench.recall.served import Asked, Chat
 from saga_server.bench.recall.stage import Stage
 from saga_server.bench.recall.times import stage_times
 
-SERVED = {"talk": ("en", "ko"), "play": ("en", "ko"), "times": ("en", "ko"), "adventure": ("en", "ko", "ja", "zh")}
+_BOTH = ("en", "ko")
+SERVED = {
+    "talk": _BOTH,
+    "play": _BOTH,
+    "times": _BOTH,
+    "adventure": ("en", "ko", "ja", "zh"),
+    "two-step": _BOTH,
+}
 """Kinds of chats, and the languages that each is made up in."""
 _CHATTER = Chatter(((1, 2, 3, 5), (3, 3, 2, 2)), particular=0.4)
 """More small talk than where each utterance is a turn, and not only what everybody says: a pair has about 300
@@ -24,6 +31,8 @@ async def served_chats(kind: str, language: str, seeds: Sequence[int], embedder:
     """The chats of a kind in ``SERVED``, one for each seed."""
     if kind == "adventure":
         return [make_adventure(language, seed) for seed in seeds]
+    if kind == "two-step":
+        return [make_two_steps(language, seed) for seed in seeds]
     if kind == "talk":
         return [chat_of_dialogue(make_chat(language, seed, _CHATTER)) for seed in seeds]
     stage = stage_times if kind == "times" else stage_play

@@ -558,11 +558,14 @@ async def test_a_second_search_finds_what_shares_no_word_with_the_question_where
     past[50] += "House Vey burned down."
     words = "Osric, what did you give me for the pearls? And whose?"
     request = ask(words, state=ko_state(depth=60, turn="t60"), episodes=path_episodes(past), language="en")
-    found = {piece.key: piece for piece in await gather(Recollection(), request)}
+    source = Recollection(ranking=Ranking(hop=0.2))
+    found = {piece.key: piece for piece in await gather(source, request)}
     assert "House Tarn" in found["turn:t40"].text and found["turn:t40"].why["feedback"] > 0
     assert found["turn:t40"].why.get("words", 0.0) < found["turn:t12"].why["words"]
-    without = await gather(Recollection(ranking=Ranking(hop=0.0)), request)
+    without = await gather(Recollection(), request)
     assert not any("House Tarn" in piece.text for piece in without)
+    when = evolve(request, player_words=f"{words} It was three days ago.")
+    assert not any("feedback" in piece.why for piece in await gather(source, when)), "one of many similar turns"
 
 
 async def test_in_a_chat_the_neighbours_of_a_turn_stand_nearer_than_in_a_talk_turn_by_turn() -> None:
