@@ -6,14 +6,18 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 from attrs import define, field
 
 from saga_core.play import Reply
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
+from saga_core.state_block import hide
+from saga_core.state_block.fields import FIELDS
 from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer
 from saga_server.http.doors.gemini_shape import GeminiShape
 from saga_server.http.doors.messages_shape import MessagesShape
@@ -36,6 +40,11 @@ SHAPES: dict[str, Callable[[str], Shape]] = {
     "llama.cpp": LlamaShape,
 }
 PROSE = 'She lifts the lamp. "Who is it?" 비가 온다.'
+LOOSE = [
+    each["text"]
+    for each in yaml.safe_load((Path(__file__).parents[2] / "core" / "state_block" / "loose.yaml").read_text("utf-8"))
+    if each["reads"]
+]
 TEXT = f"{PROSE}\n\n{BLOCK}\n"
 CALL = {"tool_calls": [{"index": 0, "id": "call_1", "function": {"name": "roll", "arguments": "{}"}}]}
 
@@ -117,6 +126,19 @@ async def test_no_whole_answer_shows_it(name: str) -> None:
     raw = await answered(WholeAnswer, SHAPES[name], TextPart(TEXT))
     assert b"hp_change" not in raw
     assert b"She lifts the lamp." in raw
+
+
+@pytest.mark.parametrize("name", list(SHAPES))
+async def test_no_report_without_a_fence_of_its_own_shows(name: str) -> None:
+    """Every loose report of the corpus, letter by letter, in pieces of three, and whole: what is shown is the prose."""
+    for text in LOOSE:
+        prose = hide(text).visible.rstrip()
+        assert not any(f"{field.name}:" in prose for field in FIELDS), text
+        pieces = [TextPart(text[at : at + 3]) for at in range(0, len(text), 3)]
+        for parts in (list(map(TextPart, text)), pieces, [TextPart(text)]):
+            raw = await answered(StreamedAnswer, SHAPES[name], *parts)
+            assert shown(raw).rstrip() == prose, text
+        assert b"hp_change" not in await answered(WholeAnswer, SHAPES[name], TextPart(text))
 
 
 @pytest.mark.parametrize("name", ["chat", "messages", "responses", "gemini", "ollama chat"])
