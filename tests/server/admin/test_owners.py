@@ -247,6 +247,19 @@ async def test_naming_anothers_session_plays_nothing_of_it(two: Two) -> None:
     assert await everything(two, two.one) == before
 
 
+async def test_a_file_is_taken_in_for_whom_the_administrator_says(two: Two) -> None:
+    """Whatever its author wrote into it: a session among hers tells her other sessions what it learned."""
+    file = (await two.one.client.get(f"/api/sessions/{two.one.session}/export")).raw
+    assert two.one.owner.encode() in file
+    taken = await two.admin.post(f"/api/import?owner={two.other.owner}", data=file)
+    assert (taken.status, taken.json["owner"]) == (201, two.other.owner), taken.raw
+    assert len((await two.one.client.get("/api/sessions?fleeting=all")).json["sessions"]) == 1
+    mine = (await two.other.client.get("/api/sessions?fleeting=all")).json["sessions"]
+    assert taken.json["id"] in {each["id"] for each in mine}
+    again = await two.admin.post("/api/import", data=file)
+    assert again.json["owner"] == two.one.owner, "without a word it goes back to where it was"
+
+
 async def test_no_door_tells_a_player_of_another(two: Two) -> None:
     body = {"model": "narrator-1", "messages": words(f"Where is the {COMMON}?"), "prompt": COMMON, "input": COMMON,
             "content": COMMON, "max_tokens": 50}  # fmt: skip
