@@ -199,13 +199,28 @@ async def test_lists_and_names_are_of_her_own_sessions(two: Two) -> None:
     assert (await two.one.client.get(f"/api/sessions/{two.one.label}")).json["id"] == two.one.session
 
 
+async def test_work_that_waits_is_listed_to_whom_it_concerns(two: Two) -> None:
+    for story in (two.one, two.other):
+        await two.admin.server.saga.parts.journal.add_jobs(story.session, [story.turn])
+    for story in (two.one, two.other):
+        jobs = (await story.client.get("/api/jobs")).json["jobs"]
+        assert {each["session"] for each in jobs} == {story.session}
+        assert (await story.client.post("/api/jobs/retry")).status == 400, "it would be that of all"
+    assert {each["session"] for each in (await two.admin.get("/api/jobs")).json["jobs"]} == {
+        two.one.session, two.other.session,
+    }  # fmt: skip
+
+
 async def test_what_happens_to_others_is_not_told(two: Two) -> None:
     async with two.other.client.request("GET", "/api/events") as response:
         await response.content.readuntil(b"\n\n")
         two.upstream.then(says("Zanzibor falls silent."), says("The mill stands still."))
         mine = {"X-SAGA-Session": two.one.label}
         assert (await two.one.client.chat(words("I wait."), headers=mine)).status == 200
-        two.admin.server.saga.counters.degrade("test", "Quillfeather broke a store")
+        saga = two.admin.server.saga
+        saga.counters.degrade("test", "Quillfeather broke a store")
+        saga.parts.live.forget(two.one.session)  # whose it is has to be looked up
+        saga.counters.emit("recorded", session=two.one.session, turn=two.one.turn)
         theirs = {"X-SAGA-Session": two.other.label}
         assert (await two.other.client.chat(words("I wait."), headers=theirs)).status == 200
         async with asyncio.timeout(20):
