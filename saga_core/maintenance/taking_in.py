@@ -53,6 +53,9 @@ class TakeIn:
 
     owner: str = ""
     """Whom the sessions belong to: the fingerprint of an API key."""
+    owner_named: bool = False
+    """Whether somebody named that owner. Then a session that ``saga export`` wrote goes over to her, too; else it stays
+    with the owner that its file says."""
     world: str | None = None
     """The world that chats are played in; without one, that of their character."""
     lore: LoreMode = "auto"
@@ -184,6 +187,8 @@ class _Work:
                     raise
                 self.refused.append(Refused(found.file, str(error)))
                 continue
+            if self.how.owner_named:
+                file = evolve(file, session=evolve(file.session, owner=self.how.owner))
             session = file.session
             if not self.how.dry_run:
                 session = await import_session(self.tools, file)

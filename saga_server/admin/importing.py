@@ -117,6 +117,7 @@ async def import_files(request: web.Request, asked: parameters.Import) -> Import
     owner = asked.owner if asked.owner is not None else own.owner if own.key else await usual_owner(saga)
     how = TakeIn(
         owner=owner,
+        owner_named=asked.owner is not None,
         world=asked.world,
         lore=asked.lore,
         tell_card=asked.tell_card,

@@ -75,7 +75,10 @@ def import_command(
         from saga_server.admin import imported, to_plain, usual_owner
 
         whose = owner if owner is not None else await usual_owner(saga)
-        how = TakeIn(owner=whose, world=world, lore=lore, tell_card=tell_card, dry_run=dry_run, edited=edited)  # type: ignore[arg-type]
+        how = TakeIn(
+            owner=whose, owner_named=owner is not None, world=world, lore=lore, tell_card=tell_card,  # type: ignore[arg-type]
+            dry_run=dry_run, edited=edited,
+        )  # fmt: skip
         found: dict[str, Any] = to_plain(await imported(saga, files, how))
         await saga.drain(600)
         return found

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from saga_backends.memory.state import MemoryState
 from saga_core.access import AuditEntry, AuditLog
-from saga_core.access.audit_log import Limits
+from saga_core.access.audit_log import Limits, _share
 from saga_core.errors import StoreUnavailable
 from tests.core.access.parts import Hands, opened
 
@@ -93,6 +93,39 @@ async def test_many_go_piece_by_piece() -> None:
     await noted(log, *(entry(log, f"GET /{number}") for number in range(1_300)))
     assert await log.prune(Limits(90.0, 7)) == 1_293
     assert [each.what for each in (await log.entries(limit=9))[0]] == [f"GET /{1_299 - at}" for at in range(7)]
+
+
+async def test_nobody_pushes_out_what_others_did() -> None:
+    clock = Hands()
+    log = opened(clock=clock).audit
+    for number in range(50):
+        clock.passed = number * 61.0
+        each = [entry(log, f"GET /{number}.{at}", key="flood") for at in range(20)]
+        await noted(log, *each, *([entry(log, f"GET /{number}", key="quiet")] if number < 4 else []))
+    assert await log.prune(Limits(90.0, 100)) == 1_004 - 100
+    left = [each.key for each in (await log.entries(limit=1_000))[0]]
+    assert (left.count("quiet"), left.count("flood")) == (4, 96)
+
+
+async def test_one_who_asks_for_very_much_is_told_in_short() -> None:
+    log = opened().audit
+    for number in range(500):
+        log.note(evolve(entry(log), turn=f"t{number:020d}", forwarded=str(number)))
+    log.note(entry(log, key="other"))
+    await log.flush()
+    found = (await log.entries(limit=1_000))[0]
+    hers = [each for each in found if each.key == "k1"]
+    assert len(hers) == 61 and sum(each.times for each in hers) == 500
+    assert [each.session for each in found if each.key == "other"] == [S]
+
+
+@pytest.mark.parametrize(
+    ("counts", "room", "most"),
+    [([], 5, 0), ([3], 5, 3), ([9], 5, 5), ([1, 9], 5, 4), ([4, 4], 5, 2), ([1, 2, 30, 40], 13, 5), ([1] * 9, 5, 0)],
+)
+def test_room_is_shared(counts: list[int], room: int, most: int) -> None:
+    assert _share(counts, room) == most
+    assert sum(min(each, most) for each in counts) <= room
 
 
 async def test_a_store_that_is_away_loses_nothing_until_too_much_waits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,24 @@ def test_what_needs_no_key_is_what_the_guard_lets_through() -> None:
     assert {each.path for each in ENDPOINTS if each.open} == _OPEN
 
 
+def test_a_row_that_does_not_say_whose_its_answer_is_is_none() -> None:
+    row: Any = Endpoint
+    with pytest.raises(TypeError, match="reach"):
+        row("GET", "/api/x", answer, Asked, Asked, "", tags=("x",))
+
+
+@pytest.mark.parametrize("endpoint", ROWS)
+def test_a_row_of_ones_own_names_a_session_or_keeps_to_the_owner_itself(endpoint: Endpoint[Any, Any]) -> None:
+    """What takes no session, or may be asked without one, is listed here: its handler goes by ``scope``."""
+    by_itself = {
+        "GET /api/sessions", "POST /api/sessions", "GET /api/jobs", "POST /api/jobs/retry", "GET /api/events",
+        "GET /api/me",
+    }  # fmt: skip
+    needed = [each for each in params_of(endpoint.params) if each.attribute.name == "session" and each.needed]
+    if endpoint.reach == "own":
+        assert bool(needed) != (endpoint.request in by_itself)
+
+
 def test_no_field_of_a_correction_has_the_name_of_another_parameter() -> None:
     assert FIELDS.isdisjoint({"kind", "turn"})
 

@@ -199,13 +199,28 @@ async def test_lists_and_names_are_of_her_own_sessions(two: Two) -> None:
     assert (await two.one.client.get(f"/api/sessions/{two.one.label}")).json["id"] == two.one.session
 
 
+async def test_work_that_waits_is_listed_to_whom_it_concerns(two: Two) -> None:
+    for story in (two.one, two.other):
+        await two.admin.server.saga.parts.journal.add_jobs(story.session, [story.turn])
+    for story in (two.one, two.other):
+        jobs = (await story.client.get("/api/jobs")).json["jobs"]
+        assert {each["session"] for each in jobs} == {story.session}
+        assert (await story.client.post("/api/jobs/retry")).status == 400, "it would be that of all"
+    assert {each["session"] for each in (await two.admin.get("/api/jobs")).json["jobs"]} == {
+        two.one.session, two.other.session,
+    }  # fmt: skip
+
+
 async def test_what_happens_to_others_is_not_told(two: Two) -> None:
     async with two.other.client.request("GET", "/api/events") as response:
         await response.content.readuntil(b"\n\n")
         two.upstream.then(says("Zanzibor falls silent."), says("The mill stands still."))
         mine = {"X-SAGA-Session": two.one.label}
         assert (await two.one.client.chat(words("I wait."), headers=mine)).status == 200
-        two.admin.server.saga.counters.degrade("test", "Quillfeather broke a store")
+        saga = two.admin.server.saga
+        saga.counters.degrade("test", "Quillfeather broke a store")
+        saga.parts.live.forget(two.one.session)  # whose it is has to be looked up
+        saga.counters.emit("recorded", session=two.one.session, turn=two.one.turn)
         theirs = {"X-SAGA-Session": two.other.label}
         assert (await two.other.client.chat(words("I wait."), headers=theirs)).status == 200
         async with asyncio.timeout(20):
@@ -245,6 +260,19 @@ async def test_naming_anothers_session_plays_nothing_of_it(two: Two) -> None:
     key = f"{two.other.client.key}#{two.one.session}"
     assert (await Client(two.admin.server, two.admin.http, key).chat(words("I wait."))).status == 404
     assert await everything(two, two.one) == before
+
+
+async def test_a_file_is_taken_in_for_whom_the_administrator_says(two: Two) -> None:
+    """Whatever its author wrote into it: a session among hers tells her other sessions what it learned."""
+    file = (await two.one.client.get(f"/api/sessions/{two.one.session}/export")).raw
+    assert two.one.owner.encode() in file
+    taken = await two.admin.post(f"/api/import?owner={two.other.owner}", data=file)
+    assert (taken.status, taken.json["owner"]) == (201, two.other.owner), taken.raw
+    assert len((await two.one.client.get("/api/sessions?fleeting=all")).json["sessions"]) == 1
+    mine = (await two.other.client.get("/api/sessions?fleeting=all")).json["sessions"]
+    assert taken.json["id"] in {each["id"] for each in mine}
+    again = await two.admin.post("/api/import", data=file)
+    assert again.json["owner"] == two.one.owner, "without a word it goes back to where it was"
 
 
 async def test_no_door_tells_a_player_of_another(two: Two) -> None:
