@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from saga_backends.md_cache import generation
 from saga_backends.md_cache.files import BACKEND, FilesCache, folder_name
 from saga_core.errors import BadInput, NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
 from saga_core.registry import OpenOptions
@@ -541,3 +542,26 @@ async def test_a_folder_that_cannot_be_removed_is_told(cache: FilesCache, monkey
     monkeypatch.undo()
     await cache.drop(SCOPE)
     assert await cache.read(SCOPE) is None and not folder(cache).exists()
+
+
+@pytest.mark.parametrize("name", PAGE_NAMES)
+def test_pages_that_another_process_writes_meanwhile_are_of_one_generation(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It knows nothing of the guard by which threads of one process keep out of each other's way."""
+    here, there = (
+        generation.Generation(tmp_path / "s", "s", 1_000_000, threading.Lock(), others_write=True) for _ in range(2)
+    )
+    here.write(pages("t1"))
+    plain, written = generation._load, False
+
+    def load(path: Path) -> bytes | None:
+        nonlocal written
+        found = plain(path)
+        if path.name == name and not written:
+            written = True
+            there.write(pages("t2"))
+        return found
+
+    monkeypatch.setattr(generation, "_load", load)
+    assert here.read() == pages("t2")

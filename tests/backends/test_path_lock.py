@@ -143,3 +143,80 @@ async def test_a_backup_and_what_is_restored_are_their_users_alone(tmp_path: Pat
         os.umask(usual)
     for path in (tmp_path / "data" / "state.db", again, *(tmp_path / "data").glob("replaced-*")):
         assert path.stat().st_mode & 0o077 == 0, path
+
+
+_OPENS = """
+import asyncio, sys
+from pathlib import Path
+from saga_backends.path_lock import inherit
+from saga_core import registry
+from saga_core.registry import OpenOptions
+from saga_core.stores import Batch
+
+path = Path(sys.argv[1])
+inherit([path], first=sys.argv[2] == "first")
+
+async def main():
+    store = await registry.load("state", "sqlite").open(OpenOptions(path))
+    print(sorted(store.info.capabilities), flush=True)
+    for line in sys.stdin:
+        before = (await store.get([("n",)])).get(("n",), b"0")
+        wanted = {("n",): before if before != b"0" else None}
+        await store.commit(Batch({("n",): str(int(before) + 1).encode()}), expected=wanted)
+        print("done", flush=True)
+    await store.aclose()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="descriptors are passed on")
+def test_a_lock_that_is_passed_on_lasts_until_the_last_of_them_ends(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    held = PathLock(path)
+
+    def started(which: str) -> subprocess.Popen[str]:
+        found = subprocess.Popen(
+            [sys.executable, "-c", _OPENS, str(path), which],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, pass_fds=held.descriptors,
+        )  # fmt: skip
+        assert found.stdout is not None and "shared" in found.stdout.readline()
+        return found
+
+    def adds(process: subprocess.Popen[str]) -> None:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "done\n"
+
+    one, two = started("first"), started("later")
+    try:
+        for process in (one, two, one, two):
+            adds(process)  # each sees what the other committed, or its expectation would not hold
+        for descriptor in held.descriptors:
+            os.close(descriptor)  # as at the end of the process that locked it
+        with pytest.raises(StoreLocked):
+            path_lock._acquire(path, held.file)
+        one.communicate()
+        with pytest.raises(StoreLocked):
+            path_lock._acquire(path, held.file)
+    finally:
+        for process in (one, two):
+            process.kill()
+            process.communicate()
+    os.close(path_lock._acquire(path, held.file))
+    path_lock._open_paths.discard(held._name)
+
+
+def test_what_was_inherited_is_opened_once_in_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(path_lock, "_inherited", {})
+    path_lock.inherit([tmp_path / "a.db"], first=False)
+    held = PathLock(tmp_path / "a.db")
+    assert held.is_shared and not held.is_first and held.descriptors == ()
+    with pytest.raises(StoreLocked, match="open already in this process"):
+        PathLock(tmp_path / "a.db")
+    held.release()
+    PathLock(tmp_path / "a.db").release()
+    other = PathLock(tmp_path / "b.db")
+    assert other.is_first and not other.is_shared
+    other.release()
