@@ -11,6 +11,7 @@ from saga_backends.embedder import known_models
 from saga_backends.provider_error import Blame
 from saga_core.curation import prose
 from saga_core.extraction import window, writer
+from saga_core.imports import texts
 from saga_core.language import every, mentioning, normal_forms, tokens
 from saga_core.language.en import predicates as english
 from saga_core.language.ko import predicates as korean
@@ -49,6 +50,7 @@ def call_all() -> None:
     settled._patterns(every())
     values._amounts()
     values._quantities()
+    texts._usual()
     records._labels()
     records._gives()
     records._ended()
