@@ -52,6 +52,7 @@ def call_all() -> None:
     settled._patterns(every())
     values._amounts()
     values._quantities()
+    texts._usual()
     records._labels()
     records._gives()
     records._ended()
