@@ -188,7 +188,7 @@ class Meter:
     async def _read(self, key_id: str) -> tuple[Use, dict[str, Use]]:
         mine, others = Use(), dict[str, Use]()
         today = int(self.clock.now() // DAY)
-        for key, raw in await self.kv.scan(("access", "use", key_id), limit=_PAGE):
+        for key, raw in await self.kv.scan((*keys.ACCESS_USE, key_id), limit=_PAGE):
             try:
                 use = codec.decode(raw, Use)
             except StoreCorrupt as error:

@@ -189,6 +189,8 @@ ACCESS_VERSION: Key = ("access", "version")
 """Changes whenever a key of the server does."""
 ACCESS_KEYS: Key = ("access", "key")
 """What begins the keys of ``access_key``."""
+ACCESS_USE: Key = ("access", "use")
+"""What begins the keys of ``access_use``."""
 AUDIT: Key = ("access", "audit")
 """What begins the keys of ``audit``."""
 
@@ -200,7 +202,7 @@ def access_key(key_id: str) -> Key:
 
 def access_use(key_id: str, server: str) -> Key:
     """What was used with a key today, as one server counted it."""
-    return ("access", "use", key_id, server)
+    return (*ACCESS_USE, key_id, server)
 
 
 def audit(number: str, server: str) -> Key:

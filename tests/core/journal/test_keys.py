@@ -36,6 +36,9 @@ LAYOUT: dict[str, tuple[Key, Key]] = {
     "pending_forget": (("letta", "s"), ("leaving", "letta", "s")),
     "lease": (("s",), ("lease", "session", "s")),
     "order": (("s",), ("lease", "order", "s")),
+    "access_key": (("k",), ("access", "key", "k")),
+    "access_use": (("k", "host:8765"), ("access", "use", "k", "host:8765")),
+    "audit": (("9", "host:8765"), ("access", "audit", "9", "host:8765")),
     "beat": (("host:8765#1",), ("lease", "server", "host:8765#1")),
 }
 
