@@ -133,7 +133,9 @@ async def _build(base: Foundations, leases: Leases | None) -> Parts:
     for job in (base.views, extraction, personas, reviews, forgetting, vectors, collection):
         base.supervisor.add(job)
     base.views.followers += [extraction, personas, reviews, vectors]
+    access = build_access(base, shared=leases is not None)
     play = build_play(base, worlds, matcher, reader, prompting, turn_bills, contexts, extraction)
+    play.places.keyed = lambda: access.keys.any
     if leases is not None:
         connect(leases, base, prompting, matcher)
         play.pin, play.places.own = leases.pin, leases.own
@@ -152,7 +154,7 @@ async def _build(base: Foundations, leases: Leases | None) -> Parts:
         clock=clock,
         ids=base.ids,
         leases=leases,
-        access=build_access(base, shared=leases is not None),
+        access=access,
         play=play,
         sessions=sessions,
         timelines=Timelines(

@@ -56,6 +56,8 @@ class Places:
     counters: Counters
     open_calls: OpenCalls
     usual: UsualNotes = field(factory=UsualNotes)
+    keyed: Callable[[], bool] = lambda: False
+    """Whether there are keys besides those of the settings."""
     own: Callable[[str], Awaitable[bool]] | None = None
     """Makes this server the writer of a session, where several share the journal. Whether others wrote it meanwhile.
     Raises ``OwnedElsewhere``."""
@@ -129,7 +131,8 @@ class Places:
         """
         transcript, world = asked.transcript, asked.world.name
         found = await locate(self.matcher, transcript, owner=asked.owner, only=only, world=world)
-        if not found.match.unknown or only is not None or not asked.owner or self.settings.config.server.api_keys:
+        keyed = self.settings.config.server.api_keys or self.keyed()
+        if not found.match.unknown or only is not None or not asked.owner or keyed:
             return found
         other = await locate(self.matcher, transcript, owner="", only=None, world=world)
         session, parent = other.match.session, other.match.parent

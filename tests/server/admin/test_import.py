@@ -333,3 +333,14 @@ async def test_where_keys_are_set_no_chat_is_nobodys(upstream: Upstream, serve: 
         words = [*as_sillytavern(raw), {"role": "user", "content": "And what now?"}]
         hers = await client.chat(words, headers={"Authorization": "Bearer hers"})
         assert hers.session != session
+
+
+async def test_where_keys_are_left_no_chat_is_nobodys(client: Client) -> None:
+    raw = samples.st_chat(turns=5)
+    form = FormData()
+    form.add_field("file", raw, filename="one.jsonl")
+    session = (await client.post("/api/import", data=form)).json["things"][0]["session"]
+    words = [*as_sillytavern(raw), {"role": "user", "content": "And what now?"}]
+    _, key = await client.server.saga.parts.access.keys.create("hers")  # left behind by settings that had keys
+    hers = await client.chat(words, headers={"Authorization": f"Bearer {key}"})
+    assert hers.status == 200 and hers.session != session
