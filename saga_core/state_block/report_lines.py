@@ -56,15 +56,15 @@ def _first_letters(words: Iterable[str]) -> str:
         for form in ("NFC", "NFD"):
             first = normalized(form, word)[0]
             found |= {first.lower(), first.upper()}
-            if "가" <= first <= "힣":  # the syllable without its last consonant, which may come apart from it
-                found.add(chr(ord(first) - (ord(first) - ord("가")) % 28))
+            parts = normalized("NFD", first)
+            if len(parts) > 2:  # the syllable without its last consonant, which may come apart from it
+                found.add(normalized("NFC", parts[:2]))
     return "".join(sorted(found))
 
 
 _HEADS = {header for each in every() for header in each.block.headers.split()}
-begins_story = re.compile(
-    rf"[\"'*_(]{{0,3}}(?![{_first_letters(_HEADS | _CANONICAL)}])[A-Za-z가-힣ぁ-ゖァ-ヺ一-鿿]"
-).match
+_LETTERS = "A-Z" + "".join(each.words.letters for each in every())
+begins_story = re.compile(rf"[\"'*_(]{{0,3}}(?![{_first_letters(_HEADS | _CANONICAL)}])[{_LETTERS}]").match
 """Finds the beginning of a line with which no report begins, as nearly every line of a reply has it. Tells nothing
 where it finds none."""
 _OF_HEADS = _beginnings(_HEADS)

@@ -10,15 +10,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
 
+from saga_core.language import every, fold_name
 from saga_core.text_prompt.templates import Mark, Template
 
 BY_NAME = "names"
 """The template's name of a chat without marks."""
 _SYSTEM = "system"
 """The name in front of lines that nobody says."""
-_PLAYERS = frozenset("you user me player human 나 저 당신 유저 플레이어 私 俺 僕 あなた 我 你 玩家 用户".split())
-"""Names that nobody but the player has."""
+_HUMAN = "human"
+"""What formats of prompts call her, beside the words of languages."""
 _MODELS = frozenset("assistant ai bot chatbot gpt gpt-4 koboldgpt model narrator gm dm".split())
 """Names that nobody but the model has."""
 _NAME = re.compile(r"\s*([^\n:：<>\[\]{}#]{1,60})[:：]\s*")
@@ -27,6 +29,12 @@ _PLAIN = re.compile(r"\s*[^\W\d_][^\n:：.!?\"“*。]{0,39}[:：]\s+")
 _ALONE = re.compile(r"\n?([^\s:：<>\[\]{}#*>][^\n:：<>\[\]{}#*]{0,59}?)(?:[:：]\s*| )")
 _STORY = 40_000
 """Characters of the story in which names are counted."""
+
+
+@cache
+def _players() -> frozenset[str]:
+    """Names that nobody but the player has."""
+    return frozenset(word for each in every() for word in each.names.player) | {_HUMAN}
 
 
 def name_of(header: str) -> str:
@@ -56,7 +64,7 @@ def player_among(names: Sequence[str], next_one: str, story: str, first_one: str
         return names[0] if names else ""
     first, second = names[:2]
     for name in (first, second):
-        if name.casefold() in _PLAYERS:
+        if fold_name(name) in _players():
             return name
     if next_one not in (first, second) or (next_one == first and len(names) > 2):
         return first
@@ -125,7 +133,7 @@ def _unlisted(spoken: Counter[str], next_one: str, lines: Sequence[str]) -> list
     others = [name.strip() for name in lines if name.strip() not in (next_one, _SYSTEM)]
     if not others or not next_one or not (spoken[next_one] or next_one.casefold() in _MODELS):
         return []
-    return [next((name for name in others if name.casefold() in _PLAYERS), others[-1]), next_one]
+    return [next((name for name in others if fold_name(name) in _players()), others[-1]), next_one]
 
 
 def _line(name: str) -> str:
