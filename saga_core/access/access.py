@@ -43,6 +43,8 @@ class Access:
     async def start(self) -> None:
         """Go on by itself from now on."""
         self.counters.listeners.append(self._hear)
+        if not self.keys.known:
+            self._news.set()  # the store did not answer when it was opened
         self._task = asyncio.create_task(self._go_on(), name="saga-access")
 
     async def aclose(self) -> None:
@@ -109,7 +111,7 @@ class Access:
             await asyncio.sleep(LOOK_SECONDS)
             self._news.clear()
             await self._try()
-            if self.meter.waiting or self.audit.waiting:
+            if self.meter.waiting or self.audit.waiting or not self.keys.known:
                 self._news.set()  # the store did not take it, or more came meanwhile
 
     async def _try(self) -> None:
@@ -124,7 +126,7 @@ class Access:
 
     async def step(self) -> None:
         """Look whether keys changed, and write what was counted and noted. Raises ``StoreError``."""
-        if self.shared:
+        if self.shared or not self.keys.known:
             await self.keys.look()
         await self._settle_bills()
         await self.meter.flush()

@@ -53,11 +53,14 @@ class Keyring:
     _by_prefix: dict[str, list[KeyRecord]] = field(factory=dict, init=False)
     _by_owner: dict[str, KeyRecord] = field(factory=dict, init=False)
     _version: bytes | None = field(default=None, init=False)
+    _unreadable: bool = field(default=False, init=False)
+    known: bool = field(default=False, init=False)
+    """Whether the store was read at least once."""
 
     @property
     def any(self) -> bool:
-        """Whether there is a key that was not revoked."""
-        return bool(self._by_owner)
+        """Whether there is a key that was not revoked. One that cannot be read is one."""
+        return self._unreadable or bool(self._by_owner)
 
     def find(self, key: str) -> KeyRecord | None:
         """The record of a key that is taken now. What is compared, is compared in constant time."""
@@ -91,6 +94,7 @@ class Keyring:
         version = (await self.kv.get([keys.ACCESS_VERSION])).get(keys.ACCESS_VERSION)
         if version != self._version:
             await self._load(version)
+        self.known = True
 
     async def _load(self, version: bytes | None) -> None:
         found: dict[str, tuple[KeyRecord, bytes]] = {}
@@ -113,7 +117,7 @@ class Keyring:
         else:
             self.counters.recover(MODE)
         # The version was read before the rows: what changed meanwhile is read again with the next look.
-        self._records, self._version = found, version
+        self._records, self._version, self._unreadable = found, version, bool(wrong)
         living = [record for record, _ in found.values() if not record.revoked]
         self._by_owner = {record.owner: record for record in living}
         self._by_prefix = {}

@@ -5,6 +5,7 @@ Whatever is wrong is told with the field's name, its value and what is allowed.
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Callable, Mapping
 from types import UnionType
@@ -20,6 +21,8 @@ from saga_server.http import BODY, RequestError, read_json
 
 P = TypeVar("P")
 _CONVERTER = Converter(detailed_validation=False)
+_LARGE = 1 << 18
+"""Bytes of a body from which on it is read in a thread."""
 
 
 @frozen
@@ -76,7 +79,8 @@ class ParamsReader(Generic[P]):
         if not self.any_query:
             _refuse_unknown(request, self.params)
         raw = request[BODY]
-        body = _body(raw, self.params)
+        large = len(raw) >= _LARGE
+        body = await asyncio.to_thread(_body, raw, self.params) if large else _body(raw, self.params)
         for param in self.params:
             found = raw if param.spec.place == "upload" else _found(param, request, path, body)
             if found is not None:

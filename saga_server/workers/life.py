@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from saga_core.errors import NotSupported
 from saga_core.ids import digest
 
 _FOLDER = ".workers"
@@ -56,7 +57,7 @@ class LifeFiles:
 if sys.platform == "win32":
 
     def _lock(descriptor: int, *, alone: bool) -> bool:
-        raise NotImplementedError("server.workers is refused on Windows")
+        raise NotSupported("server.workers: several processes need Linux, macOS or another Unix")
 
 else:
     import fcntl

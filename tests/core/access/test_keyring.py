@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from saga_backends.memory.state import MemoryState
 from saga_core.access import Quotas, read_quotas
-from saga_core.errors import BadInput, Conflict, NotFound
+from saga_core.errors import BadInput, Conflict, NotFound, StoreUnavailable
+from saga_core.journal.keys import ACCESS_VERSION, access_key
 from saga_core.stores import Batch
 from tests.core.access.parts import Hands, key, opened
 
@@ -180,3 +182,29 @@ async def test_a_row_that_cannot_be_read_is_no_key_and_hides_no_other() -> None:
     await access.keys.look()
     assert access.keys.find(secret) == record and len(access.keys.all()) == 1
     assert "access.keys" in access.counters.degraded
+
+
+async def test_a_key_that_cannot_be_read_still_wants_one() -> None:
+    kv = MemoryState()
+    record, _ = await opened(kv).keys.create("one")
+    await kv.commit(Batch({access_key(record.id): b"{", ACCESS_VERSION: b"other"}))
+    ring = opened(kv).keys
+    await ring.look()
+    assert ring.any and ring.all() == []
+
+
+async def test_a_store_that_was_away_at_the_start_is_asked_again() -> None:
+    kv = MemoryState()
+    _, secret = await opened(kv).keys.create("one")
+    access = opened(kv, shared=False)
+    get = kv.get
+
+    async def away(*given: Any) -> Any:
+        raise StoreUnavailable("away")
+
+    kv.get = away  # type: ignore[method-assign]
+    with pytest.raises(StoreUnavailable):
+        await access.step()
+    kv.get = get  # type: ignore[method-assign]
+    await access.step()
+    assert access.keys.find(secret) is not None
