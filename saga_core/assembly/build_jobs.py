@@ -89,7 +89,11 @@ def build_reviews(
 
 def _asking(config: Config, reviewers: Reviewers) -> frozenset[str]:
     """The names of those whose proposals wait for a person: the rules' never do."""
-    found = {name for name, strategy in config.memory_strategies.items() if strategy.review == "ask"}
+    found = set()
+    if config.memory_strategies:
+        from saga_core.strategies import PREFIX  # for whoever learns
+
+        found = {PREFIX + name for name, strategy in config.memory_strategies.items() if strategy.review == "ask"}
     if config.curator.review == "ask":
         models = (*reviewers.curators, *reviewers.stand_ins.values())
         found |= {each.info.name for each in models if Capability.RESIDENT not in each.info.capabilities}

@@ -16,13 +16,16 @@ from saga_core.catalog.entity_page import entity_page
 from saga_core.catalog.former_names import former_names
 from saga_core.catalog.origins import Origins
 from saga_core.catalog.shown_lines import effect, shown_line
+from saga_core.catalog.standing_rules import end_rule, proposal_of, proposals, put_rule, shown_rule, waiting
 from saga_core.codec import to_plain
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, NotFound
 from saga_core.ids import IdSource
 from saga_core.model import (
+    ACCEPT,
     ACTOR,
     LOCAL,
+    REFUSE,
     SESSION,
     STRATEGY,
     Delta,
@@ -30,6 +33,7 @@ from saga_core.model import (
     MemoryRecord,
     Session,
     Source,
+    StandingRule,
     WorldState,
     checked,
     filled,
@@ -168,25 +172,21 @@ class Memory:
         for node in live.tree.path(live.head):
             later = live.amendments.get(node.id, ())
             gone = undoings(later)
-            held = {delta.id for delta in later if delta.undoes and delta.source is Source.CURATION}
-            proposed = {
-                change: (review.curator, proposal.summary)
-                for review in live.reviews.get(node.id, ())
-                for change, proposal in zip(review.changes, review.accepted, strict=True)
-            }
+            held, proposed = waiting(later), proposals(live, node.id)
             for delta in later:
                 if not delta.id or delta.undoes:
                     continue
-                by, summary = proposed.get(delta.id, (delta.source.value, ""))
+                origin = proposed[delta.id]
                 found.append(
                     {
                         "id": delta.id,
                         "turn": node.depth,
                         "turn_id": node.id,
-                        "by": by,
+                        "by": origin.by,
+                        "kind": origin.kind or None,
                         "undone": gone.get(delta.id),
-                        "waiting": gone.get(delta.id) in held,
-                        "summary": summary,
+                        "waiting": delta.id in held,
+                        "summary": origin.summary,
                         "events": to_plain(Delta(delta.events)).get("events", []),
                     }
                 )
@@ -305,7 +305,7 @@ class Memory:
                 if not any(delta.id == change for delta in later):
                     continue
                 hold = undoings(later).get(change)
-                if not any(delta.id == hold and delta.source is Source.CURATION for delta in later):
+                if change not in waiting(later):
                     raise BadInput(f"change: {change!r} does not wait; GET …/changes says which do")
                 first, second = self.ids.new("a"), self.ids.new("a")
                 lifted = Delta((), Source.EDIT, id=first, undoes=hold or "")
@@ -315,6 +315,39 @@ class Memory:
                 self.counters.add("proposals.accepted" if accept else "proposals.refused")
                 return turn
         raise NotFound(f"session {session.id} has no change {change!r}")
+
+    async def standing(self, session_id: str) -> list[dict[str, Any]]:
+        """The session's standing rules, oldest first: ``id``, ``by``, ``kind``, ``verdict`` and ``at``. JSON-able."""
+        session = await self.directory.find(session_id)
+        return [shown_rule(each) for each in session.standing]
+
+    async def always(self, session_id: str, change: str, *, accept: bool) -> dict[str, Any]:
+        """Decide from now on as here whatever is proposed as ``change`` was: by the same proposer, of the same kind.
+
+        The rule, JSON-able. It holds in this session until ``ask_again``; what waits already is left to ``decide``.
+        Raises ``NotFound``, and ``BadInput`` for what never waited for a person.
+        """
+        session = await self.directory.find(session_id)
+        async with self.supervisor.locks.writing(session.id):
+            live = await self.live.get(session.id)
+            origin, verdict = proposal_of(live, change), ACCEPT if accept else REFUSE
+            rule = StandingRule(
+                id=self.ids.new("r"), by=origin.by, kind=origin.kind, verdict=verdict, at=self.clock.now()
+            )
+            rule = await put_rule(live, rule)
+        self.counters.emit("standing", session=session.id)
+        return shown_rule(rule)
+
+    async def ask_again(self, session_id: str, rule: str) -> dict[str, Any]:
+        """End a standing rule: what it decided stays, and what is proposed from now on waits. The rule as it was.
+
+        Raises ``NotFound``.
+        """
+        session = await self.directory.find(session_id)
+        async with self.supervisor.locks.writing(session.id):
+            gone = await end_rule(await self.live.get(session.id), rule)
+        self.counters.emit("standing", session=session.id)
+        return shown_rule(gone)
 
     async def _amend(self, live: LiveSession, turn: str, delta: Delta) -> str:
         number = self.ids.new("a")

@@ -220,7 +220,7 @@ class Sessions:
     async def _is_fleeting(self, session: Session, tree: Tree) -> bool:
         """Whether nobody came back after the first turn, whose swipes count as one, for the configured time."""
         age = self.settings.config.session.collect_after_days * DAY
-        if not age or session.label or any(node.depth > 1 for node in tree.nodes.values()):
+        if not age or session.label or session.standing or any(node.depth > 1 for node in tree.nodes.values()):
             return False
         live = self.live.peek(session.id)
         touched = live.touched if live is not None else 0.0

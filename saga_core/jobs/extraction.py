@@ -25,7 +25,7 @@ from saga_core.jobs.views import ViewsJob
 from saga_core.jobs.windows import WindowPace, window_at
 from saga_core.journal import Journal, Wanted
 from saga_core.log_context import set_log_context
-from saga_core.model import Delta, Node, Source, Status, TurnKind
+from saga_core.model import READING, Delta, Node, Source, Status, TurnKind, held
 from saga_core.model_calls import BeforeCall, ModelCallFailed, Paid
 from saga_core.ports import UsagePart
 from saga_core.sessions import LiveSession, LiveSessions, amend
@@ -385,13 +385,15 @@ class ExtractionJob(Job):
         async with self.supervisor.exclusive(backlog.session, journal=True):
             live = await self.live.get(backlog.session)
             number, delta = self.ids.new("a"), backlog.read[turn]
-            held: list[tuple[str, Delta]] = []
+            more: list[tuple[str, Delta]] = []
             if delta.events and self._waits(live.tree.get(turn), backlog.wanted.get(turn)):
                 # As what a curator proposes: undone in the commit that makes it, and accepting it undoes that.
-                delta, hold = evolve(delta, id=number), self.ids.new("a")
-                held = [(hold, Delta((), Source.CURATION, id=hold, undoes=number))]
-                self.counters.add("extraction.held")
-            await amend(live, turn, delta, number, *held)
+                delta, second = evolve(delta, id=number), self.ids.new("a")
+                hold = held(live.session.standing, Source.EXTRACTION, READING, change=number, number=second)
+                if hold is not None:
+                    more = [(second, hold)]
+                    self.counters.add("extraction.held", hold.source is Source.CURATION)
+            await amend(live, turn, delta, number, *more)
             backlog.forget(turn)
             self.views.submit(backlog.session, [turn])
         backlog.done += 1

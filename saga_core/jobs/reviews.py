@@ -26,7 +26,7 @@ from saga_core.jobs.review_pace import Pace, long_enough
 from saga_core.jobs.views import ViewsJob
 from saga_core.journal import Wanted
 from saga_core.log_context import set_log_context
-from saga_core.model import Delta, Review, Source, deltas
+from saga_core.model import Delta, Review, Source, deltas, held
 from saga_core.ports import Clock
 from saga_core.sessions import LiveSession, LiveSessions, SharedMemories, amend
 from saga_core.stores import CurationView, Curator
@@ -348,7 +348,7 @@ class ReviewsJob(Job):
         if changes:
             (first, delta), *more = changes
             if curator.info.name in self.asking:
-                more += self._held(changes)
+                more += self._held(live, review, [delta for _, delta in changes])
             await amend(live, due.turn, delta, first, *more, review=review)
             self.views.submit(live.session.id, [due.turn])
         else:
@@ -362,9 +362,15 @@ class ReviewsJob(Job):
         if found:
             log.info("session %s: the %s curator found %d contradictions", live.session.id, review.curator, len(found))
 
-    def _held(self, changes: Sequence[tuple[str, Delta]]) -> list[tuple[str, Delta]]:
+    def _held(self, live: LiveSession, review: Review, made: Sequence[Delta]) -> list[tuple[str, Delta]]:
         """What undoes changes until a person accepts them. A curator's notes to itself wait for nobody."""
-        held = [each for each in changes if not all(isinstance(event, deltas.BlockWritten) for event in each[1].events)]
-        self.counters.add("curation.waiting", len(held))
-        ids = [(self.ids.new("a"), change) for change, _ in held]
-        return [(number, Delta((), Source.CURATION, id=number, undoes=change)) for number, change in ids]
+        found = []
+        for proposal, delta in zip(review.accepted, made, strict=True):
+            if all(isinstance(event, deltas.BlockWritten) for event in delta.events):
+                continue
+            number = self.ids.new("a")
+            hold = held(live.session.standing, review.curator, proposal.kind, change=delta.id, number=number)
+            if hold is not None:
+                found.append((number, hold))
+        self.counters.add("curation.waiting", sum(hold.source is Source.CURATION for _, hold in found))
+        return found

@@ -16,7 +16,20 @@ from attrs import AttrsInstance
 from saga_core import codec
 from saga_core.billing import Bill
 from saga_core.errors import BadInput
-from saga_core.model import Delta, Node, Review, Session, Timeline, Tree, Turn, WorldState, fold
+from saga_core.model import (
+    ACCEPT,
+    REFUSE,
+    Delta,
+    Node,
+    Review,
+    Session,
+    StandingRule,
+    Timeline,
+    Tree,
+    Turn,
+    WorldState,
+    fold,
+)
 from saga_core.stores import Limits
 from saga_core.world import World, opening_state
 
@@ -101,6 +114,18 @@ def check_names(number: int, value: Session | Turn | Node | Timeline) -> None:
             raise BadInput(f"line {number}: {each[:80]!r} is no id: letters, digits, '_', '.', ':' and '-', at most 64")
     for each in names:
         check_name(number, each)
+    if isinstance(value, Session):
+        _check_rules(number, value.standing)
+
+
+def _check_rules(number: int, rules: Sequence[StandingRule]) -> None:
+    for each in rules:
+        check_name(number, each.by)
+        check_name(number, each.kind)
+        if not _ID.fullmatch(each.id) or each.verdict not in (ACCEPT, REFUSE) or not 0 <= each.at <= _LATEST:
+            raise BadInput(f"line {number}: a standing rule has an id, a time, and the verdict {ACCEPT} or {REFUSE}")
+    if len({(each.by, each.kind) for each in rules}) < len(rules):
+        raise BadInput(f"line {number}: two standing rules decide the same proposals")
 
 
 def check_name(number: int, name: str) -> None:

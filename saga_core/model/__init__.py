@@ -35,6 +35,7 @@ from saga_core.model.memories import MemoryRecord, newest
 from saga_core.model.namespaces import ACTOR, LOCAL, SESSION, STRATEGY, checked, crosses, filled, segments, within
 from saga_core.model.relations import SCHEMA
 from saga_core.model.review import Review
+from saga_core.model.standing import ACCEPT, READING, REFUSE, StandingRule, held
 from saga_core.model.structure_sharing import sharing
 from saga_core.model.timeline import Timeline, follow
 from saga_core.model.tree import Node, Tree, node_of, read_nodes
@@ -42,6 +43,7 @@ from saga_core.model.turn import BLANK, Session, Turn, TurnKind
 from saga_core.model.world_state import MAX_NOTES, MAX_STORY_CHARS, WorldState
 
 __all__ = [
+    "ACCEPT",
     "ACTOR",
     "ALIVE",
     "BLANK",
@@ -51,6 +53,8 @@ __all__ = [
     "LOCAL",
     "MAX_NOTES",
     "MAX_STORY_CHARS",
+    "READING",
+    "REFUSE",
     "SCENE",
     "SCHEMA",
     "SESSION",
@@ -75,6 +79,7 @@ __all__ = [
     "Session",
     "Source",
     "Stack",
+    "StandingRule",
     "Status",
     "StoryPart",
     "Timeline",
@@ -89,6 +94,7 @@ __all__ = [
     "filled",
     "fold",
     "follow",
+    "held",
     "newest",
     "node_of",
     "read_nodes",

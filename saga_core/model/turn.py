@@ -7,6 +7,7 @@ from enum import StrEnum
 from attrs import field, frozen
 
 from saga_core.model.deltas import Delta
+from saga_core.model.standing import StandingRule
 
 BLANK = "[…]"
 """What stands where a forgotten name stood."""
@@ -71,3 +72,5 @@ class Session:
     created: float = 0.0
     head: str = ""
     """The turn recorded last: the active head."""
+    standing: tuple[StandingRule, ...] = ()
+    """What becomes of proposals that nobody needs to be asked about; one for each proposer and kind."""
