@@ -39,6 +39,7 @@ _WORLDS: Final = ("worlds",)
 _WORLD: Final = "/api/library/{world}"
 _CHANGES: Final = f"{_ONE}/changes"
 _HEADS: Final = f"{_ONE}/timelines"
+_RULES: Final = f"{_ONE}/standing"
 
 ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     Endpoint(
@@ -165,6 +166,18 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
     Endpoint(
         "POST", f"{_ONE}/changes/{{change}}", memory_handlers.decide_change, parameters.Decision,
         memory_answers.Decided, "Accept or refuse a change that waits", tags=_MEMORY, reach="own", if_match=_CHANGES,
+    ),
+    Endpoint(
+        "GET", _RULES, memory_handlers.list_standing, parameters.OfSession, memory_answers.Standing,
+        "What becomes of proposals without asking", tags=_MEMORY, reach="own",
+    ),
+    Endpoint(
+        "POST", _RULES, memory_handlers.decide_always, parameters.Always, memory_answers.StandingRule,
+        "Always accept or refuse what is proposed like this", tags=_MEMORY, reach="own", status=201, if_match=_RULES,
+    ),
+    Endpoint(
+        "DELETE", f"{_RULES}/{{rule}}", memory_handlers.ask_again, parameters.OfRule, memory_answers.StandingRule,
+        "Ask again about what a rule decided", tags=_MEMORY, reach="own", if_match=_RULES,
     ),
     Endpoint(
         "GET", f"{_ONE}/context", memory_handlers.show_context, parameters.ToldAt, memory_answers.Context,

@@ -198,6 +198,26 @@ class Decided:
 
 
 @frozen
+class Standing:
+    """What becomes of proposals that nobody needs to be asked about."""
+
+    session: str
+    rules: Rows
+
+
+@frozen(kw_only=True)
+class StandingRule:
+    """What becomes of proposals of one kind by one proposer, in a session."""
+
+    session: str
+    id: str
+    by: str
+    kind: str
+    verdict: str
+    at: float
+
+
+@frozen
 class Undone:
     """The change that was undone, and the one that did it."""
 

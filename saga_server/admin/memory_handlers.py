@@ -138,10 +138,34 @@ async def undo_change(request: web.Request, asked: parameters.OfChange) -> memor
 async def decide_change(request: web.Request, asked: parameters.Decision) -> memory_answers.Decided:
     """Accept or refuse what waits for a person."""
     session = await request.app[SAGA].sessions.get(asked.session)
-    if asked.verdict not in ("accept", "refuse"):
-        raise BadInput(f"verdict: {asked.verdict[:40]!r} is none; give accept or refuse")
-    deciding = request.app[SAGA].memory.decide(session.id, asked.change, accept=asked.verdict == "accept")
+    deciding = request.app[SAGA].memory.decide(session.id, asked.change, accept=_accepts(asked.verdict))
     return memory_answers.Decided(session.id, asked.change, asked.verdict, await to_its_end(request, deciding))
+
+
+async def list_standing(request: web.Request, asked: parameters.OfSession) -> memory_answers.Standing:
+    """The standing rules."""
+    session = await request.app[SAGA].sessions.get(asked.session)
+    return memory_answers.Standing(session.id, await request.app[SAGA].memory.standing(session.id))
+
+
+async def decide_always(request: web.Request, asked: parameters.Always) -> memory_answers.StandingRule:
+    """Decide from now on as here what is proposed as this change was."""
+    session = await request.app[SAGA].sessions.get(asked.session)
+    deciding = request.app[SAGA].memory.always(session.id, asked.change, accept=_accepts(asked.verdict))
+    return memory_answers.StandingRule(session=session.id, **await to_its_end(request, deciding))
+
+
+async def ask_again(request: web.Request, asked: parameters.OfRule) -> memory_answers.StandingRule:
+    """End a standing rule."""
+    session = await request.app[SAGA].sessions.get(asked.session)
+    ending = request.app[SAGA].memory.ask_again(session.id, asked.rule)
+    return memory_answers.StandingRule(session=session.id, **await to_its_end(request, ending))
+
+
+def _accepts(verdict: str) -> bool:
+    if verdict not in ("accept", "refuse"):
+        raise BadInput(f"verdict: {verdict[:40]!r} is none; give accept or refuse")
+    return verdict == "accept"
 
 
 # -- worlds ----------------------------------------------------------------------------------------------------

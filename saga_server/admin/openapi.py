@@ -29,6 +29,7 @@ _IN_PATH = {
     "id": "A session's id, or its name where only one session has it",
     "name": "A timeline's name",
     "change": "A change's id",
+    "rule": "A standing rule's id",
     "key": "A key's id",
     "entity": "An entity's id, as GET /api/sessions/{id}/entities lists it",
     "world": "The name of a world's folder",

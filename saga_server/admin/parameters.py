@@ -196,6 +196,21 @@ class Decision(OfChange):
 
 
 @frozen
+class Always(OfSession):
+    """A proposal that waits, or waited, and whether to ``accept`` or to ``refuse`` from now on what is like it."""
+
+    change: str = in_body(remedy="give the id of a change that waits")
+    verdict: str = in_body(remedy="give accept or refuse")
+
+
+@frozen
+class OfRule(OfSession):
+    """A standing rule."""
+
+    rule: str = in_path()
+
+
+@frozen
 class Prune(OfSession):
     """The turn that goes, with everything below it."""
 

@@ -301,3 +301,44 @@ async def test_without_a_model_the_named_curator_is_missed_visibly(upstream: Ups
         assert "models.curator" in status["degraded"]["curation.direct"]
     async with serve(curator={"enabled": False}) as client:
         assert (await client.get("/api/status")).json["curation"]["curators"] == []
+
+
+async def test_a_person_says_once_what_becomes_of_lore_and_takes_it_back(
+    upstream: Upstream, small: Upstream, serve: Serve
+) -> None:
+    def lore(at: int) -> Step:
+        return calls(("learn_lore", {"entry": f"골목 {at}", "text": "끝이 없다.", "turns": [at]}), ("finish", {}))
+
+    async with serve(**settings(upstream, small, review="ask")) as client:
+        small.then(lore(2))
+        session, said = await play(client, upstream, INTERVAL)
+        await curation(client, session)
+        here = f"/api/sessions/{session}"
+        (held,) = [each for each in (await client.get(f"{here}/changes")).json["changes"] if each["waiting"]]
+        assert (held["by"], held["kind"]) == ("blocks", "lore")
+        listed = await client.get(f"{here}/standing")
+        assert listed.json == {"session": session, "rules": []}
+        wanted = {"change": held["id"], "verdict": "accept"}
+        tag = {"If-Match": listed.headers["ETag"]}
+        assert (await client.post(f"{here}/standing", json={**wanted, "verdict": "perhaps"})).status == 400
+        assert (await client.post(f"{here}/standing", json={**wanted, "change": "nothing"})).status == 404
+        made = await client.post(f"{here}/standing", json=wanted, headers=tag)
+        assert (made.status, made.json["by"], made.json["kind"], made.json["verdict"]) == (
+            201, "blocks", "lore", "accept",
+        )  # fmt: skip
+        other = {**wanted, "verdict": "refuse"}
+        assert (await client.post(f"{here}/standing", json=other, headers=tag)).status == 412, "another was faster"
+        small.then(lore(5))
+        _, said = await play(client, upstream, INTERVAL, INTERVAL, said)
+        assert (await curation(client, session))["lore"] == {"골목 5": "끝이 없다."}
+        found = (await client.get(f"{here}/standing")).json["rules"]
+        assert [{"session": session, **each} for each in found] == [made.json]
+        rule = f"{here}/standing/{made.json['id']}"
+        assert (await client.send("DELETE", rule, headers=tag)).status == 412
+        assert (await client.send("DELETE", rule)).json == made.json
+        assert (await client.send("DELETE", rule)).status == 404
+        small.then(lore(8))
+        await play(client, upstream, INTERVAL, 2 * INTERVAL, said)
+        assert (await curation(client, session))["lore"] == {"골목 5": "끝이 없다."}
+        changes = (await client.get(f"{here}/changes")).json["changes"]
+        assert [each["turn"] for each in changes if each["waiting"]] == [3, 9]
