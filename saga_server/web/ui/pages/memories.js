@@ -1,18 +1,16 @@
 // Memories: what was learned and from where, what people and curators changed, what the rules noticed, the story told short.
-import { html, useEffect, useRef, useState } from "../lib/dom.js";
+import { html, useState } from "../lib/dom.js";
 import { path, read, useRead, write } from "../lib/api.js";
 import { language, useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
-import { go } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Failed, Part, Read, TurnLink, useRun } from "../parts/common.js";
 import { Correct, Said, Undo } from "../parts/correcting.js";
-import { inShort } from "../parts/events.js";
+import { Proposer, Standing, summed, Waiting } from "../parts/proposals.js";
 import { Sentence } from "../parts/sentence.js";
 import now from "../words/now.js";
 import words from "../words/memories.js";
 
-const BY = ["edit", "curation", "rules", "extraction"];
 const NONE = { entities: [], former: {} };
 const MOST = 40; // Rows of a list before one asks for more.
 
@@ -23,9 +21,10 @@ export function Page({ session }) {
   const changes = useRead(path`api/sessions/${session}/changes`);
   const entities = useRead(path`api/sessions/${session}/entities`);
   const curation = useRead(path`api/sessions/${session}/curation`);
+  const standing = useRead(path`api/sessions/${session}/standing`);
   const n = useWords(now);
   const [said, say] = useState(null);
-  const reload = () => Promise.all([memories.reload(), changes.reload(), entities.reload(), curation.reload()]);
+  const reload = () => Promise.all([memories.reload(), changes.reload(), entities.reload(), curation.reload(), standing.reload()]);
   useLive(session, reload);
   const changed = () => {
     say({ text: n("saved") });
@@ -35,16 +34,12 @@ export function Page({ session }) {
   return html`<${Said} said=${said} say=${say} session=${session} reload=${reload} />
     <${Read} from=${memories}>${memories.data && html`<${Learned} session=${session} found=${memories.data} query=${query} ask=${ask} changed=${changed} />`}<//>
     <${Waiting} session=${session} rows=${named ? (changes.data?.changes ?? []).filter((each) => each.waiting) : []} names=${entities.data ?? NONE} changed=${changed} />
+    <${Standing} session=${session} rules=${standing.data?.rules ?? []} changed=${changed} /><${Failed} error=${standing.error && !changes.error ? standing.error : null} again=${standing.reload} />
     <div class="columns">
       <${Read} from=${changes} beside=${[memories]}>${changes.data && named && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} names=${entities.data ?? NONE} changed=${changed} />`}<//>
       <${Read} from=${curation} beside=${[memories, changes]}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} changed=${changed} />
         <${Story} rows=${curation.data.story} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} changes=${changes.data?.changes ?? []} names=${entities.data ?? NONE} />`}<//>
     </div>`;
-}
-
-/** A change in words. A model's proposal has its own; what the rules do is said in the reader's language. */
-function summed(change, { entities, former }) {
-  return (change.by !== "rules" && change.summary) || inShort(change.events, entities, former);
 }
 
 function Learned({ session, found, query, ask, changed }) {
@@ -89,57 +84,6 @@ function Memory({ session, here, record, changed }) {
     ${editing && html`<${Correct} key=${editing} session=${session} ...${forms[editing]} done=${done} />`}</li>`;
 }
 
-/** Proposals that wait, always by the same rule: nothing of them counts until a person says so. */
-function Waiting({ session, rows, names, changed }) {
-  const t = useWords(words);
-  const [run, running, error] = useRun();
-  const [editing, edit] = useState(null);
-  const [at, put] = useState(null);
-  const stop = useRef(false);
-  useEffect(() => () => { stop.current = true; }, []);
-  const decide = (change, verdict) => run(async () => {
-    const { tag } = await read(path`api/sessions/${session}/changes`);
-    await write("POST", path`api/sessions/${session}/changes/${change}`, { verdict }, { condition: tag });
-    changed();
-  });
-  // What is no memory is corrected where all corrections are made: line by line, at its turn.
-  const correct = (each) => run(async () => {
-    const { tag } = await read(path`api/sessions/${session}/changes`);
-    await write("POST", path`api/sessions/${session}/changes/${each.id}`, { verdict: "accept" }, { condition: tag });
-    go("now", { turn: each.turn_id });
-  });
-  // Each that waits no more is refused by SAGA itself, so that nobody's decision is undone.
-  const all = () => run(async () => {
-    stop.current = false;
-    for (const [done, each] of rows.entries()) {
-      put({ done, n: rows.length });
-      if (stop.current) break;
-      await write("POST", path`api/sessions/${session}/changes/${each.id}`, { verdict: "accept" });
-    }
-    put(null);
-    changed();
-  });
-  // Edited, it is the person's own: what was proposed is refused, and what the person wrote is remembered instead.
-  const learned = (each) => each.events.find((event) => event.record)?.record;
-  const save = (each) => async (made) => {
-    edit(null);
-    if (made) await decide(each.id, "refuse");
-  };
-  return rows.length > 0 && html`<${Part} name="waiting" title=${t("waiting")} aside=${html`<span class="tag warn">${rows.length}</span>`}>
-    <p class="hint">${t("waitingHelp")}</p>
-    ${at ? html`<p role="status">${t("deciding", at)}</p><progress aria-label=${t("waiting")} max=${at.n} value=${at.done} /><button type="button" data-action="stop-accepting" onClick=${() => { stop.current = true; }}>${t("stop")}</button>`
-      : rows.length > 1 && html`<div class="actions"><button type="button" data-action="accept-all" disabled=${running} onClick=${all}>${t("acceptAll", { n: rows.length })}</button></div>`}<${Failed} error=${error} />
-    <ul class="lines">${rows.slice(0, MOST).map((each) => html`<li key=${each.id} data-item="proposal" data-name=${each.id}>
-      <div class="line"><span class="says"><${Text} value=${summed(each, names)} /><small>${BY.includes(each.by) ? t(`by_${each.by}`) : html`<code>${each.by}</code>`}</small></span><span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} /></span></div>
-      <div class="actions"><button type="button" class="main" data-action="accept" disabled=${running} onClick=${() => decide(each.id, "accept")}>${t("accept")}</button>
-        ${learned(each) && html`<button type="button" data-action="edit" aria-expanded=${editing === each.id} onClick=${() => edit(editing === each.id ? null : each.id)}>${t("edit")}</button>`}
-        ${!learned(each) && html`<button type="button" data-action="accept-edit" disabled=${running} onClick=${() => correct(each)}>${t("acceptEdit")}</button>`}
-        <button type="button" data-action="refuse" disabled=${running} onClick=${() => decide(each.id, "refuse")}>${t("refuse")}</button></div>
-      ${editing === each.id && html`<${Correct} session=${session} turn=${each.turn_id} done=${save(each)} fields=${[{ name: "text", label: t("text"), kind: "long", value: learned(each).text }]}
-        make=${({ text }) => ({ kind: "remember", text, namespace: learned(each).namespace })} />`}</li>`)}</ul>
-  <//>`;
-}
-
 function Changes({ session, rows, names, changed }) {
   const t = useWords(words);
   const [most, show] = useState(MOST);
@@ -148,7 +92,7 @@ function Changes({ session, rows, names, changed }) {
     ${rows.length === 0 && html`<p class="none">${t("noChanges")}</p>`}
     <ul class="lines">${latest.slice(0, most).map((each) => html`<li key=${each.id} class="line long" data-item="change" data-name=${each.id} data-undone=${Boolean(each.undone)}>
       <span class="says">${each.undone ? html`<del><${Text} value=${summed(each, names)} most=${160} /></del> <span class="tag">${t("undone")}</span>` : html`<${Text} value=${summed(each, names)} most=${160} />`}
-        <small>${BY.includes(each.by) ? t(`by_${each.by}`) : html`<code>${each.by}</code>`}</small></span>
+        <${Proposer} by=${each.by} /></span>
       <span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} />
         <${Undo} session=${session} change=${each.undone ?? each.id} word=${each.undone ? t("redo") : null} about=${brief(summed(each, names))} done=${changed} /></span></li>`)}</ul>
     ${latest.length > most && html`<button type="button" data-action="more" onClick=${() => show(most + MOST)}>${t("more")}</button>`}
