@@ -46,6 +46,9 @@ async def test_a_rule_is_made_at_a_proposal_and_ended(browser: Browser, size: st
         await visit.open("memories", session=session)
         await page.wait_for_selector("[data-item=proposal]")
         assert await page.locator("[data-item=standing]").count() == 0
+        told = await visit.texts("[data-item=proposal] .text")
+        ids = {each["id"] for change in await waiting(server, session) for each in change["events"] if "id" in each}
+        assert ids and not any(each in text for each in ids for text in told), "what nobody knows yet has a name, too"
         await page.click("[data-item=proposal]:first-child [data-action=always]")
         assert now in (await visit.texts("[data-item=always]"))[0], "what it would come to is said before"
         assert await visit.too_wide() == 0 and await visit.findings() == []
@@ -54,7 +57,7 @@ async def test_a_rule_is_made_at_a_proposal_and_ended(browser: Browser, size: st
         assert len(await waiting(server, session)) == 4 and await server.saga.memory.standing(session) == []
 
         await page.click("[data-item=proposal]:first-child [data-action=always]")
-        await page.wait_for_selector("[data-item=always]")
+        await page.wait_for_selector("[data-action=always-accept]:focus")
         await page.keyboard.press("Enter")
         await page.wait_for_selector("[data-item=waiting]", state="detached")
         await page.wait_for_selector("[data-item=rule]")

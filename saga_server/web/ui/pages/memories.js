@@ -6,6 +6,7 @@ import { useLive } from "../lib/live.js";
 import { brief, Text } from "../lib/text.js";
 import { Failed, Part, Read, TurnLink, useRun } from "../parts/common.js";
 import { Correct, Said, Undo } from "../parts/correcting.js";
+import { introduced } from "../parts/events.js";
 import { Proposer, Standing, summed, Waiting } from "../parts/proposals.js";
 import { Sentence } from "../parts/sentence.js";
 import now from "../words/now.js";
@@ -31,14 +32,16 @@ export function Page({ session }) {
     reload();
   };
   const named = entities.data || entities.error; // No change is shown with ids that names are still read for.
+  const { entities: known, former } = entities.data ?? NONE;
+  const names = { entities: known, former: { ...introduced(changes.data?.changes ?? []), ...former } };
   return html`<${Said} said=${said} say=${say} session=${session} reload=${reload} />
     <${Read} from=${memories}>${memories.data && html`<${Learned} session=${session} found=${memories.data} query=${query} ask=${ask} changed=${changed} />`}<//>
-    <${Waiting} session=${session} rows=${named ? (changes.data?.changes ?? []).filter((each) => each.waiting) : []} names=${entities.data ?? NONE} changed=${changed} />
+    <${Waiting} session=${session} rows=${named ? (changes.data?.changes ?? []).filter((each) => each.waiting) : []} names=${names} changed=${changed} />
     <${Standing} session=${session} rules=${standing.data?.rules ?? []} changed=${changed} /><${Failed} error=${standing.error && !changes.error ? standing.error : null} again=${standing.reload} />
     <div class="columns">
-      <${Read} from=${changes} beside=${[memories]}>${changes.data && named && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} names=${entities.data ?? NONE} changed=${changed} />`}<//>
+      <${Read} from=${changes} beside=${[memories]}>${changes.data && named && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} names=${names} changed=${changed} />`}<//>
       <${Read} from=${curation} beside=${[memories, changes]}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} changed=${changed} />
-        <${Story} rows=${curation.data.story} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} changes=${changes.data?.changes ?? []} names=${entities.data ?? NONE} />`}<//>
+        <${Story} rows=${curation.data.story} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} changes=${changes.data?.changes ?? []} names=${names} />`}<//>
     </div>`;
 }
 

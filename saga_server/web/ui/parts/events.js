@@ -15,6 +15,11 @@ export function factName(name, t) {
   return `f_${name}` in people.en ? t(`f_${name}`) : name;
 }
 
+/** The names of whatever changes bring in, by id. What waits or was undone is known to nobody else. */
+export function introduced(changes) {
+  return Object.fromEntries(changes.flatMap((each) => each.events).filter((each) => each.t === "introduced").map((each) => [each.id, each.name]));
+}
+
 /**
  * What happened, a sentence for each event. `entities` are those that the story knows, `former` the names of those that
  * it knows no more, by id.
