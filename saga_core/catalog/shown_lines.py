@@ -21,10 +21,24 @@ def shown_line(state: WorldState, line: Line, origin: Origin | None = None) -> d
         "text": line.text,
         "number": line.number,
         "top": line.top,
+        "scheduled": _scheduled(state, line.subject) if line.kind == "event" else None,
     }
     if origin is None:
         return found
     return {**found, "turn": origin.depth, "turn_id": origin.turn, "by": origin.by, "change": origin.change}
+
+
+def _scheduled(state: WorldState, event: str) -> dict[str, Any]:
+    """An event to come as it was scheduled, by the names that a correction of the kind ``event`` takes."""
+    found = state.schedule[event]
+    return {
+        "name": found.name,
+        "text": found.text,
+        "due": found.due,
+        "expires": found.expires,
+        "place": state.name(found.place) if found.place else None,
+        "who": state.name(found.who) if found.who else None,
+    }
 
 
 def effect(before: WorldState, after: WorldState) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import { to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Backfill } from "../parts/backfill.js";
 import { Few, Part, Read, TurnLink } from "../parts/common.js";
-import { By, Correct, Said, spoken, Undo } from "../parts/correcting.js";
+import { By, Correct, Said, spoken, Undo, when } from "../parts/correcting.js";
 import { Sentence } from "../parts/sentence.js";
 import { SessionName } from "../parts/session_name.js";
 import words from "../words/now.js";
@@ -52,7 +52,7 @@ function Board({ session, turn, known, problems, changed }) {
     <${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))}
       add=${{ label: t("addRelation"), ...forms(t, known.player).relation }} />
     <${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t).dead }} />
-    <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} />
+    <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} now=${known.turn} add=${{ label: t("addEvent"), ...forms(t, "", known.turn).event }} />
     <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} few=${6} add=${{ label: t("addNote"), ...forms(t).note }} />
     ${problems.length > 0 && html`<${Part} name="problems" title=${t("problems")}><p class="hint">${t("problemsHelp")}</p>
       <${Few} rows=${[...problems].reverse()} most=${6} row=${(each, at) => html`<li key=${at} class="line"><span class="says"><${Sentence} value=${each.text} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`} /><//>`}
@@ -78,10 +78,10 @@ function Group({ name, title, none, help, lines, rest = [], few = 12, add, ...ab
   <//>`;
 }
 
-function Line({ line, most, session, turn, changed }) {
+function Line({ line, most, session, turn, now, changed }) {
   const t = useWords(words);
   const [editing, open] = useState(null);
-  const form = editing && { edit: edits(line, t), off: offs(line) }[editing];
+  const form = editing && { edit: edits(line, t, now), off: offs(line) }[editing];
   const done = (made) => {
     open(null);
     if (made) changed(t("saved"), made.change);
@@ -92,7 +92,7 @@ function Line({ line, most, session, turn, changed }) {
     <div class="line">
       <span class="says"><${Says} line=${line} most=${most} /></span>
       <span class="from">${line.by !== "block" && line.by !== "none" && html`<${By} line=${line} />`}<${TurnLink} turn=${line.turn} id=${line.turn_id} />
-        ${edits(line, t) && html`<button type="button" class="quiet" data-action="edit" aria-expanded=${editing === "edit"} aria-label=${`${t("edit")}: ${about}`} onClick=${() => open(editing ? null : "edit")}>${t("edit")}</button>`}
+        ${edits(line, t, now) && html`<button type="button" class="quiet" data-action="edit" aria-expanded=${editing === "edit"} aria-label=${`${t("edit")}: ${about}`} onClick=${() => open(editing ? null : "edit")}>${t("edit")}</button>`}
         ${off && html`<button type="button" class="quiet" data-action="off" aria-expanded=${editing === "off"} aria-label=${`${t(off.label)}: ${about}`} onClick=${() => open(editing ? null : "off")}>${t(off.label)}</button>`}
         ${line.change && html`<${Undo} session=${session} change=${line.change} about=${about} done=${() => changed(t("undone"))} />`}
       </span>
@@ -114,7 +114,7 @@ function Says({ line, most }) {
     case "relation": return html`<${Text} value=${line.subject} /> → <${Text} value=${line.other} />: <strong><${Text} value=${line.text} /></strong> ${line.number > 0 ? "+" : ""}${line.number}
       <${Tug} strength=${line.number} most=${most} />`;
     case "status": return html`<${Text} value=${line.subject} />`;
-    case "event": return html`<${Text} value=${line.text} />${line.number !== null && html` <small>${t("due", { n: line.number })}</small>`}`;
+    case "event": return html`<${Text} value=${line.text} />${when(line.scheduled, t).map((each) => html`<small key=${each}>${each}</small>`)}`;
     default: return html`<${Text} value=${line.text} />`;
   }
 }
@@ -131,7 +131,7 @@ function Tug({ strength, most }) {
 
 // -- forms: which correction says what -----------------------------------------------------------------------------
 
-function edits(line, t) {
+function edits(line, t, now) {
   const who = line.subject_id;
   switch (line.kind) {
     case "place": return { fields: [{ name: "place", label: t("place"), value: line.text }], make: ({ place }) => ({ kind: "move", who, place }) };
@@ -158,8 +158,28 @@ function edits(line, t) {
       make: ({ type, strength }) => ({ kind: "relation", from: line.subject_id, to: line.other_id, type, strength }),
     };
     case "note": return { fields: [{ name: "text", label: t("text"), kind: "long", value: line.text }], make: ({ text }) => ({ kind: "unnote", remark: line.text, text }) };
+    case "event": return {
+      fields: conditions(t, line.scheduled, now),
+      make: (found) => ({ kind: "event", name: line.scheduled.name, ...given(found) }),
+    };
     default: return null;
   }
+}
+
+/** The fields of what an event waits for. A turn that is over by now cannot be given again: without one it is due. */
+function conditions(t, event = {}, now = 0) {
+  const ahead = (turn) => (turn > now ? turn : "");
+  return [
+    { name: "text", label: t("whatHappens"), value: event.text ?? "", free: true },
+    { name: "due", label: t("dueAt"), value: ahead(event.due), kind: "number", min: now + 1, free: true },
+    { name: "expires", label: t("expiresAt"), value: ahead(event.expires), kind: "number", min: now + 1, free: true },
+    { name: "place", label: t("atPlace"), value: event.place ?? "", free: true },
+    { name: "who", label: t("withWhom"), value: event.who ?? "", free: true },
+  ];
+}
+
+function given(fields) {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value));
 }
 
 /** What takes a line away altogether. */
@@ -173,7 +193,7 @@ function offs(line) {
   }
 }
 
-function forms(t, player) {
+function forms(t, player, now) {
   return {
     item: {
       fields: [{ name: "item", label: t("name") }, { name: "quantity", label: t("quantity"), value: 1, kind: "number", min: 1 }],
@@ -190,6 +210,7 @@ function forms(t, player) {
       make: (found) => ({ kind: "relation", ...found }),
     },
     dead: { fields: [{ name: "who", label: t("name") }], make: ({ who }) => ({ kind: "status", who, status: "dead" }) },
+    event: { fields: [{ name: "name", label: t("name") }, ...conditions(t, {}, now)], make: (found) => ({ kind: "event", ...given(found) }) },
     note: { fields: [{ name: "text", label: t("text"), kind: "long" }], make: ({ text }) => ({ kind: "note", text }) },
   };
 }

@@ -19,8 +19,17 @@ export function spoken(line, t) {
     case "present": return `${t("here")}: ${brief(line.text)}`;
     case "relation": return `${subject} → ${brief(line.other)}: ${brief(line.text)} (${line.number > 0 ? "+" : ""}${line.number})`;
     case "status": return `${subject} · ${t("status")}: ${brief(conditionOf(line.text, t))}`;
+    case "event": return [brief(line.text, 120), ...when(line.scheduled, t)].join(" · ");
     default: return brief(line.text, 120);
   }
+}
+
+/** What an event to come waits for, in words. */
+export function when({ due, expires, place, who }, t) {
+  return [
+    due !== null && t("due", { n: due }), expires !== null && t("until", { n: expires }),
+    place && t("at", { place: brief(place) }), who && t("with", { who: brief(who) }),
+  ].filter(Boolean);
 }
 
 /** What a change comes to. `found` is the answer of a try without effect. */

@@ -16,6 +16,7 @@ export default {
     s_alive: "alive",
     choose: "Choose …",
     untrue: "Mark as untrue",
+    addEvent: "Schedule something", whatHappens: "What happens (optional)", dueAt: "Due at turn (optional)", expiresAt: "At the latest at turn (optional)", atPlace: "At this place (optional)", withWhom: "With this person (optional)", until: "until turn {n}", at: "at: {place}", with: "with: {who}",
   },
   ko: {
     head: "{n}턴 시점에 내레이터가 알고 있는 내용", place: "장소", nowhere: "알려지지 않음", you: "나", hp: "체력", mood: "기분",
@@ -34,6 +35,7 @@ export default {
     s_alive: "살아 있음",
     choose: "선택 …",
     untrue: "사실 아님으로 표시",
+    addEvent: "예정 추가", whatHappens: "일어날 일 (선택)", dueAt: "예정 턴 (선택)", expiresAt: "늦어도 이 턴까지 (선택)", atPlace: "이 장소에서 (선택)", withWhom: "이 인물과 함께 (선택)", until: "{n}턴까지", at: "장소: {place}", with: "함께: {who}",
   },
   ja: {
     head: "{n} ターンでナレーターが知っていること", place: "場所", nowhere: "不明", you: "あなた", hp: "体力", mood: "気分",
@@ -52,6 +54,7 @@ export default {
     s_alive: "生存",
     choose: "選択 …",
     untrue: "事実でないことにする",
+    addEvent: "予定を追加", whatHappens: "起こること（任意）", dueAt: "予定のターン（任意）", expiresAt: "遅くともこのターンまで（任意）", atPlace: "この場所で（任意）", withWhom: "この人物と（任意）", until: "{n} ターンまで", at: "場所: {place}", with: "同席: {who}",
   },
   zh: {
     head: "第 {n} 回合时叙述者所知道的内容", place: "地点", nowhere: "未知", you: "你", hp: "生命值", mood: "心情",
@@ -70,5 +73,6 @@ export default {
     s_alive: "活着",
     choose: "请选择 …",
     untrue: "标记为不属实",
+    addEvent: "安排事件", whatHappens: "会发生什么（可选）", dueAt: "预定回合（可选）", expiresAt: "最迟回合（可选）", atPlace: "在此地点（可选）", withWhom: "与此人物（可选）", until: "最迟第 {n} 回合", at: "地点：{place}", with: "同行：{who}",
   },
 };
