@@ -140,7 +140,7 @@ async def test_start_sends_a_message_and_the_bill_is_the_api_s(browser: Browser)
         bills = (await visit.api(f"/api/sessions/{session}/bills"))["bills"]
         assert bills and len(await visit.texts("[data-item=plot] [data-item=bill]")) == len(bills)
         cost = await visit.api(f"/api/sessions/{session}/cost")
-        shown = await visit.texts("[data-item=kinds] tbody [data-item=input]")
+        shown = await visit.texts("[data-item=kinds] [data-item=input]")
         assert shown == [f"{cost['narration']['input']:,}"]
 
 

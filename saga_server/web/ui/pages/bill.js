@@ -9,7 +9,9 @@ import { Sentence } from "../parts/sentence.js";
 import words from "../words/bill.js";
 
 const KINDS = ["narration", "extraction", "curation"];
-const BARS = 60; // Turns in one plot.
+const BARS = 60; // Calls in one plot.
+const FEW = 20; // Of fewer, the bars are no broader.
+const LEAST = 0.0001; // Dollars that are shown as a figure.
 
 export function Page({ session }) {
   const t = useWords(words);
@@ -23,6 +25,7 @@ export function Page({ session }) {
 }
 
 function money(value, t) {
+  if (value > 0 && value < LEAST) return `< ${money(LEAST, t)}`;
   return value === null ? t("unknown") : `$${value.toLocaleString(language.get(), { minimumFractionDigits: 4, maximumFractionDigits: 4 })}`;
 }
 
@@ -46,40 +49,54 @@ function priced(sum) {
 
 function Sums({ cost }) {
   const t = useWords(words);
-  const models = Object.entries(cost.models).map(([name, sum]) => [name, priced(sum)]);
-  const kinds = KINDS.filter((kind) => cost[kind].calls > 0).map((kind) => [t(kind), priced(cost[kind])]);
-  return html`<div><${Table} name="kinds" title=${t("byKind")} head=${t("kind")} rows=${kinds} /><${Table} name="models" title=${t("byModel")} head=${t("model")} rows=${models} /></div>`;
+  const models = Object.entries(cost.models).map(([name, sum]) => [name, html`<code><${Text} value=${name} most=${60} /></code>`, priced(sum)]);
+  const kinds = KINDS.filter((kind) => cost[kind].calls > 0).map((kind) => [kind, t(kind), priced(cost[kind])]);
+  return html`<div><${Shares} name="kinds" title=${t("byKind")} rows=${kinds} /><${Shares} name="models" title=${t("byModel")} rows=${models} /></div>`;
 }
 
-function Table({ name, title, head, rows }) {
+/** The tokens of a call, or of many: from the cache, in full, and the reply. */
+function parts(sum) {
+  return [["cached", sum.read], ["full", sum.input - sum.read], ["reply", sum.output]];
+}
+
+/** What each kind of calls, or each model, came to: dollars, a bar of its tokens as long as its share, and the figures. */
+function Shares({ name, title, rows }) {
   const t = useWords(words);
-  return html`<${Part} name=${name} title=${title}><div class="scroll" tabindex="0" role="region" aria-label=${title}><table><thead><tr><th scope="col">${head}</th>${["calls", "input", "read", "output", "dollars"].map((each) => html`<th key=${each} scope="col" class="number">${t(each)}</th>`)}</tr></thead>
-    <tbody>${rows.map(([first, sum]) => html`<tr key=${first}><th scope="row">${name === "models" ? html`<code><${Text} value=${first} most=${60} /></code>` : first}</th>${["calls", "input", "read", "output"].map((each) => html`<td key=${each} class="number" data-item=${each}>${sum[each].toLocaleString(language.get())}</td>`)}
-      <td class="number">${money(sum.dollars, t)}</td></tr>`)}</tbody></table></div><//>`;
+  const most = Math.max(1, ...rows.map(([, , sum]) => sum.input + sum.output));
+  return html`<${Part} name=${name} title=${title}><ul class="lines">${rows.map(([id, shown, sum]) => html`<li key=${id} data-item="share" data-name=${id}>
+    <div class="line"><strong class="says">${shown}</strong><strong class="from" data-item="dollars">${money(sum.dollars, t)}</strong></div>
+    <span class="shares" aria-hidden="true">${parts(sum).map(([part, tokens]) => html`<span key=${part} class=${part} style=${{ width: `${(tokens / most) * 100}%` }} />`)}</span>
+    <p class="legend">${["calls", "input", "read", "output"].map((each) => html`<span key=${each}>${t(each)}: <b data-item=${each}>${sum[each].toLocaleString(language.get())}</b></span>`)}</p></li>`)}</ul><//>`;
 }
 
-/** Bars of tokens, drawn as shapes; the table below says the same. */
+/** What a bar of the plot is made of, each part with its share of 1: tokens as they were paid, or dollars as of a kind. */
+function bar(each, unit, most) {
+  return unit === "tokens" ? parts(each).map(([name, tokens]) => [name, tokens / most]) : [[each.purpose, (each.dollars ?? 0) / most]];
+}
+
+/** A bar for each call, drawn as shapes; the table below says the same. */
 function Plot({ session }) {
   const t = useWords(words);
   const [cursors, put] = useState([null]); // From the latest bills back to those that are shown.
+  const [unit, count] = useState("tokens");
   const found = useRead(path`api/sessions/${session}/bills`, { cursor: cursors.at(-1), limit: BARS });
   useLive(session, found.reload);
   const rows = [...(found.data?.bills ?? [])].reverse();
-  const most = Math.max(1, ...rows.map((each) => each.input + each.output));
-  const height = (tokens) => (tokens / most) * 100;
-  const parts = (each) => [["cached", each.read], ["full", each.input - each.read], ["reply", each.output]];
-  return html`<${Read} from=${found}>${found.data && html`<${Part} name="plot" title=${t("plot")}>
-    <p class="hint">${t("plotHelp")}</p>
-    <p class="legend" aria-hidden="true">${["cached", "full", "reply"].map((each) => html`<span key=${each}><i class=${each}></i>${t(each)}</span>`)}</p>
-    <svg class="plot" viewBox="0 0 ${rows.length * 10} 100" preserveAspectRatio="none" role="img" aria-label=${t("plot")} data-item="bars">
+  const most = Math.max(unit === "tokens" ? 1 : 1e-9, ...rows.map((each) => (unit === "tokens" ? each.input + each.output : each.dollars ?? 0)));
+  const legend = unit === "tokens" ? ["cached", "full", "reply"] : KINDS.filter((kind) => rows.some((each) => each.purpose === kind));
+  return html`<${Read} from=${found}>${found.data && html`<${Part} name="plot" title=${t("plot")}
+      aside=${html`<label class="check">${t("unit")}<select data-action="unit" value=${unit} onChange=${(event) => count(event.target.value)}>${["tokens", "dollars"].map((each) => html`<option key=${each} value=${each} selected=${each === unit}>${t(each)}</option>`)}</select></label>`}>
+    <p class="hint">${t(unit === "tokens" ? "plotHelp" : "plotDollars")}</p>
+    <p class="legend" aria-hidden="true">${legend.map((each) => html`<span key=${each}><i class=${each}></i>${t(each)}</span>`)}</p>
+    <svg class="plot" viewBox="0 0 ${Math.max(FEW, rows.length) * 10} 100" preserveAspectRatio="none" role="img" aria-label=${t("plot")} data-item="bars" data-unit=${unit}>
       ${rows.map((each, at) => {
         let top = 100;
-        return html`<g key=${`${each.turn} ${each.call}`}>${parts(each).map(([name, tokens]) => { top -= height(tokens); return html`<rect key=${name} class=${name} x=${at * 10 + 1} y=${top} width="8" height=${height(tokens)} />`; })}</g>`;
+        return html`<g key=${`${each.turn} ${each.call}`}>${bar(each, unit, most).map(([name, share]) => { top -= share * 100; return html`<rect key=${name} class=${name} x=${at * 10 + 1} y=${top} width="8" height=${share * 100} />`; })}</g>`;
       })}</svg>
     <div class="actions">${found.data.next && html`<button type="button" data-action="earlier" onClick=${() => put([...cursors, found.data.next])}>${t("earlier")}</button>`}
       ${cursors.length > 1 && html`<button type="button" data-action="later" onClick=${() => put(cursors.slice(0, -1))}>${t("later")}</button>`}</div>
-    <details><summary>${t("table")}</summary><div class="scroll" tabindex="0" role="region" aria-label=${t("table")}><table><thead><tr><th scope="col">${t("when")}</th><th scope="col">${t("model")}</th>${["input", "read", "output", "dollars"].map((each) => html`<th key=${each} class="number" scope="col">${t(each)}</th>`)}</tr></thead>
-      <tbody>${rows.map((each) => html`<tr key=${`${each.turn} ${each.call}`} data-item="bill"><td>${new Date(each.at * 1000).toLocaleString(language.get())}</td><td><code><${Text} value=${each.model} most=${40} /></code></td>${["input", "read", "output"].map((name) => html`<td key=${name} class="number">${each[name].toLocaleString(language.get())}</td>`)}<td class="number">${money(each.dollars, t)}</td></tr>`)}</tbody></table></div></details>
+    <details><summary>${t("table")}</summary><div class="scroll" tabindex="0" role="region" aria-label=${t("table")}><table><thead><tr><th scope="col">${t("when")}</th><th scope="col">${t("kind")}</th><th scope="col">${t("model")}</th>${["input", "read", "output", "dollars"].map((each) => html`<th key=${each} class="number" scope="col">${t(each)}</th>`)}</tr></thead>
+      <tbody>${rows.map((each) => html`<tr key=${`${each.turn} ${each.call}`} data-item="bill"><td>${new Date(each.at * 1000).toLocaleString(language.get())}</td><td>${KINDS.includes(each.purpose) ? t(each.purpose) : each.purpose}</td><td><code><${Text} value=${each.model} most=${40} /></code></td>${["input", "read", "output"].map((name) => html`<td key=${name} class="number">${each[name].toLocaleString(language.get())}</td>`)}<td class="number">${money(each.dollars, t)}</td></tr>`)}</tbody></table></div></details>
   <//>`}<//>`;
 }
 

@@ -73,7 +73,7 @@ function Stores({ status }) {
     <thead><tr><th scope="col">${t("store")}</th><th scope="col">${t("engine")}</th><th scope="col">${t("health")}</th></tr></thead>
     <tbody>${Object.entries(status.stores).map(([kind, store]) => html`<tr key=${kind} data-item="store" data-name=${kind}>
       <th scope="row">${`k_${kind}` in words.en ? t(`k_${kind}`) : kind}</th><td><code>${store.name ?? store.backend ?? ""}</code></td>
-      <td><span class=${`tag ${store.ok === false ? "bad" : "good"}`}>${store.ok === false ? "✗" : "✓"} <${Sentence} value=${store.detail ?? ""} /></span></td></tr>`)}
+      <td><span class=${`tag ${store.ok === false ? "bad" : "good"}`}>${store.ok === false ? "✗" : "✓"}</span> <${Sentence} value=${store.detail ?? ""} /></td></tr>`)}
     </tbody></table></div>
     <p class="hint">${t("embedder")}: <code>${status.embedder}</code> · ${t("tokens")}: <code>${status.tokens}</code></p><//>`;
 }

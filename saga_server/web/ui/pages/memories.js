@@ -35,9 +35,9 @@ export function Page({ session }) {
   const { entities: known, former } = entities.data ?? NONE;
   const names = { entities: known, former: { ...introduced(changes.data?.changes ?? []), ...former } };
   return html`<${Said} said=${said} say=${say} session=${session} reload=${reload} />
-    <${Read} from=${memories}>${memories.data && html`<${Learned} session=${session} found=${memories.data} query=${query} ask=${ask} changed=${changed} />`}<//>
     <${Waiting} session=${session} rows=${named ? (changes.data?.changes ?? []).filter((each) => each.waiting) : []} names=${names} changed=${changed} />
     <${Standing} session=${session} rules=${standing.data?.rules ?? []} changed=${changed} /><${Failed} error=${standing.error && !changes.error ? standing.error : null} again=${standing.reload} />
+    <${Read} from=${memories}>${memories.data && html`<${Learned} session=${session} found=${memories.data} query=${query} ask=${ask} changed=${changed} />`}<//>
     <div class="columns">
       <${Read} from=${changes} beside=${[memories]}>${changes.data && named && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} names=${names} changed=${changed} />`}<//>
       <${Read} from=${curation} beside=${[memories, changes]}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} changed=${changed} />
