@@ -191,6 +191,8 @@ ACCESS_KEYS: Key = ("access", "key")
 """What begins the keys of ``access_key``."""
 ACCESS_USE: Key = ("access", "use")
 """What begins the keys of ``access_use``."""
+ACCESS_MINUTES: Key = ("access", "minute")
+"""What begins the keys of ``access_minute``."""
 AUDIT: Key = ("access", "audit")
 """What begins the keys of ``audit``."""
 
@@ -203,6 +205,11 @@ def access_key(key_id: str) -> Key:
 def access_use(key_id: str, server: str) -> Key:
     """What was used with a key today, as one server counted it."""
     return (*ACCESS_USE, key_id, server)
+
+
+def access_minute(key_id: str) -> Key:
+    """The turns of a key's latest minute, as all servers together counted them."""
+    return (*ACCESS_MINUTES, key_id)
 
 
 def audit(number: str, server: str) -> Key:

@@ -52,7 +52,9 @@ class Killer:
     def _kill_one(self) -> bool:
         try:
             with psycopg.connect(self._server.url) as line:
-                row = line.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'saga' LIMIT 1").fetchone()
+                row = line.execute(
+                    "SELECT pid FROM pg_stat_activity WHERE application_name = 'saga' LIMIT 1"
+                ).fetchone()
         except psycopg.OperationalError:
             return False  # it is still at the kill before
         if row is not None:
@@ -102,7 +104,9 @@ async def test_what_was_acknowledged_is_there_when_the_server_is_killed_under_it
             while not await made(store, call):
                 unknown += 1
                 found = await read(store)
-                assert found in (before, after), f"{call} was cut off by a kill, and what is there is neither before nor behind it"
+                assert found in (before, after), (
+                    f"{call} was cut off by a kill, and what is there is neither before nor behind it"
+                )
                 if found == after:
                     break
         killer.stop()

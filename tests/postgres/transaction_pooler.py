@@ -1,8 +1,8 @@
 """A pooler in transaction mode in this process: each transaction meets another connection than the one before.
 
-It does what PgBouncer does with ``pool_mode = transaction`` and ``server_reset_query_always``. A client has a connection
-from the first message of a transaction to its end, and ``DISCARD ALL`` is asked between two clients. Before that it
-looks what the transaction left in the session: prepared statements, settings, locks. Nothing may be.
+It does what PgBouncer does with ``pool_mode = transaction`` and ``server_reset_query_always``. A client has a
+connection from the first message of a transaction to its end, and ``DISCARD ALL`` is asked between two clients. Before
+that it looks what the transaction left in the session: prepared statements, settings, locks. Nothing may be.
 """
 
 from __future__ import annotations
