@@ -8,6 +8,8 @@ FORMAT = 1
 NEWEST = 2
 """The format while turns are written in parts: a SAGA that does not know of that would show half of them."""
 FORMAT_KEY: Key = ("meta", "format")
+MOVING_KEY: Key = ("meta", "moving")
+"""Is there while a journal is moved into a store, and part of it is missing."""
 PROBE_KEY: Key = ("meta", "probe")
 """Is written to see whether anything can be written."""
 BESIDE = ("job", "amend", "state", "terms", "review", "bill", "prompt", "known")
