@@ -41,6 +41,10 @@ _KNOWN = 4_096
 _FORGOTTEN = 50
 """Leases' lengths after which the row of a server that is gone is removed."""
 _PAGE = 1_000
+_JUST_NOW = 2.0
+"""Seconds within which a session that was used may be asked for again: a request reads it, or a player goes on."""
+_LEAVING_SECONDS = 0.2
+"""How often a server that leaves looks what it does not need any more."""
 
 
 @define(eq=False)
@@ -89,6 +93,9 @@ class Leases:
     """Since when the latest sign of life may have been seen by others."""
     _beating: asyncio.Task[None] | None = None
     _inheriting: set[asyncio.Task[None]] = field(factory=set)
+    _leaving: asyncio.Task[None] | None = None
+    _asking: float | None = None
+    """Since when the store has not taken this server's sign of life; None: it did."""
     _closed: bool = False
 
     @property
@@ -116,6 +123,8 @@ class Leases:
         if found is not None and (self._is_sure() or await self._still_holds(session)):
             found.used = _now()
             return False
+        if self._leaving is not None:
+            raise OwnedElsewhere(session, "another server", "")
         task = self._taking.get(session)
         if task is None:
             task = asyncio.create_task(self._take(session))
@@ -287,7 +296,9 @@ class Leases:
     # -- life --------------------------------------------------------------------------------------------------
 
     def is_gone(self, server: str) -> bool:
-        """Whether a server has given no sign of life for long enough, as far as was looked."""
+        """Whether a server has given no sign of life for long enough, as far as was looked. While the store is away
+        nobody is gone, for nobody can give one.
+        """
         seen = self._seen.get(server)
         return self._is_gone(server, seen.raw if seen is not None else None)
 
@@ -300,6 +311,8 @@ class Leases:
             seen = self._seen[server] = _Seen(beat, _now(), codec.decode(beat, Beat).address)
         if self.siblings is not None:
             return self.siblings.is_gone(server)
+        if self._is_blind():
+            return False
         return beat is None or seen is None or _now() - seen.since > self.seconds
 
     def _address_of(self, server: str) -> str:
@@ -310,17 +323,27 @@ class Leases:
         self._count += 1
         mine = codec.encode(Beat(self._count, self.address))
         began = _now()
+        if self._asking is None:
+            self._asking = began
         await self.kv.commit(Batch({keys.beat(self.server): mine}))
         if not self._is_sure():  # what was taken was taken before this commit
             await self._look_again(list(self._held))
         self._beaten = began
         rows = await self.kv.scan(keys.SERVERS, limit=_PAGE)
+        if self._is_blind():
+            for seen in self._seen.values():  # the others may have been as blind
+                seen.since = _now()
+        self._asking = None
         present = {key[-1]: raw for key, raw in rows if key[-1] != self.server}
         for server in self._seen.keys() - present.keys():
             del self._seen[server]
         for server, raw in present.items():
             if self._is_gone(server, raw):
                 await self._clear(server, raw)
+
+    def _is_blind(self) -> bool:
+        """Whether the store is away: then nobody's silence says anything."""
+        return self._asking is not None and _now() - self._asking > self.seconds / 6
 
     async def _clear(self, server: str, raw: bytes) -> None:
         """Remove the row of a server that has been gone for long; its sessions are free all the same."""
@@ -379,9 +402,27 @@ class Leases:
                     listener(session)
                 raise
 
+    def leave(self) -> None:
+        """Give each session back as soon as it is not needed any more, and take none: this server is about to stop.
+
+        Processes of one machine have their sessions free at once when they end, and leave nothing before.
+        """
+        if self._leaving is None and self.siblings is None and not self._closed:
+            self._leaving = asyncio.create_task(self._give_all_back(), name="saga-leaving")
+
+    async def _give_all_back(self) -> None:
+        while self._held:
+            before = _now() - _JUST_NOW
+            free = [each for each, held in self._held.items() if held.used < before and self._is_free(each, held)]
+            try:
+                await self._give_back(free)
+            except (SagaError, OSError) as error:
+                self.counters.degrade(MODE, f"sessions cannot be given back now: {error}")
+            await asyncio.sleep(_LEAVING_SECONDS)
+
     async def _look_for_work(self) -> None:
         """Take over sessions that have work waiting and that nobody holds."""
-        if self.on_inherited is None:
+        if self.on_inherited is None or self._leaving is not None:
             return
         after: Key | None = None
         sessions: dict[str, None] = {}
@@ -418,7 +459,8 @@ class Leases:
         if self._closed:
             return
         self._closed = True
-        tasks = [*self._inheriting, *self._taking.values(), *([self._beating] if self._beating else [])]
+        going_on = [task for task in (self._beating, self._leaving) if task is not None]
+        tasks = [*self._inheriting, *self._taking.values(), *going_on]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -135,6 +135,30 @@ async def test_a_stream_of_a_server_that_is_gone_is_broken_off(
             await answer.read()
 
 
+async def test_who_stops_lets_its_reply_end_and_others_play_its_other_sessions_meanwhile(
+    two: tuple[Client, Client], upstream: Upstream
+) -> None:
+    a, b = two
+    slow, other = Player("Aria"), Player("Doran")
+    await slow.says(b, "I open the door of the inn and look for a seat.")
+    await other.says(b, "I wait at the ford for the ferry.")
+    gate = asyncio.Event()
+    upstream.then(says("The host looks up, ", "and nods.", gate=gate))
+    asked = {**slow.asks("I sit down and call for ale."), "stream": True}
+    async with aiohttp.ClientSession() as http, http.post(f"{b.server.url}{CHAT}", json=asked) as answer:
+        shown = b""
+        while b"The host looks up" not in shown:
+            shown += await answer.content.readany()
+        stopping = asyncio.create_task(b.server.stop(30.0))
+        await other.says(a, "I call across the water.")
+        assert not stopping.done(), "its reply is under way still"
+        gate.set()
+        shown += await answer.read()
+    assert b"[DONE]" in shown and b"shutting down" not in shown
+    await stopping
+    assert len(await path_of(a, slow.session)) == 2, "it is recorded, and told by the other one"
+
+
 async def test_who_passes_a_request_on_reads_nothing_of_its_session(
     two: tuple[Client, Client], upstream: Upstream
 ) -> None:

@@ -27,6 +27,7 @@ _LEFT = (
     "(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()) || ' locks, ' || "
     "(SELECT count(*) FROM pg_settings WHERE source = 'session') || ' settings'"
 )
+_LATE_CANCEL = b"\0C57014\0"
 _NOTHING = b"0 prepared, 0 locks, 0 settings"
 
 
@@ -47,6 +48,8 @@ class _Line:
     key: bytes = b""
     """What cancels what it does."""
 
+    cancelling: set[asyncio.Task[None]] = field(factory=set)
+    """Under way to cancel what it does: it serves nobody else until they have arrived."""
     _coming: asyncio.Task[tuple[bytes, bytes]] | None = None
 
     def coming(self) -> asyncio.Task[tuple[bytes, bytes]]:
@@ -171,10 +174,17 @@ class TransactionPooler:
     async def _cancel(self, key: bytes) -> None:
         line = self._linked.get(key)
         if line is not None:
-            _, writer = await asyncio.open_connection("127.0.0.1", self.server_port)
-            writer.write(struct.pack(">II", 16, _CANCEL) + line.key)
-            writer.close()
-            await writer.wait_closed()
+            task = asyncio.create_task(self._cancel_at(line))
+            line.cancelling.add(task)
+            task.add_done_callback(line.cancelling.discard)
+            await task
+
+    async def _cancel_at(self, line: _Line) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.server_port)
+        writer.write(struct.pack(">II", 16, _CANCEL) + line.key)
+        await reader.read()  # the server closes the line when it has passed it on
+        writer.close()
+        await writer.wait_closed()
 
     async def _play(self, client: _Line, startup: bytes) -> None:
         self._clients += 1
@@ -275,6 +285,8 @@ class TransactionPooler:
 
     async def _give(self, who: bytes, line: _Line) -> None:
         """Make a connection like a new one, and free it."""
+        while line.cancelling:
+            await asyncio.wait(line.cancelling)
         try:
             left = await _answer(line, _LEFT)
             if left != _NOTHING:
@@ -294,13 +306,18 @@ class TransactionPooler:
 
 async def _answer(line: _Line, question: str) -> bytes:
     """The only value of the only row, if there is one."""
-    line.send(b"Q", question.encode() + b"\0")
-    found = b""
     while True:
-        kind, body = await line.message()
-        if kind == b"D":
-            found = body[6:]
-        elif kind == b"E":
-            raise _Refused(body.decode(errors="replace"))
-        elif kind == b"Z":
+        line.send(b"Q", question.encode() + b"\0")
+        found, wrong = b"", b""
+        while True:
+            kind, body = await line.message()
+            if kind == b"D":
+                found = body[6:]
+            elif kind == b"E":
+                wrong = body
+            elif kind == b"Z":
+                break
+        if not wrong:
             return found
+        if _LATE_CANCEL not in wrong:
+            raise _Refused(wrong.decode(errors="replace"))
