@@ -315,6 +315,10 @@ class Leases:
             return False
         return beat is None or seen is None or _now() - seen.since > self.seconds
 
+    async def knows(self, server: str) -> bool:
+        """Whether a server shares this journal, living or not. Raises ``StoreError``."""
+        return server in self._seen or bool(await self.kv.get([keys.beat(server)]))
+
     def _address_of(self, server: str) -> str:
         seen = self._seen.get(server)
         return seen.address if seen is not None else ""

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from aiohttp import web
 
 from saga_core import Saga
-from saga_core.errors import NotFound, OwnedElsewhere
-from saga_core.ownership import LOOK_CLOSELY
+from saga_core.errors import BadInput, NotFound, OwnedElsewhere, StoreError
+from saga_core.ownership import LOOK_CLOSELY, Leases
 from saga_server.http.app_keys import CURRENT, SAGA
 from saga_server.http.bodies import BODY
 from saga_server.http.errors import Handler
@@ -64,7 +64,7 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
     leases = saga.parts.leases
     if leases is None:
         return await handler(request)
-    if PASSED in request.headers and request.app[CURRENT].stopping:
+    if PASSED in request.headers and (request.app[CURRENT].stopping or not await _is_of_us(request, leases)):
         return _not_mine()
     # One that stops may have a reply under way for as long as that.
     longest = leases.seconds + saga.config.server.drain_timeout + _MORE_SECONDS
@@ -88,6 +88,16 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
             await asyncio.sleep(_LOOK_SECONDS)
     finally:
         LOOK_CLOSELY.reset(closely)
+
+
+async def _is_of_us(request: web.Request, leases: Leases) -> bool:
+    """Whether the server that passed a request on shares the journal: one with a copy of it, which was made to look
+    into, has the addresses of those that go on, and what is said to it is not meant for them.
+    """
+    try:
+        return await leases.knows(request.headers[PASSED])
+    except (StoreError, BadInput):
+        return False
 
 
 def _not_mine() -> web.Response:

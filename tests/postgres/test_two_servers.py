@@ -149,7 +149,17 @@ async def test_who_stops_lets_its_reply_end_and_others_play_its_other_sessions_m
         shown = b""
         while b"The host looks up" not in shown:
             shown += await answer.content.readany()
-        stopping = asyncio.create_task(b.server.stop(30.0))
+        async with aiohttp.ClientSession() as line:
+            async with line.get(f"{b.server.url}/healthz") as alive:
+                await alive.read()
+            stopping = asyncio.create_task(b.server.stop(30.0))
+            await asyncio.sleep(0)
+            leases = a.server.saga.parts.leases
+            assert leases is not None
+            passed = {"X-SAGA-Passed-On": leases.server}
+            # Over a line that outlives the port: it is not the player who is to be told that this server stops.
+            async with line.post(f"{b.server.url}{CHAT}", json=other.asks("I whistle."), headers=passed) as told:
+                assert (told.status, told.headers.get("X-SAGA-Not-Owner")) == (503, "1")
         await other.says(a, "I call across the water.")
         assert not stopping.done(), "its reply is under way still"
         gate.set()
@@ -157,6 +167,17 @@ async def test_who_stops_lets_its_reply_end_and_others_play_its_other_sessions_m
     assert b"[DONE]" in shown and b"shutting down" not in shown
     await stopping
     assert len(await path_of(a, slow.session)) == 2, "it is recorded, and told by the other one"
+
+
+async def test_what_a_server_of_another_database_passes_on_is_not_played(two: tuple[Client, Client]) -> None:
+    """A copy of the data is looked into beside the servers that go on: it has their leases and addresses."""
+    a, _ = two
+    player = Player("Aria")
+    await player.says(a, "I open the door of the inn and look for a seat.")
+    asked = player.asks("I sit down and call for ale.")
+    stranger = await a.post(CHAT, json=asked, headers={"X-SAGA-Passed-On": "copy:8765#0000"})
+    assert (stranger.status, stranger.headers["X-SAGA-Not-Owner"]) == (503, "1")
+    assert len(await path_of(a, player.session)) == 1
 
 
 async def test_who_passes_a_request_on_reads_nothing_of_its_session(
