@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 from weakref import WeakSet
@@ -32,6 +32,7 @@ log = logging.getLogger("saga.leases")
 
 LOOK_CLOSELY: ContextVar[bool] = ContextVar("look_closely", default=False)
 """Whether no guess is made whose session a request is about, before the session is read."""
+MODE_TWINS = "leases.name"
 MODE = "leases.beat"
 """The degraded mode while no sign of life can be given."""
 _TRIES = 20
@@ -54,6 +55,8 @@ class _Seen:
     raw: bytes
     since: float
     address: str
+    seconds: float
+    """How long it may be silent."""
 
 
 @define(eq=False, kw_only=True)
@@ -94,6 +97,8 @@ class Leases:
     _beating: asyncio.Task[None] | None = None
     _inheriting: set[asyncio.Task[None]] = field(factory=set)
     _leaving: asyncio.Task[None] | None = None
+    _twins: dict[str, bytes] = field(factory=dict)
+    """Signs of life of other processes of this server's name, as they were last."""
     _asking: float | None = None
     """Since when the store has not taken this server's sign of life; None: it did."""
     _closed: bool = False
@@ -308,12 +313,16 @@ class Leases:
             return True
         seen = self._seen.get(server)
         if beat is not None and (seen is None or seen.raw != beat):
-            seen = self._seen[server] = _Seen(beat, _now(), codec.decode(beat, Beat).address)
+            seen = self._seen[server] = self._see(beat)
         if self.siblings is not None:
             return self.siblings.is_gone(server)
         if self._is_blind():
             return False
-        return beat is None or seen is None or _now() - seen.since > self.seconds
+        return beat is None or seen is None or _now() - seen.since > seen.seconds
+
+    def _see(self, raw: bytes) -> _Seen:
+        found = codec.decode(raw, Beat)
+        return _Seen(raw, _now(), found.address, max(self.seconds, found.seconds))
 
     async def knows(self, server: str) -> bool:
         """Whether a server shares this journal, living or not. Raises ``StoreError``."""
@@ -325,7 +334,7 @@ class Leases:
 
     async def _beat(self) -> None:
         self._count += 1
-        mine = codec.encode(Beat(self._count, self.address))
+        mine = codec.encode(Beat(self._count, self.address, self.seconds))
         began = _now()
         if self._asking is None:
             self._asking = began
@@ -344,10 +353,21 @@ class Leases:
         for server, raw in present.items():
             if self._is_gone(server, raw):
                 await self._clear(server, raw)
+        self._look_for_twins(present)
 
     def _is_blind(self) -> bool:
         """Whether the store is away: then nobody's silence says anything."""
         return self._asking is not None and _now() - self._asking > self.seconds / 6
+
+    def _look_for_twins(self, present: Mapping[str, bytes]) -> None:
+        """Say so when another process of this server's name is alive: each takes what the other has."""
+        mine = {server: raw for server, raw in present.items() if server.rpartition("#")[0] == self.name}
+        if any(self._twins.get(server, raw) != raw for server, raw in mine.items()):
+            self.counters.degrade(
+                MODE_TWINS, f"two servers have the name {self.name}, and take each other's sessions; give each a name "
+                "of its own in server.name, or leave that out",
+            )  # fmt: skip
+        self._twins.update(mine)
 
     async def _clear(self, server: str, raw: bytes) -> None:
         """Remove the row of a server that has been gone for long; its sessions are free all the same."""

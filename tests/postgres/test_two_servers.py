@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -11,11 +12,13 @@ from typing import Any
 
 import aiohttp
 import pytest
+from click.testing import CliRunner
 
 from saga_core.errors import OwnedElsewhere
 from saga_core.journal import Journal
 from saga_core.maintenance import taking_in
 from saga_core.ownership import Leases
+from saga_server.cli.saga_command import main
 from tests.core.imports import samples
 from tests.server.client import BLOCK, CHAT, Client
 from tests.server.upstream import Upstream, says
@@ -295,6 +298,23 @@ async def test_who_looks_after_a_session_may_ask_any_server(path: str, two: tupl
     assert answer.status == 200, answer.raw
     left = (await a.get("/api/sessions")).json["sessions"]
     assert len(left) == (0 if path == "/api/forget" else 1)
+
+
+async def test_a_command_reaches_the_server_that_has_the_session(
+    url: str, schema: str, upstream: Upstream, two: tuple[Client, Client], tmp_path: Path
+) -> None:
+    """It reads the database itself, and may not write what a server has in play."""
+    a, _ = two
+    player = Player("Aria")
+    await player.says(a, "I open the door of the inn and look for a seat.")
+    config = tmp_path / "saga.json"
+    place = {"options": {"schema": schema}}
+    stores = dict.fromkeys(("state", "graph", "vector", "cache"), place)
+    config.write_text(json.dumps({"storage": {"profile": "scale", "url": url, "path": str(tmp_path / "c"), **stores}}))
+    given = ["forget", player.session, "--config", str(config), "--yes"]
+    done = await asyncio.to_thread(CliRunner().invoke, main, given)
+    assert done.exit_code == 0, done.output
+    assert (await a.get("/api/sessions")).json["sessions"] == []
 
 
 async def test_one_file_that_two_servers_take_in_at_once_is_one_session(

@@ -232,6 +232,33 @@ async def test_while_the_store_is_away_nobody_is_gone_and_then_all_have_a_lease_
     assert b.leases.is_gone("a#1")
 
 
+async def test_two_that_live_under_one_name_are_told(time: FakeTime) -> None:
+    shared = MemoryState()
+    before, one, other = (One(shared, "a", token) for token in "012")
+    await before.beats()
+    for _ in range(3):
+        await one.beats()
+    assert not one.leases.counters.degraded, "an earlier process of the name is no twin"
+    for _ in range(2):
+        await other.beats()
+        await one.beats()
+    assert "two servers have the name a" in one.leases.counters.degraded["leases.name"]
+
+
+async def test_one_whose_settings_let_it_be_silent_for_longer_lives_as_long(time: FakeTime) -> None:
+    _, (a, b) = await servers("a", "b")
+    a.leases.seconds = 3 * SECONDS
+    await a.beats()
+    await created(a)
+    with pytest.raises(OwnedElsewhere):
+        await b.leases.own(S)
+    time.passes(2 * SECONDS)
+    with pytest.raises(OwnedElsewhere):
+        await b.leases.own(S)
+    time.passes(2 * SECONDS)
+    assert await b.leases.own(S) is False
+
+
 async def test_who_stops_gives_back_what_it_does_not_need_and_takes_nothing(time: FakeTime) -> None:
     _, (a, b) = await servers("a", "b")
     free = asyncio.Event()
