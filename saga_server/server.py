@@ -275,6 +275,8 @@ class Server:
             site.close()
         if self._current is not None:
             self._current.stopping = True
+        if self._saga is not None and self._saga.parts.leases is not None:
+            self._saga.parts.leases.leave()  # others play on what nobody needs here
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.gather(self._warming, return_exceptions=True)

@@ -278,13 +278,7 @@ class SqliteState:
         """See ``StateKV.scan``."""
         self._alive()
         check_scan(prefix, after, limit, self._info.limits)
-        start = encode(prefix)
-        end = range_end(start)
-        behind = encode(after) if after is not None else b""
-        statement = _SCAN_FROM
-        if behind >= start and after is not None:
-            start, statement = behind, _SCAN_BEHIND
-        return await self._threads.read(_Reading.scan, statement, start, end, min(limit, _MOST_ROWS))
+        return await self._threads.read(_Reading.scan, *_asked(prefix, after), min(limit, _MOST_ROWS))
 
     async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
         """See ``StateKV.commit``. It completes also when the task that awaits it is cancelled."""
@@ -313,6 +307,43 @@ class SqliteState:
     def _alive(self) -> None:
         if self._closed:
             raise Closed(f"{self._file.path}: the state store is closed")
+
+
+class Beside:
+    """Entries of a file that a server has open, read and never locked. Made by ``open_beside``."""
+
+    def __init__(self, path: Path) -> None:
+        self._reading, self._thread = _Reading(path), Worker(f"state.sqlite beside {path}")
+
+    async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
+        """See ``StateKV.scan``."""
+        return await self._thread.run(_Reading.scan, self._reading, *_asked(prefix, after), min(limit, _MOST_ROWS))
+
+    async def aclose(self) -> None:
+        """Let go of the file."""
+        await self._thread.run(self._reading.close)
+        await self._thread.aclose()
+
+
+async def open_beside(path: Path) -> Beside:
+    """Read the file at ``path`` beside the server that has it open. Raises ``StoreError``."""
+    found = Beside(path)
+    try:
+        await found._thread.run(found._reading.open)
+    except BaseException:
+        await found._thread.aclose()
+        raise
+    return found
+
+
+def _asked(prefix: Key, after: Key | None) -> tuple[str, bytes, bytes]:
+    """The statement that scans, where it begins, and where it ends."""
+    start = encode(prefix)
+    end = range_end(start)
+    behind = encode(after) if after is not None else b""
+    if behind >= start and after is not None:
+        return _SCAN_BEHIND, behind, end
+    return _SCAN_FROM, start, end
 
 
 async def _open(options: OpenOptions) -> StateKV:

@@ -74,10 +74,10 @@ class Access:
         self._news.set()
         return taken
 
-    def give_back(self, taken: Taken | None) -> None:
+    async def give_back(self, taken: Taken | None) -> None:
         """What was let in is played at another server."""
         if taken is not None:
-            self.meter.give_back(taken)
+            await self.meter.give_back(taken)
 
     async def may_begin(self, owner: str) -> None:
         """Before a session of an owner begins. Raises ``QuotaExceeded`` and ``StoreError``."""

@@ -1,9 +1,10 @@
 """What is used with each key: counted where it is used, and compared with its quotas before a turn begins.
 
 Each server counts its own in memory and writes a row for each key, beside the replies, as often as ``access`` steps. It
-reads the rows of other servers when its copy of them is old, which is the one read that a turn may wait for. So on one
-server the count of turns is exact. Several servers together may let in what the others took since they wrote last.
-Tokens and money are known when a reply is over: a turn that begins below the limit is played to its end.
+reads the rows of other servers when its copy of them is old, which is the one read that a turn may wait for. The turns
+of a minute are counted exactly: where servers share the store, in a row that they share, by one conditional commit for
+each turn of a key that has that limit. Tokens and money are known when a reply is over: a turn that begins below the
+limit is played to its end.
 
 While the store is away, what this server knows counts, and the story goes on.
 """
@@ -18,6 +19,7 @@ from attrs import define, evolve, field, frozen
 
 from saga_core import codec
 from saga_core.access.holdings import OLD_SECONDS, Holdings
+from saga_core.access.minutes import Minutes
 from saga_core.access.records import KeyRecord, Quotas, Use
 from saga_core.counters import Counters
 from saga_core.errors import QuotaExceeded, StoreCorrupt, StoreError, in_words
@@ -43,6 +45,8 @@ class Taken:
     turns: int
     minute: int
     day: int
+    together: int | None = None
+    """The minute in which all servers counted it; None: this one alone did."""
 
 
 @define(eq=False)
@@ -70,6 +74,10 @@ class Meter:
     _dirty: set[str] = field(factory=set, init=False)
     _stale: set[Key] = field(factory=set, init=False)
     """Rows of days that are over, of servers that may be gone."""
+    _minutes: Minutes = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._minutes = Minutes(self.kv)
 
     @property
     def waiting(self) -> bool:
@@ -90,7 +98,38 @@ class Meter:
                 )  # fmt: skip
         limited = quotas.turns_a_minute or quotas.tokens_a_day or quotas.dollars_a_day
         known = await (self._look(key.id) if limited else self._mine(key.id))
-        return self._take(key.id, quotas, known, turns)
+        if not (self.shared and quotas.turns_a_minute):
+            return self._take(key.id, quotas, known, turns)
+        together = await self._take_together(key.id, quotas, turns)
+        if together is None:
+            return self._take(key.id, quotas, known, turns)
+        try:
+            taken = self._take(key.id, evolve(quotas, turns_a_minute=0), known, turns)
+        except QuotaExceeded:
+            await self._uncount(key.id, together, turns)
+            raise
+        return evolve(taken, together=together)
+
+    async def _take_together(self, key_id: str, quotas: Quotas, turns: int) -> int | None:
+        """The minute in which all servers together count turns; None where the store does not take it in time."""
+        now = self.clock.now()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                counted, is_in = await self._minutes.take(key_id, int(now // MINUTE), turns, quotas.turns_a_minute)
+        except (StoreError, TimeoutError) as error:
+            self.counters.degrade(MODE, f"turns of a minute are counted without the store: {in_words(error)}")
+            return None
+        if not is_in:
+            raise _over_turns(quotas, counted.turns, (counted.minute + 1) * MINUTE - now)
+        return counted.minute
+
+    async def _uncount(self, key_id: str, minute: int, turns: int) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._minutes.give_back(key_id, minute, turns)
+        except (StoreError, TimeoutError) as error:
+            # They stay counted for what is left of the minute.
+            self.counters.degrade(MODE, f"turns of a minute are counted without the store: {in_words(error)}")
 
     async def _bytes(self, owner: str) -> int:
         """Counted now, or as it was counted last where the store is away."""
@@ -109,9 +148,7 @@ class Meter:
         to_minute, to_day = (minute + 1) * MINUTE - now, (day + 1) * DAY - now
         begun = sum(each.turns_in_minute for each in all_)
         if quotas.turns_a_minute and begun + turns > quotas.turns_a_minute:
-            raise _over(
-                "turns_a_minute", f"{quotas.turns_a_minute:,} turns a minute; {begun:,} were begun", "", to_minute
-            )
+            raise _over_turns(quotas, begun, to_minute)
         tokens, dollars = sum(each.tokens for each in all_), sum(each.dollars for each in all_)
         if quotas.tokens_a_day and tokens >= quotas.tokens_a_day:
             raise _over("tokens_a_day", f"{quotas.tokens_a_day:,} tokens a day; {tokens:,} were used", "", to_day)
@@ -121,8 +158,10 @@ class Meter:
         self._dirty.add(key_id)
         return Taken(key_id, turns, minute, day)
 
-    def give_back(self, taken: Taken) -> None:
+    async def give_back(self, taken: Taken) -> None:
         """It is played elsewhere, and counted there."""
+        if taken.together is not None:
+            await self._uncount(taken.key, taken.together, taken.turns)
         known = self._known.get(taken.key)
         if known is None:
             return
@@ -244,6 +283,11 @@ def _sum(day: int, minute: int, parts: Iterable[Use]) -> Use:
         dollars=sum(each.dollars for each in found),
         unpriced=sum(each.unpriced for each in found),
     )
+
+
+def _over_turns(quotas: Quotas, begun: int, free_in: float) -> QuotaExceeded:
+    what = f"{quotas.turns_a_minute:,} turns a minute; {begun:,} were begun"
+    return _over("turns_a_minute", what, "", free_in)
 
 
 def _over(quota: str, what: str, remedy: str, free_in: float) -> QuotaExceeded:

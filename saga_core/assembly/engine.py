@@ -17,7 +17,7 @@ from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Config, Settings
 from saga_core.context import RecentContexts
 from saga_core.counters import Counters
-from saga_core.errors import LeaseLost, NewerSchema, StoreCorrupt, StoreError
+from saga_core.errors import LeaseLost, NewerSchema, StoreCorrupt, StoreError, StoreLocked
 from saga_core.jobs import (
     Backfill,
     Background,
@@ -90,7 +90,7 @@ async def _open_journal(config: Config, stores: Stores, counters: Counters, give
         await journal.open()
         await notice_change(stores, counters, config.data_dir, act=given.resume)
     except StoreError as error:
-        if not given.tolerant or isinstance(error, NewerSchema):
+        if not given.tolerant or isinstance(error, NewerSchema | StoreLocked):
             raise
         return Journal(stores.state, counters), False
     return journal, True

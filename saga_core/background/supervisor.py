@@ -366,7 +366,7 @@ class Supervisor:
                         if queue.done == done:
                             break
         except TimeoutError:
-            log.info("draining did not finish within %.1f s; %d turns wait in the journal", timeout, self.depth())
+            log.info("draining did not finish within %.1f s; turns that wait in the journal: %d", timeout, self.depth())
         return DrainReport(sum(queue.done for queue in queues) - before, self.waiting())
 
     async def _settle(self, queues: Sequence[_Queue], retried: set[tuple[str, str]]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from saga_core import codec
-from saga_core.errors import Conflict, NewerSchema, StoreCorrupt
+from saga_core.errors import Conflict, NewerSchema, StoreCorrupt, StoreLocked
 from saga_core.journal import keys
 from saga_core.stores import Batch, Key, StateKV
 
@@ -18,8 +18,17 @@ _TRIES = 64
 
 
 async def check_format(kv: StateKV) -> None:
-    """Check the format, or write it into an empty store. Raises ``NewerSchema`` for a later format."""
-    raw = await _entry(kv)
+    """Check the format, or write it into an empty store.
+
+    Raises ``NewerSchema`` for a later format, and ``StoreLocked`` while a journal is moved there.
+    """
+    rows = await kv.get([keys.FORMAT_KEY, keys.MOVING_KEY])
+    if keys.MOVING_KEY in rows:
+        raise StoreLocked(
+            f"a journal is being moved into {kv.info.location or kv.info.name}, and part of it is missing: wait until "
+            "`saga move` has ended, or give the same command again to finish what was cut off"
+        )
+    raw = rows.get(keys.FORMAT_KEY)
     if raw is None:
         await kv.commit(Batch({keys.FORMAT_KEY: _written(())}), expected={keys.FORMAT_KEY: None})
         return

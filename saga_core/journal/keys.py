@@ -8,6 +8,8 @@ FORMAT = 1
 NEWEST = 2
 """The format while turns are written in parts: a SAGA that does not know of that would show half of them."""
 FORMAT_KEY: Key = ("meta", "format")
+MOVING_KEY: Key = ("meta", "moving")
+"""Is there while a journal is moved into a store, and part of it is missing."""
 PROBE_KEY: Key = ("meta", "probe")
 """Is written to see whether anything can be written."""
 BESIDE = ("job", "amend", "state", "terms", "review", "bill", "prompt", "known")
@@ -191,6 +193,8 @@ ACCESS_KEYS: Key = ("access", "key")
 """What begins the keys of ``access_key``."""
 ACCESS_USE: Key = ("access", "use")
 """What begins the keys of ``access_use``."""
+ACCESS_MINUTES: Key = ("access", "minute")
+"""What begins the keys of ``access_minute``."""
 AUDIT: Key = ("access", "audit")
 """What begins the keys of ``audit``."""
 
@@ -203,6 +207,11 @@ def access_key(key_id: str) -> Key:
 def access_use(key_id: str, server: str) -> Key:
     """What was used with a key today, as one server counted it."""
     return (*ACCESS_USE, key_id, server)
+
+
+def access_minute(key_id: str) -> Key:
+    """The turns of a key's latest minute, as all servers together counted them."""
+    return (*ACCESS_MINUTES, key_id)
 
 
 def audit(number: str, server: str) -> Key:

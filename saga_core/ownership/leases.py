@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 from weakref import WeakSet
@@ -32,6 +32,7 @@ log = logging.getLogger("saga.leases")
 
 LOOK_CLOSELY: ContextVar[bool] = ContextVar("look_closely", default=False)
 """Whether no guess is made whose session a request is about, before the session is read."""
+MODE_TWINS = "leases.name"
 MODE = "leases.beat"
 """The degraded mode while no sign of life can be given."""
 _TRIES = 20
@@ -41,6 +42,10 @@ _KNOWN = 4_096
 _FORGOTTEN = 50
 """Leases' lengths after which the row of a server that is gone is removed."""
 _PAGE = 1_000
+_JUST_NOW = 2.0
+"""Seconds within which a session that was used may be asked for again: a request reads it, or a player goes on."""
+_LEAVING_SECONDS = 0.2
+"""How often a server that leaves looks what it does not need any more."""
 
 
 @define(eq=False)
@@ -50,6 +55,8 @@ class _Seen:
     raw: bytes
     since: float
     address: str
+    seconds: float
+    """How long it may be silent."""
 
 
 @define(eq=False, kw_only=True)
@@ -89,6 +96,11 @@ class Leases:
     """Since when the latest sign of life may have been seen by others."""
     _beating: asyncio.Task[None] | None = None
     _inheriting: set[asyncio.Task[None]] = field(factory=set)
+    _leaving: asyncio.Task[None] | None = None
+    _twins: dict[str, bytes] = field(factory=dict)
+    """Signs of life of other processes of this server's name, as they were last."""
+    _asking: float | None = None
+    """Since when the store has not taken this server's sign of life; None: it did."""
     _closed: bool = False
 
     @property
@@ -116,6 +128,8 @@ class Leases:
         if found is not None and (self._is_sure() or await self._still_holds(session)):
             found.used = _now()
             return False
+        if self._leaving is not None:
+            raise OwnedElsewhere(session, "another server", "")
         task = self._taking.get(session)
         if task is None:
             task = asyncio.create_task(self._take(session))
@@ -287,7 +301,9 @@ class Leases:
     # -- life --------------------------------------------------------------------------------------------------
 
     def is_gone(self, server: str) -> bool:
-        """Whether a server has given no sign of life for long enough, as far as was looked."""
+        """Whether a server has given no sign of life for long enough, as far as was looked. While the store is away
+        nobody is gone, for nobody can give one.
+        """
         seen = self._seen.get(server)
         return self._is_gone(server, seen.raw if seen is not None else None)
 
@@ -297,10 +313,20 @@ class Leases:
             return True
         seen = self._seen.get(server)
         if beat is not None and (seen is None or seen.raw != beat):
-            seen = self._seen[server] = _Seen(beat, _now(), codec.decode(beat, Beat).address)
+            seen = self._seen[server] = self._see(beat)
         if self.siblings is not None:
             return self.siblings.is_gone(server)
-        return beat is None or seen is None or _now() - seen.since > self.seconds
+        if self._is_blind():
+            return False
+        return beat is None or seen is None or _now() - seen.since > seen.seconds
+
+    def _see(self, raw: bytes) -> _Seen:
+        found = codec.decode(raw, Beat)
+        return _Seen(raw, _now(), found.address, max(self.seconds, found.seconds))
+
+    async def knows(self, server: str) -> bool:
+        """Whether a server shares this journal, living or not. Raises ``StoreError``."""
+        return server in self._seen or bool(await self.kv.get([keys.beat(server)]))
 
     def _address_of(self, server: str) -> str:
         seen = self._seen.get(server)
@@ -308,19 +334,40 @@ class Leases:
 
     async def _beat(self) -> None:
         self._count += 1
-        mine = codec.encode(Beat(self._count, self.address))
+        mine = codec.encode(Beat(self._count, self.address, self.seconds))
         began = _now()
+        if self._asking is None:
+            self._asking = began
         await self.kv.commit(Batch({keys.beat(self.server): mine}))
         if not self._is_sure():  # what was taken was taken before this commit
             await self._look_again(list(self._held))
         self._beaten = began
         rows = await self.kv.scan(keys.SERVERS, limit=_PAGE)
+        if self._is_blind():
+            for seen in self._seen.values():  # the others may have been as blind
+                seen.since = _now()
+        self._asking = None
         present = {key[-1]: raw for key, raw in rows if key[-1] != self.server}
         for server in self._seen.keys() - present.keys():
             del self._seen[server]
         for server, raw in present.items():
             if self._is_gone(server, raw):
                 await self._clear(server, raw)
+        self._look_for_twins(present)
+
+    def _is_blind(self) -> bool:
+        """Whether the store is away: then nobody's silence says anything."""
+        return self._asking is not None and _now() - self._asking > self.seconds / 6
+
+    def _look_for_twins(self, present: Mapping[str, bytes]) -> None:
+        """Say so when another process of this server's name is alive: each takes what the other has."""
+        mine = {server: raw for server, raw in present.items() if server.rpartition("#")[0] == self.name}
+        if any(self._twins.get(server, raw) != raw for server, raw in mine.items()):
+            self.counters.degrade(
+                MODE_TWINS, f"two servers have the name {self.name}, and take each other's sessions; give each a name "
+                "of its own in server.name, or leave that out",
+            )  # fmt: skip
+        self._twins.update(mine)
 
     async def _clear(self, server: str, raw: bytes) -> None:
         """Remove the row of a server that has been gone for long; its sessions are free all the same."""
@@ -379,9 +426,27 @@ class Leases:
                     listener(session)
                 raise
 
+    def leave(self) -> None:
+        """Give each session back as soon as it is not needed any more, and take none: this server is about to stop.
+
+        Processes of one machine have their sessions free at once when they end, and leave nothing before.
+        """
+        if self._leaving is None and self.siblings is None and not self._closed:
+            self._leaving = asyncio.create_task(self._give_all_back(), name="saga-leaving")
+
+    async def _give_all_back(self) -> None:
+        while self._held:
+            before = _now() - _JUST_NOW
+            free = [each for each, held in self._held.items() if held.used < before and self._is_free(each, held)]
+            try:
+                await self._give_back(free)
+            except (SagaError, OSError) as error:
+                self.counters.degrade(MODE, f"sessions cannot be given back now: {error}")
+            await asyncio.sleep(_LEAVING_SECONDS)
+
     async def _look_for_work(self) -> None:
         """Take over sessions that have work waiting and that nobody holds."""
-        if self.on_inherited is None:
+        if self.on_inherited is None or self._leaving is not None:
             return
         after: Key | None = None
         sessions: dict[str, None] = {}
@@ -418,7 +483,8 @@ class Leases:
         if self._closed:
             return
         self._closed = True
-        tasks = [*self._inheriting, *self._taking.values(), *([self._beating] if self._beating else [])]
+        going_on = [task for task in (self._beating, self._leaving) if task is not None]
+        tasks = [*self._inheriting, *self._taking.values(), *going_on]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -25,6 +25,8 @@ class Beat:
     count: int
     address: str = ""
     """Where other servers reach it; empty: nowhere."""
+    seconds: float = 0.0
+    """How long it may be silent, by its own settings."""
 
 
 NOBODY = Lease("", 0)

@@ -13,7 +13,7 @@ import click
 from attrs import field, frozen
 
 from saga_core.config import Config
-from saga_core.errors import BadInput, NotFound, SagaError, StoreLocked
+from saga_core.errors import BadInput, LeaseLost, NotFound, OwnedElsewhere, SagaError, StoreLocked
 from saga_server.cli.settings import fail, find_config
 
 if TYPE_CHECKING:
@@ -72,12 +72,18 @@ async def _reached(config: Config, work: Work, asking: tuple[Asking, ...]) -> An
             raise StoreLocked(f"{locked} ({error})") from error
     try:
         return await work(saga)
+    except (OwnedElsewhere, LeaseLost) as error:
+        owner = error if isinstance(error, OwnedElsewhere) else error.__cause__
+        if not asking or not isinstance(owner, OwnedElsewhere) or not owner.address:
+            raise
+        # One of several servers has it, and does it there.
+        return [await ask(config, each, owner.address) for each in asking][-1]
     finally:
         await saga.aclose(drain=0.0)
 
 
-async def ask(config: Config, asking: Asking) -> Any:
-    """What the running server answers: JSON, or bytes when it is none.
+async def ask(config: Config, asking: Asking, address: str | None = None) -> Any:
+    """What the running server answers, or the one at ``address``: JSON, or bytes when it is none.
 
     Raises ``NotAnswered`` when it cannot be asked, ``NotFound`` and ``BadInput`` with its own words.
     """
@@ -85,7 +91,7 @@ async def ask(config: Config, asking: Asking) -> Any:
 
     from saga_server.process import NOBODY, NotAnswered, address_of, whole_answer
 
-    url = address_of(config.data_dir)
+    url = address or address_of(config.data_dir)
     if url is None:
         raise NotAnswered(NOBODY)
     keys = config.server.api_keys

@@ -1,21 +1,32 @@
-"""``saga move``: the journal goes to another store, to PostgreSQL or back into a file."""
+"""``saga move``: the journal goes to another store, to PostgreSQL or back into a file, while chats go on or not."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from attrs import evolve
 
+from saga_core.capabilities import Capability
 from saga_core.config import Config, load_config
-from saga_core.errors import BadInput, SagaError
+from saga_core.errors import BadInput, SagaError, StoreLocked
 from saga_server.cli.data_access import check_there
 from saga_server.cli.settings import fail, find_config, settings
 from saga_server.counted import counted
 from saga_server.terminal import say
 
+if TYPE_CHECKING:
+    from saga_core.maintenance import Scanned
+    from saga_core.stores import Key, StateKV
+
 _DATABASE = ("postgresql://", "postgres://")
+_PAUSE = 1.0
+"""Seconds between two passes beside a server, at least; else as long as the last pass took, thrice."""
+_FEW = 100
+"""Entries that a pass copied at most, for the target to count as caught up."""
 
 
 @click.command()
@@ -27,12 +38,13 @@ _DATABASE = ("postgresql://", "postgres://")
     help="postgresql://… for a database, or a folder that becomes the data directory.",
 )
 @click.option("--schema", default="saga", show_default=True, help="The schema in the database.")
+@click.option("--follow", is_flag=True, help="Copy while the servers go on, and end when they have stopped.")
 @settings
-def move(file: Path | None, data: Path | None, target: str, schema: str) -> None:
+def move(file: Path | None, data: Path | None, target: str, schema: str, follow: bool) -> None:
     """Copy the journal into another store, and compare the two.
 
-    Stop the servers first. What is where it was stays there. Graph, vectors and pages are made anew when sessions are
-    played, or all at once by saga rebuild.
+    Stop the servers first, or give --follow: then they are stopped when little is left to copy. What is where it was
+    stays there. Graph, vectors and pages are made anew when sessions are played, or all at once by saga rebuild.
     """
     from saga_server.process import log_errors_only
 
@@ -41,10 +53,10 @@ def move(file: Path | None, data: Path | None, target: str, schema: str) -> None
         log_errors_only(config)
         check_there(config)
         moved = _configured(target, schema)
-        count = asyncio.run(_move(config, moved))
+        count = asyncio.run(_move(config, moved, follow))
     except (SagaError, OSError) as error:
         fail(error)
-    say(f"{counted(count, 'entry')} of the journal copied and compared. From now on configure:")
+    say(f"{counted(count, 'entry', 'entries')} of the journal copied and compared. From now on configure:")
     if target.startswith(_DATABASE):
         say("storage:\n  profile: scale\n  url: (the address that you gave)")
         if schema != "saga":
@@ -64,17 +76,107 @@ def _configured(target: str, schema: str) -> Config:
     return evolve(plain, storage=evolve(plain.storage, path=str(Path(target).absolute())))
 
 
-async def _move(config: Config, moved: Config) -> int:
+async def _move(config: Config, moved: Config, follow: bool) -> int:
     from saga_core.counters import Counters
-    from saga_core.maintenance import move_journal
+    from saga_core.maintenance import begin_move, move_journal
     from saga_core.storage import open_journal_store
 
-    source = await open_journal_store(config, Counters())
+    target = await open_journal_store(moved, Counters())
     try:
-        target = await open_journal_store(moved, Counters())
+        if follow:
+            await begin_move(target)
+            source = await _followed(config, target)
+        else:
+            source = await open_journal_store(config, Counters())
         try:
+            if not follow:
+                await _refuse_servers(source, config.server.lease_seconds)
             return await move_journal(source, target)
         finally:
-            await target.aclose()
+            await source.aclose()
+    finally:
+        await target.aclose()
+
+
+async def _followed(config: Config, target: StateKV) -> StateKV:
+    """The journal that is moved, once nobody else writes it and ``target`` lacks little of it."""
+    from saga_core.counters import Counters
+    from saga_core.storage import open_journal_store
+
+    close, servers = False, _Servers(2 * config.server.lease_seconds)
+    while True:
+        began = time.monotonic()
+        try:
+            source = await open_journal_store(config, Counters())
+        except StoreLocked:
+            changed = await _pass_beside(config, target)
+        else:
+            if Capability.SHARED not in source.info.capabilities or not await servers.are_there(source):
+                return source
+            try:
+                changed = await _pass(source, target)
+            finally:
+                await source.aclose()
+        if changed > _FEW or not close:
+            say(f"{counted(changed, 'entry', 'entries')} copied while the server goes on")
+        if changed <= _FEW and not close:
+            close = True
+            say("little is left: stop the server now (systemctl stop saga); the rest is copied then, and compared")
+        await asyncio.sleep(max(_PAUSE, 3 * (time.monotonic() - began)) if not close else _PAUSE)
+
+
+async def _pass_beside(config: Config, target: StateKV) -> int:
+    """One pass over a file that a server has open."""
+    from saga_backends.state_kv.sqlite import open_beside
+    from saga_core.storage import path_of
+
+    path = path_of(config, "state")
+    assert path is not None, "what is locked is a file"
+    source = await open_beside(path)
+    try:
+        return await _pass(source, target)
     finally:
         await source.aclose()
+
+
+async def _pass(source: Scanned, target: StateKV) -> int:
+    from saga_core.maintenance import catch_up
+
+    return (await catch_up(source, target)).changed
+
+
+async def _refuse_servers(source: StateKV, lease_seconds: float) -> None:
+    """Raise ``BadInput`` where a server lives that has a shared journal open. Waits for a sign of life."""
+    if Capability.SHARED not in source.info.capabilities:
+        return
+    servers = _Servers(lease_seconds)
+    ends = time.monotonic() + lease_seconds
+    while await servers.are_there(source) and time.monotonic() < ends:
+        if servers.grew:
+            raise BadInput(
+                f"{', '.join(servers.grew)}: is running, and what is told there would be missing from the copy: stop "
+                "all servers, or give --follow to copy while they go on"
+            )
+        await asyncio.sleep(min(_PAUSE, lease_seconds / 6))
+
+
+class _Servers:
+    """Whether servers have a shared journal open: the row of each grows while it lives, and goes when it stops."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._seen: dict[Key, tuple[bytes, float]] = {}
+        self.grew: list[str] = []
+        """Those that gave a sign of life between two looks."""
+
+    async def are_there(self, source: StateKV) -> bool:
+        from saga_core.journal import keys
+
+        now = time.monotonic()
+        rows = dict(await source.scan(keys.SERVERS))
+        self.grew = sorted(key[-1] for key, raw in rows.items() if key in self._seen and self._seen[key][0] != raw)
+        self._seen = {
+            key: self._seen[key] if key in self._seen and self._seen[key][0] == raw else (raw, now)
+            for key, raw in rows.items()
+        }
+        return any(now - since <= self._seconds for _, since in self._seen.values())

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from aiohttp import web
 
 from saga_core import Saga
-from saga_core.errors import NotFound, OwnedElsewhere
-from saga_core.ownership import LOOK_CLOSELY
-from saga_server.http.app_keys import SAGA
+from saga_core.errors import BadInput, NotFound, OwnedElsewhere, StoreError
+from saga_core.ownership import LOOK_CLOSELY, Leases
+from saga_server.http.app_keys import CURRENT, SAGA
 from saga_server.http.bodies import BODY
 from saga_server.http.errors import Handler
 from saga_server.http.large_requests import leave
@@ -41,7 +41,7 @@ _OF_ONE_CONNECTION = frozenset(
 _LOOK_SECONDS = 0.2
 """How often it is looked whether the other server still lives."""
 _MORE_SECONDS = 5.0
-"""What a request waits for a free session at most, beyond the length of a lease."""
+"""What a request waits for a free session at most, beyond the length of a lease and of a server's stop."""
 _CLIENT: Final = web.AppKey("passing", dict)
 """Holds the connections to other servers, once there are any."""
 
@@ -64,7 +64,11 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
     leases = saga.parts.leases
     if leases is None:
         return await handler(request)
-    deadline = asyncio.get_running_loop().time() + leases.seconds + _MORE_SECONDS
+    if PASSED in request.headers and (request.app[CURRENT].stopping or not await _is_of_us(request, leases)):
+        return _not_mine()
+    # One that stops may have a reply under way for as long as that.
+    longest = leases.seconds + saga.config.server.drain_timeout + _MORE_SECONDS
+    deadline = asyncio.get_running_loop().time() + longest
     unreachable: set[str] = set()
     closely = LOOK_CLOSELY.set(PASSED in request.headers)
     try:
@@ -74,10 +78,7 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
                 return await handler(request)
             except OwnedElsewhere as error:
                 if PASSED in request.headers:
-                    # Anybody may set that header: where other servers are is told to none who does.
-                    message = "this session is played on another server; ask again in a moment"
-                    told = {NOT_MINE: "1", "Retry-After": "1"}
-                    return web.json_response({"error": {"message": message}}, status=503, headers=told)
+                    return _not_mine()
                 answer = await _ask(request, saga, error, unreachable) if error.address else None
                 if answer is not None:
                     return answer
@@ -87,6 +88,22 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
             await asyncio.sleep(_LOOK_SECONDS)
     finally:
         LOOK_CLOSELY.reset(closely)
+
+
+async def _is_of_us(request: web.Request, leases: Leases) -> bool:
+    """Whether the server that passed a request on shares the journal: one with a copy of it, which was made to look
+    into, has the addresses of those that go on, and what is said to it is not meant for them.
+    """
+    try:
+        return await leases.knows(request.headers[PASSED])
+    except (StoreError, BadInput):
+        return False
+
+
+def _not_mine() -> web.Response:
+    """Anybody may say that a request was passed on: where other servers are is told to none who does."""
+    message = "this session is played on another server; ask again in a moment"
+    return web.json_response({"error": {"message": message}}, status=503, headers={NOT_MINE: "1", "Retry-After": "1"})
 
 
 async def _own_named(request: web.Request, saga: Saga) -> None:
@@ -118,9 +135,9 @@ async def _ask(
     try:
         found = await _while_alive(saga, error.server, asking)
     except (aiohttp.ClientError, TimeoutError, OSError) as failure:
-        saga.counters.add("leases.unreachable")
         if error.server not in unreachable:
             unreachable.add(error.server)
+            saga.counters.add("leases.unreachable")
             _log.warning("the server %s cannot be reached at %s: %s", error.server, error.address, failure)
         return None
     async with found:

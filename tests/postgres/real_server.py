@@ -98,9 +98,14 @@ class RealServer:
             command += ["-c", option]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._run_as())
-        self._wait()
+        self.wait()
 
-    def _wait(self) -> None:
+    def kill_child(self, pid: int) -> None:
+        """Kill one of its processes: the others end too, and it recovers by itself."""
+        os.kill(pid, signal.SIGKILL)
+
+    def wait(self) -> None:
+        """Wait until it answers."""
         import psycopg
 
         deadline = time.monotonic() + _START_SECONDS

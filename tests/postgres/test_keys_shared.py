@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -104,6 +105,19 @@ async def test_turns_are_counted_where_they_are_played_and_once(two: tuple[Clien
     for client in (mina, moved):
         use = (await client.get("/api/me")).json["key"]["use"]
         assert (use["turns"], use["tokens"]) == (4, 4 * 120)
+
+
+async def test_a_burst_over_two_servers_gets_the_turns_of_a_minute_and_none_more(two: tuple[Client, Client]) -> None:
+    a, b = two
+    while True:
+        key = await made(a, turns_a_minute="5")
+        await seen(b)
+        began = time.time() // 60
+        asked = [at(each, key["secret"]).chat(words(f"I am traveller {n}.")) for n, each in enumerate([a, b] * 6)]
+        found = sorted(reply.status for reply in await asyncio.gather(*asked))
+        if time.time() // 60 == began:  # else some of them were of the next minute
+            break
+    assert found == [200] * 5 + [429] * 7
 
 
 async def test_another_players_session_is_not_taken_over_by_who_guesses_its_id(two: tuple[Client, Client]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -11,11 +12,13 @@ from typing import Any
 
 import aiohttp
 import pytest
+from click.testing import CliRunner
 
 from saga_core.errors import OwnedElsewhere
 from saga_core.journal import Journal
 from saga_core.maintenance import taking_in
 from saga_core.ownership import Leases
+from saga_server.cli.saga_command import main
 from tests.core.imports import samples
 from tests.server.client import BLOCK, CHAT, Client
 from tests.server.upstream import Upstream, says
@@ -135,6 +138,51 @@ async def test_a_stream_of_a_server_that_is_gone_is_broken_off(
             await answer.read()
 
 
+async def test_who_stops_lets_its_reply_end_and_others_play_its_other_sessions_meanwhile(
+    two: tuple[Client, Client], upstream: Upstream
+) -> None:
+    a, b = two
+    slow, other = Player("Aria"), Player("Doran")
+    await slow.says(b, "I open the door of the inn and look for a seat.")
+    await other.says(b, "I wait at the ford for the ferry.")
+    gate = asyncio.Event()
+    upstream.then(says("The host looks up, ", "and nods.", gate=gate))
+    asked = {**slow.asks("I sit down and call for ale."), "stream": True}
+    async with aiohttp.ClientSession() as http, http.post(f"{b.server.url}{CHAT}", json=asked) as answer:
+        shown = b""
+        while b"The host looks up" not in shown:
+            shown += await answer.content.readany()
+        async with aiohttp.ClientSession() as line:
+            async with line.get(f"{b.server.url}/healthz") as alive:
+                await alive.read()
+            stopping = asyncio.create_task(b.server.stop(30.0))
+            await asyncio.sleep(0)
+            leases = a.server.saga.parts.leases
+            assert leases is not None
+            passed = {"X-SAGA-Passed-On": leases.server}
+            # Over a line that outlives the port: it is not the player who is to be told that this server stops.
+            async with line.post(f"{b.server.url}{CHAT}", json=other.asks("I whistle."), headers=passed) as told:
+                assert (told.status, told.headers.get("X-SAGA-Not-Owner")) == (503, "1")
+        await other.says(a, "I call across the water.")
+        assert not stopping.done(), "its reply is under way still"
+        gate.set()
+        shown += await answer.read()
+    assert b"[DONE]" in shown and b"shutting down" not in shown
+    await stopping
+    assert len(await path_of(a, slow.session)) == 2, "it is recorded, and told by the other one"
+
+
+async def test_what_a_server_of_another_database_passes_on_is_not_played(two: tuple[Client, Client]) -> None:
+    """A copy of the data is looked into beside the servers that go on: it has their leases and addresses."""
+    a, _ = two
+    player = Player("Aria")
+    await player.says(a, "I open the door of the inn and look for a seat.")
+    asked = player.asks("I sit down and call for ale.")
+    stranger = await a.post(CHAT, json=asked, headers={"X-SAGA-Passed-On": "copy:8765#0000"})
+    assert (stranger.status, stranger.headers["X-SAGA-Not-Owner"]) == (503, "1")
+    assert len(await path_of(a, player.session)) == 1
+
+
 async def test_who_passes_a_request_on_reads_nothing_of_its_session(
     two: tuple[Client, Client], upstream: Upstream
 ) -> None:
@@ -250,6 +298,23 @@ async def test_who_looks_after_a_session_may_ask_any_server(path: str, two: tupl
     assert answer.status == 200, answer.raw
     left = (await a.get("/api/sessions")).json["sessions"]
     assert len(left) == (0 if path == "/api/forget" else 1)
+
+
+async def test_a_command_reaches_the_server_that_has_the_session(
+    url: str, schema: str, upstream: Upstream, two: tuple[Client, Client], tmp_path: Path
+) -> None:
+    """It reads the database itself, and may not write what a server has in play."""
+    a, _ = two
+    player = Player("Aria")
+    await player.says(a, "I open the door of the inn and look for a seat.")
+    config = tmp_path / "saga.json"
+    place = {"options": {"schema": schema}}
+    stores = dict.fromkeys(("state", "graph", "vector", "cache"), place)
+    config.write_text(json.dumps({"storage": {"profile": "scale", "url": url, "path": str(tmp_path / "c"), **stores}}))
+    given = ["forget", player.session, "--config", str(config), "--yes"]
+    done = await asyncio.to_thread(CliRunner().invoke, main, given)
+    assert done.exit_code == 0, done.output
+    assert (await a.get("/api/sessions")).json["sessions"] == []
 
 
 async def test_one_file_that_two_servers_take_in_at_once_is_one_session(

@@ -54,7 +54,7 @@ async def let_in(access: Access, call: Call, reading: Callable[[], Awaitable[T]]
     try:
         return await reading()
     except OwnedElsewhere:
-        access.give_back(taken)  # the server that plays it counts it
+        await access.give_back(taken)  # the server that plays it counts it
         raise
 
 

@@ -82,7 +82,7 @@ async def test_what_is_played_elsewhere_is_given_back() -> None:
     access = opened(clock=at_midnight())
     record = await key(access, turns_a_minute=1)
     for _ in range(3):
-        access.give_back(await access.admit(record.id))
+        await access.give_back(await access.admit(record.id))
     use = await access.meter.use(record.id)
     assert (use.turns, use.turns_in_minute) == (0, 0)
 
@@ -94,24 +94,69 @@ async def test_what_was_taken_in_another_minute_is_not_given_back_to_this_one() 
     taken = await access.admit(record.id)
     clock.passed = 60.0
     await access.admit(record.id)
-    access.give_back(taken)
+    await access.give_back(taken)
     with pytest.raises(QuotaExceeded):
         await access.admit(record.id)
 
 
-async def test_servers_count_together_what_they_wrote() -> None:
+async def test_servers_count_the_turns_of_a_minute_together_before_they_wrote_them() -> None:
     kv, clock = MemoryState(), at_midnight()
     a, b = (opened(kv, server=name, clock=clock) for name in "ab")
     record = await key(a, turns_a_minute=5)
     await b.step()
-    assert await admitted(a, record.id, 3) == 3
+    found = await asyncio.gather(*(admitted(each, record.id, 4) for each in (a, b, a, b)))
+    assert sum(found) == 5, found
+    clock.passed = 59.5
+    with pytest.raises(QuotaExceeded, match="5 turns a minute; 5 were begun") as told:
+        await b.admit(record.id)
+    assert told.value.free_in == pytest.approx(0.5)
+    await a.step()
+    await b.step()
+    assert (await a.meter.use(record.id)).turns == (await b.meter.use(record.id)).turns == 5
+    clock.passed = 60.0
+    assert await admitted(b, record.id, 10) == 5
+
+
+async def test_what_another_server_plays_is_counted_once_for_all() -> None:
+    kv, clock = MemoryState(), at_midnight()
+    a, b = (opened(kv, server=name, clock=clock) for name in "ab")
+    record = await key(a, turns_a_minute=1)
+    await b.step()
+    await a.give_back(await a.admit(record.id))
+    await b.admit(record.id)
+    with pytest.raises(QuotaExceeded):
+        await a.admit(record.id)
+
+
+async def test_a_turn_that_another_quota_refuses_takes_no_place_in_the_minute() -> None:
+    access = opened(clock=at_midnight())
+    record = await key(access, turns_a_minute=1, tokens_a_day=5)
+    await access.spent(record.id, 5, None)
+    for _ in range(3):
+        with pytest.raises(QuotaExceeded, match="tokens_a_day"):
+            await access.admit(record.id)
+
+
+async def test_a_clock_that_is_behind_counts_in_the_minute_of_the_others() -> None:
+    kv, ahead, behind = MemoryState(), at_midnight(), at_midnight()
+    a, b = opened(kv, server="a", clock=ahead), opened(kv, server="b", clock=behind)
+    record = await key(a, turns_a_minute=2)
+    await b.step()
+    ahead.passed = 60.0
+    assert (await admitted(a, record.id, 1), await admitted(b, record.id, 3)) == (1, 1)
+
+
+async def test_servers_count_tokens_together_as_they_wrote_them() -> None:
+    kv, clock = MemoryState(), at_midnight()
+    a, b = (opened(kv, server=name, clock=clock) for name in "ab")
+    record = await key(a, tokens_a_day=5)
+    await b.step()
+    await b.admit(record.id)
+    await a.spent(record.id, 5, None)
     await a.step()
     clock.passed = 2.0
-    assert await admitted(b, record.id, 10) == 2
-    await b.step()
-    clock.passed = 4.0
-    assert await admitted(a, record.id, 10) == 0
-    assert (await a.meter.use(record.id)).turns == (await b.meter.use(record.id)).turns == 5
+    with pytest.raises(QuotaExceeded, match="tokens_a_day"):
+        await b.admit(record.id)
 
 
 async def test_what_was_counted_outlives_the_process() -> None:
@@ -134,7 +179,8 @@ async def test_letting_in_reads_once_at_most() -> None:
     reads: list[str] = []
     for name in ("get", "scan", "commit"):
         _count(kv, name, reads)
-    for at, expected in ((0.0, ["scan"]), (0.5, []), (1.5, ["scan"])):
+    # What each turn of a minute waits for is the row in which servers count them together.
+    for at, expected in ((0.0, ["scan", "commit"]), (0.5, ["commit"]), (1.5, ["scan", "commit"])):
         clock.passed = at
         await access.admit(record.id)
         assert reads == expected

@@ -37,6 +37,7 @@ LAYOUT: dict[str, tuple[Key, Key]] = {
     "lease": (("s",), ("lease", "session", "s")),
     "order": (("s",), ("lease", "order", "s")),
     "access_key": (("k",), ("access", "key", "k")),
+    "access_minute": (("k",), ("access", "minute", "k")),
     "access_use": (("k", "host:8765"), ("access", "use", "k", "host:8765")),
     "audit": (("9", "host:8765"), ("access", "audit", "9", "host:8765")),
     "beat": (("host:8765#1",), ("lease", "server", "host:8765#1")),

@@ -204,6 +204,84 @@ async def test_what_was_given_back_is_right_in_memory_until_another_writes(time:
     assert a.stale == [S]
 
 
+async def test_while_the_store_is_away_nobody_is_gone_and_then_all_have_a_lease_to_say_so(time: FakeTime) -> None:
+    shared, (a, b) = await servers("a", "b")
+    await created(a)
+    await b.beats()
+    assert not b.leases.is_gone("a#1")
+    gate, commit = asyncio.Event(), shared.commit
+
+    async def hangs(*given: Any, **more: Any) -> None:
+        await gate.wait()
+        raise StoreUnavailable("away")
+
+    shared.commit = hangs  # type: ignore[method-assign]
+    beating = asyncio.create_task(b.beats())
+    await asyncio.sleep(0)
+    time.passes(SECONDS * 3)
+    assert not b.leases.is_gone("a#1"), "the question is under way"
+    gate.set()
+    with pytest.raises(StoreUnavailable):
+        await beating
+    assert not b.leases.is_gone("a#1"), "it was not answered"
+    shared.commit = commit  # type: ignore[method-assign]
+    await b.beats()
+    assert not b.leases.is_gone("a#1")
+    time.passes(SECONDS + 0.1)
+    await b.beats()
+    assert b.leases.is_gone("a#1")
+
+
+async def test_two_that_live_under_one_name_are_told(time: FakeTime) -> None:
+    shared = MemoryState()
+    before, one, other = (One(shared, "a", token) for token in "012")
+    await before.beats()
+    for _ in range(3):
+        await one.beats()
+    assert not one.leases.counters.degraded, "an earlier process of the name is no twin"
+    for _ in range(2):
+        await other.beats()
+        await one.beats()
+    assert "two servers have the name a" in one.leases.counters.degraded["leases.name"]
+
+
+async def test_one_whose_settings_let_it_be_silent_for_longer_lives_as_long(time: FakeTime) -> None:
+    _, (a, b) = await servers("a", "b")
+    a.leases.seconds = 3 * SECONDS
+    await a.beats()
+    await created(a)
+    with pytest.raises(OwnedElsewhere):
+        await b.leases.own(S)
+    time.passes(2 * SECONDS)
+    with pytest.raises(OwnedElsewhere):
+        await b.leases.own(S)
+    time.passes(2 * SECONDS)
+    assert await b.leases.own(S) is False
+
+
+async def test_who_stops_gives_back_what_it_does_not_need_and_takes_nothing(time: FakeTime) -> None:
+    _, (a, b) = await servers("a", "b")
+    free = asyncio.Event()
+    a.leases.on_free.append(lambda _: free.set())
+    await created(a)
+    held = a.leases.held(S)
+    assert held is not None
+    held.busy += 1
+    a.leases.leave()
+    time.passes(5.0)
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert a.leases.held(S) is held, "a reply is under way"
+    held.busy -= 1
+    await free.wait()
+    await a.leases._leaving  # type: ignore[misc]
+    assert await b.leases.own(S) is False
+    with pytest.raises(OwnedElsewhere):
+        await a.leases.own("another one")
+    await a.leases.aclose()
+    await b.leases.aclose()
+
+
 async def test_a_reply_under_way_keeps_its_session(time: FakeTime) -> None:
     class Turn:
         pass
