@@ -81,11 +81,15 @@ class KuzuSession:
             **more,
         )
 
-    def run(self, text: str, parameters: Mapping[str, str]) -> list[list[Any]]:
-        """All rows of a statement with its parameters. Only texts: an engine may keep a plan for the types it had."""
-        self._asked += 1
+    def run(self, text: str, parameters: Mapping[str, Any]) -> list[list[Any]]:
+        """All rows of a statement with its parameters: texts, or ``rows`` of texts with the same names.
+
+        Of no other types: an engine may keep a plan for those it had.
+        """
+        self._asked += len(parameters.get("rows", " "))
         if self._asked >= self._plan_again:
-            self._plan_again *= 2
+            while self._asked >= self._plan_again:
+                self._plan_again *= 2
             self._prepared.clear()
         with kuzu_engine.working(self.file, self._pool_mb):
             result = self._execute(text, parameters)
@@ -94,9 +98,12 @@ class KuzuSession:
             finally:
                 result.close()
 
-    def _execute(self, text: str, parameters: Mapping[str, str]) -> Any:
+    def _execute(self, text: str, parameters: Mapping[str, Any]) -> Any:
         if not parameters:
             return self._connection.execute(text)
+        if "rows" in parameters:
+            # Planned for the tables as they are: a plan for small ones would join large ones the wrong way round.
+            return self._connection.execute(text, {"rows": [dict(row) for row in parameters["rows"]]})
         # Planning costs three times as much as a point read.
         prepared = self._prepared.get(text)
         if prepared is None:
