@@ -21,7 +21,7 @@ log = logging.getLogger("saga.stores")
 
 _MB = 1_024 * 1_024
 _FIRST_PLANS = 64
-"""Statements after which plans are made anew, and again after twice as many: a plan that was made for small tables
+"""Rows after whose creation plans are made anew, and again after twice as many: a plan that was made for small tables
 reads large ones from the wrong end (10 ms for a node's edges, against 0.2)."""
 
 
@@ -38,7 +38,7 @@ class KuzuSession:
         self._database: Any = None
         self._connection: Any = None
         self._prepared: dict[str, Any] = {}
-        self._asked = 0
+        self._created = 0
         self._plan_again = _FIRST_PLANS
 
     @property
@@ -56,7 +56,7 @@ class KuzuSession:
             self._start()
 
     def _start(self) -> None:
-        self._asked, self._plan_again = 0, _FIRST_PLANS
+        self._created, self._plan_again = 0, _FIRST_PLANS
         with kuzu_engine.opening(self.file):
             try:
                 self._database = self._open()
@@ -86,9 +86,10 @@ class KuzuSession:
 
         Of no other types: an engine may keep a plan for those it had.
         """
-        self._asked += len(parameters.get("rows", " "))
-        if self._asked >= self._plan_again:
-            while self._asked >= self._plan_again:
+        if "CREATE" in text:
+            self._created += len(parameters.get("rows", " "))
+        if self._created >= self._plan_again:
+            while self._created >= self._plan_again:
                 self._plan_again *= 2
             self._prepared.clear()
         with kuzu_engine.working(self.file, self._pool_mb):
