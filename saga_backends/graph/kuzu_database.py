@@ -92,6 +92,7 @@ class KuzuDatabase:
         self._lock: PathLock | None = None
         self._suspect = False
         self._transactions = 0
+        self._sizes: dict[Statement, int] = {}
         # Each keeps some 100 KB of the pool, the larger ones several times that.
         self._most_transactions = max(8, pool_mb // 2)
 
@@ -178,6 +179,12 @@ class KuzuDatabase:
         self._renew()
         return self._alive().run(statement.text, parameters)
 
+    def size(self, count: Statement) -> int:
+        """About what ``count`` gives, and rather more: it is asked once, and all that is created since is added."""
+        if count not in self._sizes:
+            self._sizes[count] = int(self.rows(count)[0][0]) - self._alive().created
+        return self._sizes[count] + self._alive().created
+
     def write(self, work: Callable[[], object]) -> None:
         """Run ``work``, which calls ``rows``, in a transaction. When anything fails, all of it is rolled back.
 
@@ -217,6 +224,7 @@ class KuzuDatabase:
         session.start()
         self._suspect = False
         self._transactions = 0
+        self._sizes.clear()
 
     def _alive(self) -> KuzuSession:
         if self._session is None:

@@ -38,7 +38,8 @@ class KuzuSession:
         self._database: Any = None
         self._connection: Any = None
         self._prepared: dict[str, Any] = {}
-        self._created = 0
+        self.created = 0
+        """Rows since the start, of nodes and edges and whatever else, also those that were rolled back."""
         self._plan_again = _FIRST_PLANS
 
     @property
@@ -56,7 +57,7 @@ class KuzuSession:
             self._start()
 
     def _start(self) -> None:
-        self._created, self._plan_again = 0, _FIRST_PLANS
+        self.created, self._plan_again = 0, _FIRST_PLANS
         with kuzu_engine.opening(self.file):
             try:
                 self._database = self._open()
@@ -87,9 +88,9 @@ class KuzuSession:
         Of no other types: an engine may keep a plan for those it had.
         """
         if "CREATE" in text:
-            self._created += len(parameters.get("rows", " "))
-        if self._created >= self._plan_again:
-            while self._created >= self._plan_again:
+            self.created += len(parameters.get("rows", " "))
+        if self.created >= self._plan_again:
+            while self.created >= self._plan_again:
                 self._plan_again *= 2
             self._prepared.clear()
         with kuzu_engine.working(self.file, self._pool_mb):

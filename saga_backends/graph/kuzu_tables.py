@@ -19,7 +19,7 @@ from saga_core.errors import StoreCorrupt, StoreError
 from saga_core.stores import Direction, Edge, EdgeKey, Health, Mutation, Node, Value, check_endpoints, endpoints
 
 _MANY = 100
-"""Ids from which on one pass over all of a scope that lies between them costs less than a statement for each."""
+"""Ids from which on reading all of a scope that lies between them costs less than looking for each."""
 
 _Row: TypeAlias = list[Any]
 
@@ -29,11 +29,14 @@ _NODE = "RETURN e.id, e.label, e.properties"
 _TIE = "RETURN t.source, t.type, t.target, t.key, t.properties"
 _BETWEEN = "WHERE e.scope = $scope AND e.id >= $first AND e.id <= $last"
 
-_GET = Statement(f"MATCH (e:Entity {{pk: $pk}}) {_NODE}")
+_GET = each(f"MATCH (e:Entity {{pk: $pk}}) {_NODE}", "nodes")
 _GET_BETWEEN = Statement(f"MATCH (e:Entity) {_BETWEEN} {_NODE}")
 _IS_THERE = each("MATCH (e:Entity {pk: $pk}) RETURN e.id", "nodes")
 _ARROWS = {"out": "-[t:Tie]->", "in": "<-[t:Tie]-", "both": "-[t:Tie]-"}
-_TIES = {way: Statement(f"MATCH (e:Entity {{pk: $pk}}){arrow}(:Entity) {_TIE}") for way, arrow in _ARROWS.items()}
+_TIES = {
+    way: each(f"MATCH (e:Entity {{pk: $pk}}){arrow}(:Entity) {_TIE}", "nodes", "edges")
+    for way, arrow in _ARROWS.items()
+}
 _TIES_BETWEEN = {
     way: Statement(f"MATCH (e:Entity){arrow}(:Entity) {_BETWEEN} {_TIE}") for way, arrow in _ARROWS.items()
 }
@@ -188,7 +191,7 @@ class KuzuTables:
         """See ``GraphStore.get``."""
         asked = dict.fromkeys(ids)
         if len(asked) < _MANY:
-            rows = [row for node_id in asked for row in self.database.rows(_GET, pk=_pk(scope, node_id))]
+            rows = self._run(_GET, [{"pk": _pk(scope, node_id)} for node_id in asked])
         else:
             rows = self._between(_GET_BETWEEN, scope, asked)
         found = {node.id: node for node in map(self._node, (row for row in rows if row[0] in asked))}
@@ -200,7 +203,7 @@ class KuzuTables:
         """See ``GraphStore.neighbors``. Order and filter are ours: both engines do worse with them."""
         asked = dict.fromkeys(ids)
         if len(asked) < _MANY:
-            rows = [row for node_id in asked for row in self.database.rows(_TIES[direction], pk=_pk(scope, node_id))]
+            rows = self._run(_TIES[direction], [{"pk": _pk(scope, node_id)} for node_id in asked])
         else:
             rows = self._between(_TIES_BETWEEN[direction], scope, asked)
         found: dict[tuple[str, str, str, str], _Row] = {}

@@ -94,7 +94,7 @@ async def test_statements_grow_with_passes_and_not_with_rows(tmp_path: Path, mon
         ):
             await store.apply(f"s{count}", mutation)
         counts.append(len(asked))
-    assert counts[0] == counts[1] < COUNT
+    assert counts[1] <= counts[0] < COUNT, "the tables are counted for the first one"
     monkeypatch.setattr(KuzuDatabase, "rows", real)
     assert await store.neighbors(f"s{COUNT}", ["n0"]) == []
     assert await store.scan(f"s{6 * COUNT}") == []
@@ -118,25 +118,38 @@ async def test_a_pass_that_does_not_fit_into_the_pool_is_made_one_by_one(
         await store.apply("s", mutation)
         await oracle.apply("s", mutation)
     assert await snapshot(store) == await snapshot(oracle)
-    assert len(refused) == 3, "two writes, and what is there before the second one"
+    assert len(refused) > 3, "two writes, what is there before the second one, and what is read"
     await store.aclose()
 
 
-@pytest.mark.parametrize(("nodes_there", "pays"), [(100 * 500, True), (100 * 500 + 1, False)])
-def test_a_pass_is_for_tables_that_are_not_too_large(nodes_there: int, pays: bool) -> None:
+@pytest.mark.parametrize(("there", "pays"), [(84 * 500, True), (84 * 500 + 1, False)])
+def test_a_pass_is_for_tables_that_are_not_too_large(there: int, pays: bool) -> None:
     class Counted:
         sparing = False
         pool_mb = 128
 
-        def rows(self, statement: Any, **parameters: Any) -> list[list[int]]:
-            return [[nodes_there]]
+        def size(self, count: Any) -> int:
+            return there
 
     made = kuzu_passes.each("MATCH (e:Entity {pk: $pk}) RETURN e.id", "nodes")
     database: Any = Counted()
     assert kuzu_passes._pays(database, made, 100) is pays
-    assert not kuzu_passes._pays(database, made, 31)
+    assert not kuzu_passes._pays(database, made, 16)
     database.pool_mb = 32
     assert not kuzu_passes._pays(database, made, 100)
+
+
+async def test_what_is_created_counts_before_it_is_counted_again(tmp_path: Path) -> None:
+    store = await opened(tmp_path / "g")
+    await store.apply("s", Mutation(nodes("one")))
+    database, count = store._database, kuzu_passes._COUNTS["nodes"]
+    assert database.size(count) == COUNT
+    await store.apply("t", Mutation(nodes("one"), watermark="t1"))
+    assert 2 * COUNT <= database.size(count) < 2 * COUNT + 10
+    await store.apply("t", Mutation(delete_nodes=tuple(node.id for node in nodes("one"))))
+    database._renew()
+    assert database.size(count) == COUNT
+    await store.aclose()
 
 
 def test_parts_are_bounded_by_rows_and_by_text() -> None:
