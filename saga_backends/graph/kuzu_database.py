@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
@@ -43,7 +43,7 @@ _LONG_LOG = 16 * 1_024 * 1_024
 
 @frozen
 class Statement:
-    """Cypher with parameters, all of them texts."""
+    """Cypher with parameters, all of them texts, but for ``$rows``."""
 
     text: str
     parameters: frozenset[str] = field(init=False)
@@ -51,6 +51,16 @@ class Statement:
     @parameters.default
     def _found(self) -> frozenset[str]:
         return frozenset(re.findall(r"\$(\w+)", self.text))
+
+
+Parameter: TypeAlias = str | Sequence[Mapping[str, str]]
+"""A text; or ``$rows``, which are some with the same names."""
+
+
+def _is_text(value: Parameter) -> bool:
+    if isinstance(value, str):
+        return type(value) is str
+    return all(row.keys() == value[0].keys() and all(type(part) is str for part in row.values()) for row in value)
 
 
 _BEGIN = Statement("BEGIN TRANSACTION")
@@ -72,13 +82,17 @@ class KuzuDatabase:
         self.version = ""
         self.packages = Path()
         """Where the Python package of the engine lies: what another process needs to import it."""
-        self._pool_mb = pool_mb
+        self.pool_mb = pool_mb
+        self.writing = False
+        """Whether a transaction is open, which any error ends."""
+        self.sparing = False
+        """Whether a write is made for the second time, because the first did not fit into the pool."""
         self._max_mb = max_mb
         self._session: KuzuSession | None = None
         self._lock: PathLock | None = None
         self._suspect = False
-        self._writing = False
         self._transactions = 0
+        self._sizes: dict[Statement, int] = {}
         # Each keeps some 100 KB of the pool, the larger ones several times that.
         self._most_transactions = max(8, pool_mb // 2)
 
@@ -98,7 +112,7 @@ class KuzuDatabase:
         self._lock = PathLock(directory)
         self.version = str(module.__version__)
         self.packages = Path(module.__file__).parent.parent
-        session = KuzuSession(self.engine, module, self.file, pool_mb=self._pool_mb, max_mb=self._max_mb)
+        session = KuzuSession(self.engine, module, self.file, pool_mb=self.pool_mb, max_mb=self._max_mb)
         kuzu_engine.check_header(self.file, session.log_file, self.engine, int(module.storage_version))
         self.remove_copy()
         session.start()
@@ -148,41 +162,49 @@ class KuzuDatabase:
 
     # --- statements -----------------------------------------------------------------------------------------------
 
-    def rows(self, statement: Statement, **parameters: str) -> list[list[Any]]:
+    def rows(self, statement: Statement, **parameters: Parameter) -> list[list[Any]]:
         """All rows of ``statement``; outside of ``write`` for reading only.
 
         A parameter that is not bound would be null without a word, so that a difference is refused here.
         """
-        if parameters.keys() != statement.parameters or any(type(value) is not str for value in parameters.values()):
+        if parameters.keys() != statement.parameters or not all(map(_is_text, parameters.values())):
             raise StoreError(f"{statement.text}: takes texts for {sorted(statement.parameters)}, got {parameters!r}")
         if not self._alive().open:
             self._renew()
         try:
             return self._alive().run(statement.text, parameters)
         except PoolFull:
-            if self._writing or not self._transactions:
+            if self.writing or not self._transactions:
                 raise
         self._renew()
         return self._alive().run(statement.text, parameters)
 
+    def size(self, count: Statement) -> int:
+        """About what ``count`` gives, and rather more: it is asked once, and all that is created since is added."""
+        if count not in self._sizes:
+            self._sizes[count] = int(self.rows(count)[0][0]) - self._alive().created
+        return self._sizes[count] + self._alive().created
+
     def write(self, work: Callable[[], object]) -> None:
         """Run ``work``, which calls ``rows``, in a transaction. When anything fails, all of it is rolled back.
 
-        ``work`` is run once more when earlier transactions had left it no room in the pool.
+        When it does not fit into the pool, ``work`` is run once more in an emptied one, and ``sparing`` is set.
         """
         if self._suspect or self._transactions >= self._most_transactions or self._alive().log_bytes() > _LONG_LOG:
             self._renew()
         try:
             self._transact(work)
         except PoolFull:
-            if not self._transactions:
-                raise
             self._renew()
-            self._transact(work)
+            self.sparing = True
+            try:
+                self._transact(work)
+            finally:
+                self.sparing = False
         self._transactions += 1
 
     def _transact(self, work: Callable[[], object]) -> None:
-        self._writing = True
+        self.writing = True
         try:
             self.rows(_BEGIN)
             work()
@@ -192,7 +214,7 @@ class KuzuDatabase:
             self._alive().roll_back()
             raise
         finally:
-            self._writing = False
+            self.writing = False
 
     def _renew(self) -> None:
         session = self._alive()
@@ -202,6 +224,7 @@ class KuzuDatabase:
         session.start()
         self._suspect = False
         self._transactions = 0
+        self._sizes.clear()
 
     def _alive(self) -> KuzuSession:
         if self._session is None:

@@ -21,7 +21,7 @@ log = logging.getLogger("saga.stores")
 
 _MB = 1_024 * 1_024
 _FIRST_PLANS = 64
-"""Statements after which plans are made anew, and again after twice as many: a plan that was made for small tables
+"""Rows after whose creation plans are made anew, and again after twice as many: a plan that was made for small tables
 reads large ones from the wrong end (10 ms for a node's edges, against 0.2)."""
 
 
@@ -38,7 +38,8 @@ class KuzuSession:
         self._database: Any = None
         self._connection: Any = None
         self._prepared: dict[str, Any] = {}
-        self._asked = 0
+        self.created = 0
+        """Rows since the start, of nodes and edges and whatever else, also those that were rolled back."""
         self._plan_again = _FIRST_PLANS
 
     @property
@@ -56,7 +57,7 @@ class KuzuSession:
             self._start()
 
     def _start(self) -> None:
-        self._asked, self._plan_again = 0, _FIRST_PLANS
+        self.created, self._plan_again = 0, _FIRST_PLANS
         with kuzu_engine.opening(self.file):
             try:
                 self._database = self._open()
@@ -81,11 +82,16 @@ class KuzuSession:
             **more,
         )
 
-    def run(self, text: str, parameters: Mapping[str, str]) -> list[list[Any]]:
-        """All rows of a statement with its parameters. Only texts: an engine may keep a plan for the types it had."""
-        self._asked += 1
-        if self._asked >= self._plan_again:
-            self._plan_again *= 2
+    def run(self, text: str, parameters: Mapping[str, Any]) -> list[list[Any]]:
+        """All rows of a statement with its parameters: texts, or ``rows`` of texts with the same names.
+
+        Of no other types: an engine may keep a plan for those it had.
+        """
+        if "CREATE" in text:
+            self.created += len(parameters.get("rows", " "))
+        if self.created >= self._plan_again:
+            while self.created >= self._plan_again:
+                self._plan_again *= 2
             self._prepared.clear()
         with kuzu_engine.working(self.file, self._pool_mb):
             result = self._execute(text, parameters)
@@ -94,9 +100,12 @@ class KuzuSession:
             finally:
                 result.close()
 
-    def _execute(self, text: str, parameters: Mapping[str, str]) -> Any:
+    def _execute(self, text: str, parameters: Mapping[str, Any]) -> Any:
         if not parameters:
             return self._connection.execute(text)
+        if "rows" in parameters:
+            # Planned for the tables as they are: a plan for small ones would join large ones the wrong way round.
+            return self._connection.execute(text, {"rows": [dict(row) for row in parameters["rows"]]})
         # Planning costs three times as much as a point read.
         prepared = self._prepared.get(text)
         if prepared is None:

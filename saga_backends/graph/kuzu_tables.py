@@ -1,9 +1,9 @@
 """The graph in the tables of a Kuzu or Ladybug database, and the operations on them. Runs on the worker's thread.
 
 Nodes of every label are rows of ``Entity``, edges of every type rows of ``Tie``. The primary key of ``Entity`` is made
-of scope and id, since only a primary key has an index; each statement finds its nodes by it, one at a time. Two nodes
-looked up by a list are joined over the whole table: at 50,000 nodes that does not fit into 128 MB. Ties repeat the ids
-of their ends, so that reading them needs no join. Properties are JSON with sorted keys, which keeps their types.
+of scope and id, since only a primary key has an index; a statement finds its nodes by it, one at a time, and many of
+them in a pass over the table where that costs less (``kuzu_passes``). Ties repeat the ids of their ends, so that
+reading them needs no join. Properties are JSON with sorted keys, which keeps their types.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from saga_backends.graph import kuzu_engine
+from saga_backends.graph import kuzu_engine, kuzu_passes
 from saga_backends.graph.kuzu_database import KuzuDatabase, Statement
+from saga_backends.graph.kuzu_passes import Each, each
 from saga_core.errors import StoreCorrupt, StoreError
 from saga_core.stores import Direction, Edge, EdgeKey, Health, Mutation, Node, Value, check_endpoints, endpoints
 
 _MANY = 100
-"""Ids from which on one pass over all of a scope that lies between them costs less than a statement for each."""
+"""Ids from which on reading all of a scope that lies between them costs less than looking for each."""
 
 _Row: TypeAlias = list[Any]
 
@@ -28,30 +29,38 @@ _NODE = "RETURN e.id, e.label, e.properties"
 _TIE = "RETURN t.source, t.type, t.target, t.key, t.properties"
 _BETWEEN = "WHERE e.scope = $scope AND e.id >= $first AND e.id <= $last"
 
-_GET = Statement(f"MATCH (e:Entity {{pk: $pk}}) {_NODE}")
+_GET = each(f"MATCH (e:Entity {{pk: $pk}}) {_NODE}", "nodes")
 _GET_BETWEEN = Statement(f"MATCH (e:Entity) {_BETWEEN} {_NODE}")
-_IS_THERE = Statement("MATCH (e:Entity {pk: $pk}) RETURN e.id")
+_IS_THERE = each("MATCH (e:Entity {pk: $pk}) RETURN e.id", "nodes")
 _ARROWS = {"out": "-[t:Tie]->", "in": "<-[t:Tie]-", "both": "-[t:Tie]-"}
-_TIES = {way: Statement(f"MATCH (e:Entity {{pk: $pk}}){arrow}(:Entity) {_TIE}") for way, arrow in _ARROWS.items()}
+_TIES = {
+    way: each(f"MATCH (e:Entity {{pk: $pk}}){arrow}(:Entity) {_TIE}", "nodes", "edges")
+    for way, arrow in _ARROWS.items()
+}
 _TIES_BETWEEN = {
     way: Statement(f"MATCH (e:Entity){arrow}(:Entity) {_BETWEEN} {_TIE}") for way, arrow in _ARROWS.items()
 }
 
-_CREATE_NODE = Statement(
+_CREATE_NODE = each(
     "CREATE (:Entity {pk: $pk, scope: $scope, id: $id, label: $label, name: $name, properties: $properties})"
 )
-_SET_NODE = Statement("MATCH (e:Entity {pk: $pk}) SET e.label = $label, e.name = $name, e.properties = $properties")
-_DELETE_NODE = Statement("MATCH (e:Entity {pk: $pk}) DETACH DELETE e")
-_KEYS_FROM = Statement("MATCH (:Entity {pk: $pk})-[t:Tie]->(:Entity) RETURN t.type, t.target, t.key")
-_CREATE_TIE = Statement(
+_SET_NODE = each("MATCH (e:Entity {pk: $pk}) SET e.label = $label, e.name = $name, e.properties = $properties", "nodes")
+_DELETE_NODE = each("MATCH (e:Entity {pk: $pk}) DETACH DELETE e", "nodes")
+_KEYS_FROM = each(
+    "MATCH (:Entity {pk: $pk})-[t:Tie]->(:Entity) RETURN t.source, t.type, t.target, t.key", "nodes", "edges"
+)
+_CREATE_TIE = each(
     "MATCH (a:Entity {pk: $source_pk}), (b:Entity {pk: $target_pk}) CREATE (a)-[:Tie {source: $source, type: $type, "
-    "target: $target, key: $key, properties: $properties}]->(b)"
+    "target: $target, key: $key, properties: $properties}]->(b)",
+    "nodes",
+    match="MATCH (a:Entity {pk: source_pk}) WITH a, target_pk, source, type, target, key, properties "
+    "MATCH (b:Entity {pk: target_pk})",
 )
 _THE_TIE = "MATCH (:Entity {pk: $source_pk})-[t:Tie]->(:Entity {pk: $target_pk}) WHERE t.type = $type AND t.key = $key"
-_SET_TIE = Statement(f"{_THE_TIE} SET t.properties = $properties")
-_DELETE_TIE = Statement(f"{_THE_TIE} DELETE t")
+_SET_TIE = each(f"{_THE_TIE} SET t.properties = $properties", "nodes", "edges")
+_DELETE_TIE = each(f"{_THE_TIE} DELETE t", "nodes", "edges")
 _DELETE_TIES_OF = tuple(
-    Statement(f"MATCH (:Entity {{pk: $pk}}){_ARROWS[way]}(:Entity) DELETE t") for way in ("out", "in")
+    each(f"MATCH (:Entity {{pk: $pk}}){_ARROWS[way]}(:Entity) DELETE t", "nodes", "edges") for way in ("out", "in")
 )
 
 _SCOPES = Statement("MATCH (s:Scope) RETURN s.name")
@@ -102,61 +111,67 @@ class KuzuTables:
     def apply(self, scope: str, mutation: Mutation) -> None:
         """See ``GraphStore.apply``."""
         begun = bool(self.database.rows(_WATERMARK, name=scope))
-        wanted = endpoints(mutation).union(node.id for node in mutation.put_nodes)
-        here = {node_id for node_id in wanted if begun and self.database.rows(_IS_THERE, pk=_pk(scope, node_id))}
+        wanted = endpoints(mutation).union(node.id for node in mutation.put_nodes) if begun else ()
+        here = {row[0] for row in self._run(_IS_THERE, [{"pk": _pk(scope, node_id)} for node_id in wanted])}
         check_endpoints(mutation, here)
         if not mutation:
             return
         here.difference_update(mutation.delete_nodes)
         self.database.write(lambda: self._change(scope, mutation, begun, here))
 
+    def _run(self, made: Each, rows: Sequence[Mapping[str, str]]) -> list[_Row]:
+        return kuzu_passes.run(self.database, made, rows)
+
     def _change(self, scope: str, mutation: Mutation, begun: bool, old: set[str]) -> None:
         """``old``: those of the nodes to put, or to connect, that stay from before."""
-        for key in dict.fromkeys(mutation.delete_edges):
-            self.database.rows(_DELETE_TIE, **_identity(scope, key))
-        for node_id in dict.fromkeys(mutation.delete_nodes):
-            self._delete_node(scope, node_id)
-        for node in {node.id: node for node in mutation.put_nodes}.values():
-            self._put_node(scope, node, node.id in old)
+        self._run(_DELETE_TIE, [_identity(scope, key) for key in dict.fromkeys(mutation.delete_edges)])
+        self._delete_nodes([{"pk": _pk(scope, node_id)} for node_id in dict.fromkeys(mutation.delete_nodes)])
+        self._put_nodes(scope, {node.id: node for node in mutation.put_nodes}.values(), old)
         self._put_edges(scope, {edge.identity: edge for edge in mutation.put_edges}.values(), old)
         if not begun:
             self.database.rows(_CREATE_SCOPE, name=scope)
         if mutation.watermark is not None:
             self.database.rows(_SET_WATERMARK, name=scope, watermark=mutation.watermark)
 
-    def _delete_node(self, scope: str, node_id: str) -> None:
+    def _delete_nodes(self, rows: Sequence[Mapping[str, str]]) -> None:
         """Edges first: Kuzu's ``DETACH DELETE`` now and then leaves one behind at its other end."""
-        pk = _pk(scope, node_id)
-        for statement in _DELETE_TIES_OF:
-            self.database.rows(statement, pk=pk)
-        self.database.rows(_DELETE_NODE, pk=pk)
+        for made in (*_DELETE_TIES_OF, _DELETE_NODE):
+            self._run(made, rows)
 
-    def _put_node(self, scope: str, node: Node, old: bool) -> None:
-        name = node.properties.get("name")
-        values = {
-            "pk": _pk(scope, node.id),
-            "label": node.label,
-            "name": name if isinstance(name, str) else "",
-            "properties": _to_json(node.properties),
-        }
-        if old:
-            self.database.rows(_SET_NODE, **values)
-        else:
-            self.database.rows(_CREATE_NODE, **values, scope=scope, id=node.id)
+    def _put_nodes(self, scope: str, nodes: Iterable[Node], old: set[str]) -> None:
+        new: list[dict[str, str]] = []
+        changed: list[dict[str, str]] = []
+        for node in nodes:
+            name = node.properties.get("name")
+            values = {
+                "pk": _pk(scope, node.id),
+                "label": node.label,
+                "name": name if isinstance(name, str) else "",
+                "properties": _to_json(node.properties),
+            }
+            if node.id in old:
+                changed.append(values)
+            else:
+                new.append({**values, "scope": scope, "id": node.id})
+        self._run(_SET_NODE, changed)
+        self._run(_CREATE_NODE, new)
 
     def _put_edges(self, scope: str, edges: Iterable[Edge], old: set[str]) -> None:
         """Only between two nodes that stay from before there may be an edge already."""
-        known: dict[str, set[tuple[str, str, str]]] = {}
+        edges = list(edges)
+        sources = dict.fromkeys(edge.source for edge in edges if edge.source in old and edge.target in old)
+        rows = self._run(_KEYS_FROM, [{"pk": _pk(scope, source)} for source in sources])
+        known = {(source, type_, target, key) for source, type_, target, key in rows}
+        new: list[dict[str, str]] = []
+        changed: list[dict[str, str]] = []
         for edge in edges:
             values = {**_identity(scope, edge), "properties": _to_json(edge.properties)}
-            if edge.source in old and edge.target in old:
-                if edge.source not in known:
-                    rows = self.database.rows(_KEYS_FROM, pk=values["source_pk"])
-                    known[edge.source] = {(row[0], row[1], row[2]) for row in rows}
-                if (edge.type, edge.target, edge.key) in known[edge.source]:
-                    self.database.rows(_SET_TIE, **values)
-                    continue
-            self.database.rows(_CREATE_TIE, **values, source=edge.source, target=edge.target)
+            if (edge.source, edge.type, edge.target, edge.key) in known:
+                changed.append(values)
+            else:
+                new.append({**values, "source": edge.source, "target": edge.target})
+        self._run(_SET_TIE, changed)
+        self._run(_CREATE_TIE, new)
 
     def drop(self, scope: str) -> None:
         """See ``GraphStore.drop``."""
@@ -176,7 +191,7 @@ class KuzuTables:
         """See ``GraphStore.get``."""
         asked = dict.fromkeys(ids)
         if len(asked) < _MANY:
-            rows = [row for node_id in asked for row in self.database.rows(_GET, pk=_pk(scope, node_id))]
+            rows = self._run(_GET, [{"pk": _pk(scope, node_id)} for node_id in asked])
         else:
             rows = self._between(_GET_BETWEEN, scope, asked)
         found = {node.id: node for node in map(self._node, (row for row in rows if row[0] in asked))}
@@ -188,7 +203,7 @@ class KuzuTables:
         """See ``GraphStore.neighbors``. Order and filter are ours: both engines do worse with them."""
         asked = dict.fromkeys(ids)
         if len(asked) < _MANY:
-            rows = [row for node_id in asked for row in self.database.rows(_TIES[direction], pk=_pk(scope, node_id))]
+            rows = self._run(_TIES[direction], [{"pk": _pk(scope, node_id)} for node_id in asked])
         else:
             rows = self._between(_TIES_BETWEEN[direction], scope, asked)
         found: dict[tuple[str, str, str, str], _Row] = {}

@@ -9,7 +9,6 @@ from typing import Any
 from conformance import Capability, Harness, RawRead
 from saga_core.registry import OpenOptions, load
 from saga_core.stores import Limits
-from tests.postgres.shared_server import address, schema_of
 
 DURABLE, RESIDENT, SHARED = Capability.DURABLE, Capability.RESIDENT, Capability.SHARED
 EXPAND, RAW = Capability.NATIVE_EXPAND, Capability.RAW_QUERY
@@ -69,6 +68,9 @@ def _cypher(name: str) -> Harness:
 
 async def in_postgres(kind: str, name: str, path: Path) -> Any:
     """The registered backend, in a schema of its own for ``path``."""
+    # Not with this module, which every process of a run imports: what tests need takes longer than all the rest.
+    from tests.postgres.shared_server import address, schema_of
+
     options = {"schema": schema_of(path), "pool": 4}
     return await load(kind, name).open(OpenOptions(url=address(), options=options))
 
