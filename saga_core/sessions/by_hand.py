@@ -15,8 +15,10 @@ def remarks_by_hand(live: LiveSession, state: WorldState, pages: str) -> tuple[s
     for node in live.tree.upwards(state.turn):
         if node.depth < oldest:
             break
-        later = live.amendments.get(node.id, ())
-        gone = undoings(later) if later else {}
+        later = live.amendments.get(node.id)
+        if not later:
+            continue  # as nearly all of a path
+        gone = undoings(later)
         said = [
             event.text
             for delta in later

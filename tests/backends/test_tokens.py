@@ -104,7 +104,7 @@ def test_more_korean_is_more_tokens() -> None:
 
 
 def test_the_memory_of_counts_is_bounded_and_keeps_what_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_counts, "_ENTRIES", 3)
+    monkeypatch.setattr(known_counts, "_ENTRIES", 4)
     computed: list[str] = []
     real = estimate._estimate
 
@@ -114,14 +114,15 @@ def test_the_memory_of_counts_is_bounded_and_keeps_what_is_used(monkeypatch: pyt
 
     monkeypatch.setattr(estimate, "_estimate", counted)
     counter = EstimateCounter()
-    for name in "abcadabc":
+    kept = counter._known
+    for name in "abacadaeba":
         counter.count(name * 100)
-    assert "".join(computed) == "abcdbc"
-    assert len(counter._known._known) == 3
+        assert len(kept._lately) + len(kept._before) <= 4
+    assert "".join(computed) == "abcdeb", "what is used again and again stays, and what is not goes"
     counter.count("short")
     counter.count("short")
-    assert computed[-2:] == ["c", "s"], "short ones are kept apart"
-    assert len(counter._known._known) == 3
+    assert computed[-2:] == ["b", "s"], "short ones are kept apart"
+    assert len(kept._lately) + len(kept._before) <= 4
 
 
 async def test_scale_multiplies_and_shows_in_the_id() -> None:
