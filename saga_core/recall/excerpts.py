@@ -20,8 +20,9 @@ _SAME = 1e-9
 """Sums of the same worth differ by less."""
 
 
-def excerpt(text: str, weights: Mapping[str, float], limit: int) -> str:
-    """At most ``limit`` characters of ``text``, on one line: the run of whole sentences that is worth most.
+def excerpt(text: str, weights: Mapping[str, float], limit: int, *, sentence: int = 0) -> str:
+    """At most ``limit`` characters of ``text``, on one line: the run of whole sentences that is worth most. One that is
+    longer by itself may have ``sentence`` characters before it is cut.
 
     ``weights``: words, in lower case, and what each is worth to a sentence (``weigh_each`` gives them). What answers a
     question often stands beside what resembles it: a sentence lends to its neighbours, most to the one behind it. Of
@@ -31,9 +32,11 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int) -> str:
     text, folded, starts, stops = laid_out(text)
     if len(text) <= limit:
         return text.replace("\n", " ")
-    room = limit - 2 * (len(GAP) + 1)
+    marks = 2 * (len(GAP) + 1)
+    room = limit - marks
     first, last = _best_run(worth_of(folded, starts, weights), starts, stops, room)
     chosen = text[starts[first] : stops[last]].replace("\n", " ")
+    room = max(room, sentence - marks)
     if len(chosen) > room:
         return f"{GAP} {_cut(chosen, weights, room)} {GAP}"
     head = f"{GAP} " if first else ""
@@ -107,11 +110,9 @@ def _spaced(line: str) -> str:
 
 def _sentences(text: str) -> tuple[list[int], list[int]]:
     """Where the sentences of a text with single spaces begin and end, closing quotes left out."""
-    starts, stops = [0], []
-    for end in _END.finditer(text):
-        stop = end.start()
-        stops.append(stop if text[stop] == "\n" else stop + 1)
-        starts.append(end.end())
+    spans = [end.span() for end in _END.finditer(text)]
+    starts = [0, *[end for _, end in spans]]
+    stops = [at if text[at] == "\n" else at + 1 for at, _ in spans]
     stops.append(len(text))
     return starts, stops
 

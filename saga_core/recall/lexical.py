@@ -337,7 +337,7 @@ class LexicalIndex:
         found = [
             (len(postings) >> 1, term)
             for term in wanted
-            if (postings := get(term)) is not None and not isinstance(postings, int)
+            if (postings := get(term)).__class__ is array  # in more than one document
         ]
         if seldom:
             found = [(count, term) for count, term in found if count <= seldom and (len(term) > 1 or term.isdigit())]

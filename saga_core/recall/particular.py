@@ -34,9 +34,8 @@ class Worded:
         for number, sentence in enumerate(sentences):
             bit = 1 << number
             for term in folded_terms(sentence):
-                places[term] = places.get(term, 0) | bit
-        for term in [term for term in places if len(term) == 1 and not term.isdigit()]:
-            del places[term]
+                if len(term) > 1 or term.isdigit():
+                    places[term] = places.get(term, 0) | bit
         return Worded(places)
 
     def beside(self, not_seldom: AbstractSet[str], not_rare: AbstractSet[str]) -> int:

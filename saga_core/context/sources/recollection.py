@@ -44,7 +44,7 @@ _OF_PAIRS = 1
 _OF_A_TIME = 96
 """Turns of a long time that are raised."""
 _ROOM = 500
-_SPARE, _LINE = 1.15, 40
+_SPARE, _LINE = 1.05, 40
 """What is offered beyond the room, for the whole costs less than its lines: a part of it, and a line."""
 _LOOKED_AT, _BRIEF = 12, 400
 _LOOKED_INTO = 16
@@ -148,7 +148,6 @@ class Recollection:
     ) -> Piece:
         depth = entry.document
         facts, line = told.facts, _line(told.said)
-        # What somebody said in a talk is told by its date, or by what stands around it.
         text = bare = f"{words.turn.format(depth=depth)} {line}" if told.stamped or not line else line
         year = brief = ""
         if facts and line:

@@ -19,6 +19,9 @@ _COUNTED_FROM = 24
 _NEAREST = 3
 """Turns without anything particular that are told because they resemble the question: what is told again and again is
 told often enough by a few of them."""
+_BRIEFER = ((8, 0.5), (2, 0.7))
+"""From which turn of the ranking on an excerpt is so much briefer: what answers is most often told by the first two, or
+else by any of the next thirty."""
 
 
 @define
@@ -29,7 +32,7 @@ class Remembered:  # not frozen, as ``Piece`` is not
     """Its first line, the number left out."""
     said: str
     stamped: bool
-    """Whether there was a number."""
+    """Whether it is told with its number."""
 
 
 @define(slots=False)
@@ -54,12 +57,13 @@ class Remembering:
         self._particular = Particular(episodes, episodes.last) if counted else None
         self._whole = sizes.brief if self.brief else sizes.whole
         self._facts, self._excerpt = sizes.whole, sizes.excerpt
-        self._left = _NEAREST
+        self._left, self._asked = _NEAREST, 0
         self._nearest = set[str]()
 
     def of(self, turn: str) -> Remembered | None:
         """What is told of ``turn``; None for nothing. To be asked once for each, in their order."""
         facts, said, stamped = _parts(self.episodes.text(turn))
+        at, self._asked = self._asked, self._asked + 1
         if not said:
             return Remembered(excerpt(facts, self._weights[0], self._facts), "", stamped)
         if self._particular is not None:
@@ -67,8 +71,10 @@ class Remembering:
             if not said:
                 return None
         if len(said) > self._whole:
-            said = excerpt(said, self._words_of(turn), self._excerpt)
-        return Remembered(facts, said, stamped)
+            part = 1.0 if self.brief else next((part for first, part in _BRIEFER if at >= first), 1.0)
+            said = excerpt(said, self._words_of(turn), int(part * self._excerpt), sentence=self._excerpt)
+        # What somebody said in a talk is told by its date, or by what stands around it.
+        return Remembered(facts, said, stamped and bool(facts or not self.brief))
 
     def _words_of(self, turn: str) -> Mapping[str, float]:
         """The words that are looked for in a turn, and what they are worth."""

@@ -506,12 +506,24 @@ async def test_of_a_talk_what_everybody_says_anytime_is_left_out() -> None:
     state = ko_state(depth=39, turn="t39")
     request = ask("Kiln?", state=state, episodes=path_episodes(past), language="en")
     pieces = {piece.key: piece.text for piece in await gather(Recollection(), request)}
-    assert pieces["turn:t7"] == "(turn 7) … We fired the kiln. …"
-    assert pieces["turn:t8"] == "(turn 8) > … The kiln cracked, at night. …"
+    assert pieces["turn:t7"] == "… We fired the kiln. …"
+    assert pieces["turn:t8"] == "> … The kiln cracked, at night. …"
     assert set(pieces) == {"turn:t7", "turn:t8"}  # and neither the neighbours, nor what is said every day
     few = ask("Kiln?", state=ko_state(depth=9, turn="t9"), episodes=path_episodes(past[:10]), language="en")
     whole = {piece.key: piece.text for piece in await gather(Recollection(), few)}
-    assert whole["turn:t8"] == "(turn 8) > How was your day? The kiln cracked, at night. Take care!"
+    assert whole["turn:t8"] == "> How was your day? The kiln cracked, at night. Take care!"
+
+
+async def test_of_long_turns_the_first_two_are_told_most_of() -> None:
+    filler = "The wind goes round the house and finds every crack. "
+    told = "The barge {at} is late. " * 12
+    past = ["", *(f"Turn {at}\n> On.\n{filler * 9}{told.format(at=at)}{filler * 9}" for at in range(1, 31))]
+    request = ask(
+        "Where was the barge?", state=ko_state(depth=30, turn="t30"), episodes=path_episodes(past), language="en"
+    )
+    sizes = [len(piece.text) for piece in await gather(Recollection(most=1_500), request)]
+    assert len(sizes) > 10
+    assert min(sizes[:2]) > max(sizes[2:8]) > max(sizes[8:])
 
 
 async def test_what_a_talk_tells_again_and_again_is_told_by_a_few_turns() -> None:

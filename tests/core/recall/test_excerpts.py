@@ -53,6 +53,14 @@ def test_letters_that_fold_to_several_keep_their_places() -> None:
     assert excerpt(text, ["und"], 50) == "… Die große Straße, STRAẞE und ﬁn. …"
 
 
+def test_a_long_sentence_may_have_more_room_before_it_is_cut() -> None:
+    long = "The lantern that nobody had lit since the flood hung above the door of the mill, and swung. "
+    text = f"It rained. {long}It rained. " * 3
+    assert _excerpt(text, {"lantern": 1.0}, 60, sentence=120) == f"… {long}…"
+    assert len(_excerpt(text, {"lantern": 1.0}, 60)) <= 60
+    assert len(_excerpt(text, {"lantern": 1.0}, 60, sentence=80)) <= 80
+
+
 def test_sentences_are_whole_and_lines_are_sentences() -> None:
     text = 'She came.\nHe "left!" The rain went on. Nobody spoke a word that night.'
     assert excerpt(text, ["rain"], 26) == "… The rain went on. …"
