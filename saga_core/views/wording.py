@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from attrs import field, frozen
 
-from saga_core.language import caseless, content_words, match_text, nfc, telling_nothing
+from saga_core.language import caseless, content_words, match_text, nfc, telling_nothing, terms
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _RUN = re.compile(r"[^\W_]+|…")
@@ -21,6 +21,12 @@ def _plain(text: str) -> str:
 
 def _asked(text: str) -> str:
     return _plain(text).strip("… ")
+
+
+def _shapes(word: str) -> list[str]:
+    """A word as it is looked for: among index terms, where numbers in words are digits and forms of a word are one, or
+    as a part of others."""
+    return terms(word) if word.isascii() else content_words(word)
 
 
 @frozen
@@ -37,14 +43,14 @@ class Wording:
         """A wording without words, if ``text`` has none."""
         typed: dict[str, str] = {}
         for match in _WORD.finditer(nfc(text)):
-            for word in content_words(match.group()):
+            for word in _shapes(match.group()):
                 typed.setdefault(word, match.group())
         nothing = telling_nothing()
         return cls(text, {word: each for word, each in typed.items() if word not in nothing} or typed)
 
     def found_in(self, text: str) -> list[str]:
         """Those of ``words`` that ``text`` has, forms of one word for each other."""
-        own, folded = frozenset(content_words(text)), match_text(nfc(text))
+        own, folded = frozenset(terms(text)), match_text(nfc(text))
         # Where words are inflected at their ends, or have no spaces between them, they stand inside of others.
         return [word for word in self.words if word in own or (not word.isascii() and word in folded)]
 

@@ -147,7 +147,9 @@ async def test_words_that_every_sentence_has_do_not_count(saga: Saga) -> None:
     assert (row["share"], row["words"]) == (1.0, ["hung", "WALL"])
 
 
-@pytest.mark.parametrize("word", "mercy story sixty ready waving joking many galleries stories hurried taken".split())
+@pytest.mark.parametrize(
+    "word", "mercy story sixty ready waving joking many galleries stories hurried taken sixtieth".split()
+)
 async def test_each_word_of_a_story_is_found(saga: Saga, word: str) -> None:
     chat = await played(saga, "en", 3)
     await chat.say("I look on.", f"Somebody wrote {word} on the door of the mill.")
