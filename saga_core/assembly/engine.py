@@ -180,6 +180,7 @@ async def _build(base: Foundations, leases: Leases | None) -> Parts:
             reader=reader,
             contexts=contexts,
             shared=base.shared,
+            front=prompting.prefixes.known,
         ),
         memory=Memory(
             directory=base.directory,

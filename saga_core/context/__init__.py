@@ -10,7 +10,7 @@ block.lead = context.text
 from __future__ import annotations
 
 from saga_core.context.explain import RecentContexts, explain_context
-from saga_core.context.model import OtherStory, Piece, ReadRequest, Section, Slot, TurnContext
+from saga_core.context.model import OtherStory, Piece, ReadRequest, Section, Slot, TurnContext, lines_of
 from saga_core.context.plugin_sources import open_plugin_source
 from saga_core.context.reader import USEFUL_HOPS, ContextReader, default_reader, own_sources
 from saga_core.context.scene import Scene
@@ -38,6 +38,7 @@ __all__ = [
     "TurnContext",
     "default_reader",
     "explain_context",
+    "lines_of",
     "open_plugin_source",
     "own_sources",
 ]

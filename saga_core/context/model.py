@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
+from functools import lru_cache
 
 from attrs import define, field, frozen
 
@@ -175,6 +176,12 @@ class ReadRequest:
     """Other stories, where the player asks for one: the one played last first."""
     sent: str = ""
     """What the client's own system messages tell: lore that stands there word for word is not told again."""
+
+
+@lru_cache(maxsize=64)
+def lines_of(pages: str) -> frozenset[str]:
+    """The lines of pages, without the dashes of lists. The same pages stand in front for many turns."""
+    return frozenset(line.removeprefix("- ") for line in pages.splitlines())
 
 
 @frozen

@@ -53,6 +53,8 @@ class Turn:
     """OpenAI's finish reason, or ``aborted`` when the client went away in mid-reply."""
     jump: str | None = None
     """A far ancestor, by which ancestry is told in logarithmic time."""
+    missing: int | None = None
+    """The depth up to which turns did not stand in the history that its request was sent with; None: nobody knows."""
 
 
 @frozen

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from functools import lru_cache, partial
+from functools import partial
 from typing import TypeVar
 
 from attrs import define
 
 from saga_core.background import Supervisor
 from saga_core.config import Settings
-from saga_core.context import ContextReader, OtherStory, ReadRequest, TurnContext
+from saga_core.context import ContextReader, OtherStory, ReadRequest, TurnContext, lines_of
 from saga_core.counters import Counters
 from saga_core.curation import due_lines
 from saga_core.errors import StoreError
@@ -74,7 +74,7 @@ class ContextReading:
             pinned=pinned,
             pages=pages,
             missing=missing,
-            in_front=_lines_of(pages),
+            in_front=lines_of(pages),
             by_hand=remarks_by_hand(live, state, pages),
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, state.turn),
@@ -126,9 +126,3 @@ def _story(other: OtherSession, language: str) -> OtherStory:
     session, live = other.live.session, other.live
     name, day = session.label or session.world, spoken_day(other.played.date(), language)
     return OtherStory(session.id, name, day, PathEpisodes(live.tree, live.episodes, live.head))
-
-
-@lru_cache(maxsize=64)
-def _lines_of(pages: str) -> frozenset[str]:
-    """The lines of pages, without the dashes of lists. The same pages stand in front for many turns."""
-    return frozenset(line.removeprefix("- ") for line in pages.splitlines())

@@ -191,6 +191,7 @@ class Play:
             timeline=place.timeline,
             told=context.told,
             persona=persona_of(transcript, asked.player),
+            missing=context.missing,
         )
         pending = PendingTurn(
             id=replies[0].turn_id,

@@ -82,6 +82,21 @@ class Prefixes:
         found = await self._in_front(live, world, pin, tools)
         return evolve(found, repinned=pin.reason) if repinned else found
 
+    async def known(self, live: LiveSession, parent: str) -> tuple[str, WorldState | None]:
+        """The pages that stand in front of a prompt which continues ``parent``, as far as anybody knows, and the state
+        that they show; nothing is decided and nothing is kept for it."""
+        if not self.settings.config.prompt_caching.enabled or self.settings.config.prompt_caching.strategy == "none":
+            return "", None
+        session = await self.memories.of(live.session.id)
+        if not session.known:
+            await self._restore(session, live, parent)
+        pin = session.pins.inherited(live.tree, parent)
+        if pin is None or not pin.language:
+            return "", None
+        if pin.reason == "turns":
+            pin = await self._by_turns(live, parent, pin.language)
+        return await self.texts.shown(live, pin.turn, language_of(pin.language).tag)
+
     async def _restore(self, session: HeldMemory, live: LiveSession, parent: str) -> None:
         """Nothing is stored of the session's prompts: go on with the pages that the path's last bills name."""
         session.known = True

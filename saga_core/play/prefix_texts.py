@@ -46,13 +46,23 @@ class PrefixTexts:
             session = live.session.id
             kept = await self.memories.page(session, turn, language)
             if kept is None:
-                state = await live.state(turn)
-                text = render_prefix(state, live.world, language, self.counter.count, self.budget.md_cache_max)
-                kept = KeptPage(text, state)
+                kept = KeptPage(*await self._made(live, turn, language))
                 await self.memories.pinned(session, turn, language, kept)
             found = kept.text, kept.state
             self._rendered[turn, language] = found
         return found
+
+    async def shown(self, live: LiveSession, turn: str, language: str) -> tuple[str, WorldState]:
+        """As ``of_pages``, for somebody who only looks: pages that are no longer stored are rendered for that alone."""
+        found = self._rendered.get((turn, language))
+        if found is not None:
+            return found
+        kept = await self.memories.page(live.session.id, turn, language)
+        return (kept.text, kept.state) if kept is not None else await self._made(live, turn, language)
+
+    async def _made(self, live: LiveSession, turn: str, language: str) -> tuple[str, WorldState]:
+        state = await live.state(turn)
+        return render_prefix(state, live.world, language, self.counter.count, self.budget.md_cache_max), state
 
     def forget(self) -> None:
         """Forget all rendered texts, so that they are rendered again."""

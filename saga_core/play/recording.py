@@ -44,6 +44,8 @@ class ToRecord:
     """Entries of lore with times of their own that the narrator is told."""
     persona: Persona | None = None
     """Who plays, as far as the request tells."""
+    missing: int | None = None
+    """The depth up to which turns do not stand in the history that is sent."""
 
 
 @define(eq=False, kw_only=True)
@@ -195,6 +197,7 @@ class _Readings:
             model=model,
             finish=finish or reply.ended_by,
             jump=live.tree.jump_for(known.parent),
+            missing=known.missing,
         )
         if kind is TurnKind.NARRATION or above.parent is None:
             return [self._made(child, words_key(self.known.transcript.words), self.state)]

@@ -17,7 +17,7 @@ from saga_core.recall import PathEpisodes
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SharedMemories, turn_named
 from saga_core.stores import GraphStore, MdCache, Pages
 from saga_core.views.projector import Projector, scope_of
-from saga_core.views.rereading import reading_after, reread
+from saga_core.views.rereading import InFront, reading_after, reread
 from saga_core.views.shown_lore import shown_lore
 from saga_core.views.untold import untold
 
@@ -38,6 +38,7 @@ class Views:
     reader: ContextReader
     contexts: RecentContexts
     shared: SharedMemories
+    front: InFront
 
     async def state(self, session_id: str, turn: str | None = None) -> WorldState:
         """The state at a turn, the active head's if none is named. ``NotFound``."""
@@ -155,9 +156,11 @@ class Views:
         live = await self.directory.load(session_id)
         found = turn_named(live, turn) if turn is not None else live.head
         if text is not None:
-            own, now = self.contexts.get(found), live.tree.get(found).at
-            missing = own.missing if own is not None else None
-            tried = await reading_after(live, found, text, self.reader, self.shared.told, now=now, missing=missing)
+            now = live.tree.get(found).at
+            missing = (await live.turn(found)).missing
+            tried = await reading_after(
+                live, found, text, self.reader, self.shared.told, self.front, now=now, missing=missing
+            )
             return {"turn": found, "anew": True, **explain_context(tried)}
         told, anew = await self._told(live, found)
         return {"turn": found, "anew": anew, **explain_context(told)}
@@ -177,12 +180,13 @@ class Views:
         live = await self.directory.load(session_id)
         found = turn_named(live, turn) if turn is not None else live.head
         told, anew = await self._told(live, found)
-        above = live.tree.get(found).parent or found
-        return {"turn": found, "anew": anew, "text": text, "found": await untold(live, above, told, text)}
+        sure = not anew or (await live.turn(found)).missing is not None
+        rows = await untold(live, found, told, text, sure=sure)
+        return {"turn": found, "anew": anew, "text": text, "found": rows}
 
     async def _told(self, live: LiveSession, turn: str) -> tuple[TurnContext, bool]:
         """A turn's context, and whether it was read anew."""
         context = self.contexts.get(turn)
         if context is not None:
             return context, False
-        return await reread(live, turn, self.reader, self.shared.told), True
+        return await reread(live, turn, self.reader, self.shared.told, self.front), True

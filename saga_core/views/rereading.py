@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from attrs import evolve
-
-from saga_core.context import ContextReader, ReadRequest, TurnContext
+from saga_core.context import ContextReader, ReadRequest, TurnContext, lines_of
 from saga_core.curation import due_lines
 from saga_core.language import detect
 from saga_core.model import MemoryRecord, TurnKind, WorldState
 from saga_core.recall import PathEpisodes
-from saga_core.sessions import LiveSession
+from saga_core.sessions import LiveSession, remarks_by_hand
 
 _UNTOLD = (TurnKind.ROOT, TurnKind.SIDE)
 
@@ -19,17 +17,22 @@ _UNTOLD = (TurnKind.ROOT, TurnKind.SIDE)
 Remembering = Callable[[LiveSession, WorldState], Awaitable[tuple[MemoryRecord, ...]]]
 """Gives what memory strategies learned that holds at a state."""
 
+InFront = Callable[[LiveSession, str], Awaitable[tuple[str, WorldState | None]]]
+"""Gives the pages in front of a prompt that continues a turn, and the state that they show; empty and None for none."""
 
-async def reread(live: LiveSession, turn_id: str, reader: ContextReader, memories: Remembering) -> TurnContext:
+
+async def reread(
+    live: LiveSession, turn_id: str, reader: ContextReader, memories: Remembering, front: InFront
+) -> TurnContext:
     """What would be told before the words of ``turn_id``. ``NotFound`` for a turn that is not in the session.
 
-    How much of the history its request showed is not recorded: here it shows the reply above, and the pages in the
-    prefix are those of the turn above. An opening, and a request that was none of the story, are told nothing.
+    Where it is not recorded how much of the history its request showed, here it shows the reply above. An opening, and
+    a request that was none of the story, are told nothing.
     """
     turn = await live.turn(turn_id)
     if turn.parent is None or turn.kind in _UNTOLD:
         return TurnContext("", 0)
-    return await reading_after(live, turn.parent, turn.user, reader, memories, now=turn.at)
+    return await reading_after(live, turn.parent, turn.user, reader, memories, front, now=turn.at, missing=turn.missing)
 
 
 async def reading_after(
@@ -38,6 +41,7 @@ async def reading_after(
     words: str,
     reader: ContextReader,
     memories: Remembering,
+    front: InFront,
     *,
     now: float,
     missing: int | None = None,
@@ -50,7 +54,8 @@ async def reading_after(
     unseen = state.depth - 1 if missing is None else min(missing, state.depth - 1)
     shown = [node.id for node in live.tree.path(turn_id) if node.depth > unseen]
     language = detect(words, live.world.language)
-    context = await reader.read(
+    pages, pinned = await front(live, turn_id)
+    return await reader.read(
         ReadRequest(
             session=live.session.id,
             state=state,
@@ -58,7 +63,11 @@ async def reading_after(
             lore=live.lore,
             player_words=words,
             recent=tuple(text for text in (above.reply, words) if text),
-            pinned=state,
+            pinned=pinned,
+            pages=pages,
+            missing=unseen,
+            in_front=lines_of(pages),
+            by_hand=remarks_by_hand(live, state, pages),
             language=language,
             episodes=PathEpisodes(live.tree, live.episodes, turn_id),
             shown=frozenset(shown),
@@ -68,4 +77,3 @@ async def reading_after(
             memories=await memories(live, state),
         )
     )
-    return evolve(context, missing=unseen)

@@ -2,80 +2,189 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Literal
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import Any, Literal, get_args
+
+from attrs import define
 
 from saga_core.context import Piece, TurnContext
-from saga_core.language import content_words, match_text
-from saga_core.model import WorldState
-from saga_core.recall import PathEpisodes
+from saga_core.model import TurnKind, WorldState
+from saga_core.recall import STAMP, PathEpisodes, excerpt
 from saga_core.sessions import LiveSession
+from saga_core.views.wording import Wording
 
 _TURNS = 5
 _ROWS = 12
 _HALF = 0.5
+_NEAR = 280
+"""Characters of a text that are shown where the words stand."""
+_BESIDE = 3
+"""Turns that come later, or that stand on other branches, which are looked at."""
 
-Reason = Literal["told", "in_front", "in_chat", "no_room", "no_signal", "faded_or_hidden"]
-"""It stood in the context; in the pages at the beginning of the prompt; in the history that the client sent; it was
-found and did not fit; nothing in the scene led to it; the same, of lore that waits to be mentioned or whose last
-mention is too long ago."""
+Reason = Literal[
+    "told",
+    "own_words",
+    "in_front",
+    "in_chat",
+    "cut_out",
+    "no_room",
+    "not_known",
+    "no_signal",
+    "faded_or_hidden",
+    "opening",
+    "later",
+    "elsewhere",
+]
+"""Why, one after the other: it stood in the context; it is what the player said in that very request; it stood in
+the pages at the beginning of the prompt, or in the history that the client sent; its turn or entry was told, and
+the excerpt left this out; it was found and did not fit; nothing in the scene led to it, and whether the history
+showed the turn is not recorded; nothing in the scene led to it; the same, of lore that waits to be mentioned or
+whose last mention is too long ago; it stands in the opening, which only the chat itself shows; it was said or
+reported only with that turn or after it; it was said on another branch."""
+
+_ORDER: Mapping[str, int] = {reason: place for place, reason in enumerate(get_args(Reason))}
 
 
-async def untold(live: LiveSession, above: str, context: TurnContext, text: str) -> list[dict[str, Any]]:
-    """What of a story says ``text``, the nearest first, and whether the context had it: ``reason``. JSON-able.
+async def untold(
+    live: LiveSession, turn: str, context: TurnContext, text: str, *, sure: bool = True
+) -> list[dict[str, Any]]:
+    """What of a story says ``text``, the nearest first, and whether the context of ``turn`` had it: ``reason``.
+    JSON-able. Not ``sure``: how much of the story the history showed is assumed.
 
-    ``above`` is the turn that the context was read after. Looked through: what was told and what was left out for want
-    of room, the pages in front of the history, the turns of the path, lore, memories, and what is believed. Empty if
-    nothing known says any of it.
+    Looked through: what was told and what was left out for want of room, the pages in front of the history, the turns
+    of the path, the opening, lore, memories, and remarks. Where none of them says as much of it, also what came only
+    with ``turn`` or later, and other branches. Empty if nothing known says any of it.
     """
-    words = content_words(text)
-    if not words:
+    wording = Wording.of(text)
+    if not wording.words:
         return []
-    state = await live.state(above)
-    pieces = {piece.key: (piece, "told") for piece in context.pieces}
-    pieces |= {piece.key: (piece, "no_room") for piece in context.skipped}
-    found = [
-        _row("piece", key, piece.text, words, reason, piece)
-        for key, (piece, reason) in pieces.items()
-        if not key.startswith(("turn:", "lore:"))
-    ]
-    episodes = PathEpisodes(live.tree, live.episodes, above)
+    looking = _Looking(live, turn, context, wording, sure)
+    rows = [row async for row in _near(looking, text) if row["share"] >= _HALF]
+    most = max((row["share"] for row in rows), default=0.0)
+    rows += [row async for row in _far(looking, text) if row["share"] >= _HALF and row["share"] > most]
+    return sorted(rows, key=lambda row: (-row["share"], _ORDER[row["reason"]]))[:_ROWS]
+
+
+@define
+class _Looking:
+    """What is looked for, and where."""
+
+    live: LiveSession
+    turn: str
+    context: TurnContext
+    wording: Wording
+    sure: bool
+
+    @property
+    def above(self) -> str:
+        """The turn that the context was read after."""
+        return self.live.tree.get(self.turn).parent or self.turn
+
+    def row(self, kind: str, key: str, text: str, reason: Reason, piece: Piece | None = None) -> dict[str, Any]:
+        """``share`` is how much of the words the text has, ``words`` which of them, as they were typed; ``near`` is the
+        part of the text where they stand, ``line`` what was told of it, or would have been."""
+        words = self.wording.words
+        found = self.wording.found_in(text)
+        return {
+            "kind": kind,
+            "key": key,
+            "text": text,
+            "share": round(len(found) / len(words), 2),
+            "words": [words[word] for word in found],
+            "near": excerpt(_unstamped(text), dict.fromkeys(found, 1.0), _NEAR),
+            "reason": reason,
+            "line": piece.text if piece is not None else None,
+            "score": round(piece.score, 4) if piece is not None else None,
+            "tokens": piece.tokens if piece is not None else None,
+        }
+
+    def became(self, key: str, whole: str, otherwise: Reason) -> tuple[Reason, Piece | None]:
+        """What became of the piece ``key``, of which all is ``whole``; ``otherwise`` if nobody offered it."""
+        for piece in self.context.pieces:
+            if piece.key == key:
+                return ("told" if self.wording.told_by(piece.text, whole) else "cut_out"), piece
+        for piece in self.context.skipped:
+            if piece.key == key:
+                return "no_room", piece
+        return otherwise, None
+
+
+def _unstamped(text: str) -> str:
+    stamp = STAMP.match(text)
+    return text if stamp is None else text[stamp.end() :]
+
+
+async def _near(looking: _Looking, text: str) -> AsyncIterator[dict[str, Any]]:
+    """What is known before the turn, and the turn's own words."""
+    live, context = looking.live, looking.context
+    own = await live.turn(looking.turn)
+    if own.parent is not None and own.user:
+        yield looking.row("words", own.id, own.user, "own_words")
+    pieces: list[tuple[Piece, Reason]] = [(piece, "told") for piece in context.pieces]
+    pieces += [(piece, "no_room") for piece in context.skipped]
+    for piece, reason in pieces:
+        if not piece.key.startswith(("turn:", "lore:")):
+            yield looking.row("piece", piece.key, piece.text, reason, piece)
+    episodes = PathEpisodes(live.tree, live.episodes, looking.above)
     for turn in episodes.search(text, _TURNS, frozenset()):
-        in_chat = context.missing is not None and episodes.depth(turn) > context.missing
-        piece, reason = pieces.get(f"turn:{turn}", (None, "in_chat" if in_chat else "no_signal"))
-        row = _row("turn", turn, episodes.text(turn), words, reason, piece)
-        found.append({**row, "turn": episodes.depth(turn)})
+        depth, whole = episodes.depth(turn), episodes.text(turn)
+        in_chat = context.missing is not None and depth > context.missing
+        otherwise: Reason = "in_chat" if in_chat else "no_signal" if looking.sure else "not_known"
+        became = looking.became(f"turn:{turn}", whole, otherwise)
+        yield {**looking.row("turn", turn, whole, *became), "turn": depth}
+    opening = await live.turn(live.tree.root)
+    # The request that a session begins with brings the opening itself.
+    in_chat = own.depth == 1 or (context.missing is not None and context.missing < 0)
+    if opening.reply:
+        yield {**looking.row("turn", opening.id, opening.reply, "in_chat" if in_chat else "opening"), "turn": 0}
     for line in dict.fromkeys(context.pages.splitlines()):
         if line.startswith("- "):
-            found.append(_row("page", line, line.removeprefix("- "), words, "in_front", None))
-    found += _of_lore(live, state, pieces, words)
+            yield looking.row("page", line.removeprefix("- "), line.removeprefix("- "), "in_front")
+    state = await live.state(looking.above)
+    for row in _of_lore(looking, state):
+        yield row
     for record in state.memories.values():
-        found.append(_row("memory", record.id, record.text, words, "no_signal", None))
-    rows = [row for row in found if row["share"] >= _HALF]
-    order: tuple[Reason, ...] = ("told", "in_front", "in_chat", "no_room", "no_signal", "faded_or_hidden")
-    return sorted(rows, key=lambda row: (-row["share"], order.index(row["reason"])))[:_ROWS]
+        yield looking.row("memory", record.id, record.text, "no_signal")
+    for remark in _remarks(looking, state):
+        yield looking.row("note", remark, remark, "no_signal")
 
 
-def _of_lore(
-    live: LiveSession, state: WorldState, pieces: dict[str, tuple[Piece, str]], words: list[str]
-) -> Iterator[dict[str, Any]]:
-    for entry in live.world.lore:
-        piece, reason = pieces.get(f"lore:{entry.name}", (None, "no_signal"))
-        if piece is None and entry.layer in ("A3", "A4"):
-            reason = "faded_or_hidden"
+async def _far(looking: _Looking, text: str) -> AsyncIterator[dict[str, Any]]:
+    """What came only with the turn or after it, and what stands on other branches."""
+    live, tree, turn = looking.live, looking.live.tree, looking.turn
+    own = await live.turn(turn)
+    if own.parent is not None:
+        yield {**looking.row("turn", own.id, own.reply, "later"), "turn": own.depth}
+    known = set((await live.state(looking.above)).notes)
+    for each in (await live.state(live.head if tree.is_ancestor(turn, live.head) else turn)).notes:
+        if each not in known:
+            yield looking.row("note", each[1], each[1], "later")
+
+    def searched(accept: Callable[[str], bool], reason: Reason) -> Iterator[dict[str, Any]]:
+        for found, _ in live.episodes.search(text, k=_BESIDE, accept=accept):
+            node = tree.get(found)
+            yield {**looking.row("turn", found, node.episode, reason), "turn": node.depth}
+
+    def is_turn(other: str) -> bool:
+        return other in tree and tree.get(other).kind is not TurnKind.SIDE and other != turn
+
+    for row in searched(lambda other: is_turn(other) and tree.is_ancestor(turn, other), "later"):
+        yield row
+    for row in searched(
+        lambda other: is_turn(other) and not tree.is_ancestor(turn, other) and not tree.is_ancestor(other, turn),
+        "elsewhere",
+    ):
+        yield row
+
+
+def _of_lore(looking: _Looking, state: WorldState) -> Iterator[dict[str, Any]]:
+    for entry in looking.live.world.lore:
         text = f"{entry.name}: {entry.text} {state.learned.get(entry.name, '')}".strip()
-        yield _row("lore", entry.name, text, words, reason, piece)
+        reason: Reason = "faded_or_hidden" if entry.layer in ("A3", "A4") else "no_signal"
+        yield looking.row("lore", entry.name, text, *looking.became(f"lore:{entry.name}", text, reason))
 
 
-def _row(kind: str, key: str, text: str, words: list[str], reason: str, piece: Piece | None) -> dict[str, Any]:
-    """``share`` is how much of the words the text has."""
-    said = match_text(text)
-    return {
-        "kind": kind,
-        "key": key,
-        "text": text,
-        "share": round(sum(word in said for word in words) / len(words), 2),
-        "reason": reason,
-        "score": round(piece.score, 4) if piece is not None else None,
-        "tokens": piece.tokens if piece is not None else None,
-    }
+def _remarks(looking: _Looking, state: WorldState) -> Iterator[str]:
+    """Remarks of the story that neither the context nor the pages show."""
+    told = "\n".join((looking.context.text, looking.context.pages))
+    return (text for _, text in state.notes if text not in told)

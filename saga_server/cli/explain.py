@@ -15,15 +15,32 @@ from saga_server.terminal import say, say_json
 if TYPE_CHECKING:
     from saga_core import Saga
 
-_LONGEST = 100
 _REASONS = {
     "told": "told",
-    "no_room": "found, and there was no room for it",
-    "in_front": "told: it stood in the pages at the beginning of the prompt",
+    "own_words": "told: the player said this in that very request",
+    "in_front": "told: it stood in the summary at the beginning of the prompt",
     "in_chat": "told: the chat itself shows that turn",
+    "cut_out": "not told: something of it was told, but the excerpt left this part out",
+    "no_room": "not told: found, and there was no room for it",
+    "not_known": "nothing in the scene led to it; whether the chat itself showed that turn is not recorded",
     "no_signal": "not told: nothing in the scene led to it",
     "faded_or_hidden": "not told: this entry waits to be mentioned, or was mentioned too long ago",
+    "opening": "not told: it stands in the opening, which only the chat itself shows",
+    "later": "not told: it came only with that turn or after it",
+    "elsewhere": "not told: it stands on another branch",
 }
+_KINDS = {
+    "words": "the player's words",
+    "piece": "the state",
+    "lore": "lore",
+    "memory": "a memory",
+    "page": "the summary",
+    "note": "a remark",
+}
+_NOTHING = (
+    "Nothing that SAGA keeps of this story has these words: no turn, no lore, no memory, no remark. It may stand there "
+    "in other words: try a name or a thing. Cards, and openings of sessions that were named first, are not kept."
+)
 
 
 @click.command()
@@ -70,15 +87,19 @@ def of_text(found: dict[str, Any]) -> list[str]:
     """What is known of a text, in words: the nearest first."""
     made = [f"turn {found['turn']}" + (", read anew" if found["anew"] else "")]
     if not found["found"]:
-        made.append(
-            "nothing that is known says this: no turn, no lore, no memory; nobody reported it, or in other words"
-        )
+        made.append(_NOTHING)
+    else:
+        made.append("Before each text stands how many of the words it has.")
     for row in found["found"]:
-        where = f"turn {row['turn']}" if "turn" in row else f"{row['kind']} {row['key']}"
-        made.append(f"{row['share']:4.0%}  {where}: {_cut(' '.join(row['text'].split()))}")
+        where = f"turn {row['turn']}" if "turn" in row else _KINDS[row["kind"]]
+        made.append(f"{row['share']:4.0%}  {where}: {row['near']}")
         made.append(
             f"      {_REASONS[row['reason']]}" + (f" · score {row['score']:g}" if row["score"] is not None else "")
         )
+        if row["reason"] == "cut_out":
+            made.append(f"      what was told of it: {_line(row['line'])}")
+        if row["share"] < 1:
+            made.append(f"      it has: {', '.join(row['words'])}")
     return made
 
 
@@ -98,12 +119,12 @@ def lines(found: dict[str, Any], *, skipped: bool) -> list[str]:
 def _entries(pieces: list[dict[str, Any]]) -> list[str]:
     made = []
     for piece in pieces:
-        text = " ".join(piece["text"].split())
+        text = _line(piece["text"])
         parts = ", ".join(f"{name} {value:+g}" for name, value in piece["why"].items())
-        made.append(f"{piece['score']:8.3f}  {piece['tokens']:4d}  [{piece['section']}] {_cut(text)}")
+        made.append(f"{piece['score']:8.3f}  {piece['tokens']:4d}  [{piece['section']}] {text}")
         made.append(f"                {piece['source']} · {piece['key']}" + (f" · {parts}" if parts else ""))
     return made
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from saga_core.language.en.stemmer import stem
 from saga_core.language.ko.particles import PARTICLES, particle_stems
 from saga_core.language.ko.stripping import LONGEST, stripped
-from saga_core.language.tokens import content_words, terms
+from saga_core.language.tokens import content_words, telling_nothing, terms
 
 hangul = st.text(st.sampled_from("가나다라숲검성크룩에서게는은을의로부터이고라"), min_size=1, max_size=8)
 
@@ -121,3 +121,16 @@ def test_korean_numbers_in_words_are_found_by_digits_too() -> None:
     assert "12" in terms("열두 명") and "2" in terms("둘 다") and "9" in terms("아홉을")
     assert terms("one 하나 세 사람").count("1") == 0 and "3" not in terms("세상")
     assert "10" not in terms("열쇠") and "2" not in terms("둘레") and "10" not in terms("열이 난다")
+
+
+@pytest.mark.parametrize(
+    "text", ["Mercy has none.", "Are you ready?", "sixty crowns", "He was waving.", "It is a story."]
+)
+def test_content_words_of_english_stand_in_the_text_that_they_are_of(text: str) -> None:
+    assert all(word in text.casefold() for word in content_words(text) if word not in telling_nothing())
+
+
+def test_content_words_of_english_are_few_other_words() -> None:
+    assert content_words("having using mercy story waving joking hurried told") == [
+        "have", "use", "mercy", "story", "wav", "jok", "hurri", "tell"
+    ]  # fmt: skip

@@ -197,12 +197,13 @@ class TestExplain:
         piece = max(whole["pieces"], key=lambda each: len(each["text"]))
         result = saga("explain", "나의 모험", "끝", "--data", "자료", "--text", piece["text"])
         assert result.exit_code == 0, result.stderr
-        head, first, reason, *_ = result.stdout.splitlines()
+        head, says, first, reason, *_ = result.stdout.splitlines()
+        assert says == "Before each text stands how many of the words it has."
         assert head.startswith(f"turn {played['second']}")
         assert first.strip().startswith("100%")
         assert reason.strip().startswith("told · score")
         nothing = saga("explain", "나의 모험", "--data", "자료", "--text", "우주선이 달에 내려앉았다")
-        assert "nothing that is known says this" in nothing.stdout
+        assert "Nothing that SAGA keeps of this story has these words" in nothing.stdout
         found = printed("explain", "나의 모험", "끝", "--data", "자료", "--text", piece["text"], "--json")
         assert found["found"][0]["reason"] == "told"
 

@@ -44,13 +44,7 @@ function Context({ found, turn }) {
   <//>`;
 }
 
-const TAGS = { told: "good", in_front: "good", in_chat: "good", no_room: "warn", no_signal: "bad", faded_or_hidden: "warn" };
-
-/** What was said in a remembered turn: its text without the line of facts before it. */
-function said(text) {
-  const at = text.indexOf("> ");
-  return at > 0 ? text.slice(at + 2) : text;
-}
+const TAGS = { told: "good", own_words: "good", in_front: "good", in_chat: "good", no_signal: "bad", cut_out: "bad" };
 
 function Ask({ session, turn }) {
   const t = useWords(words);
@@ -68,8 +62,10 @@ function Ask({ session, turn }) {
     <${Failed} error=${error} />
     <div role="status" aria-live="polite">${found && (found.found.length === 0 ? html`<p class="notice warn" data-item="unknown">${t("known")}</p>`
       : html`<ul class="lines" data-item="answers">${found.found.map((each) => html`<li key=${`${each.kind} ${each.key}`} data-item="answer" data-reason=${each.reason}>
-        <p><span class=${`tag ${TAGS[each.reason]}`}>${each.kind === "turn" ? t("kind_turn", { n: each.turn }) : t(`kind_${each.kind}`)}</span> <strong>${t(found.anew && each.kind === "turn" && each.reason === "no_signal" ? "reason_unknown" : `reason_${each.reason}`)}</strong></p>
-        <p><${Text} value=${each.kind === "turn" ? said(each.text) : each.text} most=${240} /></p><p class="hint">${t("share", { n: Math.round(each.share * 100) })}</p></li>`)}</ul>`)}</div>
+        <p><span class=${`tag ${TAGS[each.reason] ?? "warn"}`}>${each.kind === "turn" ? t("kind_turn", { n: each.turn }) : t(`kind_${each.kind}`)}</span> <strong>${t(`reason_${each.reason}`)}</strong></p>
+        <p><${Text} value=${each.near} most=${320} /></p>
+        ${each.reason === "cut_out" && html`<p class="hint" data-item="instead">${t("instead")} <${Text} value=${each.line} most=${320} /></p>`}
+        <p class="hint">${t("share", { n: Math.round(each.share * 100) })}${each.share < 1 && html`: <${Text} value=${each.words.join(", ")} most=${160} as="span" />`}</p></li>`)}</ul>`)}</div>
   <//>`;
 }
 

@@ -1,0 +1,68 @@
+"""A text that somebody asks about: its words, and whether another text says it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from attrs import field, frozen
+
+from saga_core.language import caseless, content_words, match_text, nfc, telling_nothing, terms
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_RUN = re.compile(r"[^\W_]+|…")
+"""A run of letters or numbers, or the mark of what an excerpt left out: no sentence reaches over it."""
+
+
+def _plain(text: str) -> str:
+    """``text`` without punctuation, as it is compared: a sentence may be told with other quotes or line breaks."""
+    return " ".join(match.group() for match in _RUN.finditer(match_text(nfc(text))))
+
+
+def _asked(text: str) -> str:
+    return _plain(text).strip("… ")
+
+
+def _shapes(word: str) -> list[str]:
+    """A word as it is looked for: among index terms, where numbers in words are digits and forms of a word are one, or
+    as a part of others."""
+    return terms(word) if word.isascii() else content_words(word)
+
+
+@frozen
+class Wording:
+    """The text as it is compared with others."""
+
+    plain: str = field(converter=_asked)
+    words: Mapping[str, str]
+    """Its words in the shape in which they stand elsewhere too, and as they were typed. Those that every sentence has
+    are left out as long as there are others."""
+
+    @classmethod
+    def of(cls, text: str) -> Wording:
+        """A wording without words, if ``text`` has none."""
+        typed: dict[str, str] = {}
+        for match in _WORD.finditer(nfc(text)):
+            for word in _shapes(match.group()):
+                typed.setdefault(word, match.group())
+        nothing = telling_nothing()
+        return cls(text, {word: each for word, each in typed.items() if word not in nothing} or typed)
+
+    def found_in(self, text: str) -> list[str]:
+        """Those of ``words`` that ``text`` has, forms of one word for each other."""
+        own, folded = frozenset(terms(text)), match_text(nfc(text))
+        # Where words are inflected at their ends, or have no spaces between them, they stand inside of others.
+        return [word for word in self.words if word in own or (not word.isascii() and word in folded)]
+
+    def told_by(self, told: str, whole: str) -> bool:
+        """Whether ``told``, which was made of ``whole``, says what of it is meant: the very sentence where it stands in
+        ``whole``, else every one of the words that ``whole`` has."""
+        if self._stands_in(told):
+            return True
+        return not self._stands_in(whole) and set(self.found_in(whole)) <= set(self.found_in(told))
+
+    def _stands_in(self, text: str) -> bool:
+        plain, said = self.plain, f" {_plain(text)} "
+        before = "" if caseless(plain[:1]) else " "
+        behind = "" if caseless(plain[-1:]) else " "
+        return bool(plain) and f"{before}{plain}{behind}" in said
