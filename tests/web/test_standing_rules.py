@@ -18,8 +18,18 @@ from tests.web.browsing import Browser, visiting
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 WORDS = {
-    "en-US": ("Always accept: what a model reads", "Always refuse: what a model reads", "The 4 that wait now"),
-    "ko-KR": ("항상 수락: 보고되지 않은 턴에서", "항상 거부: 보고되지 않은 턴에서", "지금 기다리는 4건도"),
+    "en-US": (
+        "Always accept: what a model reads",
+        "Always refuse: what a model reads",
+        "The 4 that wait now",
+        "asks you again",
+    ),
+    "ko-KR": (
+        "항상 수락: 보고되지 않은 턴에서",
+        "항상 거부: 보고되지 않은 턴에서",
+        "지금 기다리는 4건도",
+        "다시 묻습니다",
+    ),
 }
 VIEWS = [
     ("desktop", "en-US"),
@@ -35,7 +45,7 @@ async def waiting(server: Server, session: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("size", "language"), VIEWS)
 async def test_a_rule_is_made_at_a_proposal_and_ended(browser: Browser, size: str, language: str) -> None:
-    accept, refuse, now = WORDS[language]
+    accept, refuse, now, again = WORDS[language]
     async with (
         Upstream(otherwise=answered) as small,
         imported(small, review="ask") as (server, session),
@@ -71,6 +81,7 @@ async def test_a_rule_is_made_at_a_proposal_and_ended(browser: Browser, size: st
 
         await page.click("[data-item=rule] [data-action=ask-again]")
         await page.wait_for_selector("[data-item=standing]", state="detached")
+        assert again in (await visit.texts("[data-item=said]"))[0], "nothing is told to the narrator of that"
         await backfill.step(session, 4)
         await page.wait_for_selector("[data-item=proposal]")  # the page heard of it by itself
         await page.click("[data-item=proposal]:last-child [data-action=always]")

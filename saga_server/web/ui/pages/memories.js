@@ -27,8 +27,8 @@ export function Page({ session }) {
   const [said, say] = useState(null);
   const reload = () => Promise.all([memories.reload(), changes.reload(), entities.reload(), curation.reload(), standing.reload()]);
   useLive(session, reload);
-  const changed = () => {
-    say({ text: n("saved") });
+  const changed = (text = n("saved")) => {
+    say({ text });
     reload();
   };
   const named = entities.data || entities.error; // No change is shown with ids that names are still read for.

@@ -41,10 +41,11 @@ export function Waiting({ session, rows, names, changed }) {
   useEffect(() => () => { stop.current = true; }, []);
   const toggle = (id, what) => show(open?.id === id && open.what === what ? null : { id, what });
   const changes = path`api/sessions/${session}/changes`;
+  const said = (verdict) => (verdict === "refuse" ? t("refused") : undefined); // What is refused was never told.
   const decide = (change, verdict) => run(async () => {
     const { tag } = await read(changes);
     await write("POST", path`api/sessions/${session}/changes/${change}`, { verdict }, { condition: tag });
-    changed();
+    changed(said(verdict));
   });
   // What is no memory is corrected where all corrections are made: line by line, at its turn.
   const correct = (each) => run(async () => {
@@ -63,16 +64,17 @@ export function Waiting({ session, rows, names, changed }) {
       }
     } finally {
       put(null);
-      changed();
+      changed(said(verdict));
     }
   };
-  const alike = (one) => rows.filter((each) => each.by === one.by && each.kind === one.kind);
+  const alike = (one, all = rows) => all.filter((each) => each.waiting && each.by === one.by && each.kind === one.kind);
   const always = (each, verdict) => run(async () => {
     const where = path`api/sessions/${session}/standing`;
     const { tag } = await read(where);
     await write("POST", where, { change: each.id, verdict }, { condition: tag });
     show(null);
-    await settle(alike(each), verdict);
+    // Since the rule stands nothing more of it waits; what came before it may be more than is shown by now.
+    await settle(alike(each, (await read(changes)).data.changes), verdict);
   });
   // Edited, it is the person's own: what was proposed is refused, and what the person wrote is remembered instead.
   const learned = (each) => each.events.find((event) => event.record)?.record;
@@ -117,7 +119,7 @@ export function Standing({ session, rules, changed }) {
   const end = (rule) => run(async () => {
     const { tag } = await read(path`api/sessions/${session}/standing`);
     await write("DELETE", path`api/sessions/${session}/standing/${rule.id}`, undefined, { condition: tag });
-    changed();
+    changed(t("asked"));
   });
   const since = (at) => t("since", { date: new Date(at * 1000).toLocaleDateString(language.get()) });
   return (rules.length > 0 || error) && html`<${Part} name="standing" title=${t("standing")}>
