@@ -1,4 +1,4 @@
-"""``GET /api/events``: what happens in the engine, while it happens, as server-sent events."""
+"""``GET /api/events``: what happens, here and at other servers, while it happens, as server-sent events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aiohttp import web
 from attrs import define, field
 
 from saga_core.counters import Counters
-from saga_server.http import RequestError
+from saga_server.http import RequestError, follow_others
 
 KEPT = 256
 """Events that wait for one listener at most; of more, the oldest are dropped, and it is told how many."""
@@ -40,8 +40,8 @@ class Listening:
     """Whether the key is still taken."""
     dropped: int = 0
     over: bool = field(default=False, init=False)
-    _waiting: deque[tuple[str, bytes]] = field(factory=lambda: deque[tuple[str, bytes]](), init=False)
-    """Sessions, and what there is to tell of them."""
+    _waiting: deque[tuple[str | None, bytes]] = field(factory=lambda: deque[tuple[str | None, bytes]](), init=False)
+    """Sessions, and what there is to tell of them; None: another server looked whether it may be told."""
     _news: asyncio.Event = field(factory=asyncio.Event, init=False)
 
     def take(self, event: str, about: Mapping[str, Any]) -> None:
@@ -51,10 +51,17 @@ class Listening:
         session = about.get("session") or ""
         if self.sees is not None and (not session or self.is_hidden(session)):
             return
+        self._queue(session, _render(event, about))
+
+    def take_as_it_is(self, event: bytes) -> None:
+        """Queue what another server tells this listener."""
+        self._queue(None, event)
+
+    def _queue(self, session: str | None, event: bytes) -> None:
         if len(self._waiting) >= KEPT:
             self._waiting.popleft()
             self.dropped += 1
-        self._waiting.append((session, _render(event, about)))
+        self._waiting.append((session, event))
         self._news.set()
 
     def end(self) -> None:
@@ -74,7 +81,8 @@ class Listening:
         waiting = list(self._waiting)
         self._waiting.clear()
         if self.sees is not None:
-            seen = {session for session in {session for session, _ in waiting} if await self.sees(session)}
+            named = {session for session, _ in waiting if session is not None}
+            seen = {None, *[session for session in named if await self.sees(session)]}
             waiting = [each for each in waiting if each[0] in seen]
         found = b"".join(text for _, text in waiting)
         if self.dropped:
@@ -114,6 +122,7 @@ class Events:
         response = web.StreamResponse(headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
         response.content_type, response.charset = "text/event-stream", "utf-8"
         self._all.append(listening)
+        following = asyncio.create_task(follow_others(request, listening.take_as_it_is))
         try:
             await response.prepare(request)
             await response.write(b": listening\n\n")
@@ -127,6 +136,8 @@ class Events:
             return response  # the client went away
         finally:
             self._all.remove(listening)
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
         return response
 
     def end(self) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from saga_server.http.callers.identity import Bearer
     from saga_server.http.connections import LOG, SILENT, ConnectionLog, heard, listen, tell_request_id
     from saga_server.http.doors.routes import door_routes
+    from saga_server.http.elsewhere import follow_others
     from saga_server.http.errors import Handler, RequestError, errors_as_json
     from saga_server.http.exchanges import Exchanges
     from saga_server.http.header_text import only_header_text
@@ -51,6 +52,7 @@ __all__ = [
     "audited",
     "door_routes",
     "errors_as_json",
+    "follow_others",
     "guarded",
     "heard",
     "known_id",
@@ -93,6 +95,7 @@ __getattr__ = lazy_face(
         "RequestError": "saga_server.http.errors:RequestError",
         "errors_as_json": "saga_server.http.errors:errors_as_json",
         "Exchanges": "saga_server.http.exchanges:Exchanges",
+        "follow_others": "saga_server.http.elsewhere:follow_others",
         "passed_on": "saga_server.http.passing:passed_on",
         "prepare_passing": "saga_server.http.passing:prepare_passing",
         "LARGE_REQUESTS": "saga_server.http.large_requests:LARGE_REQUESTS",

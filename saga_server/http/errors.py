@@ -35,6 +35,9 @@ _log = logging.getLogger("saga.server")
 
 _PARAM = re.compile(r"(?P<param>[a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*): ")
 
+_HUNG_UP = 499
+"""Stands for the status of an answer that nobody waited for."""
+
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -155,6 +158,10 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
     except web.RequestPayloadError as error:
         text = f"the body cannot be read: {' '.join(str(error).split())}"
         failure = Failure(400, text, "invalid_request_error", "body", headers={"Connection": "close"})
+    except ConnectionError as error:
+        if request.transport is None or request.transport.is_closing():
+            return web.Response(status=_HUNG_UP)  # the client went away before it was answered
+        failure = describe(error)
     except Exception as error:  # noqa: BLE001 - the edge: described, and logged when it is unexpected
         failure = describe(error)
     place = request.get(PLACE)

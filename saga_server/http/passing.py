@@ -127,9 +127,9 @@ async def _ask(
     leases = saga.parts.leases
     assert leases is not None
     leave(request)  # read here; the other server has turns of its own
-    headers = _kept(request.headers)
+    headers = kept(request.headers)
     headers[PASSED] = leases.server
-    asking = _client(request.app).request(
+    asking = client_of(request.app).request(
         request.method, error.address + request.path_qs, data=request.get(BODY, b""), headers=headers
     )
     try:
@@ -147,7 +147,8 @@ async def _ask(
         return await _through(request, saga, error.server, found)
 
 
-def _client(app: web.Application) -> ClientSession:
+def client_of(app: web.Application) -> ClientSession:
+    """The connections to other servers."""
     import aiohttp
 
     held = app[_CLIENT]
@@ -161,7 +162,7 @@ def _client(app: web.Application) -> ClientSession:
     return client
 
 
-def _kept(headers: Mapping[str, str]) -> CIMultiDict[str]:
+def kept(headers: Mapping[str, str]) -> CIMultiDict[str]:
     """The headers that are for whoever answers, not for one connection."""
     from multidict import CIMultiDict
 
@@ -175,7 +176,7 @@ def _kept(headers: Mapping[str, str]) -> CIMultiDict[str]:
 async def _through(request: web.Request, saga: Saga, server: str, found: ClientResponse) -> web.StreamResponse:
     import aiohttp
 
-    response = web.StreamResponse(status=found.status, headers=_kept(found.headers))
+    response = web.StreamResponse(status=found.status, headers=kept(found.headers))
     await response.prepare(request)
     watching = asyncio.create_task(_watch(saga, server, found))
     try:

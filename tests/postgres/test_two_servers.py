@@ -18,6 +18,7 @@ from saga_core.errors import OwnedElsewhere
 from saga_core.journal import Journal
 from saga_core.maintenance import taking_in
 from saga_core.ownership import Leases
+from saga_server.admin import EVENTS
 from saga_server.cli.saga_command import main
 from tests.core.imports import samples
 from tests.server.client import BLOCK, CHAT, Client
@@ -298,6 +299,26 @@ async def test_who_looks_after_a_session_may_ask_any_server(path: str, two: tupl
     assert answer.status == 200, answer.raw
     left = (await a.get("/api/sessions")).json["sessions"]
     assert len(left) == (0 if path == "/api/forget" else 1)
+
+
+async def test_who_listens_at_one_server_hears_what_the_other_one_records_and_once(two: tuple[Client, Client]) -> None:
+    a, b = two
+    player = Player("Aria")
+    async with aiohttp.ClientSession() as http, http.get(f"{b.server.url}/api/events") as listening:
+        runner = a.server._runner
+        assert runner is not None
+        while not len(runner.app[EVENTS]):  # noqa: ASYNC110 - until b has asked a for its events
+            await asyncio.sleep(0.02)
+        first = await player.says(a, "I open the door of the inn and look for a seat.")
+        then = await player.says(b, "I sit down and call for ale.")
+        assert (await b.get("/api/status")).json["counters"]["leases.passed_on"] == 1
+        told = b""
+        async with asyncio.timeout(30):
+            while told.count(b"event: projected") < 2:
+                told += await listening.content.readany()
+    for turn in (first.turn, then.turn):
+        recorded = [each for each in told.split(b"\n\n") if b"event: recorded" in each and turn.encode() in each]
+        assert len(recorded) == 1, told.decode()
 
 
 async def test_a_command_reaches_the_server_that_has_the_session(

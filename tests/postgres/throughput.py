@@ -26,7 +26,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _WORDS = 120
 
 
-class _Narrator:
+class Narrator:
     """No reply is like another one."""
 
     def __init__(self) -> None:
@@ -71,10 +71,10 @@ async def _chat(http: ClientSession, servers: list[Member], name: str, turns: in
             assert answer.status == 200, raw
         told = raw.decode().count('"content"')
         assert told > _WORDS // 2 and b"[DONE]" in raw, raw[-300:]
-        history.append({"role": "assistant", "content": _text(raw)})
+        history.append({"role": "assistant", "content": text_of(raw)})
 
 
-def _text(raw: bytes) -> str:
+def text_of(raw: bytes) -> str:
     import json
 
     events = [line.removeprefix("data: ") for line in raw.decode().splitlines() if line.startswith("data: {")]
@@ -86,7 +86,7 @@ def _text(raw: bytes) -> str:
 async def measure(count: int, chats: int, turns: int, sticky: bool, folder: Path, database: RealServer) -> str:
     """Play, and say what a turn cost."""
     database.clear()
-    async with Upstream(otherwise=_Narrator()) as upstream:
+    async with Upstream(otherwise=Narrator()) as upstream:
         sections: dict[str, Any] = {
             "storage": {"profile": "scale", "url": database.url},
             "session": {"default_world": "ersia"},
