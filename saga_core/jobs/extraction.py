@@ -223,9 +223,8 @@ class ExtractionJob(Job):
     def wanting(self, session: str) -> list[str]:
         """The turns of the session that are to be read and have not failed for good."""
         backlog = self._backlogs.get(session)
-        if backlog is None or self.extractor is None:
-            return []
-        return [turn for turn, each in backlog.wanted.items() if not each.failed]
+        wanted = backlog.wanted if backlog is not None and self.extractor is not None else {}
+        return [turn for turn, each in wanted.items() if not each.failed]
 
     def failed(self) -> list[dict[str, object]]:
         """The turns that are not tried again by themselves, and why. JSON-able."""
@@ -256,8 +255,6 @@ class ExtractionJob(Job):
     def in_windows(self) -> bool:
         """Whether the model can be asked about several turns in one call."""
         return self.pace.in_windows
-
-    # -- reading -----------------------------------------------------------------------------------------------
 
     async def step(self, session: str) -> Step:
         """Read one turn of a session, and record what it changed."""
