@@ -78,8 +78,6 @@ class ExtractionJob(Job):
     _looking: asyncio.Lock = field(factory=asyncio.Lock)
     pace: WindowPace = field(factory=WindowPace)
 
-    # -- what is wanted ----------------------------------------------------------------------------------------
-
     async def resume(self) -> None:
         """Take up what the journal says is wanted."""
         found = set()
@@ -175,8 +173,6 @@ class ExtractionJob(Job):
 
     def _backlog(self, session: str) -> Backlog:
         return self._backlogs.setdefault(session, Backlog(session))
-
-    # -- what others ask ---------------------------------------------------------------------------------------
 
     def reader(self) -> str:
         """Who reads turns that nobody reported, in words; empty when nobody does."""
