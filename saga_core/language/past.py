@@ -39,6 +39,13 @@ class PastWords:
     ``year1``; where there are two ways to write it, the other with ``month2`` and so on."""
     months: Mapping[str, int] = field(factory=dict)
     """Of a month in letters, by its first three."""
+    asks_amount: str = NEVER
+    """What asks how much or how many; what asks when is ``asks_when``."""
+    asks_when: str = NEVER
+    amount: str = NEVER
+    """A number in digits or in words, as a sentence tells it."""
+    moment: str = NEVER
+    """A day, a month or a time without a number."""
     other_story: str = NEVER
     """A story that was played in another chat."""
     hints: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saga_core.recall.amounts import amount_asked, tells
 from saga_core.recall.bearing import bearing
 from saga_core.recall.close_words import closeness
 from saga_core.recall.episodes import Episodes, PathEpisodes
@@ -45,6 +46,7 @@ __all__ = [
     "ScoredLore",
     "Segment",
     "Walk",
+    "amount_asked",
     "bearing",
     "closeness",
     "episodes_scope",
@@ -61,6 +63,7 @@ __all__ = [
     "smooth",
     "spec_of",
     "telling",
+    "tells",
     "time_meant",
     "turns_meant",
     "unpack",

@@ -48,6 +48,9 @@ class Ranking:
     """How much a turn gains at most that tells of all that is asked for at one place; 0: nothing."""
     timed: float = TIMED
     """How much a turn gains that was told when the player's words say, in parts of the best score; 0: nothing."""
+    amounts: float = 0.5
+    """How much a brief turn gains that tells some number or time when the player asks for one, in parts of the best
+    score; 0: nothing."""
     feedback: float = FEEDBACK
     """What the rarest words of the turns found first count beside those of the query; 0: nothing."""
     hop: float = 0.0

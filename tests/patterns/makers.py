@@ -17,7 +17,7 @@ from saga_core.language.en import predicates as english
 from saga_core.language.ko import predicates as korean
 from saga_core.naming import evidence, forms, names
 from saga_core.projection import settled, story
-from saga_core.recall import looking_back, time_words
+from saga_core.recall import amounts, looking_back, time_words
 from saga_core.state_block import read_reply, records, values
 from saga_core.text_prompt import read_prompt, speakers
 from saga_core.text_prompt.templates import TEMPLATES
@@ -57,6 +57,7 @@ def call_all() -> None:
     records._gives()
     records._ended()
     read_reply("It rains.\n<state>\nlocation: Mill\nhp: 3\nhp_change: 0\n</state>")
+    amounts._patterns(every())
     looking_back._asking(every())
     looking_back._other_story(every())
     speakers._any_of(_NAMES)

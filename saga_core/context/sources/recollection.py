@@ -24,11 +24,13 @@ from saga_core.recall import (
     Fed,
     Fused,
     Ranking,
+    amount_asked,
     bearing,
     closeness,
     fuse,
     lift,
     smooth,
+    tells,
     time_meant,
     turns_meant,
     year_of,
@@ -44,7 +46,7 @@ _OF_PAIRS = 1
 _OF_A_TIME = 96
 """Turns of a long time that are raised."""
 _ROOM = 500
-_SPARE, _LINE = 1.05, 40
+_SPARE, _LINE = 1.1, 40
 """What is offered beyond the room, for the whole costs less than its lines: a part of it, and a line."""
 _LOOKED_AT, _BRIEF = 12, 400
 _LOOKED_INTO = 16
@@ -212,6 +214,9 @@ def rank_episodes(
     if names and ranking.lift != 1:
         near = lift(near, _Named(names, episodes), factor=ranking.lift)
         steps.append(("names", near))
+    if ranking.amounts and (asked := amount_asked(request.player_words)) is not None:
+        near = _telling(near, episodes, asked, ranking.amounts)
+        steps.append(("amounts", near))
     if ranking.close:
         near = _gathered(near, episodes, wanted, request.language, ranking.close)
         steps.append(("closeness", near))
@@ -257,10 +262,10 @@ def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
         reach = min(ranking.reach, _OF_PAIRS) if _paired(scene) else ranking.reach
         return evolve(ranking, reach=reach, close=0.0, dense=dense)
     if not scene.looks_back:
-        return evolve(ranking, reach=0, feedback=0.0, close=0.0, dense=dense)
+        return evolve(ranking, reach=0, feedback=0.0, close=0.0, dense=dense, amounts=0.0)
     # Who says when it was means one of many similar turns: what they share brings the others.
     hop = ranking.hop if time_meant(scene.request.player_words) is None else 0.0
-    return evolve(ranking, reach=0, feedback=hop, dense=dense)
+    return evolve(ranking, reach=0, feedback=hop, dense=dense, amounts=0.0)
 
 
 def _gathered(
@@ -272,6 +277,14 @@ def _gathered(
     texts = {depth: episodes.text(turn) for depth, turn in turns.items()}
     close = closeness(texts, wanted, language_of(language).texts.sizes.place)
     return {**scores, **{depth: scores[depth] * (1 + factor * part) for depth, part in close.items()}}
+
+
+def _telling(scores: dict[int, float], episodes: Episodes, asked: re.Pattern[str], part: float) -> dict[int, float]:
+    """The scores, those of turns that tell what is ``asked`` raised by so large a part of the best."""
+    more = part * max(scores.values(), default=1.0)
+    turns = {depth: episodes.at(depth) for depth in scores}
+    found = {depth for depth, turn in turns.items() if turn is not None and tells(episodes.text(turn), asked)}
+    return {depth: score + more if depth in found else score for depth, score in scores.items()}
 
 
 def _then(scores: dict[int, float], then: range, part: float) -> dict[int, float]:

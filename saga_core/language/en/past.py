@@ -19,7 +19,10 @@ _MONTH = (
     r"|nov(?:ember)?|dec(?:ember)?)"
 )
 _DAY = r"[0-3]?\d(?:st|nd|rd|th)?"
-
+_COUNTS = (
+    r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)(?:teen|ty)"
+    r"|twenty|forty|hundred|thousand|half|dozen|once|twice"
+)
 
 PAST = PastWords(
     asking=(
@@ -61,6 +64,16 @@ PAST = PastWords(
         rf"|(?P<day2>{_DAY}) (?:of )?(?P<month2>{_MONTH})\b(?:,? (?P<year2>[12]\d{{3}})\b)?)"
     ),
     months=_MONTHS,
+    asks_amount=r"\bhow (?:many|much|old|tall|big|far|heavy|often)\b|\bwhat (?:age|number|price)\b",
+    asks_when=(
+        r"\bwhen\b|\bhow (?:long|soon)\b"
+        r"|\b(?:what|which) (?:time|year|day|date|month|week|weekday|season)\b"
+    ),
+    amount=rf"\d|\b(?:{_COUNTS})\b",
+    moment=(
+        rf"\b(?:{_MONTH}|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|yesterday|tomorrow|tonight|weekend|noon|midnight"
+        r"|(?:next|last|this) (?:week|month|year)|spring|summer|autumn|winter|christmas|easter)\b"
+    ),
     other_story=r"\bour (?:very )?(?:last|previous|other|earlier|former|past|first|old) "
     r"(?:stor(?:y|ies)|adventures?|campaigns?|chats?|sessions?|playthroughs?|role-?plays?|rps?|tales?|games?)\b"
     r"|\b(?:the|that|my) (?:last|previous|other|earlier|former) "

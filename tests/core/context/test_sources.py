@@ -544,6 +544,20 @@ async def test_what_a_talk_tells_again_and_again_is_told_by_a_few_turns() -> Non
     assert 1 <= len(lines) <= 3
 
 
+async def test_in_a_talk_who_asks_how_many_is_told_of_turns_with_a_number_first() -> None:
+    past = ["", *(f"\nMelanie: My dog sleeps, {name}." for name in ("a", "b", "c", "d", "e", "f", "g"))]
+    past[1] = "\nMelanie: My dog is now eleven years of age."
+    asked = {}
+    for words in ("How old is the dog?", "Where is the dog?"):
+        state = ko_state(depth=7, turn="t7")
+        request = ask(words, state=state, episodes=path_episodes(past), language="en")
+        asked[words] = {piece.key: piece for piece in await gather(Recollection(), request)}
+    old, where = asked.values()
+    assert next(iter(old)) == "turn:t1"
+    assert old["turn:t1"].why["fused"] > where["turn:t1"].why["fused"]
+    assert old["turn:t1"].why["amounts"] > 0 and "amounts" not in {**where["turn:t1"].why, **old["turn:t4"].why}
+
+
 async def test_each_line_says_which_signals_brought_it() -> None:
     past = [
         "",
