@@ -73,9 +73,14 @@ def explain(
             return await saga.views.why_untold(session, text, turn)
         return await saga.views.explain(session, turn)
 
-    query = {name: value for name, value in (("turn", turn), ("text", text)) if value is not None}
-    asked = "untold" if text is not None else "context"
-    found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/{asked}", query)
+    if text is not None and not text.strip():
+        raise click.UsageError("--text: give a text")
+    named = {} if turn is None else {"turn": turn}
+    here = f"/api/sessions/{quote(session, safe='')}"
+    if text is None:
+        found = looked(file, data, look, f"{here}/context", named)
+    else:
+        found = looked(file, data, look, f"{here}/untold", body={**named, "text": text})
     if plain:
         say_json(found)
         return

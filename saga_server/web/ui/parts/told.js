@@ -16,13 +16,20 @@ export function Pieces({ rows, name }) {
     <p class="signals"><span class="tag good">${called(t, "s_", each.source)}</span> <${Signals} why=${each.why} score=${each.score} /></p></li>`)}</ul>`;
 }
 
+/** Scores that others make up: they are no reasons of their own. */
+const TOTALS = ["fused", "lexical"];
+/** A part of the strongest reason below which one is not worth naming. */
+const SLIGHT = 0.05;
+
 /** What spoke for a piece, the strongest first; the figures below, for whoever wants them. */
 function Signals({ why, score }) {
   const t = useWords(table);
   const parts = Object.entries(why).filter(([, value]) => value !== 0).sort((one, other) => other[1] - one[1]);
   const number = (value) => value.toLocaleString(language.get(), { maximumFractionDigits: 2 });
   if (!parts.length) return html`<span class="hint">${t("always")}</span>`;
-  const names = [...new Set(parts.filter(([, value]) => value > 0).map(([name]) => called(t, "w_", name)))];
+  const reasons = parts.filter(([name]) => !TOTALS.includes(name));
+  const named = (reasons.length ? reasons : parts).filter(([, value], _, [strongest]) => value > SLIGHT * strongest[1]);
+  const names = [...new Set(named.map(([name]) => called(t, "w_", name)))];
   return html`<details class="figures"><summary class="hint">${t("because", { names: names.slice(0, 3).join(", ") })}</summary>
-    <p class="hint">${parts.map(([name, value]) => `${called(t, "w_", name)} ${value > 0 ? "+" : ""}${number(value)}`).join(" · ")} → ${t("worth", { n: number(score) })}</p></details>`;
+    <p class="hint">${[...reasons, ...parts.filter(([name]) => TOTALS.includes(name))].map(([name, value]) => `${called(t, "w_", name)} ${value > 0 ? "+" : ""}${number(value)}`).join(" · ")} → ${t("worth", { n: number(score) })}</p></details>`;
 }
