@@ -37,8 +37,8 @@ function Context({ found, turn }) {
     <p class="hint">${found.anew ? t("anew") : t("kept")} ${found.timings_ms.total !== undefined && t("took", { n: Math.round(found.timings_ms.total) })}</p>
     ${turn.user && html`<blockquote><p><${Text} value=${turn.user} as="span" /></p></blockquote>`}
     ${found.late.length > 0 && html`<p class="notice warn">${t("late", { names: found.late.map((name) => called(t, "s_", name)).join(", ") })}</p>`}
-    ${found.pieces.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${found.pieces} name="pieces" />`}
-    ${found.skipped.length > 0 && html`<details data-item="skipped"><summary>${t("skipped")} (${found.skipped.length})</summary><p class="hint">${t("skippedHelp")}</p><${Pieces} rows=${found.skipped} name="left-out" /></details>`}
+    ${found.pieces.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${found.pieces} name="pieces" time=${found.time} />`}
+    ${found.skipped.length > 0 && html`<details data-item="skipped"><summary>${t("skipped")} (${found.skipped.length})</summary><p class="hint">${t("skippedHelp")}</p><${Pieces} rows=${found.skipped} name="left-out" time=${found.time} /></details>`}
     <${Whole} found=${found} />
   <//>`;
 }
@@ -96,6 +96,6 @@ export function Try({ session, turn = null, only = null }) {
       <p><button class="main" data-action="try" disabled=${running}>${t("tryDo")}</button></p></form>
     <${Failed} error=${error} />
     <div role="status" aria-live="polite">${found && html`${found.shown_from !== null && html`<p class="hint" data-item="shown-from">${found.shown_from > 1 ? t("shownFrom", { n: found.shown_from }) : t("shownAll")}</p>`}<h3>${t("wouldTell")} <span class="tag">${t("tokens", { n: rows.reduce((sum, each) => sum + each.tokens, 0) })}</span></h3>
-      ${rows.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${rows} name="would" />`}${!only && html`<${Whole} found=${found} />`}`}</div>
+      ${rows.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${rows} name="would" time=${found.time} />`}${!only && html`<${Whole} found=${found} />`}`}</div>
   <//>`;
 }

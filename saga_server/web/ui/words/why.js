@@ -19,7 +19,7 @@ const en = {
   reason_opening: "Not told: it stands in the opening, which only the chat itself shows.",
   reason_later: "Not told: it came only with this turn or after it.",
   reason_elsewhere: "Not told: it stands on another branch.",
-  kind_words: "your words", kind_note: "remark",
+  turns: "turns {a} to {b}", kind_words: "your words", kind_note: "remark",
 };
 const ko = {
   told: "{n}턴을 쓰기 전에 내레이터가 전달받은 내용", anew: "지금 규칙으로 다시 계산했습니다. 보낸 내용 자체는 SAGA를 시작한 뒤의 최근 턴만 보관합니다.", kept: "내레이터에게 보낸 그대로입니다.",
@@ -42,7 +42,7 @@ const ko = {
   reason_opening: "전달되지 않았습니다. 채팅 기록에만 나오는 첫 메시지에 있습니다.",
   reason_later: "전달되지 않았습니다. 이 턴이나 그 뒤에 나온 내용입니다.",
   reason_elsewhere: "전달되지 않았습니다. 다른 분기에 있는 내용입니다.",
-  kind_words: "플레이어의 말", kind_note: "메모",
+  turns: "{a}~{b}턴", kind_words: "플레이어의 말", kind_note: "메모",
 };
 const ja = {
   told: "{n} ターンの前にナレーターに伝えられたこと", anew: "現在の規則で計算し直しました。送った内容そのものは、SAGA の起動後の直近のターンだけ保持します。", kept: "ナレーターに送ったままです。",
@@ -65,7 +65,7 @@ const ja = {
   reason_opening: "伝えられていません。チャットの履歴だけに現れる最初のメッセージにあります。",
   reason_later: "伝えられていません。このターンか、それより後に出てきた内容です。",
   reason_elsewhere: "伝えられていません。別の分岐にある内容です。",
-  kind_words: "あなたの言葉", kind_note: "メモ",
+  turns: "{a}〜{b} ターン", kind_words: "あなたの言葉", kind_note: "メモ",
 };
 const zh = {
   told: "第 {n} 回合之前告知叙述者的内容", anew: "按现在的规则重新计算：发送的内容本身只保留 SAGA 启动后的最近回合。", kept: "与发送给叙述者的相同。",
@@ -88,6 +88,6 @@ const zh = {
   reason_opening: "未告知：它在开场消息里，只有聊天记录本身显示它。",
   reason_later: "未告知：它在这个回合或之后才出现。",
   reason_elsewhere: "未告知：它在另一条分支上。",
-  kind_words: "你的话", kind_note: "备注",
+  turns: "第 {a} 至 {b} 回合", kind_words: "你的话", kind_note: "备注",
 };
 export default { en, ko, ja, zh };
