@@ -19,6 +19,7 @@ from saga_core.stores import GraphStore, MdCache, Pages
 from saga_core.views.projector import Projector, scope_of
 from saga_core.views.rereading import InFront, reading_after, reread
 from saga_core.views.shown_lore import shown_lore
+from saga_core.views.signals import with_signals
 from saga_core.views.untold import untold
 
 _EXCERPT = 80
@@ -161,9 +162,12 @@ class Views:
             tried = await reading_after(
                 live, found, text, self.reader, self.shared.told, self.front, now=now, missing=missing
             )
-            return {"turn": found, "anew": True, **explain_context(tried)}
+            rows = await with_signals(live, found, text, explain_context(tried), now=now)
+            return {"turn": found, "anew": True, **rows}
         told, anew = await self._told(live, found)
-        return {"turn": found, "anew": anew, **explain_context(told)}
+        own = await live.turn(found)
+        rows = await with_signals(live, own.parent or found, own.user, explain_context(told), now=own.at)
+        return {"turn": found, "anew": anew, **rows}
 
     async def lore(self, session_id: str) -> dict[str, Any]:
         """The lore of a session's world with what play added, when each entry was mentioned last, and in which of the

@@ -83,14 +83,13 @@ class _Looking:
     def row(self, kind: str, key: str, text: str, reason: Reason, piece: Piece | None = None) -> dict[str, Any]:
         """``share`` is how much of the words the text has, ``words`` which of them, as they were typed; ``near`` is the
         part of the text where they stand, ``line`` what was told of it, or would have been."""
-        words = self.wording.words
         found = self.wording.found_in(text)
         return {
             "kind": kind,
             "key": key,
             "text": text,
-            "share": round(len(found) / len(words), 2),
-            "words": [words[word] for word in found],
+            "share": round(len(found) / len(self.wording.words), 2),
+            "words": self.wording.typed(text),
             "near": excerpt(_unstamped(text), dict.fromkeys(found, 1.0), _NEAR),
             "reason": reason,
             "line": piece.text if piece is not None else None,

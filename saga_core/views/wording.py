@@ -44,6 +44,8 @@ class Wording:
         typed: dict[str, str] = {}
         for match in _WORD.finditer(nfc(text)):
             for word in _shapes(match.group()):
+                if len(word) == 1 and word.isascii() and word.isalpha():
+                    continue
                 typed.setdefault(word, match.group())
         nothing = telling_nothing()
         return cls(text, {word: each for word, each in typed.items() if word not in nothing} or typed)
@@ -53,6 +55,10 @@ class Wording:
         own, folded = frozenset(terms(text)), match_text(nfc(text))
         # Where words are inflected at their ends, or have no spaces between them, they stand inside of others.
         return [word for word in self.words if word in own or (not word.isascii() and word in folded)]
+
+    def typed(self, text: str) -> list[str]:
+        """As ``found_in``, the words as they were typed."""
+        return [self.words[word] for word in self.found_in(text)]
 
     def told_by(self, told: str, whole: str) -> bool:
         """Whether ``told``, which was made of ``whole``, says what of it is meant: the very sentence where it stands in

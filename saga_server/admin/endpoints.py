@@ -184,8 +184,16 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "What stood in a turn's context, and why", tags=_MEMORY, reach="own",
     ),
     Endpoint(
+        "POST", f"{_ONE}/context", memory_handlers.try_words, parameters.TriedWords, memory_answers.Context,
+        "What would be told to words of any length", tags=_MEMORY, reach="own",
+    ),
+    Endpoint(
         "GET", f"{_ONE}/untold", memory_handlers.show_untold, parameters.Untold, memory_answers.Untold,
         "Why a text was told or not", tags=_MEMORY, reach="own",
+    ),
+    Endpoint(
+        "POST", f"{_ONE}/untold", memory_handlers.look_up, parameters.AskedText, memory_answers.Untold,
+        "Why a text of any length was told or not", tags=_MEMORY, reach="own",
     ),
     Endpoint(
         "GET", f"{_ONE}/lore", memory_handlers.show_lore, parameters.OfSession, memory_answers.Lore,

@@ -79,6 +79,10 @@ class Context:
     """Those that stood at the beginning of the prompt; empty when it is read anew."""
     shown_from: int | None
     """The number of the first turn that the chat itself showed, or is taken to show; None where that is not known."""
+    said: str
+    """The player's words that it was read for."""
+    time: Mapping[str, int] | None
+    """The ``first`` and the ``last`` turn that are meant, where the words name a time."""
     pieces: Rows
     skipped: Rows
     late: Sequence[str]

@@ -15,6 +15,9 @@ from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
 from saga_server.http import BEARER, CURRENT, SAGA
 
+_LONGEST = 20_000
+"""Characters of a text that is looked for."""
+
 
 async def show_state(request: web.Request, asked: parameters.AtTurn) -> memory_answers.State:
     """The state at a turn."""
@@ -33,19 +36,43 @@ async def show_graph(request: web.Request, asked: parameters.AtTurn) -> memory_a
 
 async def show_context(request: web.Request, asked: parameters.ToldAt) -> memory_answers.Context:
     """What stood in a turn's context, and why; or what words would be told after it."""
-    views = request.app[SAGA].views
-    return memory_answers.Context(**await views.explain(asked.session, asked.turn, text=asked.text))
+    return await _explained(request, asked.session, asked.turn, asked.text)
+
+
+async def try_words(request: web.Request, asked: parameters.TriedWords) -> memory_answers.Context:
+    """What words would be told after a turn."""
+    return await _explained(request, asked.session, asked.turn, asked.text)
+
+
+async def _explained(request: web.Request, session: str, turn: str | None, text: str | None) -> memory_answers.Context:
+    if text is not None:
+        _check_length(text)
+    return memory_answers.Context(**await request.app[SAGA].views.explain(session, turn, text=text))
+
+
+async def show_untold(request: web.Request, asked: parameters.Untold) -> memory_answers.Untold:
+    """Why a text was told or not."""
+    return await _looked_up(request, asked.session, asked.turn, asked.text)
+
+
+async def look_up(request: web.Request, asked: parameters.AskedText) -> memory_answers.Untold:
+    """Why a text of any length was told or not."""
+    return await _looked_up(request, asked.session, asked.turn, asked.text)
+
+
+async def _looked_up(request: web.Request, session: str, turn: str | None, text: str) -> memory_answers.Untold:
+    _check_length(text)
+    return memory_answers.Untold(**await request.app[SAGA].views.why_untold(session, text, turn))
+
+
+def _check_length(text: str) -> None:
+    if len(text) > _LONGEST:
+        raise BadInput(f"text: {len(text):,} characters are too many; give {_LONGEST:,} at most")
 
 
 async def show_lore(request: web.Request, asked: parameters.OfSession) -> memory_answers.Lore:
     """The lore, and when each entry was told."""
     return memory_answers.Lore(**await request.app[SAGA].views.lore(asked.session))
-
-
-async def show_untold(request: web.Request, asked: parameters.Untold) -> memory_answers.Untold:
-    """Why a text was told or not."""
-    found = await request.app[SAGA].views.why_untold(asked.session, asked.text, asked.turn)
-    return memory_answers.Untold(**found)
 
 
 async def show_pages(request: web.Request, asked: parameters.OfSession) -> memory_answers.Pages:

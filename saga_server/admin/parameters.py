@@ -56,6 +56,22 @@ class Untold(OfSession):
 
 
 @frozen
+class TriedWords(OfSession):
+    """Words that the player might say after a turn; None is the turn recorded last."""
+
+    text: str = in_body()
+    turn: str | None = in_body(None)
+
+
+@frozen
+class AskedText(OfSession):
+    """A text of any length that was told at a turn, or not; None is the turn recorded last."""
+
+    text: str = in_body()
+    turn: str | None = in_body(None)
+
+
+@frozen
 class OfEntity(OfSession):
     """An entity, by its id, as known at a turn; None is the turn recorded last."""
 

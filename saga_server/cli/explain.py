@@ -73,9 +73,14 @@ def explain(
             return await saga.views.why_untold(session, text, turn)
         return await saga.views.explain(session, turn)
 
-    query = {name: value for name, value in (("turn", turn), ("text", text)) if value is not None}
-    asked = "untold" if text is not None else "context"
-    found = looked(file, data, look, f"/api/sessions/{quote(session, safe='')}/{asked}", query)
+    if text is not None and not text.strip():
+        raise click.UsageError("--text: give a text")
+    named = {} if turn is None else {"turn": turn}
+    here = f"/api/sessions/{quote(session, safe='')}"
+    if text is None:
+        found = looked(file, data, look, f"{here}/context", named)
+    else:
+        found = looked(file, data, look, f"{here}/untold", body={**named, "text": text})
     if plain:
         say_json(found)
         return
@@ -106,6 +111,10 @@ def of_text(found: dict[str, Any]) -> list[str]:
 def lines(found: dict[str, Any], *, skipped: bool) -> list[str]:
     """The explanation in words."""
     made = [f"turn {found['turn']}: {found['tokens']} tokens" + (", read anew" if found["anew"] else "")]
+    if found["said"]:
+        made.append(f"the player's words: {_line(found['said'])}")
+    if found["time"] is not None:
+        made.append(f"the time that they name: turns {found['time']['first']} to {found['time']['last']}")
     if found["late"]:
         made.append(f"left out, late or failed: {', '.join(found['late'])}")
     made += _entries(found["pieces"])
@@ -123,6 +132,10 @@ def _entries(pieces: list[dict[str, Any]]) -> list[str]:
         parts = ", ".join(f"{name} {value:+g}" for name, value in piece["why"].items())
         made.append(f"{piece['score']:8.3f}  {piece['tokens']:4d}  [{piece['section']}] {text}")
         made.append(f"                {piece['source']} · {piece['key']}" + (f" · {parts}" if parts else ""))
+        said = [f"same words: {', '.join(piece['words'])}"] if piece["words"] else []
+        said += [f"beside turn {piece['beside']}"] if "beside" in piece else []
+        if said and parts:
+            made.append(f"                {'; '.join(said)}")
     return made
 
 

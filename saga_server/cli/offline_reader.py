@@ -21,8 +21,10 @@ def looked(
     look: Callable[[Saga], Coroutine[Any, Any, Any]],
     path: str,
     query: Mapping[str, str] | None = None,
+    body: Mapping[str, str] | None = None,
 ) -> Any:
-    """What ``look`` finds in the data directory; while a server has it open, what that answers to ``GET path``.
+    """What ``look`` finds in the data directory; while a server has it open, what that answers to ``GET path``, or to
+    ``POST path`` with a ``body``.
 
     Ends the program when neither can be asked.
     """
@@ -32,13 +34,17 @@ def looked(
         config = find_config(file, data)
         log_errors_only(config)
         _check_there(config)
-        return asyncio.run(_look(config, look, path, query))
+        return asyncio.run(_look(config, look, path, query, body))
     except (SagaError, OSError) as error:
         fail(error)
 
 
 async def _look(
-    config: Config, look: Callable[[Saga], Coroutine[Any, Any, Any]], path: str, query: Mapping[str, str] | None
+    config: Config,
+    look: Callable[[Saga], Coroutine[Any, Any, Any]],
+    path: str,
+    query: Mapping[str, str] | None,
+    body: Mapping[str, str] | None,
 ) -> Any:
     from saga_core import Saga
     from saga_server.process import NotAnswered, ask
@@ -47,7 +53,7 @@ async def _look(
         saga = await Saga.open(config, resume=False)
     except StoreLocked as locked:
         try:
-            return await ask(config, path, query)
+            return await ask(config, path, query, body)
         except NotAnswered as error:
             raise StoreLocked(f"{locked} ({error})") from error
     try:

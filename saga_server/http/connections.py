@@ -100,7 +100,10 @@ class Connection(web.RequestHandler):
         """What is wrong with the request, without the bytes that it came in."""
         super().handle_error(request, status, exc, message)  # logs it
         if isinstance(exc, LineTooLong):
-            told = f"a line of the request's head is longer than {_LONGEST_LINE} bytes: is it a cookie or a key?"
+            told = (
+                f"a line of the request's head is longer than {_LONGEST_LINE} bytes: is it a cookie, a key, or a long "
+                "text in the address? Texts may be sent in the body of a POST"
+            )
         elif status < 500:
             told = f"this is no request that can be read: {(message or '').partition(chr(10))[0].rstrip(':. ')}"
         else:

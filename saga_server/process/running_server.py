@@ -58,8 +58,11 @@ def address_of(folder: Path) -> str | None:
     return url if isinstance(url, str) else None
 
 
-async def ask(config: Config, path: str, query: Mapping[str, str] | None = None) -> Any:
-    """What the running server's admin API answers to ``GET path``, with the first of ``server.api_keys``.
+async def ask(
+    config: Config, path: str, query: Mapping[str, str] | None = None, body: Mapping[str, str] | None = None
+) -> Any:
+    """What the running server's admin API answers to ``GET path``, or to ``POST path`` with a ``body``, with the first
+    of ``server.api_keys``.
 
     Raises ``NotAnswered`` when no server can be asked, ``NotFound`` and ``BadInput`` with the server's own words.
     """
@@ -73,7 +76,7 @@ async def ask(config: Config, path: str, query: Mapping[str, str] | None = None)
     try:
         async with (
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_SECONDS), headers=headers) as client,
-            client.get(f"{url}{path}", params=query) as answer,
+            client.request("GET" if body is None else "POST", f"{url}{path}", params=query, json=body) as answer,
         ):
             found = json.loads(await whole_answer(answer, _MOST))
             status = answer.status

@@ -250,6 +250,15 @@ async def test_why_shows_what_was_told_and_answers_for_what_was_not(
         signals = {name for each in told["pieces"] for name in each["why"]}
         assert len(signals) > 3
         assert {name for name in signals if f" w_{name}:" not in words} == set(), "each signal has a word"
+        because = await page.locator("[data-item=pieces] > li .figures summary").all_text_contents()
+        scored = [each["why"] for each in told["pieces"] if any(each["why"].values())]
+        assert len(because) == len(scored) and any("same words" in each for each in because)
+        for line, why in zip(because, scored, strict=True):
+            assert why.get("words", 0) > 0 or "same words" not in line, (line, why)
+            assert "all of that" not in line, "a total is no reason"
+        await page.fill("[data-item=untold] input", "zeppelin " * 80 + "Captain Lucan Vey is dead")
+        await page.click("[data-action=ask]")
+        await page.wait_for_selector("[data-item=answer]")
         await page.fill("[data-item=untold] input", "Captain Lucan Vey is dead")
         await page.click("[data-action=ask]")
         await page.wait_for_selector("[data-item=answer]")
@@ -265,6 +274,7 @@ async def test_why_shows_what_was_told_and_answers_for_what_was_not(
         await page.fill("[data-item=try] input", "I walk to the Brine House and look for Dorcas.")
         await page.click("[data-action=try]")
         await page.wait_for_selector("[data-item=would] [data-key='lore:The Brine House']")
+        assert await page.locator("[data-item=try] [data-item=summary]").count() == 1
         first = told["shown_from"]
         assert first > 1 and f"from turn {first} on" in (await visit.texts("[data-item=shown-from]"))[0]
         keys = [

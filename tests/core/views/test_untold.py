@@ -178,3 +178,19 @@ async def test_what_a_request_showed_is_known_after_a_restart(tmp_path: Path) ->
         again = await saga.views.explain("길")
         assert again["anew"] and (again["pages"], again["shown_from"]) == (whole["pages"], whole["shown_from"])
         assert (again["text"], await answers(saga)) == (whole["text"], before)
+
+
+@pytest.mark.parametrize("at_hand", [True, False])
+async def test_words_that_are_tried_are_told_what_was_corrected_and_what_stands_in_front(
+    saga: Saga, at_hand: bool
+) -> None:
+    chat = await played(saga, "en", 8)
+    await saga.memory.correct("길", "note", {"text": "Tomas hid a silver thimble under the plank"})
+    if not at_hand:
+        saga.views.contexts.clear()
+    tried = await saga.views.explain("길", text="Where is the silver thimble?")
+    asked = await chat.begin("Where is the silver thimble?")
+    assert "Changed: Tomas hid a silver thimble under the plank" in tried["text"]
+    assert tried["pages"] == asked.context.pages != ""
+    now = [piece["text"] for piece in tried["pieces"] if piece["section"] == "now"]
+    assert now == [piece.text for piece in asked.context.pieces if piece.section == "now"]

@@ -83,6 +83,19 @@ class TestSession:
         gone = await client.get(f"/api/sessions/{played.session}/context?turn=nothing")
         assert (gone.status, gone.error["type"]) == (404, "not_found_error")
 
+    async def test_a_text_that_is_asked_about_may_be_long(self, client: Client, played: Reply) -> None:
+        for asked in ("untold", "context"):
+            path = f"/api/sessions/{played.session}/{asked}"
+            told = await client.post(path, json={"text": "숲으로 간다. " * 1_500, "turn": played.turn})
+            assert (told.status, told.json["turn"]) == (200, played.turn)
+            refused = await client.post(path, json={"text": "가" * 20_001})
+            assert (refused.status, refused.error["message"]) == (
+                400,
+                "text: 20,001 characters are too many; give 20,000 at most",
+            )
+        address = await client.get(f"/api/sessions/{played.session}/untold?text={'a' * 9_000}")
+        assert address.status == 400 and "sent in the body of a POST" in address.error["message"]
+
     async def test_cache_on_disk(self, serve: Serve, tmp_path: Path) -> None:
         storage = {"profile": "lite", "path": str(tmp_path / "data")}
         async with serve(storage=storage, md_cache={"cache_dir": str(tmp_path / "pages")}) as client:

@@ -1,6 +1,6 @@
 // Why: for each turn the context as the narrator got it, and why a text was not told.
 import { html, useState } from "../lib/dom.js";
-import { path, read, useRead } from "../lib/api.js";
+import { path, useRead, write } from "../lib/api.js";
 import { useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
 import { to } from "../lib/router.js";
@@ -37,11 +37,17 @@ function Context({ found, turn }) {
     <p class="hint">${found.anew ? t("anew") : t("kept")} ${found.timings_ms.total !== undefined && t("took", { n: Math.round(found.timings_ms.total) })}</p>
     ${turn.user && html`<blockquote><p><${Text} value=${turn.user} as="span" /></p></blockquote>`}
     ${found.late.length > 0 && html`<p class="notice warn">${t("late", { names: found.late.map((name) => called(t, "s_", name)).join(", ") })}</p>`}
-    ${found.pieces.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${found.pieces} name="pieces" />`}
-    ${found.skipped.length > 0 && html`<details data-item="skipped"><summary>${t("skipped")} (${found.skipped.length})</summary><p class="hint">${t("skippedHelp")}</p><${Pieces} rows=${found.skipped} name="left-out" /></details>`}
-    ${found.pages && html`<details data-item="summary"><summary>${t("pages")}</summary><pre dir="auto" tabindex="0">${harmless(found.pages)}</pre></details>`}
-    ${found.text && html`<details data-item="whole"><summary>${t("whole")}</summary><pre dir="auto" tabindex="0" data-item="text">${harmless(found.text)}</pre></details>`}
+    ${found.pieces.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${found.pieces} name="pieces" time=${found.time} />`}
+    ${found.skipped.length > 0 && html`<details data-item="skipped"><summary>${t("skipped")} (${found.skipped.length})</summary><p class="hint">${t("skippedHelp")}</p><${Pieces} rows=${found.skipped} name="left-out" time=${found.time} /></details>`}
+    <${Whole} found=${found} />
   <//>`;
+}
+
+/** The summary in front of the history, and the block as it stands in the prompt. */
+function Whole({ found }) {
+  const t = useWords(words);
+  return html`${found.pages && html`<details data-item="summary"><summary>${t("pages")}</summary><pre dir="auto" tabindex="0">${harmless(found.pages)}</pre></details>`}
+    ${found.text && html`<details data-item="whole"><summary>${t("whole")}</summary><pre dir="auto" tabindex="0" data-item="text">${harmless(found.text)}</pre></details>`}`;
 }
 
 const TAGS = { told: "good", own_words: "good", in_front: "good", in_chat: "good", no_signal: "bad", cut_out: "bad" };
@@ -53,11 +59,13 @@ function Ask({ session, turn }) {
   const ask = (event) => {
     event.preventDefault();
     const text = new FormData(event.target).get("text");
-    run(async () => put((await read(path`api/sessions/${session}/untold`, { text, turn })).data));
+    put(null);
+    if (!text.trim()) return;
+    run(async () => put(await write("POST", path`api/sessions/${session}/untold`, turn ? { text, turn } : { text })));
   };
   return html`<${Part} name="untold" title=${t("ask")}>
     <p class="hint">${t("askHelp")}</p>
-    <form class="stack" onSubmit=${ask}><label>${t("askLabel")}<input name="text" required maxlength="500" /></label>
+    <form class="stack" onSubmit=${ask}><label>${t("askLabel")}<input name="text" required /></label>
       <p><button class="main" data-action="ask" disabled=${running}>${t("askDo")}</button></p></form>
     <${Failed} error=${error} />
     <div role="status" aria-live="polite">${found && (found.found.length === 0 ? html`<p class="notice warn" data-item="unknown">${t("known")}</p>`
@@ -77,15 +85,17 @@ export function Try({ session, turn = null, only = null }) {
   const attempt = (event) => {
     event.preventDefault();
     const text = new FormData(event.target).get("text");
-    run(async () => put((await read(path`api/sessions/${session}/context`, { text, turn })).data));
+    put(null);
+    if (!text.trim()) return;
+    run(async () => put(await write("POST", path`api/sessions/${session}/context`, turn ? { text, turn } : { text })));
   };
   const rows = found && (only ? [...found.pieces, ...found.skipped].filter((each) => each.source === only) : found.pieces);
   return html`<${Part} name="try" title=${t("tryIt")}>
     <p class="hint">${t("tryHelp")}</p>
-    <form class="stack" onSubmit=${attempt}><label>${t("askLabel")}<input name="text" required maxlength="2000" /></label>
+    <form class="stack" onSubmit=${attempt}><label>${t("askLabel")}<input name="text" required /></label>
       <p><button class="main" data-action="try" disabled=${running}>${t("tryDo")}</button></p></form>
     <${Failed} error=${error} />
     <div role="status" aria-live="polite">${found && html`${found.shown_from !== null && html`<p class="hint" data-item="shown-from">${found.shown_from > 1 ? t("shownFrom", { n: found.shown_from }) : t("shownAll")}</p>`}<h3>${t("wouldTell")} <span class="tag">${t("tokens", { n: rows.reduce((sum, each) => sum + each.tokens, 0) })}</span></h3>
-      ${rows.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${rows} name="would" />`}`}</div>
+      ${rows.length === 0 ? html`<p class="none">${t("nothing")}</p>` : html`<${Pieces} rows=${rows} name="would" time=${found.time} />`}${!only && html`<${Whole} found=${found} />`}`}</div>
   <//>`;
 }

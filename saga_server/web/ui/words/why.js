@@ -5,7 +5,7 @@ const en = {
   reason_told: "It was told.", reason_no_room: "It was found, but there was no room for it.", reason_no_signal: "Nothing in the scene led to it: no name, no place, no word.", reason_faded_or_hidden: "This lore waits until it is mentioned, or its last mention is too long ago.",
   kind_piece: "state", kind_turn: "turn {n}", kind_lore: "lore", kind_memory: "memory", share: "has {n} % of the words that you typed", tryIt: "What would be told if you said …?", tryHelp: "Words that you might say next. Nothing is sent to a model.", tryDo: "Try", wouldTell: "What would be told",
   s_deaths: "somebody dead", s_briefing: "the state", s_recollection: "an earlier turn", s_connections: "a relation or a place", s_events: "an event", s_lorebook: "lore", s_memories: "a memory", s_story: "the story so far", source: "Source",
-  w_location: "you are there", w_nearby: "somebody is near", w_graph: "near in the graph", w_mention: "was mentioned", w_similar: "similar words", w_layer: "its layer", w_fused: "fits best among the turns", w_lexical: "same words", w_base: "always", w_recency: "recent", w_vector: "same meaning", w_dense: "same meaning", w_words: "how rare the words are", w_feedback: "words of what was found", w_ending: "how that story ended", w_neighbours: "the turns beside it", w_names: "names", w_closeness: "close to each other", w_amounts: "tells a number or a time", w_time: "the time that was named", w_new: "new", w_kind: "its kind", w_touch: "concerns the scene", w_RELATES_TO: "a relation", w_LOCATED_AT: "is there", w_OWNS: "a belonging", w_ADJACENT: "next to it", w_INVOLVED_IN: "took part", worth: "worth {n}", always: "always told",
+  w_location: "you are there", w_nearby: "somebody is near", w_graph: "near in the graph", w_mention: "was mentioned", w_similar: "similar words", w_layer: "its layer", w_fused: "all of that, beside the other turns", w_lexical: "all of that by words", w_base: "always", w_recency: "recent", w_vector: "same meaning", w_dense: "same meaning", w_words: "same words", w_feedback: "words of what was found", w_ending: "how that story ended", w_neighbours: "the turns beside it", w_names: "names", w_closeness: "close to each other", w_amounts: "tells a number or a time", w_time: "the time that was named", w_new: "new", w_kind: "its kind", w_touch: "concerns the scene", w_RELATES_TO: "a relation", w_LOCATED_AT: "is there", w_OWNS: "a belonging", w_ADJACENT: "next to it", w_INVOLVED_IN: "took part", worth: "worth {n}", always: "always told",
   because: "because: {names}",
   reason_in_front: "The narrator knew it: it stands in the summary at the beginning of the prompt.",
   reason_in_chat: "The narrator could read it: the chat itself shows that turn.",
@@ -19,7 +19,7 @@ const en = {
   reason_opening: "Not told: it stands in the opening, which only the chat itself shows.",
   reason_later: "Not told: it came only with this turn or after it.",
   reason_elsewhere: "Not told: it stands on another branch.",
-  kind_words: "your words", kind_note: "remark",
+  turns: "turns {a} to {b}", kind_words: "your words", kind_note: "remark",
 };
 const ko = {
   told: "{n}턴을 쓰기 전에 내레이터가 전달받은 내용", anew: "지금 규칙으로 다시 계산했습니다. 보낸 내용 자체는 SAGA를 시작한 뒤의 최근 턴만 보관합니다.", kept: "내레이터에게 보낸 그대로입니다.",
@@ -28,7 +28,7 @@ const ko = {
   reason_told: "전달되었습니다.", reason_no_room: "찾았지만 분량 제한 때문에 빠졌습니다.", reason_no_signal: "장면에 이 내용을 떠올릴 단서(이름, 장소, 낱말)가 없었습니다.", reason_faded_or_hidden: "언급되기를 기다리는 로어이거나, 마지막 언급이 너무 오래되었습니다.",
   kind_piece: "상태", kind_turn: "{n}턴", kind_lore: "로어", kind_memory: "기억", share: "입력한 낱말의 {n}% 포함", tryIt: "이렇게 말하면 무엇이 전달될까요?", tryHelp: "다음에 할 말을 적어 보세요. 모델에는 아무것도 보내지 않습니다.", tryDo: "시험", wouldTell: "전달될 내용",
   s_deaths: "죽은 인물", s_briefing: "상태", s_recollection: "이전 턴", s_connections: "관계나 장소", s_events: "사건", s_lorebook: "로어", s_memories: "기억", s_story: "지금까지의 이야기", source: "출처",
-  w_location: "그곳에 있음", w_nearby: "가까이 있음", w_graph: "그래프에서 가까움", w_mention: "언급됨", w_similar: "비슷한 말", w_layer: "계층", w_fused: "턴 중에서 가장 잘 맞음", w_lexical: "같은 낱말", w_base: "기본", w_recency: "최근", w_vector: "같은 뜻", w_dense: "같은 뜻", w_words: "드문 낱말", w_feedback: "찾은 턴의 낱말", w_ending: "그 이야기의 끝", w_neighbours: "앞뒤 턴", w_names: "이름", w_closeness: "낱말이 가까이 있음", w_amounts: "수나 때를 말함", w_time: "언급한 때", w_new: "새로움", w_kind: "종류", w_touch: "장면과 관련됨", w_RELATES_TO: "관계", w_LOCATED_AT: "있는 곳", w_OWNS: "소유", w_ADJACENT: "이웃한 곳", w_INVOLVED_IN: "관련된 사건", worth: "점수 {n}", always: "항상 전달",
+  w_location: "그곳에 있음", w_nearby: "가까이 있음", w_graph: "그래프에서 가까움", w_mention: "언급됨", w_similar: "비슷한 말", w_layer: "계층", w_fused: "다른 턴과 비교한 합계", w_lexical: "낱말 점수의 합계", w_base: "기본", w_recency: "최근", w_vector: "같은 뜻", w_dense: "같은 뜻", w_words: "같은 낱말", w_feedback: "찾은 턴의 낱말", w_ending: "그 이야기의 끝", w_neighbours: "앞뒤 턴", w_names: "이름", w_closeness: "낱말이 가까이 있음", w_amounts: "수나 때를 말함", w_time: "언급한 때", w_new: "새로움", w_kind: "종류", w_touch: "장면과 관련됨", w_RELATES_TO: "관계", w_LOCATED_AT: "있는 곳", w_OWNS: "소유", w_ADJACENT: "이웃한 곳", w_INVOLVED_IN: "관련된 사건", worth: "점수 {n}", always: "항상 전달",
   because: "이유: {names}",
   reason_in_front: "내레이터가 알고 있었습니다. 프롬프트 앞부분의 요약에 있습니다.",
   reason_in_chat: "내레이터가 읽을 수 있었습니다. 채팅 기록에 그 턴이 그대로 있습니다.",
@@ -42,7 +42,7 @@ const ko = {
   reason_opening: "전달되지 않았습니다. 채팅 기록에만 나오는 첫 메시지에 있습니다.",
   reason_later: "전달되지 않았습니다. 이 턴이나 그 뒤에 나온 내용입니다.",
   reason_elsewhere: "전달되지 않았습니다. 다른 분기에 있는 내용입니다.",
-  kind_words: "플레이어의 말", kind_note: "메모",
+  turns: "{a}~{b}턴", kind_words: "플레이어의 말", kind_note: "메모",
 };
 const ja = {
   told: "{n} ターンの前にナレーターに伝えられたこと", anew: "現在の規則で計算し直しました。送った内容そのものは、SAGA の起動後の直近のターンだけ保持します。", kept: "ナレーターに送ったままです。",
@@ -51,7 +51,7 @@ const ja = {
   reason_told: "伝えられました。", reason_no_room: "見つかりましたが、入りきりませんでした。", reason_no_signal: "場面の中に、これを思い出す手がかり（名前・場所・言葉）がありませんでした。", reason_faded_or_hidden: "この世界設定は言及されるのを待っているか、最後に言及されてから時間が経ちすぎています。",
   kind_piece: "状態", kind_turn: "{n} ターン", kind_lore: "世界設定", kind_memory: "記憶", share: "入力した言葉の {n}% を含む", tryIt: "こう言ったら何が伝わるか", tryHelp: "次に言うかもしれない言葉です。モデルには何も送りません。", tryDo: "試す", wouldTell: "伝えられる内容",
   s_deaths: "死者", s_briefing: "状態", s_recollection: "以前のターン", s_connections: "関係や場所", s_events: "出来事", s_lorebook: "世界設定", s_memories: "記憶", s_story: "これまでの物語", source: "出典",
-  w_location: "そこにいる", w_nearby: "近くにいる", w_graph: "グラフで近い", w_mention: "言及された", w_similar: "似た言葉", w_layer: "層", w_fused: "ターンの中で最もよく合う", w_lexical: "同じ言葉", w_base: "常に", w_recency: "最近", w_vector: "同じ意味", w_dense: "同じ意味", w_words: "珍しい言葉", w_feedback: "見つかったターンの言葉", w_ending: "その物語の結末", w_neighbours: "前後のターン", w_names: "名前", w_closeness: "言葉が近い", w_amounts: "数や時を述べている", w_time: "言われた時期", w_new: "新しい", w_kind: "種類", w_touch: "場面に関わる", w_RELATES_TO: "関係", w_LOCATED_AT: "居場所", w_OWNS: "所有", w_ADJACENT: "隣の場所", w_INVOLVED_IN: "関わった出来事", worth: "スコア {n}", always: "常に伝える",
+  w_location: "そこにいる", w_nearby: "近くにいる", w_graph: "グラフで近い", w_mention: "言及された", w_similar: "似た言葉", w_layer: "層", w_fused: "ほかのターンと比べた合計", w_lexical: "言葉の点数の合計", w_base: "常に", w_recency: "最近", w_vector: "同じ意味", w_dense: "同じ意味", w_words: "同じ言葉", w_feedback: "見つかったターンの言葉", w_ending: "その物語の結末", w_neighbours: "前後のターン", w_names: "名前", w_closeness: "言葉が近い", w_amounts: "数や時を述べている", w_time: "言われた時期", w_new: "新しい", w_kind: "種類", w_touch: "場面に関わる", w_RELATES_TO: "関係", w_LOCATED_AT: "居場所", w_OWNS: "所有", w_ADJACENT: "隣の場所", w_INVOLVED_IN: "関わった出来事", worth: "スコア {n}", always: "常に伝える",
   because: "理由: {names}",
   reason_in_front: "ナレーターは知っていました。プロンプト冒頭の要約にあります。",
   reason_in_chat: "ナレーターは読めました。チャットの履歴にそのターンがあります。",
@@ -65,7 +65,7 @@ const ja = {
   reason_opening: "伝えられていません。チャットの履歴だけに現れる最初のメッセージにあります。",
   reason_later: "伝えられていません。このターンか、それより後に出てきた内容です。",
   reason_elsewhere: "伝えられていません。別の分岐にある内容です。",
-  kind_words: "あなたの言葉", kind_note: "メモ",
+  turns: "{a}〜{b} ターン", kind_words: "あなたの言葉", kind_note: "メモ",
 };
 const zh = {
   told: "第 {n} 回合之前告知叙述者的内容", anew: "按现在的规则重新计算：发送的内容本身只保留 SAGA 启动后的最近回合。", kept: "与发送给叙述者的相同。",
@@ -74,7 +74,7 @@ const zh = {
   reason_told: "已告知。", reason_no_room: "找到了，但放不下。", reason_no_signal: "场景中没有任何线索指向它：没有名字、地点或词语。", reason_faded_or_hidden: "此设定在等待被提及，或上次提及已过去太久。",
   kind_piece: "状态", kind_turn: "第 {n} 回合", kind_lore: "设定", kind_memory: "记忆", share: "包含你输入词语的 {n}%", tryIt: "如果这样说，会告知什么？", tryHelp: "你接下来可能说的话。不会发送给模型。", tryDo: "试试", wouldTell: "将会告知的内容",
   s_deaths: "死者", s_briefing: "状态", s_recollection: "先前的回合", s_connections: "关系或地点", s_events: "事件", s_lorebook: "设定", s_memories: "记忆", s_story: "至今的故事", source: "来源",
-  w_location: "你在那里", w_nearby: "有人在附近", w_graph: "图中相近", w_mention: "被提及", w_similar: "相似的词", w_layer: "层级", w_fused: "在各回合中最相符", w_lexical: "相同的词", w_base: "总是", w_recency: "最近", w_vector: "相同含义", w_dense: "相同含义", w_words: "少见的词", w_feedback: "所找到回合的词", w_ending: "那个故事的结局", w_neighbours: "前后回合", w_names: "名字", w_closeness: "词语相近", w_amounts: "说了数字或时间", w_time: "提到的时间", w_new: "新的", w_kind: "种类", w_touch: "与场景有关", w_RELATES_TO: "关系", w_LOCATED_AT: "所在", w_OWNS: "拥有", w_ADJACENT: "相邻", w_INVOLVED_IN: "参与的事件", worth: "得分 {n}", always: "总是告知",
+  w_location: "你在那里", w_nearby: "有人在附近", w_graph: "图中相近", w_mention: "被提及", w_similar: "相似的词", w_layer: "层级", w_fused: "与其他回合相比的合计", w_lexical: "词语得分的合计", w_base: "总是", w_recency: "最近", w_vector: "相同含义", w_dense: "相同含义", w_words: "相同的词", w_feedback: "所找到回合的词", w_ending: "那个故事的结局", w_neighbours: "前后回合", w_names: "名字", w_closeness: "词语相近", w_amounts: "说了数字或时间", w_time: "提到的时间", w_new: "新的", w_kind: "种类", w_touch: "与场景有关", w_RELATES_TO: "关系", w_LOCATED_AT: "所在", w_OWNS: "拥有", w_ADJACENT: "相邻", w_INVOLVED_IN: "参与的事件", worth: "得分 {n}", always: "总是告知",
   because: "因为：{names}",
   reason_in_front: "叙述者已知道：它在提示词开头的概要里。",
   reason_in_chat: "叙述者能读到：聊天记录里就有那个回合。",
@@ -88,6 +88,6 @@ const zh = {
   reason_opening: "未告知：它在开场消息里，只有聊天记录本身显示它。",
   reason_later: "未告知：它在这个回合或之后才出现。",
   reason_elsewhere: "未告知：它在另一条分支上。",
-  kind_words: "你的话", kind_note: "备注",
+  turns: "第 {a} 至 {b} 回合", kind_words: "你的话", kind_note: "备注",
 };
 export default { en, ko, ja, zh };

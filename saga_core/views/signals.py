@@ -1,0 +1,69 @@
+"""What stood behind the signals of an explained context: the words that were found, the time that was meant, a turn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saga_core.recall import PathEpisodes, time_meant, turns_meant
+from saga_core.sessions import LiveSession
+from saga_core.views.wording import Wording
+
+_BESIDE = 2
+"""How far a turn reaches that lends to its neighbours."""
+
+
+async def with_signals(
+    live: LiveSession, above: str, said: str, explained: dict[str, Any], *, now: float
+) -> dict[str, Any]:
+    """An explained context that was read after ``above`` for the words ``said``, JSON-able.
+
+    Besides, ``said``, and ``time``: the first and the last turn that are meant where the words name a time, else None.
+    Each piece has ``words``, those of ``said`` that its whole turn or entry has, told or not; that of a turn its number
+    as ``turn``, and where the turns around it speak for it, as ``beside``, the one that has most of the words.
+    """
+    wording, state = Wording.of(said), await live.state(above)
+    episodes = PathEpisodes(live.tree, live.episodes, above)
+    entries = {entry.name: entry for entry in live.world.lore}
+
+    def signals(row: dict[str, Any]) -> dict[str, Any]:
+        kind, _, key = row["key"].partition(":")
+        if kind == "turn" and episodes.on_path(key):
+            depth = episodes.depth(key)
+            row = {**row, "words": wording.typed(episodes.text(key)), "turn": depth}
+            beside = _beside(episodes, depth, wording) if row["why"].get("neighbours") else None
+            return row if beside is None else {**row, "beside": beside}
+        whole = row["text"]
+        if kind == "lore" and key in entries:
+            entry = entries[key]
+            whole = " ".join((whole, entry.name, *entry.aliases, *entry.tags, entry.text, state.learned.get(key, "")))
+        return {**row, "words": wording.typed(whole)}
+
+    found = {name: [signals(row) for row in explained[name]] for name in ("pieces", "skipped")}
+    return {
+        **explained,
+        **found,
+        "said": said,
+        "time": _time(said, episodes, [*found["pieces"], *found["skipped"]], now),
+    }
+
+
+def _beside(episodes: PathEpisodes, depth: int, wording: Wording) -> int | None:
+    """The turn near that depth which has most of the words, the nearest of equals."""
+    found: dict[int, int] = {}
+    for step in range(1, _BESIDE + 1):
+        for near in (depth - step, depth + step):
+            turn = episodes.at(near)
+            if turn is not None and (count := len(wording.found_in(episodes.text(turn)))):
+                found[near] = count
+    return max(found, key=lambda near: found[near], default=None)
+
+
+def _time(said: str, episodes: PathEpisodes, rows: list[dict[str, Any]], now: float) -> dict[str, int] | None:
+    meant = time_meant(said)
+    if meant is None or meant.latest:
+        return None
+    if meant.meeting:  # whose first meeting is meant, the scene told
+        turns = [row["turn"] for row in rows if "turn" in row and row["why"].get("time")]
+        return {"first": min(turns), "last": max(turns)} if turns else None
+    then = turns_meant(meant, episodes, (), now)
+    return {"first": then[0], "last": then[-1]} if then else None
