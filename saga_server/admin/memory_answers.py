@@ -132,6 +132,7 @@ class Entities:
     session: str
     entities: Rows
     former: Mapping[str, str]
+    next: str | None = None
 
 
 @frozen(kw_only=True)
@@ -165,6 +166,7 @@ class Memories:
     turn: int
     turn_id: str
     memories: Rows
+    next: str | None = None
 
 
 @frozen
@@ -173,6 +175,7 @@ class Changes:
 
     session: str
     changes: Rows
+    next: str | None = None
 
 
 @frozen(kw_only=True)
