@@ -382,10 +382,8 @@ class ExtractionJob(Job):
             if delta.events and self._waits(live.tree.get(turn), backlog.wanted.get(turn)):
                 # As what a curator proposes: undone in the commit that makes it, and accepting it undoes that.
                 delta, second = evolve(delta, id=number), self.ids.new("a")
-                hold = held(live.session.standing, Source.EXTRACTION, READING, change=number, number=second)
-                if hold is not None:
-                    more = [(second, hold)]
-                    self.counters.add("extraction.held", hold.source is Source.CURATION)
+                more = held(live.session.standing, Source.EXTRACTION, READING, change=number, number=second)
+                self.counters.add("extraction.held", sum(each.source is Source.CURATION for _, each in more))
             await amend(live, turn, delta, number, *more)
             backlog.forget(turn)
             self.views.submit(backlog.session, [turn])

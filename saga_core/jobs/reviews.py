@@ -364,13 +364,11 @@ class ReviewsJob(Job):
 
     def _held(self, live: LiveSession, review: Review, made: Sequence[Delta]) -> list[tuple[str, Delta]]:
         """What undoes changes until a person accepts them. A curator's notes to itself wait for nobody."""
-        found = []
+        found = list[tuple[str, Delta]]()
         for proposal, delta in zip(review.accepted, made, strict=True):
             if all(isinstance(event, deltas.BlockWritten) for event in delta.events):
                 continue
             number = self.ids.new("a")
-            hold = held(live.session.standing, review.curator, proposal.kind, change=delta.id, number=number)
-            if hold is not None:
-                found.append((number, hold))
+            found += held(live.session.standing, review.curator, proposal.kind, change=delta.id, number=number)
         self.counters.add("curation.waiting", sum(hold.source is Source.CURATION for _, hold in found))
         return found

@@ -31,12 +31,12 @@ class StandingRule:
     """Since when, in seconds since the epoch."""
 
 
-def held(rules: Iterable[StandingRule], by: str, kind: str, *, change: str, number: str) -> Delta | None:
+def held(rules: Iterable[StandingRule], by: str, kind: str, *, change: str, number: str) -> list[tuple[str, Delta]]:
     """The later delta ``number`` that undoes what was proposed: until a person accepts it, or as she said once.
 
-    None where she said that such proposals count.
+    With its number before it; empty where she said that such proposals count.
     """
     verdict = next((each.verdict for each in rules if (each.by, each.kind) == (by, kind)), "")
     if verdict == ACCEPT:
-        return None
-    return Delta((), Source.EDIT if verdict == REFUSE else Source.CURATION, id=number, undoes=change)
+        return []
+    return [(number, Delta((), Source.EDIT if verdict == REFUSE else Source.CURATION, id=number, undoes=change))]

@@ -184,6 +184,7 @@ class Sessions:
 
     sessions: Sequence[SessionSummary]
     fleeting: int
+    next: str | None = None
 
 
 @frozen

@@ -12,7 +12,7 @@ from aiohttp import web
 from attrs import define, evolve, field
 
 from saga_core.errors import SagaError
-from saga_server.admin.endpoint import Endpoint
+from saga_server.admin.endpoint import TABLE, Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.read_params import ParamsReader
 from saga_server.admin.reply import as_json, tag_of, tagged
@@ -46,6 +46,7 @@ class _Dispatcher:
         if match.http_exception is not None:
             raise match.http_exception
         endpoint, reader = self.rows[match.route]
+        request[TABLE] = ENDPOINTS
         if not endpoint.open:
             request[DEED] = Deed(endpoint.request)
         if endpoint.reach == "admin" and request[BEARER].role != "admin":

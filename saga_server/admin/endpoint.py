@@ -97,6 +97,10 @@ class Endpoint(Generic[P, A]):
         return f"{self.method} {self.path}"
 
 
+TABLE: Final = web.RequestKey("table", tuple[Endpoint[Any, Any], ...])
+"""The table in which the row of a request stands. The dispatcher puts it there, for what describes all of it."""
+
+
 def in_path(name: str = "") -> Any:
     """A part of the path."""
     return field(metadata={Spec: Spec("path", name)})

@@ -65,7 +65,7 @@ def _answer(endpoint: Endpoint[Any, Any]) -> str:
 def main() -> None:
     """Write the lists and the document, in the project's folder."""
     PAGE.write_text(with_lists(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    DOCUMENT.write_text(document_text(), encoding="utf-8")
+    DOCUMENT.write_text(document_text(ENDPOINTS), encoding="utf-8")
 
 
 if __name__ == "__main__":

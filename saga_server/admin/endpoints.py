@@ -140,7 +140,7 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "What curators noticed", tags=_MEMORY, reach="own",
     ),
     Endpoint(
-        "GET", f"{_ONE}/entities", memory_handlers.list_entities, parameters.OfSession, memory_answers.Entities,
+        "GET", f"{_ONE}/entities", memory_handlers.list_entities, parameters.Listed, memory_answers.Entities,
         "Everybody and everything that the story knows", tags=_MEMORY, reach="own",
     ),
     Endpoint(
@@ -152,7 +152,7 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "What memory strategies learned", tags=_MEMORY, reach="own",
     ),
     Endpoint(
-        "GET", f"{_ONE}/changes", memory_handlers.list_changes, parameters.OfSession, memory_answers.Changes,
+        "GET", f"{_ONE}/changes", memory_handlers.list_changes, parameters.Listed, memory_answers.Changes,
         "What curators and people changed", tags=_MEMORY, reach="own",
     ),
     Endpoint(

@@ -136,6 +136,7 @@ class Entities:
     session: str
     entities: Rows
     former: Mapping[str, str]
+    next: str | None = None
 
 
 @frozen(kw_only=True)
@@ -169,6 +170,7 @@ class Memories:
     turn: int
     turn_id: str
     memories: Rows
+    next: str | None = None
 
 
 @frozen
@@ -177,6 +179,7 @@ class Changes:
 
     session: str
     changes: Rows
+    next: str | None = None
 
 
 @frozen(kw_only=True)

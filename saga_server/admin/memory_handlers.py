@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 from aiohttp import web
 from attrs import asdict
@@ -13,6 +15,7 @@ from saga_core.world import WorldFiles, edited, listed, world_files
 from saga_server.admin import memory_answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
+from saga_server.admin.reply import page_of
 from saga_server.http import BEARER, CURRENT, SAGA
 
 _LONGEST = 20_000
@@ -116,11 +119,12 @@ async def show_curation(request: web.Request, asked: parameters.OfSession) -> me
     return memory_answers.Curation(**await request.app[SAGA].memory.curated(asked.session))
 
 
-async def list_entities(request: web.Request, asked: parameters.OfSession) -> memory_answers.Entities:
+async def list_entities(request: web.Request, asked: parameters.Listed) -> memory_answers.Entities:
     """Everybody and everything, with all names."""
     session = await request.app[SAGA].sessions.get(asked.session)
     memory = request.app[SAGA].memory
-    return memory_answers.Entities(session.id, await memory.entities(session.id), await memory.former_names(session.id))
+    rows, after = page_of(await memory.entities(session.id), _id, asked.cursor, asked.limit)
+    return memory_answers.Entities(session.id, rows, await memory.former_names(session.id), after)
 
 
 async def show_entity(request: web.Request, asked: parameters.OfEntity) -> memory_answers.Entity:
@@ -134,13 +138,19 @@ async def list_memories(request: web.Request, asked: parameters.Memories) -> mem
     found = await request.app[SAGA].memory.records(
         session.id, turn=asked.turn, namespace=asked.namespace, query=asked.query
     )
-    return memory_answers.Memories(**found)
+    rows, after = page_of(found["memories"], _id, asked.cursor, asked.limit)
+    return memory_answers.Memories(**{**found, "memories": rows}, next=after)
 
 
-async def list_changes(request: web.Request, asked: parameters.OfSession) -> memory_answers.Changes:
+async def list_changes(request: web.Request, asked: parameters.Listed) -> memory_answers.Changes:
     """What curators and people changed."""
     session = await request.app[SAGA].sessions.get(asked.session)
-    return memory_answers.Changes(session.id, await request.app[SAGA].memory.changes(session.id))
+    changes = await request.app[SAGA].memory.changes(session.id)
+    return memory_answers.Changes(session.id, *page_of(changes, _id, asked.cursor, asked.limit))
+
+
+def _id(row: Mapping[str, Any]) -> str:
+    return str(row["id"])
 
 
 async def make_change(request: web.Request, asked: parameters.Correction) -> memory_answers.Changed:

@@ -9,7 +9,6 @@ from importlib.metadata import version
 from typing import Any
 
 from saga_server.admin.endpoint import JSON, Endpoint
-from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.parameters import MULTIPART
 from saga_server.admin.read_params import Param, body_names, params_of
 from saga_server.admin.schema import body_schema, query_schema, reference, schemas_of
@@ -56,11 +55,11 @@ _ERROR = {
 
 
 @cache
-def describe_api() -> dict[str, Any]:
-    """The document."""
+def describe_api(endpoints: tuple[Endpoint[Any, Any], ...]) -> dict[str, Any]:
+    """The document of a table of endpoints."""
     paths: dict[str, Any] = {}
     schemas: dict[str, Any] = {"Error": _ERROR}
-    for endpoint in ENDPOINTS:
+    for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
         if endpoint.media == JSON:
             schemas |= schemas_of(endpoint.answer)
@@ -156,7 +155,7 @@ def _in_query(param: Param) -> dict[str, Any]:
     return {"name": param.name, "in": "query", "required": param.needed, "schema": query_schema(param)}
 
 
-def document_text() -> str:
+def document_text(endpoints: tuple[Endpoint[Any, Any], ...]) -> str:
     """The document as docs/openapi.json has it: without the version, which is that of the server that is asked."""
-    document = describe_api()
+    document = describe_api(endpoints)
     return json.dumps({**document, "info": {**document["info"], "version": "*"}}, ensure_ascii=False, indent=1) + "\n"

@@ -34,6 +34,14 @@ class OfSession:
 
 
 @frozen
+class Listed(OfSession):
+    """A list of a session: all of it, or ``limit`` rows from the one on that the answer before named."""
+
+    limit: int | None = in_query(None, least=1, most=10_000)
+    cursor: str | None = in_query(None)
+
+
+@frozen
 class AtTurn(OfSession):
     """A session, and a turn of it; None is the turn recorded last."""
 
@@ -99,6 +107,8 @@ class WhichSessions:
     """Sessions that somebody came back to (``0``), those that nobody did (``1``), or all."""
 
     fleeting: Literal["0", "1", "all"] = in_query("0")
+    limit: int | None = in_query(None, least=1, most=10_000)
+    cursor: str | None = in_query(None)
 
 
 @frozen
@@ -185,6 +195,8 @@ class Memories(OfSession):
     namespace: str = in_query("/", example="/")
     query: str = in_query("", example="WORDS")
     turn: str | None = in_query(None, example="TURN")
+    limit: int | None = in_query(None, least=1, most=10_000)
+    cursor: str | None = in_query(None)
 
 
 @frozen

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from aiohttp import web
 from attrs import fields, has
 
+from saga_core.errors import NotFound
 from saga_server.admin.endpoint import may_be_left_out
+
+R = TypeVar("R")
 
 
 def as_json(answer: Any, status: int = 200) -> web.Response:
@@ -49,3 +53,18 @@ def _fields(value: Any) -> dict[str, Any]:
         raise TypeError(f"{type(value).__name__} has no form in JSON")
     found = {each: getattr(value, each.name) for each in fields(type(value))}
     return {each.name: part for each, part in found.items() if part is not None or not may_be_left_out(each)}
+
+
+def page_of(
+    rows: Sequence[R], name: Callable[[R], str], cursor: str | None, limit: int | None
+) -> tuple[Sequence[R], str | None]:
+    """``limit`` rows from the one on that ``cursor`` names, and the cursor of those behind them; None at the end.
+
+    Raises ``NotFound`` when the list has no such row, or has it no more.
+    """
+    names = [name(each) for each in rows]
+    if cursor is not None and cursor not in names:
+        raise NotFound(f"cursor: {cursor[:80]!r} names nothing in this list; begin without one")
+    begin = names.index(cursor) if cursor is not None else 0
+    end = len(rows) if limit is None else begin + limit
+    return rows[begin:end], names[end] if end < len(rows) else None

@@ -15,9 +15,10 @@ from saga_core import Saga
 from saga_core.background import DrainReport, Waiting
 from saga_core.errors import ConfigError, NotFound, SagaError, StoreError, StoreUnavailable
 from saga_server.admin import answers, parameters
-from saga_server.admin.endpoint import NoParams
+from saga_server.admin.endpoint import TABLE, NoParams
 from saga_server.admin.events import EVENTS, Listening
 from saga_server.admin.mounting import STARTED, to_its_end
+from saga_server.admin.openapi import describe_api
 from saga_server.counted import counted
 from saga_server.http import (
     BEARER,
@@ -139,9 +140,7 @@ def drained(report: DrainReport) -> answers.Drained:
 
 async def show_description(request: web.Request, asked: NoParams) -> answers.OpenApi:
     """This API for programs."""
-    from saga_server.admin.openapi import describe_api  # it is made from the table, in which this stands
-
-    return answers.OpenApi(**describe_api())
+    return answers.OpenApi(**describe_api(request[TABLE]))
 
 
 async def show_events(request: web.Request, asked: parameters.MaybeOfSession) -> web.StreamResponse:

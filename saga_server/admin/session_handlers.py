@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from aiohttp import web
-from attrs import asdict
+from attrs import asdict, evolve
 
 from saga_core import Saga
 from saga_core.billing import PURPOSES, Account, Bill
@@ -16,12 +16,15 @@ from saga_core.errors import NotFound
 from saga_core.model import Session, Turn
 from saga_server.admin import answers, parameters
 from saga_server.admin.mounting import to_its_end
+from saga_server.admin.reply import page_of
 from saga_server.http import BEARER, SAGA, read_name
 
 
 async def list_sessions(request: web.Request, asked: parameters.WhichSessions) -> answers.Sessions:
     """The sessions that somebody came back to, those that nobody did, or all."""
-    return await listed_sessions(request.app[SAGA], asked.fleeting, request[BEARER].scope)
+    found = await listed_sessions(request.app[SAGA], asked.fleeting, request[BEARER].scope)
+    rows, after = page_of(found.sessions, lambda each: each.id, asked.cursor, asked.limit)
+    return evolve(found, sessions=rows, next=after)
 
 
 async def listed_sessions(

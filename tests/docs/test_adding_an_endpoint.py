@@ -28,9 +28,8 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Endpoint[Any, Any]:
         monkeypatch.setattr(module, name, space[name], raising=False)
     made: tuple[Endpoint[Any, Any]] = eval(row, dict(vars(endpoints)))
     table = (*endpoints.ENDPOINTS, *made)
-    for module in (dispatch, endpoint_list, openapi):
+    for module in (dispatch, endpoint_list):
         monkeypatch.setattr(module, "ENDPOINTS", table)
-    monkeypatch.setattr(openapi, "describe_api", openapi.describe_api.__wrapped__)
     return made[0]
 
 
@@ -46,6 +45,6 @@ async def test_the_endpoint_of_the_page_works(added: Endpoint[Any, Any]) -> None
 def test_the_endpoint_of_the_page_is_listed_and_described(added: Endpoint[Any, Any]) -> None:
     lists = endpoint_list.with_lists(page("docs/http.md").text)
     assert "| `GET /api/worlds?prefix=har` | `worlds` | The worlds. |\n" in lists
-    document = openapi.describe_api()
+    document = openapi.describe_api(endpoint_list.ENDPOINTS)
     assert document["paths"]["/api/worlds"]["get"]["parameters"][0]["name"] == "prefix"
     assert document["components"]["schemas"]["Worlds"]["required"] == ["worlds"]

@@ -254,4 +254,4 @@ async def test_what_is_removed_is_gone_for_good(serve: Serve, tmp_path: Any) -> 
         assert (await client.post("/api/drain")).json["settled"]
         assert await client.server.saga.maintenance.differences("방") == []
         await ok(client, "DELETE", "/api/sessions/방")
-        assert (await ok(client, "GET", "/api/sessions")) == {"sessions": [], "fleeting": 0}
+        assert (await ok(client, "GET", "/api/sessions")) == {"sessions": [], "fleeting": 0, "next": None}

@@ -135,7 +135,7 @@ class TestPages:
                 reply = await offline.post(path, data=body, headers={"Origin": origin, "Content-Type": kind})
                 assert reply.status == 403
                 assert "Access-Control-Allow-Origin" not in reply.headers
-        assert (await offline.get("/api/sessions")).json == {"sessions": [], "fleeting": 0}
+        assert (await offline.get("/api/sessions")).json == {"sessions": [], "fleeting": 0, "next": None}
 
     async def test_a_picture_of_another_site_loads_nothing(self, offline: Client) -> None:
         """A request without an origin, as ``<img>`` and ``<script>`` send it."""
