@@ -25,11 +25,12 @@ from saga_core.config import load_config
 from saga_core.counters import Counters
 from saga_core.journal import Journal
 from saga_core.storage import open_journal_store
+from tests.postgres.chaos.history import History
 from tests.postgres.chaos.moved_player import MovedPlayer
 from tests.postgres.chaos.narrator import Narrator
 from tests.postgres.chaos.tree import wrong_in_tree
 from tests.server.upstream import Upstream
-from tests.server.workers.together import Door, Together
+from tests.server.workers.together import Door, Together, changes_since
 
 PLAYERS = 3
 STORY = 6
@@ -58,6 +59,9 @@ class WorkersGame:
     lease: float = 1.5
     say: Callable[[str], None] = print
     happened: Counter[str] = field(factory=Counter)
+    history: History = field(factory=History)
+    _number: int = 0
+    """That of the last commit that was looked at."""
     _narrator: Narrator = field(factory=Narrator)
     _turns: int = 0
     _reads: int = 0
@@ -77,6 +81,7 @@ class WorkersGame:
                     "extraction": {"automatic": "never"},
                     "providers": {"openai": {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}},
                 },
+                recorded=True,
             )
             home.start()
             try:
@@ -88,7 +93,7 @@ class WorkersGame:
         return {
             "workers": self.workers, "rounds": self.rounds, "seed": self.seed, "turns": self._turns,
             "reads": self._reads, "unrecorded": self._unrecorded, "slowest": round(self._slowest, 1),
-            "trouble": dict(self.happened),
+            "commits": self.history.commits, "takings": self.history.takings, "trouble": dict(self.happened),
         }  # fmt: skip
 
     async def _play(self, home: Together, draw: random.Random) -> None:
@@ -187,19 +192,18 @@ class WorkersGame:
 
     async def _examine(self, home: Together, players: list[HomePlayer], journal: Journal) -> None:
         await self._calm(home, players)
-        wrong: list[str] = []
+        commits = await asyncio.to_thread(changes_since, home.data, self._number)
+        self._number = max([self._number, *(commit.last for commit in commits)])
+        self.history.follow(commits)
+        wrong = self.history.wrong
         for player in players:
-            for read in player.reads:
-                told = {each.turn for each in player.appended if each.session == read.session}
-                late = {each.turn for each in player.appended if each.ended >= read.asked}
-                if missing := told - late - read.turns:
-                    wrong.append(f"a process does not show {sorted(missing)}, which ended before it was asked")
+            self.history.compare(player.appended, player.reads)
             wrong += await wrong_in_tree(journal, player, self._narrator)
             self._turns += len(player.appended)
             self._reads += len(player.reads)
             self._unrecorded += len(player.unrecorded)
             self._slowest = max(self._slowest, player.slowest)
-            player.appended, player.reads = [], []
+            player.appended, player.reads = player.appended[-1:], []
             player.unrecorded.clear()
         told = home.log()
         at = told.find("Traceback")
@@ -245,6 +249,7 @@ def main() -> None:
     given.add_argument("--rounds", type=int, default=100)
     given.add_argument("--seed", type=int, default=11)
     given.add_argument("--workers", type=int, default=3)
+    given.add_argument("--lease", type=float, default=1.5, help="seconds; more where others use the machine")
     asked = given.parse_args()
     with tempfile.TemporaryDirectory(prefix="saga-workers-") as folder:
         game = WorkersGame(
@@ -252,6 +257,7 @@ def main() -> None:
             rounds=asked.rounds,
             seed=asked.seed,
             folder=Path(folder),
+            lease=asked.lease,
             say=lambda told: print(told, flush=True),
         )
         print(asyncio.run(game.play()), flush=True)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pickle
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from aiohttp import ClientError, ClientSession, ClientTimeout
 from attrs import frozen
 
+from saga_backends.state_kv.key_bytes import decode
+from tests.postgres.chaos.record import Commit
 from tests.postgres.cluster import ROOT, free_port
 
 _SECONDS = 180.0
@@ -31,7 +36,9 @@ class Door:
 class Together:
     """``saga serve`` with ``server.workers``. Its name and port stay when it is started again."""
 
-    def __init__(self, folder: Path, workers: int, sections: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, workers: int, sections: dict[str, Any], *, recorded: bool = False) -> None:
+        """``recorded``: each commit of the journal is written down (``changes_since``)."""
+        self._paths = [str(ROOT), *([str(Path(__file__).parent / "recording")] if recorded else [])]
         self.workers, self.port, self.data = workers, free_port(), folder / "data"
         self.door = Door("all", f"http://127.0.0.1:{self.port}")
         self._file, self._log = folder / "saga.json", folder / "log"
@@ -43,7 +50,7 @@ class Together:
     def start(self) -> None:
         command = [sys.executable, "-m", "saga_server", "serve", "--config", str(self._file)]
         with self._log.open("ab") as log:
-            environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(self._paths)}
             self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
 
     def log(self) -> str:
@@ -102,6 +109,17 @@ class Together:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def changes_since(data: Path, number: int) -> list[Commit]:
+    """All commits of a recorded journal with numbers above ``number``."""
+    with closing(sqlite3.connect(data / "state.db", timeout=60)) as line:
+        line.execute("PRAGMA query_only=ON")
+        rows = line.execute("SELECT number, at, who, rows FROM changes WHERE number > ? ORDER BY number", (number,))
+        return [
+            Commit(found, found, at, who, {decode(key): value for key, value in pickle.loads(changed)})
+            for found, at, who, changed in rows
+        ]
 
 
 async def _answers(http: ClientSession, door: Door) -> bool:
