@@ -132,8 +132,10 @@ def worth_of(folded: str, starts: Sequence[int], weights: Mapping[str, float]) -
     worth: dict[int, float] = {}
     last = len(starts) - 1
     for word, weight in weights.items():
-        spaced = not caseless(word[0])
         at = folded.find(word)
+        if at < 0:  # as for most words in most texts
+            continue
+        spaced = not caseless(word[0])
         while at >= 0:
             if spaced and at and folded[at - 1].isalnum():  # "way" is no part of "always"
                 at = folded.find(word, at + 1)
