@@ -18,8 +18,9 @@ async def with_signals(
     """An explained context that was read after ``above`` for the words ``said``, JSON-able.
 
     Besides, ``said``, and ``time``: the first and the last turn that are meant where the words name a time, else None.
-    Each piece has ``words``, those of ``said`` that its whole turn or entry has, told or not; that of a turn its number
-    as ``turn``, and where the turns around it speak for it, as ``beside``, the one that has most of the words.
+    Each piece has ``words``, those of ``said`` that its whole turn or entry has or resembles, told or not. That of a
+    turn has its number as ``turn``; and as ``beside`` the turn around it that has most of the words, where one speaks
+    for it.
     """
     wording, state = Wording.of(said), await live.state(above)
     episodes = PathEpisodes(live.tree, live.episodes, above)
@@ -29,7 +30,7 @@ async def with_signals(
         kind, _, key = row["key"].partition(":")
         if kind == "turn" and episodes.on_path(key):
             depth = episodes.depth(key)
-            row = {**row, "words": wording.typed(episodes.text(key)), "turn": depth}
+            row = {**row, "words": wording.sharing(episodes.text(key)), "turn": depth}
             beside = _beside(episodes, depth, wording) if row["why"].get("neighbours") else None
             return row if beside is None else {**row, "beside": beside}
         whole = row["text"]
@@ -53,7 +54,7 @@ def _beside(episodes: PathEpisodes, depth: int, wording: Wording) -> int | None:
     for step in range(1, _BESIDE + 1):
         for near in (depth - step, depth + step):
             turn = episodes.at(near)
-            if turn is not None and (count := len(wording.found_in(episodes.text(turn)))):
+            if turn is not None and (count := len(wording.sharing(episodes.text(turn)))):
                 found[near] = count
     return max(found, key=lambda near: found[near], default=None)
 

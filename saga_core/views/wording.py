@@ -7,7 +7,17 @@ from collections.abc import Mapping
 
 from attrs import field, frozen
 
-from saga_core.language import caseless, content_words, match_text, nfc, telling_nothing, terms
+from saga_core.language import (
+    caseless,
+    content_words,
+    function_terms,
+    is_hangul,
+    match_text,
+    nfc,
+    particles,
+    telling_nothing,
+    terms,
+)
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _RUN = re.compile(r"[^\W_]+|…")
@@ -26,7 +36,19 @@ def _asked(text: str) -> str:
 def _shapes(word: str) -> list[str]:
     """A word as it is looked for: among index terms, where numbers in words are digits and forms of a word are one, or
     as a part of others."""
-    return terms(word) if word.isascii() else content_words(word)
+    if word.isascii():
+        return terms(word)
+    nothing = telling_nothing()
+    return [each if each in nothing else _bare(each) for each in content_words(word)]
+
+
+def _bare(word: str) -> str:
+    """A Hangul word without all particles behind it; two syllables stay."""
+    if is_hangul(word[0]):
+        for size in range(2, len(word)):
+            if word[size:] in particles():
+                return word[:size]
+    return word
 
 
 @frozen
@@ -59,6 +81,12 @@ class Wording:
     def typed(self, text: str) -> list[str]:
         """As ``found_in``, the words as they were typed."""
         return [self.words[word] for word in self.found_in(text)]
+
+    def sharing(self, text: str) -> list[str]:
+        """The words, as they were typed, that have an index term in common with ``text``: those by which recall finds
+        it. Of a Korean word that is a pair of syllables, or the first one."""
+        said, function = frozenset(terms(text)), function_terms()
+        return [each for each in self.words.values() if not said.isdisjoint(frozenset(terms(each)) - function)]
 
     def told_by(self, told: str, whole: str) -> bool:
         """Whether ``told``, which was made of ``whole``, says what of it is meant: the very sentence where it stands in

@@ -128,6 +128,8 @@ async def test_answers_have_the_fields_that_the_page_says(client: ClientSession)
             "changes": {"kind": "note", "text": "It rains."},
             "{id}": {"label": "renamed"},
             "keys": {"name": "one"},
+            "context": {"text": "look", "turn": turn},
+            "untold": {"text": "look"},
         }
         body = bodies.get(path.rpartition("/")[2]) if method == "POST" else None
         data = file if path.startswith("/api/import") else None

@@ -33,3 +33,14 @@ async def test_the_turn_that_speaks_for_its_neighbour_is_named() -> None:
         beside = {row["turn"]: row["beside"] for row in rows if "beside" in row}
         assert beside and all(abs(turn - other) in (1, 2) for turn, other in beside.items())
         assert set(beside.values()) <= {1 + THINGS["en"].index(thing) for thing in ("compass", "mirror")}
+
+
+async def test_korean_words_are_named_whatever_hangs_on_them() -> None:
+    async with Saga.open(memory_config()) as saga:
+        chat = await played(saga, "ko")
+        await chat.say("등대에는 뭐가 있었지? 안장이라는 말을 들었어.", "아무도 모른다.")
+        rows = (await saga.views.explain("길"))["pieces"]
+        (turn,) = [row for row in rows if row.get("turn") == 2]
+        assert {"등대에는", "안장이라는"} <= set(turn["words"])
+        (found, *_) = (await saga.views.why_untold("길", "등대에는 안장입니다"))["found"]
+        assert (found["turn"], found["share"]) == (2, 1.0)
