@@ -176,6 +176,7 @@ async def test_the_graph_is_filtered_and_goes_back_in_time_and_a_branch_goes(bro
         await page.wait_for_selector('[data-item=timeline][data-name="the crumb"]')
         whole = await visit.api(f"/api/sessions/{session}/turns/{branch['id']}")
         await page.click("[data-action=prune]")
+        await page.wait_for_selector("[data-item=prune][open]")
         assert "the crumb" in " ".join(await visit.texts("[data-item=prune]")), "what is lost is named before"
         await page.click("[data-action=prune-yes]")
         await page.wait_for_selector(f"[data-item=run][data-turn={branch['id']}]", state="detached")

@@ -139,6 +139,7 @@ async def test_the_story_is_what_the_api_says_and_a_branch_is_named_compared_and
         await page.wait_for_selector("[data-item=timeline]", state="detached")
 
         await page.click("[data-action=prune]")
+        await page.wait_for_selector("[data-item=prune][open]")
         warned = await visit.texts("[data-item=prune] strong")
         assert warned == [f"This removes {whole['below']['turns']} turns for good, in every store."]
         await page.click("[data-item=prune] [data-action=cancel]")
