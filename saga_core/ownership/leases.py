@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 from weakref import WeakSet
@@ -24,6 +24,7 @@ from saga_core import codec
 from saga_core.counters import Counters
 from saga_core.errors import Conflict, OwnedElsewhere, SagaError, StoreError
 from saga_core.journal import keys
+from saga_core.ownership.others import Others
 from saga_core.ownership.records import Beat, Held, Lease, read_lease, read_order, write_order
 from saga_core.ownership.siblings import Siblings
 from saga_core.stores import Batch, Key, StateKV
@@ -32,31 +33,17 @@ log = logging.getLogger("saga.leases")
 
 LOOK_CLOSELY: ContextVar[bool] = ContextVar("look_closely", default=False)
 """Whether no guess is made whose session a request is about, before the session is read."""
-MODE_TWINS = "leases.name"
 MODE = "leases.beat"
 """The degraded mode while no sign of life can be given."""
 _TRIES = 20
 _SIBLINGS_SECONDS = 2.0
 """How long servers of one machine take at most to see each other, and the work that one of them left."""
 _KNOWN = 4_096
-_FORGOTTEN = 50
-"""Leases' lengths after which the row of a server that is gone is removed."""
 _PAGE = 1_000
 _JUST_NOW = 2.0
 """Seconds within which a session that was used may be asked for again: a request reads it, or a player goes on."""
 _LEAVING_SECONDS = 0.2
 """How often a server that leaves looks what it does not need any more."""
-
-
-@define(eq=False)
-class _Seen:
-    """The last beat of another server, and since when it has been so."""
-
-    raw: bytes
-    since: float
-    address: str
-    seconds: float
-    """How long it may be silent."""
 
 
 @define(eq=False, kw_only=True)
@@ -90,18 +77,24 @@ class Leases:
     _epochs: LRUCache[str, int] = field(factory=lambda: LRUCache(_KNOWN))
     """The epoch in which this server held a session last."""
     _pins: dict[str, WeakSet[Any]] = field(factory=dict)
-    _seen: dict[str, _Seen] = field(factory=dict)
     _count: int = 0
     _beaten: float = float("-inf")
     """Since when the latest sign of life may have been seen by others."""
     _beating: asyncio.Task[None] | None = None
     _inheriting: set[asyncio.Task[None]] = field(factory=set)
     _leaving: asyncio.Task[None] | None = None
-    _twins: dict[str, bytes] = field(factory=dict)
-    """Signs of life of other processes of this server's name, as they were last."""
-    _asking: float | None = None
-    """Since when the store has not taken this server's sign of life; None: it did."""
     _closed: bool = False
+    _others: Others = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._others = Others(
+            kv=self.kv,
+            name=self.name,
+            server=self.server,
+            seconds=self.seconds,
+            counters=self.counters,
+            siblings=self.siblings,
+        )
 
     @property
     def server(self) -> str:
@@ -164,8 +157,8 @@ class Leases:
     async def _beat_of_the_gone(self, session: str, owner: str) -> bytes | None:
         """The beat of a session's owner that is gone. Raises ``OwnedElsewhere`` for one that lives."""
         beat = (await self.kv.get([keys.beat(owner)])).get(keys.beat(owner))
-        if not self._is_gone(owner, beat):
-            raise OwnedElsewhere(session, owner, self._address_of(owner))
+        if not self._others.judge(owner, beat):
+            raise OwnedElsewhere(session, owner, self._others.address_of(owner))
         return beat
 
     async def ask_elsewhere(self, session: str) -> None:
@@ -301,83 +294,23 @@ class Leases:
     # -- life --------------------------------------------------------------------------------------------------
 
     def is_gone(self, server: str) -> bool:
-        """Whether a server has given no sign of life for long enough, as far as was looked. While the store is away
-        nobody is gone, for nobody can give one.
-        """
-        seen = self._seen.get(server)
-        return self._is_gone(server, seen.raw if seen is not None else None)
-
-    def _is_gone(self, server: str, beat: bytes | None) -> bool:
-        """``beat``: what was read of it just now."""
-        if server.rpartition("#")[0] == self.name:
-            return True
-        seen = self._seen.get(server)
-        if beat is not None and (seen is None or seen.raw != beat):
-            seen = self._seen[server] = self._see(beat)
-        if self.siblings is not None:
-            return self.siblings.is_gone(server)
-        if self._is_blind():
-            return False
-        return beat is None or seen is None or _now() - seen.since > seen.seconds
-
-    def _see(self, raw: bytes) -> _Seen:
-        found = codec.decode(raw, Beat)
-        return _Seen(raw, _now(), found.address, max(self.seconds, found.seconds))
+        """Whether a server has given no sign of life for long enough, as far as was looked."""
+        return self._others.is_gone(server)
 
     async def knows(self, server: str) -> bool:
         """Whether a server shares this journal, living or not. Raises ``StoreError``."""
-        return server in self._seen or bool(await self.kv.get([keys.beat(server)]))
-
-    def _address_of(self, server: str) -> str:
-        seen = self._seen.get(server)
-        return seen.address if seen is not None else ""
+        return await self._others.knows(server)
 
     async def _beat(self) -> None:
         self._count += 1
         mine = codec.encode(Beat(self._count, self.address, self.seconds))
         began = _now()
-        if self._asking is None:
-            self._asking = began
+        self._others.asks()
         await self.kv.commit(Batch({keys.beat(self.server): mine}))
         if not self._is_sure():  # what was taken was taken before this commit
             await self._look_again(list(self._held))
         self._beaten = began
-        rows = await self.kv.scan(keys.SERVERS, limit=_PAGE)
-        if self._is_blind():
-            for seen in self._seen.values():  # the others may have been as blind
-                seen.since = _now()
-        self._asking = None
-        present = {key[-1]: raw for key, raw in rows if key[-1] != self.server}
-        for server in self._seen.keys() - present.keys():
-            del self._seen[server]
-        for server, raw in present.items():
-            if self._is_gone(server, raw):
-                await self._clear(server, raw)
-        self._look_for_twins(present)
-
-    def _is_blind(self) -> bool:
-        """Whether the store is away: then nobody's silence says anything."""
-        return self._asking is not None and _now() - self._asking > self.seconds / 6
-
-    def _look_for_twins(self, present: Mapping[str, bytes]) -> None:
-        """Say so when another process of this server's name is alive: each takes what the other has."""
-        mine = {server: raw for server, raw in present.items() if server.rpartition("#")[0] == self.name}
-        if any(self._twins.get(server, raw) != raw for server, raw in mine.items()):
-            self.counters.degrade(
-                MODE_TWINS, f"two servers have the name {self.name}, and take each other's sessions; give each a name "
-                "of its own in server.name, or leave that out",
-            )  # fmt: skip
-        self._twins.update(mine)
-
-    async def _clear(self, server: str, raw: bytes) -> None:
-        """Remove the row of a server that has been gone for long; its sessions are free all the same."""
-        seen = self._seen.get(server)
-        if self.siblings is None and seen is not None and _now() - seen.since < _FORGOTTEN * self.seconds:
-            return
-        try:
-            await self.kv.commit(Batch(deletes=frozenset({keys.beat(server)})), expected={keys.beat(server): raw})
-        except Conflict:
-            return  # it lives, or another was first
+        await self._others.look()
 
     async def _go_on(self) -> None:
         while True:
@@ -461,21 +394,12 @@ class Leases:
 
     def status(self) -> dict[str, Any]:
         """This server, what it holds, and the others. JSON-able."""
-        now = _now()
         return {
             "server": self.server,
             "address": self.address,
             "lease_seconds": self.seconds,
             "sessions": len(self._held),
-            "others": [
-                {
-                    "server": server,
-                    "address": seen.address,
-                    "alive": not self._is_gone(server, seen.raw),
-                    "quiet_seconds": round(now - seen.since, 1),
-                }
-                for server, seen in sorted(self._seen.items())
-            ],
+            "others": self._others.status(),
         }
 
     async def aclose(self) -> None:

@@ -104,6 +104,7 @@ async def _followed(config: Config, target: StateKV) -> StateKV:
     from saga_core.storage import open_journal_store
 
     close, servers = False, _Servers(2 * config.server.lease_seconds)
+    before: int | None = None
     while True:
         began = time.monotonic()
         try:
@@ -117,9 +118,12 @@ async def _followed(config: Config, target: StateKV) -> StateKV:
                 changed = await _pass(source, target)
             finally:
                 await source.aclose()
+        # Where much is played it never gets less than what is written during a pass.
+        is_little = changed <= _FEW or (before is not None and changed > before / 2)
+        before = changed
         if changed > _FEW or not close:
             say(f"{counted(changed, 'entry', 'entries')} copied while the server goes on")
-        if changed <= _FEW and not close:
+        if is_little and not close:
             close = True
             say("little is left: stop the server now (systemctl stop saga); the rest is copied then, and compared")
         await asyncio.sleep(max(_PAUSE, 3 * (time.monotonic() - began)) if not close else _PAUSE)

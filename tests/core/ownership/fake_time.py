@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.ownership import leases as module
+from saga_core.ownership import leases, others
 
 
 class FakeTime:
@@ -12,7 +12,8 @@ class FakeTime:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1_000.0
-        monkeypatch.setattr(module, "_now", lambda: self.now)
+        for module in (leases, others):
+            monkeypatch.setattr(module, "_now", lambda: self.now)
 
     def passes(self, seconds: float) -> None:
         self.now += seconds

@@ -32,7 +32,7 @@ async def family() -> tuple[Known, One, One]:
     known = Known()
     _, (a, b) = await servers("a", "b")
     for each in (a, b):
-        each.leases.siblings = known
+        each.leases.siblings = each.leases._others.siblings = known
         await each.beats()
     await created(a)
     return known, a, b
@@ -66,7 +66,7 @@ async def test_who_is_gone_loses_them_at_once(time: FakeTime) -> None:
 async def test_who_gave_no_sign_of_life_yet_lives_all_the_same(time: FakeTime) -> None:
     known, a, b = await family()
     c = One(a.leases.kv, "c")
-    c.leases.siblings = known
+    c.leases.siblings = c.leases._others.siblings = known
     await a.leases._give_back([S])
     assert await c.leases.own(S) in (True, False)
     with pytest.raises(OwnedElsewhere) as elsewhere:

@@ -1,0 +1,148 @@
+"""The other servers that share a journal: whether they live, by their signs of life and one's own monotonic clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import define, field
+
+from saga_core import codec
+from saga_core.counters import Counters
+from saga_core.errors import Conflict
+from saga_core.journal import keys
+from saga_core.ownership.records import Beat
+from saga_core.ownership.siblings import Siblings
+from saga_core.stores import Batch, StateKV
+
+MODE_TWINS = "leases.name"
+_FORGOTTEN = 50
+"""Leases' lengths after which the row of a server that is gone is removed."""
+_PAGE = 1_000
+
+
+@define(eq=False)
+class _Seen:
+    """The last beat of another server, and since when it has been so."""
+
+    raw: bytes
+    since: float
+    address: str
+    seconds: float
+    """How long it may be silent."""
+
+
+@define(eq=False, kw_only=True)
+class Others:
+    """What one server knows of the others. ``look`` at each of its own signs of life."""
+
+    kv: StateKV
+    name: str
+    """This server's; of another process of that name nothing is waited for."""
+    server: str
+    seconds: float
+    counters: Counters
+    siblings: Siblings | None = None
+    _seen: dict[str, _Seen] = field(factory=dict)
+    _twins: dict[str, bytes] = field(factory=dict)
+    """Signs of life of other processes of this server's name, as they were last."""
+    _asking: float | None = None
+    """Since when the store has not taken this server's sign of life; None: it did."""
+
+    def is_gone(self, server: str) -> bool:
+        """Whether a server has given no sign of life for long enough, as far as was looked. While the store is away
+        nobody is gone, for nobody can give one.
+        """
+        seen = self._seen.get(server)
+        return self.judge(server, seen.raw if seen is not None else None)
+
+    def judge(self, server: str, beat: bytes | None) -> bool:
+        """The same with ``beat``, which was read of it just now."""
+        if self._is_of_my_name(server):
+            return True
+        seen = self._seen.get(server)
+        if beat is not None and (seen is None or seen.raw != beat):
+            seen = self._seen[server] = self._see(beat)
+        if self.siblings is not None:
+            return self.siblings.is_gone(server)
+        if self._is_blind():
+            return False
+        return beat is None or seen is None or _now() - seen.since > seen.seconds
+
+    def _see(self, raw: bytes) -> _Seen:
+        found = codec.decode(raw, Beat)
+        return _Seen(raw, _now(), found.address, max(self.seconds, found.seconds))
+
+    def _is_of_my_name(self, server: str) -> bool:
+        return server.rpartition("#")[0] == self.name
+
+    async def knows(self, server: str) -> bool:
+        """Whether a server shares this journal, living or not. Raises ``StoreError``."""
+        return server in self._seen or bool(await self.kv.get([keys.beat(server)]))
+
+    def address_of(self, server: str) -> str:
+        """Where it is reached; empty where that is not known."""
+        seen = self._seen.get(server)
+        return seen.address if seen is not None else ""
+
+    def asks(self) -> None:
+        """This server is about to give a sign of life."""
+        if self._asking is None:
+            self._asking = _now()
+
+    async def look(self) -> None:
+        """Look at all of them, after the store took this server's sign of life. Raises ``StoreError``."""
+        rows = await self.kv.scan(keys.SERVERS, limit=_PAGE)
+        if self._is_blind():
+            for seen in self._seen.values():  # the others may have been as blind
+                seen.since = _now()
+        self._asking = None
+        present = {key[-1]: raw for key, raw in rows if key[-1] != self.server}
+        for server in self._seen.keys() - present.keys():
+            del self._seen[server]
+        for server, raw in present.items():
+            if self.judge(server, raw):
+                await self._clear(server, raw)
+        self._look_for_twins(present)
+
+    def _is_blind(self) -> bool:
+        """Whether the store is away: then nobody's silence says anything."""
+        return self._asking is not None and _now() - self._asking > self.seconds / 6
+
+    def _look_for_twins(self, present: Mapping[str, bytes]) -> None:
+        """Say so when another process of this server's name is alive: each takes what the other has."""
+        mine = {server: raw for server, raw in present.items() if self._is_of_my_name(server)}
+        if any(self._twins.get(server, raw) != raw for server, raw in mine.items()):
+            self.counters.degrade(
+                MODE_TWINS, f"two servers have the name {self.name}, and take each other's sessions; give each a name "
+                "of its own in server.name, or leave that out",
+            )  # fmt: skip
+        self._twins.update(mine)
+
+    async def _clear(self, server: str, raw: bytes) -> None:
+        """Remove the row of a server that has been gone for long; its sessions are free all the same."""
+        seen = self._seen.get(server)
+        if self.siblings is None and seen is not None and _now() - seen.since < _FORGOTTEN * self.seconds:
+            return
+        try:
+            await self.kv.commit(Batch(deletes=frozenset({keys.beat(server)})), expected={keys.beat(server): raw})
+        except Conflict:
+            return  # it lives, or another was first
+
+    def status(self) -> list[dict[str, Any]]:
+        """Each of them. JSON-able."""
+        now = _now()
+        return [
+            {
+                "server": server,
+                "address": seen.address,
+                "alive": not self.judge(server, seen.raw),
+                "quiet_seconds": round(now - seen.since, 1),
+            }
+            for server, seen in sorted(self._seen.items())
+        ]
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
