@@ -1,8 +1,8 @@
 """One statement for many rows: it passes over a table once, where a statement for each row looks up one by one.
 
-A node is looked up in 0.1 ms and its edges in 0.2 ms; an edge between two nodes is made in 0.3 ms, and one that is
-found by its ends is changed in 0.6 ms. A pass costs 1 to 3 ms, 0.1 ms for a thousand nodes and 0.5 ms for a thousand
-edges of the tables, and 0.02 ms for each row.
+In Kuzu a node is looked up in 0.1 ms and its edges in 0.2 ms; an edge between two nodes is made in 0.3 ms, and one that
+is found by its ends is changed in 0.6 ms. A pass costs 1 to 3 ms, 0.1 ms for a thousand nodes and 0.5 ms for a thousand
+edges of the tables, and 0.02 ms for each row. Ladybug looks up in less than half of the time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from saga_backends.graph.kuzu_database import KuzuDatabase, Statement
 from saga_backends.graph.kuzu_engine import PoolFull
 
 _LEAST = {"nodes": 16, "edges": 6}
-"""Up to so many rows a pass does not pay in any table, for a node or for what takes longer."""
+"""Up to so many rows a pass does not pay in any table of Kuzu's, for a node or for what takes longer."""
 _MOST = 2_000
 """Rows of one pass."""
 _MOST_TEXT = 1_024 * 1_024
@@ -88,7 +88,8 @@ def _parts(rows: Sequence[Mapping[str, str]]) -> Iterator[list[Mapping[str, str]
 
 
 def _pays(database: KuzuDatabase, made: Each, count: int) -> bool:
-    if count <= made.least or database.sparing:
+    further = count * database.engine.lookup - made.least
+    if further <= 0 or database.sparing:
         return False
-    most = min((count - made.least) * _OF_TABLE, database.pool_mb * _IN_POOL)
+    most = min(further * _OF_TABLE, database.pool_mb * _IN_POOL)
     return all(database.size(_COUNTS[table]) <= most for table in made.over)

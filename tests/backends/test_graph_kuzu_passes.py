@@ -11,7 +11,7 @@ import pytest
 from conformance.snapshot import snapshot
 from saga_backends.graph import kuzu_passes
 from saga_backends.graph.kuzu_database import KuzuDatabase
-from saga_backends.graph.kuzu_engine import PoolFull
+from saga_backends.graph.kuzu_engine import KUZU, LADYBUG, PoolFull
 from saga_backends.memory import MemoryGraph
 from saga_core.registry import OpenOptions
 from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
@@ -125,6 +125,7 @@ async def test_a_pass_that_does_not_fit_into_the_pool_is_made_one_by_one(
 @pytest.mark.parametrize(("there", "pays"), [(84 * 500, True), (84 * 500 + 1, False)])
 def test_a_pass_is_for_tables_that_are_not_too_large(there: int, pays: bool) -> None:
     class Counted:
+        engine = KUZU
         sparing = False
         pool_mb = 128
 
@@ -135,6 +136,10 @@ def test_a_pass_is_for_tables_that_are_not_too_large(there: int, pays: bool) -> 
     database: Any = Counted()
     assert kuzu_passes._pays(database, made, 100) is pays
     assert not kuzu_passes._pays(database, made, 16)
+    database.engine = LADYBUG
+    assert not kuzu_passes._pays(database, made, 100)
+    assert kuzu_passes._pays(database, made, 250) is pays
+    database.engine = KUZU
     database.pool_mb = 32
     assert not kuzu_passes._pays(database, made, 100)
 
