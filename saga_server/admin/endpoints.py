@@ -24,6 +24,7 @@ from saga_server.admin import timeline_handlers as timelines
 from saga_server.admin.endpoint import Endpoint, NoParams
 from saga_server.admin.keys import answers as key_answers
 from saga_server.admin.keys import handlers as key_handlers
+from saga_server.admin.keys import parameters as key_parameters
 from saga_server.admin.parameters import ANY_BYTES, JSON_LINES
 
 _ONE: Final = "/api/sessions/{id}"
@@ -309,27 +310,27 @@ ENDPOINTS: Final[tuple[Endpoint[Any, Any], ...]] = (
         "The keys, and what was used with them today", tags=_KEYS, reach="admin",
     ),
     Endpoint(
-        "POST", "/api/keys", key_handlers.create_key, parameters.NewKey, key_answers.MadeKey,
+        "POST", "/api/keys", key_handlers.create_key, key_parameters.NewKey, key_answers.MadeKey,
         "Make a key", tags=_KEYS, reach="admin", status=201,
     ),
     Endpoint(
-        "GET", _KEY, key_handlers.show_key, parameters.OfKey, key_answers.AccessKey,
+        "GET", _KEY, key_handlers.show_key, key_parameters.OfKey, key_answers.AccessKey,
         "One key, and what was used with it today", tags=_KEYS, reach="admin",
     ),
     Endpoint(
-        "POST", _KEY, key_handlers.change_key, parameters.KeyChange, key_answers.AccessKey,
+        "POST", _KEY, key_handlers.change_key, key_parameters.KeyChange, key_answers.AccessKey,
         "Change the name or the quotas of a key", tags=_KEYS, reach="admin",
     ),
     Endpoint(
-        "POST", f"{_KEY}/rotate", key_handlers.rotate_key, parameters.Rotation, key_answers.MadeKey,
+        "POST", f"{_KEY}/rotate", key_handlers.rotate_key, key_parameters.Rotation, key_answers.MadeKey,
         "Give a key another secret", tags=_KEYS, reach="admin",
     ),
     Endpoint(
-        "DELETE", _KEY, key_handlers.revoke_key, parameters.OfKey, key_answers.AccessKey,
+        "DELETE", _KEY, key_handlers.revoke_key, key_parameters.OfKey, key_answers.AccessKey,
         "Take a key no more", tags=_KEYS, reach="admin",
     ),
     Endpoint(
-        "GET", "/api/audit", key_handlers.show_audit, parameters.WhichEntries, key_answers.Audit,
+        "GET", "/api/audit", key_handlers.show_audit, key_parameters.WhichEntries, key_answers.Audit,
         "Who read and changed what", tags=_KEYS, reach="admin",
     ),
     Endpoint(

@@ -14,12 +14,6 @@ MULTIPART: Final = "multipart/form-data"
 ANY_BYTES: Final = "application/octet-stream"
 
 
-def _quotas() -> Collection[str]:
-    from saga_core.access import QUOTAS
-
-    return QUOTAS
-
-
 def _fields_of_corrections() -> Collection[str]:
     from saga_core.curation import FIELDS  # who asks how the server is does not wait for it
 
@@ -360,45 +354,3 @@ class Forget(MaybeOfSession):
 
     name: str | None = in_query(None)
     owner: str | None = in_query(None)
-
-
-@frozen
-class OfKey:
-    """A key, by its id."""
-
-    key: str = in_path()
-
-
-@frozen
-class NewKey:
-    """A key to make: whose it is, what it may do, and its quotas. ``owner``: an owner that has sessions already."""
-
-    name: str = in_body(remedy="say whose key it is")
-    role: str | None = in_body(None)
-    owner: str | None = in_body(None)
-    quotas: Mapping[str, str] = body_fields(_quotas)
-
-
-@frozen
-class KeyChange(OfKey):
-    """What is to be otherwise with a key."""
-
-    name: str | None = in_body(None)
-    quotas: Mapping[str, str] = body_fields(_quotas)
-
-
-@frozen
-class Rotation(OfKey):
-    """For how many seconds the key before is taken as well."""
-
-    grace: float = in_query(0.0, example="0", most=2_592_000.0)
-
-
-@frozen
-class WhichEntries:
-    """Entries of the audit log: those of a key (its id or its owner) or of a session, behind a ``cursor``."""
-
-    limit: int = in_query(100, example="100", least=1, most=1_000)
-    cursor: str | None = in_query(None)
-    key: str | None = in_query(None)
-    session: str | None = in_query(None)

@@ -10,9 +10,8 @@ from attrs import asdict
 
 from saga_core.access import Access, AuditEntry, KeyRecord, Quotas, Role, read_quotas
 from saga_core.errors import BadInput, NotSupported
-from saga_server.admin import parameters
 from saga_server.admin.endpoint import NoParams
-from saga_server.admin.keys import answers
+from saga_server.admin.keys import answers, parameters
 from saga_server.admin.mounting import to_its_end
 from saga_server.http import BEARER, CURRENT, SAGA, WANTED
 
