@@ -119,7 +119,9 @@ class Recollection:
             ranked = list(islice(above, most))
         words = labels(request.language)
         also = [] if brief else fed.terms
-        remembering = Remembering(episodes, wanted, [turn for turn, _ in ranked], request.language, brief, also)
+        turns = [turn for turn, _ in ranked]
+        asked = scene.looks_back and not brief
+        remembering = Remembering(episodes, wanted, turns, request.language, brief, also, asked)
         left = (self.most if scene.looks_back else self.room) * _SPARE + _LINE
         pieces: list[Piece] = []
         said, begun = set[str](), set[str]()

@@ -50,6 +50,8 @@ class Remembering:
 
     also: Sequence[str] = ()
     """Words of what was found first: they say less than those of the query."""
+    asked: bool = False
+    """Whether the player asks for what was: then most turns are told briefly, for any of them may answer."""
 
     def __attrs_post_init__(self) -> None:
         episodes, sizes = self.episodes, language_of(self.language).texts.sizes
@@ -57,13 +59,13 @@ class Remembering:
         self._particular = Particular(episodes, episodes.last) if counted else None
         self._whole = sizes.brief if self.brief else sizes.whole
         self._facts, self._excerpt = sizes.whole, sizes.excerpt
-        self._left, self._asked = _NEAREST, 0
+        self._left, self._told = _NEAREST, 0
         self._nearest = set[str]()
 
     def of(self, turn: str) -> Remembered | None:
         """What is told of ``turn``; None for nothing. To be asked once for each, in their order."""
         facts, said, stamped = _parts(self.episodes.text(turn))
-        at, self._asked = self._asked, self._asked + 1
+        at, self._told = self._told, self._told + 1
         if not said:
             return Remembered(excerpt(facts, self._weights[0], self._facts), "", stamped)
         if self._particular is not None:
@@ -71,7 +73,7 @@ class Remembering:
             if not said:
                 return None
         if len(said) > self._whole:
-            part = 1.0 if self.brief else next((part for first, part in _BRIEFER if at >= first), 1.0)
+            part = next((part for first, part in _BRIEFER if at >= first), 1.0) if self.asked else 1.0
             said = excerpt(said, self._words_of(turn), int(part * self._excerpt), sentence=self._excerpt)
         # What somebody said in a talk is told by its date, or by what stands around it.
         return Remembered(facts, said, stamped and bool(facts or not self.brief))
