@@ -87,7 +87,7 @@ class ContextReader:
         self._hops = hops
         self._names = EntityNames()
         self._count = lru_cache(maxsize=_COUNTED)(counter.count)
-        self._strays: set[asyncio.Task[Any]] = set()
+        self._strays: set[asyncio.Future[Any]] = set()
         self._trusted: set[str] = set()
 
     @property
@@ -143,9 +143,9 @@ class ContextReader:
             request.missing,
         )
 
-    async def _dismiss(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
+    async def _dismiss(self, tasks: Iterable[asyncio.Future[Any]]) -> None:
         """Cancel what still runs. What does not end at once is let go of, and its end is awaited by ``aclose``."""
-        running: list[asyncio.Task[Any]] = []
+        running: list[asyncio.Future[Any]] = []
         for task in tasks:
             if task.done():
                 self._forget(task)
@@ -157,11 +157,11 @@ class ContextReader:
         if running:
             await asyncio.wait(running, timeout=_FAREWELL)
 
-    def _forget(self, task: asyncio.Task[Any]) -> None:
+    def _forget(self, task: asyncio.Future[Any]) -> None:
         """Take note of a task's end, so that no failure goes unseen."""
         self._strays.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.debug("context: %s ended with %s: %s", task.get_name(), type(error).__name__, error)
+            log.debug("context: %s ended with %s: %s", task, type(error).__name__, error)
 
     async def aclose(self) -> None:
         """Cancel what earlier reads left running, and wait for its end."""

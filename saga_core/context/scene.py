@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from array import array
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
 from attrs import frozen
 from cachetools import LRUCache
 
+from saga_core.context.at_once import answers_at_once, asked
 from saga_core.context.model import ReadRequest
 from saga_core.errors import ScopeMismatch, in_words
 from saga_core.language import caseless
 from saga_core.model import DEAD, Entity, Kind, WorldState
 from saga_core.ports import Embedder
+from saga_core.projection import GraphImage
 from saga_core.recall import NameIndex, Passage, Walk, episodes_scope, looks_back, lore_scope, spec_of, walk
 from saga_core.stores import Compare, Hit, VectorStore
 
@@ -120,7 +122,7 @@ class Scene:
         self._hops = hops
         self._trusted = trusted if trusted is not None else set()
         self._until = asyncio.get_running_loop().time() + patience
-        self._tasks: dict[str, asyncio.Task[Any]] = {}
+        self._answers: dict[str, asyncio.Future[Any]] = {}
 
     @property
     def baseline(self) -> float:
@@ -210,14 +212,19 @@ class Scene:
     def ask_graph(self) -> None:
         """Begin what ``walked`` waits for."""
         if self.request.graph is not None and self._hops:
-            self._begin("graph", self._walk)
+            self._begin("graph", self._walk, self._graph_is_here)
 
     async def walked(self) -> Walk:
         """The graph around the scene; nothing without a graph."""
         if self.request.graph is None or not self._hops:
             return Walk()
-        found = await self._once("graph", self._walk)
+        found = await self._once("graph", self._walk, self._graph_is_here)
         return found if found is not None else Walk()
+
+    @property
+    def _graph_is_here(self) -> bool:
+        graph = self.request.graph
+        return isinstance(graph, GraphImage) or answers_at_once(graph)
 
     async def _walk(self) -> Walk:
         graph = self.request.graph
@@ -228,7 +235,7 @@ class Scene:
     def ask_meaning(self) -> None:
         """Begin what ``similar_lore`` and ``similar_episodes`` wait for first: the player's words as a vector."""
         if self._embedder is not None and self._vectors is not None and self._has_meaning:
-            self._begin("embedder", self._embed)
+            self._begin("embedder", self._embed, self._embeds_at_once)
 
     async def similar_lore(self) -> dict[str, float]:
         """The 30 entries nearest to the player's words, by name, and their cosines."""
@@ -264,7 +271,7 @@ class Scene:
                 return []
             return await vectors.query([scope], vector, k, where=where)
 
-        return await self._once(what, ask) or []
+        return await self._once(what, ask, answers_at_once(vectors)) or []
 
     async def _made_by_this_embedder(self, vectors: VectorStore, scope: str) -> bool:
         """Whether a scope is there. Raises ``ScopeMismatch`` when it is of another embedder: vectors of two of the same
@@ -293,47 +300,47 @@ class Scene:
         """The player's words as a vector, the characters' names left out: those are found by spelling."""
         if self._embedder is None or self._vectors is None or not self._has_meaning:
             return None
-        found = await self._once("embedder", self._embed)
+        found = await self._once("embedder", self._embed, self._embeds_at_once)
         return found[0] if found and any(found[0]) else None
+
+    @property
+    def _embeds_at_once(self) -> bool:
+        return getattr(self._embedder, "at_once", False) is True
 
     async def _embed(self) -> Sequence[array[float]]:
         return await self._embedder.embed([self._meant], "query") if self._embedder is not None else ()
 
-    async def _once(self, what: str, ask: Callable[[], Awaitable[T]]) -> T | None:
+    async def _once(self, what: str, ask: Callable[[], Coroutine[Any, Any, T]], at_once: bool) -> T | None:
         """The answer to ``ask``, the same one for everybody who asks for ``what``; None when it is late or failed."""
-        task = self._begin(what, ask)
-        if not task.done():
-            # What is resident answers at once: one turn of the loop is enough, without a timer.
+        answer = self._begin(what, ask, at_once)
+        if not answer.done():
+            # What is resident answers soon: one turn of the loop is enough, without a timer.
             await asyncio.sleep(0)
-        if not task.done():
-            await asyncio.wait((task,), timeout=max(0.0, self._until - asyncio.get_running_loop().time()))
-        if not task.done():
+        if not answer.done():
+            await asyncio.wait((answer,), timeout=max(0.0, self._until - asyncio.get_running_loop().time()))
+        if not answer.done():
             self._miss(what, "no answer within the deadline")
             return None
-        if task.cancelled():
+        if answer.cancelled():
             self._miss(what, "it was cancelled")
             return None
-        error = task.exception()
+        error = answer.exception()
         if error is not None:
             self._miss(what, in_words(error))
             return None
-        return task.result()
+        return answer.result()
 
-    def _begin(self, what: str, ask: Callable[[], Awaitable[T]]) -> asyncio.Task[T]:
-        task = self._tasks.get(what)
-        if task is None:
-            task = self._tasks[what] = asyncio.create_task(_awaited(ask), name=f"saga-context-{what}")
-        return task
+    def _begin(self, what: str, ask: Callable[[], Coroutine[Any, Any, T]], at_once: bool) -> asyncio.Future[T]:
+        answer = self._answers.get(what)
+        if answer is None:
+            answer = self._answers[what] = asked(ask, f"saga-context-{what}", at_once=at_once)
+        return answer
 
     def _miss(self, what: str, reason: str) -> None:
         if what not in self.late:
             self.late.add(what)
             log.warning("context: %s left out: %s", what, reason)
 
-    def asked_for(self) -> list[asyncio.Task[Any]]:
+    def asked_for(self) -> list[asyncio.Future[Any]]:
         """Everything that was asked of stores and the embedder, answered or not."""
-        return list(self._tasks.values())
-
-
-async def _awaited(ask: Callable[[], Awaitable[T]]) -> T:
-    return await ask()
+        return list(self._answers.values())

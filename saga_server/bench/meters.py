@@ -124,6 +124,11 @@ class MeteredEmbedder:
         """That of ``inner``."""
         return self.inner.semantic
 
+    @property
+    def at_once(self) -> bool:
+        """That of ``inner``."""
+        return getattr(self.inner, "at_once", False) is True
+
     async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
         """The vectors of ``inner``."""
         with Stopwatch() as watch:
