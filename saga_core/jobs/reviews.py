@@ -18,7 +18,7 @@ from attrs import define, evolve, field, frozen
 from saga_core.background import DONE, Foreground, Job, Step, Supervisor, Waiting
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters
-from saga_core.errors import LeaseLost, NotFound, in_words
+from saga_core.errors import LeaseLost, NotFound, SagaError, in_words
 from saga_core.ids import IdSource
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.remote_state import ForgettingJob
@@ -244,7 +244,10 @@ class ReviewsJob(Job):
         asks = Capability.RESIDENT not in curator.info.capabilities and name not in self.paces
         alone = "; the rules review alone" if asks else ""
         self.counters.degrade(f"curation.{name}", reason + alone)
-        log.warning("session %s: the %s curator failed: %s", desk.session, name, error, exc_info=error)
+        known = isinstance(error, SagaError)
+        log.warning(
+            "session %s: the %s curator failed: %s", desk.session, name, error, exc_info=None if known else error
+        )
 
     def _pace(self, curator: Curator) -> Pace:
         return self.paces.get(curator.info.name) or Pace(self.interval)

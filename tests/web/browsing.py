@@ -113,4 +113,5 @@ async def visiting(
     visit.page.set_default_timeout(10_000)
     yield visit
     await context.close()
-    assert visit.problems() == []
+    found = visit.problems()
+    assert not found, found

@@ -43,7 +43,8 @@ function address(where, query) {
 /** The response to a request. Throws `Failure`; an abort is thrown as it is. */
 export async function send(method, where, { query, body, form, headers = {}, condition, signal } = {}) {
   const given = { ...headers };
-  if (key()) given.Authorization = `Bearer ${key()}`;
+  const mine = key();
+  if (mine) given.Authorization = `Bearer ${mine}`;
   if (condition) given["If-Match"] = condition;
   if (body !== undefined) given["Content-Type"] = "application/json";
   let response;
@@ -58,7 +59,7 @@ export async function send(method, where, { query, body, form, headers = {}, con
   reachable.set(true);
   if (response.ok) return response;
   const said = await response.json().then((found) => found.error, () => null);
-  if (response.status === 401) locked.set(true);
+  if (response.status === 401 && key() === mine) locked.set(true); // else it was asked before the key was given
   const message = said?.message ?? `${response.status} ${response.statusText}`;
   throw new Failure(message, { status: response.status, kind: said?.type ?? "", param: said?.param ?? null });
 }

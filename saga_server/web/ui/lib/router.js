@@ -9,6 +9,11 @@ function read() {
 export const place = observable(read());
 addEventListener("hashchange", () => place.set(read()));
 
+/** Whether the reader has just gone elsewhere, and `place` does not know it yet. */
+export function leaving() {
+  return read().page !== place.get().page;
+}
+
 /** The address of a page. The session stays the one that is looked at, unless another is given. */
 export function to(page, params = {}) {
   const { session } = place.get().params;

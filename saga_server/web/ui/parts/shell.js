@@ -6,7 +6,7 @@ import { taste } from "../lib/kept.js";
 import { connection, useLive } from "../lib/live.js";
 import { observable, useObservable } from "../lib/observable.js";
 import { useRole } from "../lib/role.js";
-import { go, keep, place, to } from "../lib/router.js";
+import { go, leaving, keep, place, to } from "../lib/router.js";
 import { brief, harmless } from "../lib/text.js";
 import { PAGES } from "../pages/list.js";
 import { Failed } from "./common.js";
@@ -31,6 +31,7 @@ export function Shell() {
   const rows = [...(sessions.data?.sessions ?? [])].sort((a, b) => b.updated - a.updated);
   const chosen = rows.find((each) => each.id === params.session || (each.label && each.label === params.session));
   useEffect(() => {
+    if (leaving()) return; // nobody is led away from where she goes
     if (!page && sessions.error?.kind === "store_error") go("health");
     if (!sessions.data) return;
     if (!page) go(rows.length ? "now" : "start", rows.length ? { session: rows[0].id } : {});
