@@ -68,7 +68,7 @@ class ForgettingJob(Job):
     async def pending(self) -> list[PendingForget]:
         """What is still to be forgotten. Raises ``StoreError``."""
         rows = await self.kv.scan(keys.PENDING_FORGET, limit=_MOST)
-        return [PendingForget(key[1], key[2], *self._failed.get(key, (0, ""))) for key, _ in rows]
+        return [PendingForget(key[1], key[2], *self._failed.get(key, (0, ""))) for key, _ in rows if len(key) == 3]
 
     async def resume(self) -> None:
         """Take up what is noted. Raises ``StoreError``."""

@@ -336,7 +336,7 @@ class Journal:
         found: list[tuple[str, bytes]] = []
         after: Key | None = None
         while rows := await self.kv.scan(("terms", session_id), after=after, limit=_SEGMENTS):
-            found += [(key[2], raw) for key, raw in rows]
+            found += [(key[2], raw) for key, raw in rows if keys.fits(key)]
             after = rows[-1][0]
         return found
 

@@ -160,5 +160,5 @@ async def _put(kv: StateKV, puts: Mapping[Key, bytes]) -> None:
 async def _pages(kv: StateKV, prefix: Key) -> AsyncIterator[list[tuple[Key, bytes]]]:
     after: Key | None = None
     while rows := await kv.scan(prefix, after=after, limit=_PAGE):
-        yield rows
+        yield [row for row in rows if keys.fits(row[0])]
         after = rows[-1][0]

@@ -95,7 +95,8 @@ async def _rows(kv: StateKV, prefix: Key) -> AsyncIterator[tuple[Key, bytes]]:
     after: Key | None = None
     while rows := await kv.scan(prefix, after=after, limit=_PAGE):
         for row in rows:
-            yield row
+            if keys.fits(row[0]):
+                yield row
         after = rows[-1][0]
 
 

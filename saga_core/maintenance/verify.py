@@ -117,7 +117,9 @@ class _Views:
             ):
                 await self._compare(store, check(live, slot), self._render)
         waiting = {
-            key[2] for key, raw in await tools.stores.state.scan(("job", self.session.id), limit=_PAGE) if not raw
+            key[2]
+            for key, raw in await tools.stores.state.scan(("job", self.session.id), limit=_PAGE)
+            if not raw and keys.fits(key)
         }
         await self._compare("vectors", tools.projector.verify_episodes(live, waiting), self._render)
         await self._compare("vectors", _lore(tools, live), self._lore)

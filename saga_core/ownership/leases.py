@@ -384,7 +384,7 @@ class Leases:
         after: Key | None = None
         sessions: dict[str, None] = {}
         while rows := await self.kv.scan(("job",), after=after, limit=_PAGE):
-            sessions.update((key[1], None) for key, _ in rows if key[1] not in self._held)
+            sessions.update((key[1], None) for key, _ in rows if keys.fits(key) and key[1] not in self._held)
             after = rows[-1][0]
         for session in sessions:
             try:

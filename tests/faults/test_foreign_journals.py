@@ -169,6 +169,12 @@ async def test_a_record_that_says_what_cannot_be(
     await live_on({**ROWS, key: json.dumps({**json.loads(ROWS[key]), field: value}).encode()})
 
 
+@pytest.mark.parametrize("kind", sorted({key[0] for key in THEIRS}))
+async def test_a_key_that_is_too_short(kind: str) -> None:
+    key = [each for each in THEIRS if each[0] == kind][-1]
+    await live_on({**ROWS, key[:-1]: ROWS[key]})
+
+
 def fuzzed(data: st.DataObject) -> Rows:
     """The rows, with one or two of the first session's changed, gone or under another key."""
     changed = dict(ROWS)

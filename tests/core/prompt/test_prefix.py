@@ -82,8 +82,11 @@ class Player:
             if (at == 0 and same == 0) or at - ours >= max(same, 1):
                 return  # from here on the client's own text is another
             if old[at] != new[at]:
-                # A branch goes on with the newest prefix: the reason may be that of a turn it turns its back on.
-                since = {reason for turn, reason in self.reasons.items() if turn > last.id} | {begun.planned.reason}
+                # A branch goes on with the newest prefix of its own path: the reason may be that of a turn it turns its
+                # back on. Where what was said before `last` is another by now, `last` is such a turn itself.
+                edited = same < len(sent) - 2
+                turned = {why for turn, why in self.reasons.items() if turn > last.id or (edited and turn == last.id)}
+                since = turned | {begun.planned.reason}
                 assert since & {"expired", "cut", "curation", "cost", "full"}, (at, old[at], new[at])
                 return
 
@@ -121,6 +124,7 @@ async def played(steps: list[str], lengths: list[int]) -> None:
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @example(["say", "edit system", "long pause", "say", "back"], [3])
+@example(["say", "say", "long pause", "edit reply", "back"], [2])
 @given(st.lists(STEPS, min_size=2, max_size=14), st.lists(st.integers(1, 5), min_size=1, max_size=3))
 def test_no_byte_before_a_breakpoint_changes_without_a_reason(steps: list[str], lengths: list[int]) -> None:
     asyncio.run(played(steps, lengths))
