@@ -70,12 +70,15 @@ class LiveSessions:
         """The session, loaded if need be. ``NotFound``."""
         while True:
             found = self._live.get(session_id)
-            if found is not None and self.ownership is not None and not await self.ownership.is_current(session_id):
-                self.forget(session_id)
-                found = None
+            if found is not None and self.ownership is not None:
+                current = await self.ownership.is_current(session_id)
+                if self._live.get(session_id) is not found:
+                    continue  # lost, or taken again and read anew meanwhile: the answer is about another one
+                if not current:
+                    self.forget(session_id)
+                    found = None
             if found is not None:
-                if session_id in self._live:  # else it was let go meanwhile
-                    self._live.move_to_end(session_id)
+                self._live.move_to_end(session_id)
                 return found
             task = self._loading.get(session_id)
             begun_before = task is not None

@@ -87,6 +87,41 @@ async def test_a_forgotten_session_is_read_again() -> None:
     assert stage.live.evicted == set(), "it was not let go for want of room"
 
 
+class _TakenAgain:
+    """The lease goes to another server and comes back while somebody waits to hear whether what is here is current."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage, self.asked = stage, 0
+
+    def holds(self, session: str) -> bool:
+        return True
+
+    async def is_current(self, session: str) -> bool:
+        self.asked += 1
+        if self.asked == 1:
+            self.stage.live.forget(session)
+            await tell_elsewhere(self.stage, session)
+        return True
+
+    async def loading(self, session: str) -> int:
+        return 1
+
+    def is_loaded(self, session: str, found: int) -> bool:
+        return True
+
+
+async def tell_elsewhere(stage: Stage, session: str) -> None:
+    """A turn that another server writes."""
+    await tell(await Stage(journal=stage.journal).live.get(session), "t1")
+
+
+async def test_what_was_let_go_while_it_was_asked_whether_it_is_current_is_read_again() -> None:
+    stage = Stage()
+    session = (await stage.begin()).session.id
+    stage.live.ownership = _TakenAgain(stage)
+    assert "t1" in (await stage.live.get(session)).tree.nodes
+
+
 async def test_sessions_of_one_world_share_what_is_prepared_of_it() -> None:
     stage = Stage()
     one, other = await stage.begin(), await stage.begin()
