@@ -48,11 +48,17 @@ class Neighbors(Protocol):
 
 @frozen
 class Walk:
-    """What a walk saw. ``edges`` are ordered by identity, each once."""
+    """What a walk saw."""
 
     distance: Mapping[str, int] = field(factory=dict)
     """Node id to the fewest hops from any seed; seeds are at 0, whether or not the graph has them."""
-    edges: tuple[Edge, ...] = ()
+    met: Mapping[Identity, Edge] = field(factory=dict)
+    """The edges by identity, in any order: most readers need few of them, and put those in order."""
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges, ordered by identity."""
+        return tuple([self.met[key] for key in sorted(self.met)])
 
 
 async def walk(
@@ -99,8 +105,7 @@ async def walk(
                 most = one if one > other else other
             new.append((-most * weigh(type_, _UNKNOWN_WEIGHT), key))
         if limit is not None and len(new) > limit:
-            new.sort()
-            del new[limit:]
+            new = _first(new, limit)
         fresh: dict[str, float] = {}
         for loss, key in new:
             seen[key] = around[key]
@@ -113,7 +118,15 @@ async def walk(
         distance.update(dict.fromkeys(fresh, hop))
         interest.update(fresh)
         frontier = sorted(fresh)  # no more than there are new edges
-    return Walk(distance, tuple(seen[key] for key in sorted(seen)))
+    return Walk(distance, seen)
+
+
+def _first(new: list[tuple[float, Identity]], limit: int) -> list[tuple[float, Identity]]:
+    """The ``limit`` smallest, in any order. Few losses differ: identities are compared where they are needed alone."""
+    last = sorted([loss for loss, _ in new])[limit - 1]
+    chosen = [each for each in new if each[0] < last]
+    equal = sorted([each for each in new if each[0] == last])
+    return chosen + equal[: limit - len(chosen)]
 
 
 async def _around(

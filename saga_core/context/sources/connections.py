@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import itemgetter
 
 from attrs import field, frozen
 
@@ -25,7 +24,8 @@ _ASKED = 1.4
 _AMONG_LORE = frozenset({"RELATED", "HAS_LORE", "ITEM_LORE"})
 _LINKS = frozenset({"ADJACENT", "INVOLVED_IN", "CAUSED"})
 
-_first = itemgetter(0)
+_Found = tuple[float, tuple[str, str, str, str], Edge]
+"""What an edge is worth, below 0, its identity, and the edge."""
 
 
 @frozen
@@ -55,7 +55,7 @@ class Connections:
         hops = found.distance
         groups: dict[tuple[str, str, str], _Group] = {}
         told = 0
-        for score, edge in _by_worth(found, scene.asked, _subjects(scene)):
+        for loss, _, edge in _by_worth(found, scene.asked, _subjects(scene)):
             if told == _EDGES:
                 break
             if not _tells(edge, scene):
@@ -68,7 +68,7 @@ class Connections:
             key = (source, edge.type, target if edge.type == "RELATES_TO" else "")
             group = groups.get(key)
             if group is None:
-                group = groups[key] = _Group(edge, key, score)
+                group = groups[key] = _Group(edge, key, -loss)
             group.targets.append(target)
         # Best first already: a group is as good as its first edge.
         words = labels(scene.request.language)
@@ -104,24 +104,25 @@ def _subjects(scene: Scene) -> frozenset[str]:
     return (scene.asked - {state.player}) | (scene.named - here)
 
 
-def _by_worth(found: Walk, asked: frozenset[str], subjects: frozenset[str]) -> list[tuple[float, Edge]]:
-    """The edges that bear on the scene with their worth, best first; equal ones in the order of the walk."""
+def _by_worth(found: Walk, asked: frozenset[str], subjects: frozenset[str]) -> list[_Found]:
+    """The edges that bear on the scene, best first, equal ones by identity."""
     hops = found.distance
-    scored: list[tuple[float, Edge]] = []
-    for edge in found.edges:
-        source, target = hops[edge.source], hops[edge.target]
-        if (source or target) and edge.source not in subjects and edge.target not in subjects:
+    scored: list[_Found] = []
+    for key, edge in found.met.items():
+        start, type_, end, _ = key
+        source, target = hops[start], hops[end]
+        if (source or target) and start not in subjects and end not in subjects:
             continue
         near, far = (source, target) if source < target else (target, source)
-        worth = _UNIT * weight_of(edge.type) * _PER_HOP**near
+        worth = _UNIT * weight_of(type_) * _PER_HOP**near
         if far > 1:
             worth *= _PER_HOP
         elif far == 0:
             worth += _BETWEEN
-        if edge.source in asked or edge.target in asked:
+        if start in asked or end in asked:
             worth *= _ASKED
-        scored.append((worth, edge))
-    scored.sort(key=_first, reverse=True)
+        scored.append((-worth, key, edge))
+    scored.sort()
     return scored
 
 
