@@ -22,7 +22,6 @@ from saga_core.world import World
 log = logging.getLogger("saga")
 
 _MODULES = (
-    "rapidfuzz.distance",
     "saga_core.curation.validation",
     "saga_core.curation.corrections",
     "saga_core.strategies.consolidation",

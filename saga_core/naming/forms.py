@@ -284,9 +284,11 @@ def mistyped(one: str, other: str) -> bool:
         return False
     if any(map(str.isdigit, left + right)):
         return False
-    from rapidfuzz.distance import OSA  # a hundredth of a second, which a start does without
-
-    return OSA.distance(left, right, score_cutoff=1) == 1
+    apart = [at for at, (ours, theirs) in enumerate(zip(left, right, strict=True)) if ours != theirs]
+    if len(apart) != 2:
+        return len(apart) == 1
+    first, second = apart
+    return second == first + 1 and left[first] == right[second] and left[second] == right[first]
 
 
 def spelling(folded: str) -> tuple[int, str]:
