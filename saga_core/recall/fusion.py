@@ -27,6 +27,10 @@ FEEDBACK = 0.3
 _PLACES = 9
 """Decimal places of a score: sums that differ by less are the same."""
 
+_ASKED, _UNASKED = (1.5, 1.0), (0.75, 0.5)
+"""What a turn lends to the next one and to the one before, in parts of ``DECAY``: where the earlier of the two ends by
+asking something, the later one answers it; elsewhere they belong together less."""
+
 D = TypeVar("D", int, str)
 """What names a document: its id, or its place on the path."""
 
@@ -80,6 +84,30 @@ def smooth(scores: Mapping[int, float], last: int, *, decay: float = DECAY, reac
             if 0 <= other <= last:
                 smoothed[other] = get(other, 0.0) + score * part
     return smoothed
+
+
+def lend(
+    scores: Mapping[int, float], last: int, asks: Callable[[int], bool], *, decay: float = DECAY
+) -> dict[int, float]:
+    """The score of each turn of a path (0 to ``last``), plus what its neighbours lend it: where ``asks`` says that the
+    earlier of two ends with a question, three halves of ``decay`` from it and ``decay`` from the later one; half as
+    much elsewhere.
+
+    Turns without a score of their own get one when a neighbour has one.
+    """
+    lent = dict(scores)
+    get = lent.get
+    ahead, back = decay * _ASKED[0], decay * _ASKED[1]
+    ahead_unasked, back_unasked = decay * _UNASKED[0], decay * _UNASKED[1]
+    asking = {turn for turn in {*scores, *[turn - 1 for turn in scores if turn]} if asks(turn)}
+    # One direction at a time: whatever the order of the input, the same parts are added in the same order.
+    for turn, score in scores.items():
+        if turn < last:
+            lent[turn + 1] = get(turn + 1, 0.0) + score * (ahead if turn in asking else ahead_unasked)
+    for turn, score in scores.items():
+        if turn:
+            lent[turn - 1] = get(turn - 1, 0.0) + score * (back if turn - 1 in asking else back_unasked)
+    return lent
 
 
 def lift(scores: Mapping[D, float], named: Callable[[D], bool], *, factor: float = LIFT) -> dict[D, float]:

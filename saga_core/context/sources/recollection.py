@@ -28,6 +28,7 @@ from saga_core.recall import (
     bearing,
     closeness,
     fuse,
+    lend,
     lift,
     smooth,
     tells,
@@ -59,6 +60,8 @@ bearing on them."""
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
 _LOOKING = 1.5
 """More for each when the player's words look back."""
+_ASKS, _CLOSING = ("?", "？"), " \n\"'”’」』)*"
+"""What a question ends with, and what may stand behind it."""
 _SPEAKER = re.compile(r"([^\n:>\"“”]{1,40}):\s")
 
 _Steps: TypeAlias = list[tuple[str, Mapping[int, float]]]
@@ -205,10 +208,10 @@ def rank_episodes(
         return [], []
     meant = time_meant(request.player_words) if ranking.timed else None
     then = turns_meant(meant, episodes, names, request.now) if meant is not None else range(0)
-    last, reach, decay = episodes.last, ranking.reach, ranking.decay
+    last = episodes.last
     kept = _FUSED if dense else _SMOOTHED
     own = _by_depth(lexical, episodes)
-    near = _best(smooth(own, last, decay=decay, reach=reach), kept)
+    near = _best(_smoothed(own, episodes, ranking), kept)
     steps: _Steps = [("words", own), ("neighbours", near)]
     if fed:
         plain = {episodes.depth(turn): lexical[turn] - fed[turn] for turn in lexical.keys() & fed.keys()}
@@ -222,7 +225,7 @@ def rank_episodes(
     if ranking.close:
         near = _gathered(near, episodes, wanted, request.language, ranking.close)
         steps.append(("closeness", near))
-    far = _best(smooth(_by_depth(dense, episodes), last, decay=decay, reach=reach), kept)
+    far = _best(_smoothed(_by_depth(dense, episodes), episodes, ranking), kept)
     if meant is not None and meant.latest:
         near, far = _lately(near, last, ranking.timed), _lately(far, last, ranking.timed)
     if then:
@@ -237,6 +240,18 @@ def rank_episodes(
     weights = {"lexical": ranking.lexical, "dense": ranking.dense}
     fused = fuse({"lexical": near, "dense": far}, weights=weights, most=most, accept=is_new)
     return [(turn, entry) for entry in fused if (turn := episodes.at(entry.document)) is not None], steps
+
+
+def _smoothed(scores: dict[int, float], episodes: Episodes, ranking: Ranking) -> dict[int, float]:
+    """The scores with those of the neighbours: of a chat's turns, most where one asks what the next one answers."""
+    if ranking.reach != _OF_PAIRS:
+        return smooth(scores, episodes.last, decay=ranking.decay, reach=ranking.reach)
+
+    def asks(depth: int) -> bool:
+        turn = episodes.at(depth)
+        return turn is not None and episodes.text(turn).rstrip(_CLOSING).endswith(_ASKS)
+
+    return lend(scores, episodes.last, asks, decay=ranking.decay)
 
 
 def _signals(entry: Fused[int], steps: _Steps) -> dict[str, float]:

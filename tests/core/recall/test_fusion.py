@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.recall.fusion import fuse, lift, smooth, z_scores
+from saga_core.recall.fusion import fuse, lend, lift, smooth, z_scores
 
 LAST = 11
 ids = st.integers(0, LAST)
@@ -38,6 +38,23 @@ def test_smoothing_adds_what_the_neighbours_have(scores: dict[int, float]) -> No
         assert (turn in smoothed) == bool(parts)
         assert smoothed.get(turn, 0.0) == pytest.approx(sum(parts))
     assert set(smoothed) <= set(range(LAST + 1))
+
+
+@given(maps, st.sets(ids), st.randoms(use_true_random=False))
+def test_a_turn_that_asks_and_its_answer_lend_each_other_twice_as_much(
+    scores: dict[int, float], asking: set[int], rng: random.Random
+) -> None:
+    lent = lend(scores, LAST, asking.__contains__)
+    for turn in range(LAST + 1):
+        parts = [scores[turn]] if turn in scores else []
+        if turn - 1 in scores:
+            parts.append(scores[turn - 1] * (0.6 if turn - 1 in asking else 0.3))
+        if turn + 1 in scores:
+            parts.append(scores[turn + 1] * (0.4 if turn in asking else 0.2))
+        assert (turn in lent) == bool(parts)
+        assert lent.get(turn, 0.0) == pytest.approx(sum(parts))
+    assert set(lent) <= set(range(LAST + 1))
+    assert lend(shuffled(scores, rng), LAST, asking.__contains__) == lent
 
 
 @given(maps)
