@@ -7,8 +7,7 @@ z-scores and added. Everything here is a pure function; sums are exact (``fsum``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping
 from math import fsum, sqrt
 from types import MappingProxyType
 from typing import Generic, TypeVar
@@ -137,42 +136,36 @@ class Fused(Generic[D]):  # not frozen, as ``Piece`` is not
 
     document: D
     score: float
-    parts: Mapping[str, float] = field(factory=dict)
-    """Kind of score to the score before it was brought to scale; a kind that did not find the document is missing."""
+    _kinds: Mapping[str, Mapping[D, float]] = field(factory=dict)
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """Kind of score to the score before it was brought to scale; a kind that did not find the document is missing."""
+        document = self.document
+        return {name: scores[document] for name, scores in self._kinds.items() if document in scores}
 
 
 def fuse(
     kinds: Mapping[str, Mapping[D, float]],
     *,
     weights: Mapping[str, float] = MappingProxyType({}),
-    most: int | None = None,
     accept: Callable[[D], bool] | None = None,
-) -> list[Fused[D]]:
-    """One ranking of the documents of all ``kinds`` of scores, best first, ties by id; the first ``most`` that
-    ``accept`` lets pass.
+) -> Iterator[Fused[D]]:
+    """One ranking of the documents of all ``kinds`` of scores, best first, ties by id; those that ``accept`` lets pass,
+    which is asked as they are taken.
 
     A document that one kind did not find has its lowest score there: 0, or less if there are negative ones. A kind
     without any score has no say. ``weights``: factors of the kinds' z-scores, 1 for those not named.
     """
     found = {name: kinds[name] for name in sorted(kinds) if kinds[name]}
-    alone = len(found) == 1
-    if alone:
+    if len(found) == 1:
         ((name, scores),) = found.items()
         total = _alone(scores, weights.get(name, 1.0))
     else:
         total = _together(found, weights)
-    best = sorted([(-score, document) for document, score in total.items()])
-    passed = ((score, document) for score, document in best if accept is None or accept(document))
-    if alone:
-        return [Fused(document, -score, {name: scores[document]}) for score, document in islice(passed, most)]
-    return [
-        Fused(
-            document,
-            -score,
-            {name: scores[document] for name, scores in found.items() if document in scores},
-        )
-        for score, document in islice(passed, most)
-    ]
+    for score, document in sorted([(-score, document) for document, score in total.items()]):
+        if accept is None or accept(document):
+            yield Fused(document, -score, found)
 
 
 def _alone(scores: Mapping[D, float], weight: float) -> dict[D, float]:

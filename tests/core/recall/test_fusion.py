@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import itertools
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.recall.fusion import fuse, lend, lift, smooth, z_scores
+from saga_core.recall.fusion import Fused, lend, lift, smooth, z_scores
+from saga_core.recall.fusion import fuse as fusing
 
 LAST = 11
 ids = st.integers(0, LAST)
 maps = st.dictionaries(ids, st.floats(-5, 20, allow_nan=False).map(lambda x: round(x, 6)), max_size=12)
+
+
+def fuse(*args: Any, **kwargs: Any) -> list[Fused[Any]]:
+    """The whole ranking."""
+    return list(fusing(*args, **kwargs))
 
 
 def shuffled(scores: dict[int, float], rng: random.Random) -> dict[int, float]:
@@ -104,4 +111,4 @@ def test_what_both_find_stands_above_what_one_finds() -> None:
 def test_nothing_in_nothing_out() -> None:
     assert fuse({}) == [] == fuse({"lexical": {}})
     assert smooth({}, LAST) == {} and z_scores({})[0] == {}
-    assert [entry.document for entry in fuse({"a": {"d2": 1.0, "d1": 1.0}}, most=1)] == ["d1"]
+    assert [entry.document for entry in fuse({"a": {"d2": 1.0, "d1": 1.0}}, accept="d1".__eq__)] == ["d1"]
