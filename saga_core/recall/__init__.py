@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saga_core.recall.amounts import amount_asked, tells
 from saga_core.recall.bearing import bearing
-from saga_core.recall.close_words import closeness
+from saga_core.recall.close_words import Sought, closeness
 from saga_core.recall.episodes import Episodes, PathEpisodes
 from saga_core.recall.excerpts import excerpt, weigh_each
 from saga_core.recall.fusion import Fused, Ranking, fuse, lend, lift, smooth
@@ -45,6 +45,7 @@ __all__ = [
     "Ranking",
     "ScoredLore",
     "Segment",
+    "Sought",
     "Walk",
     "amount_asked",
     "bearing",

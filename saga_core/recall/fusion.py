@@ -140,7 +140,7 @@ class Fused(Generic[D]):  # not frozen, as ``Piece`` is not
 
     @property
     def parts(self) -> dict[str, float]:
-        """Kind of score to the score before it was brought to scale; a kind that did not find the document is missing."""
+        """Each kind of score that found the document to its score before it was brought to scale."""
         document = self.document
         return {name: scores[document] for name, scores in self._kinds.items() if document in scores}
 

@@ -24,6 +24,7 @@ from saga_core.recall import (
     Fed,
     Fused,
     Ranking,
+    Sought,
     amount_asked,
     bearing,
     closeness,
@@ -96,7 +97,7 @@ class Recollection:
             ranking = _adapted(ranking, brief, scene)
         lexical, fed = dict[str, float](), Fed()
         query = " ".join((request.player_words, *scene.other_names))
-        wanted = content_words(query)
+        sought = Sought(content_words(query))
         related: frozenset[str] | None = None
         idle = not (scene.looks_back or ranking.dense or scene.absent_asked)
         if ranking.bearing and idle and episodes.last >= _COUNTED_FROM:
@@ -106,7 +107,7 @@ class Recollection:
         if ranking.lexical:
             count = _NEIGHBOURING if ranking.reach else _CANDIDATES if scene.looks_back else _FEW
             function = ranking.function if brief else FUNCTION_SHARE
-            parts = None if brief else partial(parts_told, wanted, request.language)
+            parts = None if brief else partial(parts_told, sought.words, request.language)
             hidden, near_by = request.shown, ranking.reach
             lexical = episodes.search(query, count, hidden, near_by, ranking.feedback, function, parts, fed)
         dense: dict[str, float] = {}
@@ -116,7 +117,7 @@ class Recollection:
         for turn, cosine in near.items():
             if cosine > scene.baseline and turn not in request.shown and episodes.on_path(turn):
                 dense[turn] = cosine - scene.baseline
-        found, steps = rank_episodes(lexical, dense, request, wanted, scene.names_asked, ranking, fed.brought)
+        found, steps = rank_episodes(lexical, dense, request, sought, scene.names_asked, ranking, fed.brought)
         ranked: Iterator[_Ranked] = islice(found, self.top_k)
         if not scene.looks_back:
             above = takewhile(lambda each: each[1].score >= 0, ranked)
@@ -126,7 +127,7 @@ class Recollection:
         words = labels(request.language)
         also = [] if brief else fed.terms
         asked = scene.looks_back and not brief
-        remembering = Remembering(episodes, wanted, turns, request.language, brief, also, asked)
+        remembering = Remembering(episodes, sought, turns, request.language, brief, also, asked)
         left = _LINE + (self.most if scene.looks_back else self.room)
         here = [id_ for id_ in scene.state.present if id_ in scene.asked]
         pieces: list[Piece] = []
@@ -197,7 +198,7 @@ def rank_episodes(
     lexical: dict[str, float],
     dense: dict[str, float],
     request: ReadRequest,
-    wanted: Sequence[str],
+    sought: Sought,
     names: Sequence[str],
     ranking: Ranking,
     fed: Mapping[str, float] = MappingProxyType({}),
@@ -206,7 +207,7 @@ def rank_episodes(
     And the scores by words after each step that made them what they are. ``fed``: what of them feedback brought.
 
     Turns of one path are told apart by their depth: scores are smoothed over it, those of turns that tell of several of
-    ``wanted`` at one place, of one of ``names``, or of the time that the words speak of, are lifted, and both kinds are
+    ``sought`` at one place, of one of ``names``, or of the time that the words speak of, are lifted, and both kinds are
     fused.
     """
     episodes, shown = request.episodes, request.shown
@@ -229,7 +230,7 @@ def rank_episodes(
         near = _telling(near, episodes, asked, ranking.amounts)
         steps.append(("amounts", near))
     if ranking.close:
-        near = _gathered(near, episodes, wanted, request.language, ranking.close)
+        near = _gathered(near, episodes, sought, request.language, ranking.close)
         steps.append(("closeness", near))
     far = _best(_smoothed(_by_depth(dense, episodes), episodes, ranking), kept)
     if meant is not None and meant.latest:
@@ -319,13 +320,13 @@ def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
 
 
 def _gathered(
-    scores: dict[int, float], episodes: Episodes, wanted: Sequence[str], language: str, factor: float
+    scores: dict[int, float], episodes: Episodes, sought: Sought, language: str, factor: float
 ) -> dict[int, float]:
     """The scores, those of the best lifted by how close to each other they tell of what is wanted."""
     best = sorted([(-score, depth) for depth, score in scores.items()])[:_LOOKED_INTO]
     turns = {depth: turn for _, depth in best if (turn := episodes.at(depth)) is not None}
     texts = {depth: episodes.text(turn) for depth, turn in turns.items()}
-    close = closeness(texts, wanted, language_of(language).texts.sizes.place)
+    close = closeness(texts, sought, language_of(language).texts.sizes.place)
     return {**scores, **{depth: scores[depth] * (1 + factor * part) for depth, part in close.items()}}
 
 

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from attrs import define
 
 from saga_core.language import language_of
-from saga_core.recall import STAMP, Episodes, Particular, excerpt, resembling, telling, weigh_each
+from saga_core.recall import STAMP, Episodes, Particular, Sought, excerpt, resembling, telling, weigh_each
 
 WEIGHED = 24
 """Turns among which a word of the query is rare or common: those found best."""
@@ -40,7 +40,7 @@ class Remembering:
     """What is told of the turns of one read."""
 
     episodes: Episodes
-    wanted: Sequence[str]
+    sought: Sought
     """The words of the query."""
     turns: Sequence[str]
     """The best ones, best first; ``WEIGHED`` of them are looked at."""
@@ -97,8 +97,9 @@ class Remembering:
     def _weights(self) -> tuple[Mapping[str, float], Mapping[str, Mapping[str, float]]]:
         # Most turns of a talk are told without being cut.
         turns = self.turns[:WEIGHED]
-        texts = [self.episodes.text(turn).partition("\n")[2] for turn in turns]
-        weights, each = weigh_each(self.wanted, texts)
+        whole = [self.episodes.text(turn) for turn in turns]
+        texts = [text.partition("\n")[2] for text in whole]
+        weights, each = weigh_each(self.sought.words, texts, [self.sought.possible(text) for text in whole])
         if self.also:
             others = weigh_each([word for word in self.also if word not in weights], texts)
             for own, other in zip((weights, *each), (others[0], *others[1]), strict=True):
