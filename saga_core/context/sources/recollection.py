@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain, islice, takewhile
 from types import MappingProxyType
@@ -65,7 +65,7 @@ _ASKS, _CLOSING = ("?", "？"), " \n\"'”’」』)*"
 """What a question ends with, and what may stand behind it."""
 _SPEAKER = re.compile(r"([^\n:>\"“”]{1,40}):\s")
 
-_Steps: TypeAlias = list[tuple[str, Mapping[int, float]]]
+_Steps: TypeAlias = list[tuple[str, Callable[[int], float | None]]]
 """Scores by words, by depth, after each step that changed them."""
 _Ranked: TypeAlias = tuple[str, Fused[int]]
 """A turn, and its place in the ranking."""
@@ -141,7 +141,8 @@ class Recollection:
             if piece.text in said:  # "Thanks!": it will be told once
                 continue
             said.add(piece.text)
-            left -= scene.count(piece.bare if piece.under in begun else piece.text) + 2
+            piece.tokens = scene.count(piece.bare if piece.under in begun else piece.text) + 2  # a dash and a line end
+            left -= piece.tokens
             begun.add(piece.under)
             if left <= 0:
                 break
@@ -219,28 +220,31 @@ def rank_episodes(
     kept = _FUSED if dense else _SMOOTHED
     own = _by_depth(lexical, episodes)
     near = _best(_smoothed(own, episodes, ranking), kept)
-    steps: _Steps = [("words", own), ("neighbours", near)]
+    turns = dict(zip(own, lexical, strict=True))
+    steps: _Steps = [("words", own.get), ("neighbours", near.get)]
     if fed:
-        plain = {episodes.depth(turn): lexical[turn] - fed[turn] for turn in lexical.keys() & fed.keys()}
-        steps = [("words", {**own, **plain}), ("feedback", own), ("neighbours", near)]
+        steps[:1] = [
+            ("words", lambda depth: own.get(depth, 0.0) - fed.get(turns.get(depth, ""), 0.0)),
+            ("feedback", own.get),
+        ]
     if names and ranking.lift != 1:
         near = lift(near, _Named(names, episodes), factor=ranking.lift)
-        steps.append(("names", near))
+        steps.append(("names", near.get))
     if ranking.amounts and (asked := amount_asked(request.player_words)) is not None:
         near = _telling(near, episodes, asked, ranking.amounts)
-        steps.append(("amounts", near))
+        steps.append(("amounts", near.get))
     if ranking.close:
         near = _gathered(near, episodes, sought, request.language, ranking.close)
-        steps.append(("closeness", near))
+        steps.append(("closeness", near.get))
     far = _best(_smoothed(_by_depth(dense, episodes), episodes, ranking), kept)
     if meant is not None and meant.latest:
         near, far = _lately(near, last, ranking.timed), _lately(far, last, ranking.timed)
     if then:
         near, far = _then(near, then, ranking.timed), _then(far, then, ranking.timed) if far else far
     if meant is not None:
-        steps.append(("time", near))
+        steps.append(("time", near.get))
 
-    turns = {episodes.depth(turn): turn for turn in (*lexical, *dense)}
+    turns.update((episodes.depth(turn), turn) for turn in dense)
 
     def is_new(depth: int) -> bool:
         if depth not in turns:
@@ -262,7 +266,10 @@ def _smoothed(scores: dict[int, float], episodes: Episodes, ranking: Ranking) ->
 
     def asks(depth: int) -> bool:
         turn = episodes.at(depth)
-        return turn is not None and episodes.text(turn).rstrip(_CLOSING).endswith(_ASKS)
+        if turn is None:
+            return False
+        text = episodes.text(turn)
+        return text[-1:] in _ASKS or (text[-1:] in _CLOSING and text.rstrip(_CLOSING).endswith(_ASKS))
 
     return lend(scores, episodes.last, asks, decay=ranking.decay)
 
@@ -291,8 +298,8 @@ class _Signals(Mapping[str, float]):
         if self._found is None:
             entry = self._entry
             found, before = {"fused": entry.score, **entry.parts}, 0.0
-            for name, scores in self._steps:
-                after = scores.get(entry.document, 0.0)
+            for name, score_of in self._steps:
+                after = score_of(entry.document) or 0.0
                 if after - before > _NOTHING:
                     found[name] = after - before
                 before = after
