@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from saga_core.recall.amounts import amount_asked, tells
 from saga_core.recall.bearing import bearing
-from saga_core.recall.close_words import closeness
+from saga_core.recall.close_words import Sought, closeness
 from saga_core.recall.episodes import Episodes, PathEpisodes
 from saga_core.recall.excerpts import excerpt, weigh_each
-from saga_core.recall.fusion import Fused, Ranking, fuse, lift, smooth
+from saga_core.recall.fusion import Fused, Ranking, fuse, lend, lift, smooth
 from saga_core.recall.graph_walk import Neighbors, Walk, walk, weight_of
 from saga_core.recall.kept_lore import PER_TURN, Kept, KeptLore, KeptMoment
 from saga_core.recall.lexical import FUNCTION_SHARE, Fed, LexicalIndex
@@ -45,6 +45,7 @@ __all__ = [
     "Ranking",
     "ScoredLore",
     "Segment",
+    "Sought",
     "Walk",
     "amount_asked",
     "bearing",
@@ -52,6 +53,7 @@ __all__ = [
     "episodes_scope",
     "excerpt",
     "fuse",
+    "lend",
     "lift",
     "looks_back",
     "lore_scope",

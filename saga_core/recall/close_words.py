@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
 from typing import TypeVar
@@ -12,22 +13,48 @@ from saga_core.language import match_text
 D = TypeVar("D", int, str)
 
 
-def closeness(texts: Mapping[D, str], words: Sequence[str], reach: int) -> dict[D, float]:
-    """For each text the part of ``words``, 0 to 1, that stands within ``reach`` characters of each other at its best.
+class Sought:
+    """Words that are looked for in the texts of one read, as parts, in lower case (``content_words`` gives them). Each
+    text is looked through once."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = tuple(words)
+        self._standing: dict[str, list[str]] = {}
+
+    def standing(self, text: str) -> list[str]:
+        """Those that stand in ``text``, in their order."""
+        found = self._standing.get(text)
+        if found is None:
+            folded = matched(text)
+            found = self._standing[text] = [word for word in self.words if word in folded]
+        return found
+
+    def possible(self, text: str) -> Sequence[str]:
+        """Those that may stand in ``text`` or a part of it: all, before it was looked through."""
+        return self._standing.get(text, self.words)
+
+
+def closeness(texts: Mapping[D, str], sought: Sought, reach: int) -> dict[D, float]:
+    """For each text the part of the words, 0 to 1, that stands within ``reach`` characters of each other at its best.
 
     A word that few of the texts have counts for more: what all of them have tells nothing apart, and counts 0.
-    ``words`` are looked for as parts, in lower case (``tokens.content_words`` gives them).
     """
-    places = {document: _places(matched(text), words) for document, text in texts.items()}
-    having = [0] * len(words)
-    for found in places.values():
-        for number in {number for _, number in found}:
-            having[number] += 1
-    weights = [log(len(texts) / count) if count else 0.0 for count in having]
-    whole = sum(weights)
+    standing = {document: sought.standing(text) for document, text in texts.items()}
+    having = Counter(word for words in standing.values() for word in words)
+    weights = {word: log(len(texts) / having[word]) for word in sought.words if having[word]}
+    whole = sum(weights.values())
     if not whole:
         return dict.fromkeys(texts, 0.0)
-    return {document: _best(found, weights, reach) / whole for document, found in places.items()}
+    close: dict[D, float] = {}
+    for document, words in standing.items():
+        telling = [word for word in words if weights[word]]
+        if len(telling) > 1:
+            own = [weights[word] for word in telling]
+            best = _best(_places(matched(texts[document]), telling), own, reach)
+        else:
+            best = weights[telling[0]] if telling else 0.0
+        close[document] = best / whole
+    return close
 
 
 @lru_cache(maxsize=512)
@@ -39,11 +66,12 @@ def matched(text: str) -> str:
 def _places(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
     """(where, which word) of every word in a text, from its beginning on."""
     found: list[tuple[int, int]] = []
+    find = text.find
     for number, word in enumerate(words):
-        at = text.find(word)
+        at, size = find(word), len(word)
         while at >= 0:
             found.append((at, number))
-            at = text.find(word, at + len(word))
+            at = find(word, at + size)
     found.sort()
     return found
 

@@ -44,23 +44,27 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int, *, sentence: in
     return f"{head}{chosen}{tail}"
 
 
-def weigh_each(words: Sequence[str], texts: Sequence[str]) -> tuple[dict[str, float], list[dict[str, float]]]:
+def weigh_each(
+    words: Sequence[str], texts: Sequence[str], possible: Sequence[Sequence[str]] | None = None
+) -> tuple[dict[str, float], list[dict[str, float]]]:
     """What each of ``words`` (``content_words`` gives them) is worth to a sentence of one of ``texts``: the fewer of
     them have it, the more. Words that only ask are worth nothing as long as there are others.
 
-    And for each text those of them that it has: no others need be looked for in it.
+    And for each text those of them that it has: no others need be looked for in it. ``possible``: for each text those
+    that it may have, where that is known.
     """
     nothing = telling_nothing()
     telling = [word for word in words if word not in nothing] or list(words)
-    folded = [matched(text) for text in texts]
-    weights: dict[str, float] = {}
-    each: list[dict[str, float]] = [{} for _ in folded]
-    for word in telling:
-        having = [at for at, text in enumerate(folded) if word in text]
-        weight = weights[word] = log(1 + len(folded) / max(1, len(having)))
-        for at in having:
-            each[at][word] = weight
-    return weights, each
+    having, wanted = dict.fromkeys(telling, 0), possible or [telling] * len(texts)
+    each: list[list[str]] = []
+    for text, may in zip(texts, wanted, strict=True):
+        folded = matched(text)
+        found = [word for word in may if word in having and word in folded]
+        for word in found:
+            having[word] += 1
+        each.append(found)
+    weights = {word: log(1 + len(texts) / max(1, count)) for word, count in having.items()}
+    return weights, [{word: weights[word] for word in found} for found in each]
 
 
 def _best_run(worth: Mapping[int, float], starts: Sequence[int], stops: Sequence[int], room: int) -> tuple[int, int]:
@@ -130,19 +134,18 @@ def worth_of(folded: str, starts: Sequence[int], weights: Mapping[str, float]) -
     there are any. A word counts once in a sentence, and none reaches from one into the next: there is white space
     between them."""
     worth: dict[int, float] = {}
-    last = len(starts) - 1
+    find, get, last = folded.find, worth.get, len(starts) - 1
     for word, weight in weights.items():
-        at = folded.find(word)
-        if at < 0:  # as for most words in most texts
-            continue
-        spaced = not caseless(word[0])
+        at = find(word)
         while at >= 0:
-            if spaced and at and folded[at - 1].isalnum():  # "way" is no part of "always"
-                at = folded.find(word, at + 1)
+            if at and folded[at - 1].isalnum() and not caseless(word[0]):  # "way" is no part of "always"
+                at = find(word, at + 1)
                 continue
-            sentence = bisect_right(starts, at) - 1
-            worth[sentence] = worth.get(sentence, 0.0) + weight
-            at = folded.find(word, starts[sentence + 1]) if sentence < last else -1
+            sentence = bisect_right(starts, at)
+            worth[sentence - 1] = get(sentence - 1, 0.0) + weight
+            if sentence > last:
+                break
+            at = find(word, starts[sentence])
     return worth
 
 

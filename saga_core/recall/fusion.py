@@ -7,8 +7,7 @@ z-scores and added. Everything here is a pure function; sums are exact (``fsum``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping
 from math import fsum, sqrt
 from types import MappingProxyType
 from typing import Generic, TypeVar
@@ -26,6 +25,10 @@ FEEDBACK = 0.3
 """What the words of the turns found first count beside those of the query."""
 _PLACES = 9
 """Decimal places of a score: sums that differ by less are the same."""
+
+_ASKED, _UNASKED = (1.5, 1.0), (0.75, 0.5)
+"""What a turn lends to the next one and to the one before, in parts of ``DECAY``: where the earlier of the two ends by
+asking something, the later one answers it; elsewhere they belong together less."""
 
 D = TypeVar("D", int, str)
 """What names a document: its id, or its place on the path."""
@@ -82,6 +85,30 @@ def smooth(scores: Mapping[int, float], last: int, *, decay: float = DECAY, reac
     return smoothed
 
 
+def lend(
+    scores: Mapping[int, float], last: int, asks: Callable[[int], bool], *, decay: float = DECAY
+) -> dict[int, float]:
+    """The score of each turn of a path (0 to ``last``), plus what its neighbours lend it: where ``asks`` says that the
+    earlier of two ends with a question, three halves of ``decay`` from it and ``decay`` from the later one; half as
+    much elsewhere.
+
+    Turns without a score of their own get one when a neighbour has one.
+    """
+    lent = dict(scores)
+    get = lent.get
+    ahead, back = decay * _ASKED[0], decay * _ASKED[1]
+    ahead_unasked, back_unasked = decay * _UNASKED[0], decay * _UNASKED[1]
+    asking = {turn for turn in {*scores, *[turn - 1 for turn in scores if turn]} if asks(turn)}
+    # One direction at a time: whatever the order of the input, the same parts are added in the same order.
+    for turn, score in scores.items():
+        if turn < last:
+            lent[turn + 1] = get(turn + 1, 0.0) + score * (ahead if turn in asking else ahead_unasked)
+    for turn, score in scores.items():
+        if turn:
+            lent[turn - 1] = get(turn - 1, 0.0) + score * (back if turn - 1 in asking else back_unasked)
+    return lent
+
+
 def lift(scores: Mapping[D, float], named: Callable[[D], bool], *, factor: float = LIFT) -> dict[D, float]:
     """The scores of documents that ``named`` says have a named character times ``factor``, the others unchanged."""
     return {document: score * factor if named(document) else score for document, score in scores.items()}
@@ -109,42 +136,36 @@ class Fused(Generic[D]):  # not frozen, as ``Piece`` is not
 
     document: D
     score: float
-    parts: Mapping[str, float] = field(factory=dict)
-    """Kind of score to the score before it was brought to scale; a kind that did not find the document is missing."""
+    _kinds: Mapping[str, Mapping[D, float]] = field(factory=dict)
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """Each kind of score that found the document to its score before it was brought to scale."""
+        document = self.document
+        return {name: scores[document] for name, scores in self._kinds.items() if document in scores}
 
 
 def fuse(
     kinds: Mapping[str, Mapping[D, float]],
     *,
     weights: Mapping[str, float] = MappingProxyType({}),
-    most: int | None = None,
     accept: Callable[[D], bool] | None = None,
-) -> list[Fused[D]]:
-    """One ranking of the documents of all ``kinds`` of scores, best first, ties by id; the first ``most`` that
-    ``accept`` lets pass.
+) -> Iterator[Fused[D]]:
+    """One ranking of the documents of all ``kinds`` of scores, best first, ties by id; those that ``accept`` lets pass,
+    which is asked as they are taken.
 
     A document that one kind did not find has its lowest score there: 0, or less if there are negative ones. A kind
     without any score has no say. ``weights``: factors of the kinds' z-scores, 1 for those not named.
     """
     found = {name: kinds[name] for name in sorted(kinds) if kinds[name]}
-    alone = len(found) == 1
-    if alone:
+    if len(found) == 1:
         ((name, scores),) = found.items()
         total = _alone(scores, weights.get(name, 1.0))
     else:
         total = _together(found, weights)
-    best = sorted([(-score, document) for document, score in total.items()])
-    passed = ((score, document) for score, document in best if accept is None or accept(document))
-    if alone:
-        return [Fused(document, -score, {name: scores[document]}) for score, document in islice(passed, most)]
-    return [
-        Fused(
-            document,
-            -score,
-            {name: scores[document] for name, scores in found.items() if document in scores},
-        )
-        for score, document in islice(passed, most)
-    ]
+    for score, document in sorted([(-score, document) for document, score in total.items()]):
+        if accept is None or accept(document):
+            yield Fused(document, -score, found)
 
 
 def _alone(scores: Mapping[D, float], weight: float) -> dict[D, float]:

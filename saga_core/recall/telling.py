@@ -22,11 +22,14 @@ _LINES = 8
 def telling(text: str, particular: Callable[[Worded], int]) -> str:
     """``text`` on one line, without the sentences that are not ``particular``; "" if none is.
 
-    ``particular`` is asked with the terms of all sentences and gives the bits of those that are. What is left out is
-    marked with "…". What says whose words a line has stays as long as some of them do.
+    ``particular`` is asked with the terms of all sentences and gives the bits of those that are. A question is left out
+    with what would stand behind it, if there is anything else. What is left out is marked with "…". What says whose
+    words a line has stays as long as some of them do.
     """
     talk = _talk(text)
-    return talk.told(particular(talk.worded))
+    kept = particular(talk.worded)
+    # Who asks last in a turn is answered in the next one.
+    return talk.told(kept & ~(talk.asks & ~(kept >> 1)) or kept)
 
 
 def resembling(text: str, weights: Mapping[str, float]) -> str:
@@ -50,6 +53,8 @@ class _Talk:
     sentences: list[str]
     whose: list[str | None]
     """For each that begins a line what says whose words it has; "" if nothing does."""
+    asks: int
+    """The bits of the questions."""
     worded: Worded
     folded: str
     starts: list[int]
@@ -89,11 +94,13 @@ class _Talk:
 def _talk(text: str) -> _Talk:
     """A talk is told of a hundred turns at a time, most of them those of the question before."""
     text, folded, starts, stops = laid_out.__wrapped__(text)
-    sentences, whose, worded = list[str](), list[str | None](), list[str]()
+    sentences, whose, worded, asks = list[str](), list[str | None](), list[str](), 0
     for start, stop in zip(starts, stops, strict=True):
+        if text.endswith(_ASKS, start, stop):
+            asks |= 1 << len(sentences)
         sentences.append(text[start:stop])
         worded.append(folded[start:stop])
         begins = not start or text[start - 1] == "\n"
         found = _WHOSE.match(text, start) if begins else None
         whose.append(found.group().strip() if found is not None else "" if begins else None)
-    return _Talk(text.replace("\n", " "), sentences, whose, Worded.of(worded), folded, starts)
+    return _Talk(text.replace("\n", " "), sentences, whose, asks, Worded.of(worded), folded, starts)

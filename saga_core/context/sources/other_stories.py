@@ -13,7 +13,7 @@ from saga_core.context.scene import Scene
 from saga_core.context.sources.remembered import Remembering
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.language import content_words
-from saga_core.recall import without_other_story
+from saga_core.recall import Sought, without_other_story
 
 _FOUND = 6
 """Turns of a story that are offered for the words of the question."""
@@ -58,7 +58,7 @@ def _pieces(
     """A line for each turn that was found, with its score by words; ``number`` orders the stories."""
     episodes = story.episodes
     best = sorted(found, key=lambda turn: (-found[turn], episodes.depth(turn)))
-    remembering = Remembering(episodes, wanted, best, language, brief=False)
+    remembering = Remembering(episodes, Sought(wanted), best, language, brief=False)
     under = " · ".join(filter(None, (one_field(story.name), story.day)))
     pieces: list[Piece] = []
     for rank, turn in enumerate(best):

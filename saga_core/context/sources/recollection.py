@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import chain, islice, takewhile
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -14,7 +14,7 @@ from attrs import evolve, field, frozen
 from saga_core.context.model import Piece, ReadRequest, Section
 from saga_core.context.render import Labels, labels, one_field, one_line
 from saga_core.context.scene import EPISODE_HITS, Scene
-from saga_core.context.sources.remembered import Remembered, Remembering, parts_told
+from saga_core.context.sources.remembered import WEIGHED, Remembered, Remembering, parts_told
 from saga_core.context.sources.source import NOTHING_GIVEN, Given
 from saga_core.language import content_words, language_of, match_text, mentions_folded, standing
 from saga_core.recall import (
@@ -24,10 +24,12 @@ from saga_core.recall import (
     Fed,
     Fused,
     Ranking,
+    Sought,
     amount_asked,
     bearing,
     closeness,
     fuse,
+    lend,
     lift,
     smooth,
     tells,
@@ -46,8 +48,8 @@ _OF_PAIRS = 1
 _OF_A_TIME = 96
 """Turns of a long time that are raised."""
 _ROOM = 500
-_SPARE, _LINE = 1.1, 40
-"""What is offered beyond the room, for the whole costs less than its lines: a part of it, and a line."""
+_LINE = 40
+"""What is offered beyond the room, for the whole costs less than its lines."""
 _LOOKED_AT, _BRIEF = 12, 400
 _LOOKED_INTO = 16
 _NOTHING = 1e-9
@@ -59,10 +61,14 @@ bearing on them."""
 _LEAST, _MIDDLE, _MOST = 1.0, 2.0, 4.5
 _LOOKING = 1.5
 """More for each when the player's words look back."""
+_ASKS, _CLOSING = ("?", "？"), " \n\"'”’」』)*"
+"""What a question ends with, and what may stand behind it."""
 _SPEAKER = re.compile(r"([^\n:>\"“”]{1,40}):\s")
 
-_Steps: TypeAlias = list[tuple[str, Mapping[int, float]]]
+_Steps: TypeAlias = list[tuple[str, Callable[[int], float | None]]]
 """Scores by words, by depth, after each step that changed them."""
+_Ranked: TypeAlias = tuple[str, Fused[int]]
+"""A turn, and its place in the ranking."""
 
 
 @frozen
@@ -91,7 +97,7 @@ class Recollection:
             ranking = _adapted(ranking, brief, scene)
         lexical, fed = dict[str, float](), Fed()
         query = " ".join((request.player_words, *scene.other_names))
-        wanted = content_words(query)
+        sought = Sought(content_words(query))
         related: frozenset[str] | None = None
         idle = not (scene.looks_back or ranking.dense or scene.absent_asked)
         if ranking.bearing and idle and episodes.last >= _COUNTED_FROM:
@@ -101,7 +107,7 @@ class Recollection:
         if ranking.lexical:
             count = _NEIGHBOURING if ranking.reach else _CANDIDATES if scene.looks_back else _FEW
             function = ranking.function if brief else FUNCTION_SHARE
-            parts = None if brief else partial(parts_told, wanted, request.language)
+            parts = None if brief else partial(parts_told, sought.words, request.language)
             hidden, near_by = request.shown, ranking.reach
             lexical = episodes.search(query, count, hidden, near_by, ranking.feedback, function, parts, fed)
         dense: dict[str, float] = {}
@@ -111,30 +117,32 @@ class Recollection:
         for turn, cosine in near.items():
             if cosine > scene.baseline and turn not in request.shown and episodes.on_path(turn):
                 dense[turn] = cosine - scene.baseline
-        most = self.top_k if scene.looks_back else min(self.top_k, _ASIDE)
-        among = most if related is None else self.top_k
-        ranked, steps = rank_episodes(lexical, dense, request, wanted, scene.names_asked, among, ranking, fed.brought)
+        found, steps = rank_episodes(lexical, dense, request, sought, scene.names_asked, ranking, fed.brought)
+        ranked: Iterator[_Ranked] = islice(found, self.top_k)
         if not scene.looks_back:
-            above = (each for each in ranked if each[1].score >= 0 and (related is None or each[0] in related))
-            ranked = list(islice(above, most))
+            above = takewhile(lambda each: each[1].score >= 0, ranked)
+            ranked = islice((each for each in above if related is None or each[0] in related), _ASIDE)
+        best = list(islice(ranked, WEIGHED))  # the others are ranked as long as there is room
+        turns = [turn for turn, _ in best]
         words = labels(request.language)
         also = [] if brief else fed.terms
-        turns = [turn for turn, _ in ranked]
         asked = scene.looks_back and not brief
-        remembering = Remembering(episodes, wanted, turns, request.language, brief, also, asked)
-        left = (self.most if scene.looks_back else self.room) * _SPARE + _LINE
+        remembering = Remembering(episodes, sought, turns, request.language, brief, also, asked)
+        left = _LINE + (self.most if scene.looks_back else self.room)
+        here = [id_ for id_ in scene.state.present if id_ in scene.asked]
         pieces: list[Piece] = []
         said, begun = set[str](), set[str]()
-        for turn, entry in ranked:
+        for turn, entry in chain(best, ranked):
             told = remembering.of(turn)
             if told is None:
                 continue
-            piece = self._piece(turn, entry, steps, told, episodes.present(turn), scene, words)
+            piece = self._piece(turn, entry, steps, told, episodes.present(turn), here, scene, words)
             pieces.append(piece)
             if piece.text in said:  # "Thanks!": it will be told once
                 continue
             said.add(piece.text)
-            left -= scene.count(piece.bare if piece.under in begun else piece.text) + 2
+            piece.tokens = scene.count(piece.bare if piece.under in begun else piece.text) + 2  # a dash and a line end
+            left -= piece.tokens
             begun.add(piece.under)
             if left <= 0:
                 break
@@ -147,9 +155,12 @@ class Recollection:
         steps: _Steps,
         told: Remembered,
         there: tuple[str, ...] | None,
+        here: Sequence[str],
         scene: Scene,
         words: Labels,
     ) -> Piece:
+        """``there``: who was with the player then; ``here``: who is now, and is spoken of or to. What happened without
+        them is not theirs to know."""
         depth = entry.document
         facts, line = told.facts, _line(told.said)
         text = bare = f"{words.turn.format(depth=depth)} {line}" if told.stamped or not line else line
@@ -160,7 +171,8 @@ class Recollection:
             brief = f"{one_line(day)} — {line}" if year else ""
         elif not line:
             text, bare = f"{bare}{one_line(facts)}", ""
-        if there is not None and (away := _away(there, scene)):
+        away = [one_field(scene.state.name(id_)) for id_ in here if id_ not in there] if there is not None else ()
+        if away:
             mark = words.not_there.format(names=", ".join(away))
             text, bare, brief = (f"{each} {mark}" if each else "" for each in (text, bare, brief))
         score = max(_LEAST, min(_MOST, _MIDDLE + entry.score / 2)) + (_LOOKING if scene.looks_back else 0.0)
@@ -170,7 +182,7 @@ class Recollection:
             Section.EARLIER,
             text,
             score,
-            why=_signals(entry, steps),
+            why=_Signals(entry, steps),
             order=depth,
             under=facts if bare else "",
             bare=bare or text,
@@ -187,68 +199,112 @@ def rank_episodes(
     lexical: dict[str, float],
     dense: dict[str, float],
     request: ReadRequest,
-    wanted: Sequence[str],
+    sought: Sought,
     names: Sequence[str],
-    most: int,
     ranking: Ranking,
     fed: Mapping[str, float] = MappingProxyType({}),
-) -> tuple[list[tuple[str, Fused[int]]], _Steps]:
-    """The best ``most`` turns, best first; those that stand at the average of all candidates or above have 0 or more.
+) -> tuple[Iterator[_Ranked], _Steps]:
+    """The turns, best first; those that stand at the average of all candidates or above have 0 or more.
     And the scores by words after each step that made them what they are. ``fed``: what of them feedback brought.
 
     Turns of one path are told apart by their depth: scores are smoothed over it, those of turns that tell of several of
-    ``wanted`` at one place, of one of ``names``, or of the time that the words speak of, are lifted, and both kinds are
+    ``sought`` at one place, of one of ``names``, or of the time that the words speak of, are lifted, and both kinds are
     fused.
     """
     episodes, shown = request.episodes, request.shown
     if episodes is None:
-        return [], []
+        return iter(()), []
     meant = time_meant(request.player_words) if ranking.timed else None
     then = turns_meant(meant, episodes, names, request.now) if meant is not None else range(0)
-    last, reach, decay = episodes.last, ranking.reach, ranking.decay
+    last = episodes.last
     kept = _FUSED if dense else _SMOOTHED
     own = _by_depth(lexical, episodes)
-    near = _best(smooth(own, last, decay=decay, reach=reach), kept)
-    steps: _Steps = [("words", own), ("neighbours", near)]
+    near = _best(_smoothed(own, episodes, ranking), kept)
+    turns = dict(zip(own, lexical, strict=True))
+    steps: _Steps = [("words", own.get), ("neighbours", near.get)]
     if fed:
-        plain = {episodes.depth(turn): lexical[turn] - fed[turn] for turn in lexical.keys() & fed.keys()}
-        steps = [("words", {**own, **plain}), ("feedback", own), ("neighbours", near)]
+        steps[:1] = [
+            ("words", lambda depth: own.get(depth, 0.0) - fed.get(turns.get(depth, ""), 0.0)),
+            ("feedback", own.get),
+        ]
     if names and ranking.lift != 1:
         near = lift(near, _Named(names, episodes), factor=ranking.lift)
-        steps.append(("names", near))
+        steps.append(("names", near.get))
     if ranking.amounts and (asked := amount_asked(request.player_words)) is not None:
         near = _telling(near, episodes, asked, ranking.amounts)
-        steps.append(("amounts", near))
+        steps.append(("amounts", near.get))
     if ranking.close:
-        near = _gathered(near, episodes, wanted, request.language, ranking.close)
-        steps.append(("closeness", near))
-    far = _best(smooth(_by_depth(dense, episodes), last, decay=decay, reach=reach), kept)
+        near = _gathered(near, episodes, sought, request.language, ranking.close)
+        steps.append(("closeness", near.get))
+    far = _best(_smoothed(_by_depth(dense, episodes), episodes, ranking), kept)
     if meant is not None and meant.latest:
         near, far = _lately(near, last, ranking.timed), _lately(far, last, ranking.timed)
     if then:
         near, far = _then(near, then, ranking.timed), _then(far, then, ranking.timed) if far else far
     if meant is not None:
-        steps.append(("time", near))
+        steps.append(("time", near.get))
+
+    turns.update((episodes.depth(turn), turn) for turn in dense)
 
     def is_new(depth: int) -> bool:
-        turn = episodes.at(depth)
-        return turn is not None and turn not in shown
+        if depth not in turns:
+            turn = episodes.at(depth)
+            if turn is None or turn in shown:
+                return False
+            turns[depth] = turn
+        return True
 
     weights = {"lexical": ranking.lexical, "dense": ranking.dense}
-    fused = fuse({"lexical": near, "dense": far}, weights=weights, most=most, accept=is_new)
-    return [(turn, entry) for entry in fused if (turn := episodes.at(entry.document)) is not None], steps
+    fused = fuse({"lexical": near, "dense": far}, weights=weights, accept=is_new)
+    return ((turns[entry.document], entry) for entry in fused), steps
 
 
-def _signals(entry: Fused[int], steps: _Steps) -> dict[str, float]:
-    """The score of ``entry``, its parts, and what each of ``steps``, one after the other, added to its score by words,
-    those that did."""
-    parts, before = {"fused": entry.score, **entry.parts}, 0.0
-    for name, scores in steps:
-        after = scores.get(entry.document, 0.0)
-        if after - before > _NOTHING:
-            parts[name] = after - before
-        before = after
-    return parts
+def _smoothed(scores: dict[int, float], episodes: Episodes, ranking: Ranking) -> dict[int, float]:
+    """The scores with those of the neighbours: of a chat's turns, most where one asks what the next one answers."""
+    if ranking.reach != _OF_PAIRS:
+        return smooth(scores, episodes.last, decay=ranking.decay, reach=ranking.reach)
+
+    def asks(depth: int) -> bool:
+        turn = episodes.at(depth)
+        if turn is None:
+            return False
+        text = episodes.text(turn)
+        return text[-1:] in _ASKS or (text[-1:] in _CLOSING and text.rstrip(_CLOSING).endswith(_ASKS))
+
+    return lend(scores, episodes.last, asks, decay=ranking.decay)
+
+
+class _Signals(Mapping[str, float]):
+    """The score of a turn, its parts, and what each of the steps, one after the other, added to its score by words,
+    those that did. Put together when somebody asks why the turn is told."""
+
+    __slots__ = ("_entry", "_found", "_steps")
+
+    def __init__(self, entry: Fused[int], steps: _Steps) -> None:
+        self._entry, self._steps = entry, steps
+        self._found: dict[str, float] | None = None
+
+    def __getitem__(self, name: str) -> float:
+        return self._all[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @property
+    def _all(self) -> dict[str, float]:
+        if self._found is None:
+            entry = self._entry
+            found, before = {"fused": entry.score, **entry.parts}, 0.0
+            for name, score_of in self._steps:
+                after = score_of(entry.document) or 0.0
+                if after - before > _NOTHING:
+                    found[name] = after - before
+                before = after
+            self._found = found
+        return self._found
 
 
 def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
@@ -271,13 +327,13 @@ def _adapted(ranking: Ranking, brief: bool, scene: Scene) -> Ranking:
 
 
 def _gathered(
-    scores: dict[int, float], episodes: Episodes, wanted: Sequence[str], language: str, factor: float
+    scores: dict[int, float], episodes: Episodes, sought: Sought, language: str, factor: float
 ) -> dict[int, float]:
     """The scores, those of the best lifted by how close to each other they tell of what is wanted."""
     best = sorted([(-score, depth) for depth, score in scores.items()])[:_LOOKED_INTO]
     turns = {depth: turn for _, depth in best if (turn := episodes.at(depth)) is not None}
     texts = {depth: episodes.text(turn) for depth, turn in turns.items()}
-    close = closeness(texts, wanted, language_of(language).texts.sizes.place)
+    close = closeness(texts, sought, language_of(language).texts.sizes.place)
     return {**scores, **{depth: scores[depth] * (1 + factor * part) for depth, part in close.items()}}
 
 
@@ -298,12 +354,6 @@ def _then(scores: dict[int, float], then: range, part: float) -> dict[int, float
 def _lately(scores: dict[int, float], last: int, part: float) -> dict[int, float]:
     """The scores, higher the later: that of the latest turn by so large a part of itself."""
     return {depth: score * (1 + part * depth / last) for depth, score in scores.items()}
-
-
-def _away(there: tuple[str, ...], scene: Scene) -> list[str]:
-    """Who is here now and spoken of or to by the player, and was not there then: what happened is not his to know."""
-    here = [id_ for id_ in scene.state.present if id_ in scene.asked and id_ not in there]
-    return [one_field(scene.state.name(id_)) for id_ in here]
 
 
 class _Named:

@@ -8,9 +8,9 @@ from functools import cached_property, lru_cache
 from attrs import define
 
 from saga_core.language import language_of
-from saga_core.recall import STAMP, Episodes, Particular, excerpt, resembling, telling, weigh_each
+from saga_core.recall import STAMP, Episodes, Particular, Sought, excerpt, resembling, telling, weigh_each
 
-_WEIGHED = 24
+WEIGHED = 24
 """Turns among which a word of the query is rare or common: those found best."""
 _ALSO = 0.25
 """What a word of the turns found first is worth beside one of the query."""
@@ -19,7 +19,7 @@ _COUNTED_FROM = 24
 _NEAREST = 3
 """Turns without anything particular that are told because they resemble the question: what is told again and again is
 told often enough by a few of them."""
-_BRIEFER = ((8, 0.5), (2, 0.7))
+_BRIEFER = ((8, 0.5), (2, 0.7), (0, 1.0))
 """From which turn of the ranking on an excerpt is so much briefer: what answers is most often told by the first two, or
 else by any of the next thirty."""
 
@@ -37,12 +37,13 @@ class Remembered:  # not frozen, as ``Piece`` is not
 
 @define(slots=False)
 class Remembering:
-    """The turns of one read, the best first."""
+    """What is told of the turns of one read."""
 
     episodes: Episodes
-    wanted: Sequence[str]
+    sought: Sought
     """The words of the query."""
     turns: Sequence[str]
+    """The best ones, best first; ``WEIGHED`` of them are looked at."""
     language: str
     brief: bool
     """Whether it is a talk. Its turns are told without what anybody says anytime; of those that have nothing else, only
@@ -73,7 +74,7 @@ class Remembering:
             if not said:
                 return None
         if len(said) > self._whole:
-            part = next((part for first, part in _BRIEFER if at >= first), 1.0) if self.asked else 1.0
+            part = next(part for first, part in _BRIEFER if at >= first) if self.asked else 1.0
             said = excerpt(said, self._words_of(turn), int(part * self._excerpt), sentence=self._excerpt)
         # What somebody said in a talk is told by its date, or by what stands around it.
         return Remembered(facts, said, stamped and bool(facts or not self.brief))
@@ -95,9 +96,10 @@ class Remembering:
     @cached_property
     def _weights(self) -> tuple[Mapping[str, float], Mapping[str, Mapping[str, float]]]:
         # Most turns of a talk are told without being cut.
-        turns = self.turns[:_WEIGHED]
-        texts = [self.episodes.text(turn).partition("\n")[2] for turn in turns]
-        weights, each = weigh_each(self.wanted, texts)
+        turns = self.turns[:WEIGHED]
+        whole = [self.episodes.text(turn) for turn in turns]
+        texts = [text.partition("\n")[2] for text in whole]
+        weights, each = weigh_each(self.sought.words, texts, [self.sought.possible(text) for text in whole])
         if self.also:
             others = weigh_each([word for word in self.also if word not in weights], texts)
             for own, other in zip((weights, *each), (others[0], *others[1]), strict=True):

@@ -602,6 +602,17 @@ async def test_in_a_chat_the_neighbours_of_a_turn_stand_nearer_than_in_a_talk_tu
         assert {piece.order for piece in await gather(source, request)} == near
 
 
+async def test_in_a_chat_what_follows_a_question_is_nearer_than_what_follows_anything_else() -> None:
+    past = ["", *(f"\n> Kol{chr(96 + at)}.\nPev{chr(96 + at)}." for at in range(1, 25))]
+    past[6] = '\n> Ahem.\n"Where did you leave the kiln?"'
+    past[14] = "\n> Ahem.\nYou left the kiln there."
+    request = ask("Where is the kiln?", state=ko_state(depth=24), episodes=path_episodes(past), language="en")
+    source = Recollection(ranking=Ranking(feedback=0.0))
+    lexical = {piece.order: piece.why["lexical"] for piece in await gather(source, request)}
+    assert lexical[7] / lexical[6] == pytest.approx(0.6) and lexical[15] / lexical[14] == pytest.approx(0.3)
+    assert lexical[5] / lexical[6] == pytest.approx(0.2), "what stands before a question is no answer"
+
+
 async def test_what_was_said_again_and_again_takes_no_room_from_the_rest() -> None:
     past = ["", *["\nMelanie: Good night, Caroline, sleep well!"] * 60, "\nMelanie: Good old Tom is a cat."]
     request = ask("Good?", state=ko_state(depth=61, turn="t61"), episodes=path_episodes(past), language="en")

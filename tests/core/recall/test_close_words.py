@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.recall.close_words import closeness
+from saga_core.recall.close_words import Sought
+from saga_core.recall.close_words import closeness as close_to
 from saga_core.recall.looking_back import looks_back
 
 FAR = "The ring is old. " + "Rain falls on the roof. " * 20 + "Mara sleeps by the well."
 NEAR = "Mara threw the ring into the well. " + "Rain falls on the roof. " * 20
 NONE = "Rain falls on the roof. " * 20
 WORDS = ["mara", "ring", "well"]
+D = TypeVar("D", int, str)
+
+
+def closeness(texts: dict[D, str], words: list[str], reach: int) -> dict[D, float]:
+    """As a read asks for it."""
+    return close_to(texts, Sought(words), reach)
 
 
 def test_words_at_one_place_count_together() -> None:
@@ -25,6 +34,13 @@ def test_what_all_of_them_have_tells_nothing_apart() -> None:
     assert found == {1: pytest.approx(1.0), 2: 0.0}
     assert closeness({1: "rain", 2: "rain"}, ["rain"], 160) == {1: 0.0, 2: 0.0}
     assert closeness({1: "rain"}, [], 160) == {1: 0.0} and closeness({}, ["rain"], 160) == {}
+
+
+def test_a_text_is_looked_through_once() -> None:
+    sought = Sought(["mara", "well"])
+    assert sought.possible(FAR) == ("mara", "well") == sought.possible(NONE)
+    assert sought.standing(FAR) == ["mara", "well"] and sought.standing(NONE) == []
+    assert sought.possible(NONE) == [] and sought.possible(FAR) is sought.standing(FAR)
 
 
 TEXTS = st.dictionaries(st.integers(0, 9), st.text(alphabet="ab 열쇠", max_size=60), max_size=6)

@@ -89,6 +89,8 @@ def test_what_few_texts_have_is_worth_more_and_function_words_nothing() -> None:
     assert set(weights) == {"mara", "ring"} and weights["ring"] > weights["mara"] > 0
     assert [set(having) for having in each] == [{"mara", "ring"}, {"mara"}, {"mara"}]
     assert all(weights[word] == worth for having in each for word, worth in having.items())
+    assert weigh_each(["mara", "ring", "has"], texts, [["mara"]] * len(texts))[0].keys() == {"mara", "ring", "has"}
+    assert not any("ring" in having for having in weigh_each(["mara", "ring"], texts, [["mara"]] * len(texts))[1])
     assert set(weigh_each(["what"], texts)[0]) == {"what"} and weigh_each([], texts)[0] == {}
 
 

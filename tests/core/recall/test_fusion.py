@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import itertools
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.recall.fusion import fuse, lift, smooth, z_scores
+from saga_core.recall.fusion import Fused, lend, lift, smooth, z_scores
+from saga_core.recall.fusion import fuse as fusing
 
 LAST = 11
 ids = st.integers(0, LAST)
 maps = st.dictionaries(ids, st.floats(-5, 20, allow_nan=False).map(lambda x: round(x, 6)), max_size=12)
+
+
+def fuse(*args: Any, **kwargs: Any) -> list[Fused[Any]]:
+    """The whole ranking."""
+    return list(fusing(*args, **kwargs))
 
 
 def shuffled(scores: dict[int, float], rng: random.Random) -> dict[int, float]:
@@ -38,6 +45,23 @@ def test_smoothing_adds_what_the_neighbours_have(scores: dict[int, float]) -> No
         assert (turn in smoothed) == bool(parts)
         assert smoothed.get(turn, 0.0) == pytest.approx(sum(parts))
     assert set(smoothed) <= set(range(LAST + 1))
+
+
+@given(maps, st.sets(ids), st.randoms(use_true_random=False))
+def test_a_turn_that_asks_and_its_answer_lend_each_other_twice_as_much(
+    scores: dict[int, float], asking: set[int], rng: random.Random
+) -> None:
+    lent = lend(scores, LAST, asking.__contains__)
+    for turn in range(LAST + 1):
+        parts = [scores[turn]] if turn in scores else []
+        if turn - 1 in scores:
+            parts.append(scores[turn - 1] * (0.6 if turn - 1 in asking else 0.3))
+        if turn + 1 in scores:
+            parts.append(scores[turn + 1] * (0.4 if turn in asking else 0.2))
+        assert (turn in lent) == bool(parts)
+        assert lent.get(turn, 0.0) == pytest.approx(sum(parts))
+    assert set(lent) <= set(range(LAST + 1))
+    assert lend(shuffled(scores, rng), LAST, asking.__contains__) == lent
 
 
 @given(maps)
@@ -87,4 +111,4 @@ def test_what_both_find_stands_above_what_one_finds() -> None:
 def test_nothing_in_nothing_out() -> None:
     assert fuse({}) == [] == fuse({"lexical": {}})
     assert smooth({}, LAST) == {} and z_scores({})[0] == {}
-    assert [entry.document for entry in fuse({"a": {"d2": 1.0, "d1": 1.0}}, most=1)] == ["d1"]
+    assert [entry.document for entry in fuse({"a": {"d2": 1.0, "d1": 1.0}}, accept="d1".__eq__)] == ["d1"]

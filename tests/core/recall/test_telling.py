@@ -25,6 +25,13 @@ def test_what_everybody_says_is_left_out_and_marked() -> None:
     assert telling(text, lambda worded: (1 << 7) - 1) == text.replace("\n", " ")
 
 
+def test_a_question_is_told_with_what_answers_it_or_alone() -> None:
+    text = "> I bought a kiln. Where is the shed?\nIn the barn. And your kiln?"
+    assert told(text, "kiln", "shed") == "> I bought a kiln. …"
+    assert told(text, "shed", "barn") == "> … Where is the shed? In the barn. …"
+    assert told(text, "shed") == "> … Where is the shed? …"
+
+
 def test_of_words_that_stay_it_is_told_whose_they_are() -> None:
     assert told("Melanie: Wow! I bought a kiln. Bye!", "kiln") == "Melanie: … I bought a kiln. …"
     assert told("> Hi!\nMelanie: I bought a kiln.", "kiln") == "… Melanie: I bought a kiln."
