@@ -19,7 +19,7 @@ Rows = Sequence[Plain]
 # -- the server ------------------------------------------------------------------------------------------------
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Welcome:
     """Where things are."""
 
@@ -30,14 +30,14 @@ class Welcome:
     pages: str
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Alive:
     """The process answers."""
 
     status: str
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Readiness:
     """Whether a turn would be taken now, and why not."""
 
@@ -47,7 +47,7 @@ class Readiness:
     degraded: Sequence[str]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class OpenApi:
     """This API as an OpenAPI document."""
 
@@ -58,7 +58,7 @@ class OpenApi:
     security: Rows
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class LoopBlocks:
     """Rounds of the event loop: the longest in milliseconds, how many took half a second or longer, and where the
     longest of these was. Zeros where the platform has no watch."""
@@ -68,7 +68,7 @@ class LoopBlocks:
     place: str
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Status:
     """How the server is."""
 
@@ -97,7 +97,7 @@ class Status:
     """This server and the others, where several share the journal."""
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Log:
     """The end of the log, oldest first, and the number to go on from."""
 
@@ -105,7 +105,7 @@ class Log:
     next: int
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Examination:
     """Something that was looked at, and how it is."""
 
@@ -114,7 +114,7 @@ class Examination:
     text: str
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Examined:
     """Whether all is well, and what was looked at."""
 
@@ -122,7 +122,7 @@ class Examined:
     found: Sequence[Examination]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Reloaded:
     """Settings by name: those that hold from now on, and those that hold after the next start."""
 
@@ -130,7 +130,7 @@ class Reloaded:
     restart: Sequence[str]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class WaitingWork:
     """Background work that is not done, and why."""
 
@@ -140,7 +140,7 @@ class WaitingWork:
     reason: str
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Drained:
     """What came of running the background work that is due."""
 
@@ -152,7 +152,7 @@ class Drained:
 # -- sessions --------------------------------------------------------------------------------------------------
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class SessionRecord:
     """A session."""
 
@@ -165,7 +165,7 @@ class SessionRecord:
     head: str
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class SessionSummary(SessionRecord):
     """A session as lists show it."""
 
@@ -178,7 +178,7 @@ class SessionSummary(SessionRecord):
     spent: Mapping[str, float | None]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Sessions:
     """Sessions, and how many of all are fleeting."""
 
@@ -187,21 +187,21 @@ class Sessions:
     next: str | None = None
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Deleted:
     """The session that went."""
 
     deleted: str
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Asked:
     """How many turns the extraction model is asked for."""
 
     asked: int
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class CostOfSession:
     """What a session cost, in all and by purpose."""
 
@@ -216,7 +216,7 @@ class CostOfSession:
     turns: Rows | None = field(default=None, metadata=LEFT_OUT_WHEN_NONE)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Bills:
     """Bills, the latest first, and the cursor of the next ones; None when there are none."""
 
@@ -224,14 +224,14 @@ class Bills:
     next: str | None
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Turns:
     """The turns of a path."""
 
     turns: Rows
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Tree:
     """All turns of a session."""
 
@@ -241,7 +241,7 @@ class Tree:
     nodes: Rows
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Runs:
     """A session's tree, rows of turns without a branch as one."""
 
@@ -252,7 +252,7 @@ class Runs:
     runs: Rows
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class WholeTurn:
     """One turn, with all about it."""
 
@@ -282,7 +282,7 @@ class WholeTurn:
 # -- looking after ---------------------------------------------------------------------------------------------
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Verdict:
     """How the views compare with the journal."""
 
@@ -292,7 +292,7 @@ class Verdict:
     waiting: int
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Repaired:
     """What was found to differ, and how the views compare now."""
 
@@ -303,14 +303,14 @@ class Repaired:
     waiting: int
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class StoppedImports:
     """How many imports were under way."""
 
     stopped: int
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Jobs:
     """Background work that is not done."""
 
@@ -318,14 +318,14 @@ class Jobs:
     stuck: int
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Retried:
     """How many jobs are tried again."""
 
     retried: int
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Backup:
     """A backup, and whether its file is still there."""
 
@@ -337,14 +337,14 @@ class Backup:
     there: bool
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Backups:
     """The backups of a data directory, oldest first."""
 
     backups: Sequence[Backup]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class HeldBackup:
     """A backup that still holds what was forgotten, or that cannot be read."""
 
@@ -353,7 +353,7 @@ class HeldBackup:
     read: bool
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Forgotten:
     """What was forgotten, and where it is still held."""
 

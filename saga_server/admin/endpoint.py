@@ -2,7 +2,8 @@
 
 Parameters are an attrs class whose fields are made with ``in_path``, ``in_query``, ``in_body`` and their like. The
 type of a field says what may be given: a text, a whole number, a flag (``1`` or ``0``), one of several words, or
-seconds. Answers are attrs classes of JSON-able fields.
+seconds. Answers are attrs classes of JSON-able fields. None of either kind is compared or printed: what attrs makes
+for that takes 8 KB of memory a class, 1 MB in all.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from attrs import frozen
 from saga_server.admin.answers import Plain, Rows
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class State:
     """What is true at a turn."""
 
@@ -33,7 +33,7 @@ class State:
     problems: Rows
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Lines:
     """What is believed at a turn, each line with the turn that it comes from."""
 
@@ -46,7 +46,7 @@ class Lines:
     lines: Rows
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Graph:
     """The graph at a turn."""
 
@@ -57,7 +57,7 @@ class Graph:
     words: Sequence[str]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Pages:
     """The four pages."""
 
@@ -67,7 +67,7 @@ class Pages:
     files: Mapping[str, str]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Context:
     """What stood in a turn's context, and why."""
 
@@ -89,7 +89,7 @@ class Context:
     timings_ms: Mapping[str, float]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Untold:
     """What is known of a text, and why a turn's context had it or not."""
 
@@ -99,7 +99,7 @@ class Untold:
     found: Rows
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Found:
     """Turns that answer a question, the best first."""
 
@@ -108,14 +108,14 @@ class Found:
     results: Rows
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class GraphRows:
     """What a graph engine answered."""
 
     rows: Sequence[Any]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Curation:
     """What curators noticed."""
 
@@ -129,7 +129,7 @@ class Curation:
     reviews: Rows
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Entities:
     """Everybody and everything that a story knows. ``former`` has the names of what was joined or forgotten, by id."""
 
@@ -139,7 +139,7 @@ class Entities:
     next: str | None = None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Entity:
     """All about one person, place, thing or event."""
 
@@ -162,7 +162,7 @@ class Entity:
     history: Rows
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Memories:
     """What memory strategies learned."""
 
@@ -173,7 +173,7 @@ class Memories:
     next: str | None = None
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Changes:
     """What curators and people changed."""
 
@@ -182,7 +182,7 @@ class Changes:
     next: str | None = None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Changed:
     """The change that was made, or that would be: from which turn on, and which lines differ with it."""
 
@@ -194,7 +194,7 @@ class Changed:
     effect: Rows
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Decided:
     """The change that waited, and what was decided."""
 
@@ -204,7 +204,7 @@ class Decided:
     turn_id: str
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Standing:
     """What becomes of proposals that nobody needs to be asked about."""
 
@@ -212,7 +212,7 @@ class Standing:
     rules: Rows
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class StandingRule:
     """What becomes of proposals of one kind by one proposer, in a session."""
 
@@ -224,7 +224,7 @@ class StandingRule:
     at: float
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Undone:
     """The change that was undone, and the one that did it."""
 
@@ -234,7 +234,7 @@ class Undone:
     turn_id: str
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Lore:
     """The lore of a session, and when each entry was told."""
 
@@ -245,14 +245,14 @@ class Lore:
     entries: Rows
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Library:
     """The worlds of the library."""
 
     worlds: Rows
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class WorldTexts:
     """The files of a world, and what is wrong with them, line by line."""
 

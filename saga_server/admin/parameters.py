@@ -20,14 +20,14 @@ def _fields_of_corrections() -> Collection[str]:
     return FIELDS
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class OfSession:
     """A session, by id or by a name that only one has."""
 
     session: str = in_path("id")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Listed(OfSession):
     """A list of a session: all of it, or ``limit`` rows from the one on that the answer before named."""
 
@@ -35,21 +35,21 @@ class Listed(OfSession):
     cursor: str | None = in_query(None)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class AtTurn(OfSession):
     """A session, and a turn of it; None is the turn recorded last."""
 
     turn: str | None = in_query(None, example="TURN")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class ToldAt(AtTurn):
     """A turn; with a text, what would be told if the player said it after the turn."""
 
     text: str | None = in_query(None)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Untold(OfSession):
     """A text that was told at a turn, or not; None is the turn recorded last."""
 
@@ -57,7 +57,7 @@ class Untold(OfSession):
     turn: str | None = in_query(None, example="TURN")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class TriedWords(OfSession):
     """Words that the player might say after a turn; None is the turn recorded last."""
 
@@ -65,7 +65,7 @@ class TriedWords(OfSession):
     turn: str | None = in_body(None)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class AskedText(OfSession):
     """A text of any length that was told at a turn, or not; None is the turn recorded last."""
 
@@ -73,7 +73,7 @@ class AskedText(OfSession):
     turn: str | None = in_body(None)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class OfEntity(OfSession):
     """An entity, by its id, as known at a turn; None is the turn recorded last."""
 
@@ -81,14 +81,14 @@ class OfEntity(OfSession):
     turn: str | None = in_query(None, example="TURN")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Drain:
     """How long to wait for background work, in seconds."""
 
     timeout: float = in_query(30.0, example="30", most=3_600.0)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Log:
     """Lines of the log with a higher number than ``after``, the latest ``limit`` of them."""
 
@@ -96,7 +96,7 @@ class Log:
     limit: int = in_query(200, example="200", least=1, most=500)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class WhichSessions:
     """Sessions that somebody came back to (``0``), those that nobody did (``1``), or all."""
 
@@ -105,7 +105,7 @@ class WhichSessions:
     cursor: str | None = in_query(None)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class NewSession:
     """A session to begin ahead of play."""
 
@@ -113,21 +113,21 @@ class NewSession:
     label: str | None = in_body(None)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class RenameSession(OfSession):
     """A session's new name."""
 
     label: str = in_body()
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Cost(OfSession):
     """Whether each bill is wanted, too."""
 
     turns: bool = in_query(False, example="1")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Bills(OfSession):
     """Bills, the latest first: ``limit`` of them, behind the ``cursor`` that the answer before gave."""
 
@@ -135,7 +135,7 @@ class Bills(OfSession):
     limit: int = in_query(60, example="60", least=1, most=1_000)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Path(OfSession):
     """A path, by the turn at its end; None is the active one. The bounds are depths, both included."""
 
@@ -144,14 +144,14 @@ class Path(OfSession):
     head: str | None = in_query(None)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class OneTurn(OfSession):
     """A turn, by id or number, or a timeline's name for its head."""
 
     turn: str = in_path()
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Fork(OfSession):
     """A timeline to name, at a turn or another timeline's head."""
 
@@ -159,21 +159,21 @@ class Fork(OfSession):
     turn: str | None = in_body(None)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class OfTimeline(OfSession):
     """A named timeline."""
 
     name: str = in_path()
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Rename(OfTimeline):
     """A timeline's new name."""
 
     new: str = in_body(name="name")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Compare(OfSession):
     """Two turns by id or number, or timelines by name."""
 
@@ -182,7 +182,7 @@ class Compare(OfSession):
     language: str | None = in_query(None, example="en")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Memories(OfSession):
     """Records below a namespace, those nearest to ``query`` first, as known at a turn."""
 
@@ -193,7 +193,7 @@ class Memories(OfSession):
     cursor: str | None = in_query(None)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Correction(OfSession):
     """A correction by hand: its kind, and the fields of that kind."""
 
@@ -203,21 +203,21 @@ class Correction(OfSession):
     dry_run: bool = in_query(False)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class OfChange(OfSession):
     """A change."""
 
     change: str = in_path()
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Decision(OfChange):
     """A change that waits, and whether to ``accept`` or to ``refuse`` it."""
 
     verdict: str = in_body(remedy="give accept or refuse")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Always(OfSession):
     """A proposal that waits, or waited, and whether to ``accept`` or to ``refuse`` from now on what is like it."""
 
@@ -225,21 +225,21 @@ class Always(OfSession):
     verdict: str = in_body(remedy="give accept or refuse")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class OfRule(OfSession):
     """A standing rule."""
 
     rule: str = in_path()
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Prune(OfSession):
     """The turn that goes, with everything below it."""
 
     turn: str = in_body()
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Reextract(OfSession):
     """A turn to ask for anew, alone (``only``) or with those below; None is all of the active path."""
 
@@ -247,7 +247,7 @@ class Reextract(OfSession):
     turn: str | None = in_body(None)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Search:
     """A question to the turns of a session's active path."""
 
@@ -256,7 +256,7 @@ class Search:
     k: int = in_query(10, example="10", least=1, most=1_000)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class GraphQuery:
     """A query in the graph engine's own language."""
 
@@ -265,35 +265,35 @@ class GraphQuery:
     timeout: float = in_query(5.0, example="5", most=60.0)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class MaybeOfSession:
     """One session, or all."""
 
     session: str | None = in_query(None, example="{id}")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class OneSession:
     """One session."""
 
     session: str = in_query(example="{id}")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class RetryJobs(MaybeOfSession):
     """Jobs of all sessions, of one, or of one turn."""
 
     turn: str | None = in_query(None, example="TURN")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class OfWorld:
     """A world, by the name of its folder."""
 
     world: str = in_path()
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class WorldEdit(OfWorld):
     """A file of a world and its new text; or only whether it could be."""
 
@@ -302,14 +302,14 @@ class WorldEdit(OfWorld):
     dry_run: bool = in_query(False)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class OfPath(OfSession):
     """A path, by its end: a turn or a timeline; None is the active one."""
 
     head: str | None = in_query(None)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Backfill(OfPath):
     """How many turns are read, whether those that could not be read before are among them, and whether what is read
     waits until a person accepts it.
@@ -320,21 +320,21 @@ class Backfill(OfPath):
     review: Literal["auto", "ask"] | None = in_query(None)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Export(OfPath):
     """How a session is written; the path is that of a chat's file."""
 
     format: Literal["saga", "sillytavern"] = in_query("saga", example="saga")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class ExportWorld(OfWorld):
     """A world, and how it is written."""
 
     format: Literal["card", "lorebook"] = in_query("card", example="card")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Import:
     """Files: as the parts of a form, or one as the body itself."""
 
@@ -348,7 +348,7 @@ class Import:
     edited: bool = in_query(False, example="0")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Forget(MaybeOfSession):
     """A session, a name in it, or all sessions of an API key by its fingerprint."""
 

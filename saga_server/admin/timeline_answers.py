@@ -9,14 +9,14 @@ from attrs import frozen
 from saga_server.admin.answers import Rows
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Timelines:
     """Named timelines and the ends of other paths."""
 
     timelines: Rows
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Timeline:
     """A named timeline, and what a request names to go on there."""
 
@@ -27,14 +27,14 @@ class Timeline:
     enter: str
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class ForgottenName:
     """The name that went."""
 
     forgotten: str
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Ancestor:
     """Where two paths parted."""
 
@@ -42,7 +42,7 @@ class Ancestor:
     turn_id: str
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class ComparedSide:
     """One of two turns that are compared."""
 
@@ -52,7 +52,7 @@ class ComparedSide:
     since: Sequence[str]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Comparison:
     """Where two turns parted, and what differs."""
 
@@ -65,7 +65,7 @@ class Comparison:
     words: Sequence[str]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Pruned:
     """How many turns went, and what became of timelines there."""
 

@@ -41,10 +41,6 @@ async def serve(config: Config, read_again: Callable[[], Config], worker: Worker
     server = Server(config, read_again=read_again, on_reload=set_up_logging, worker=worker)
     signals = _Signals(server)
     await server.start()
-    settle()
-    watch = running_watch()
-    if watch is not None:
-        watch.forget()
     signals.listen()
     tidying = asyncio.create_task(Tidying(lambda: server.open_requests > 0).keep(), name="saga-tidying")
     beating: asyncio.Task[None] | None = None
@@ -55,6 +51,10 @@ async def serve(config: Config, read_again: Callable[[], Config], worker: Worker
         if worker is None or worker.first:
             announce(server)
         tell_manager(READY)
+        settle()
+        watch = running_watch()
+        if watch is not None:
+            watch.forget()
         await signals.asked.wait()
         tell_manager(STOPPING)
         if worker is None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attrs import frozen
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class KeyQuotas:
     """What a key may use; 0 is no limit."""
 
@@ -18,7 +18,7 @@ class KeyQuotas:
     bytes: int
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class KeyUse:
     """What was used with a key: turns in this minute, and the rest today, by the days of UTC.
 
@@ -35,7 +35,7 @@ class KeyUse:
     bytes: int | None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class AccessKey:
     """A key, without what it is. ``use`` is null where it was not asked for."""
 
@@ -51,21 +51,21 @@ class AccessKey:
     use: KeyUse | None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class MadeKey(AccessKey):
     """A key that was made just now. ``secret`` is the key itself, told this once."""
 
     secret: str
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class AccessKeys:
     """All keys that were made while the server ran."""
 
     keys: Sequence[AccessKey]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Me:
     """Who asks: the role, the owner whose sessions they are, and the key, where it has a record.
 
@@ -78,7 +78,7 @@ class Me:
     key: AccessKey | None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class AuditRow:
     """Somebody asked for something, ``times`` times from ``at`` to ``last``."""
 
@@ -96,7 +96,7 @@ class AuditRow:
     status: int
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Audit:
     """The latest entries first, and the cursor of those before; None when there are none."""
 

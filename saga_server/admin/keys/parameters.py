@@ -15,14 +15,14 @@ def _quotas() -> Collection[str]:
     return QUOTAS
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class OfKey:
     """A key, by its id."""
 
     key: str = in_path()
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class NewKey:
     """A key to make: whose it is, what it may do, and its quotas. ``owner``: an owner that has sessions already."""
 
@@ -32,7 +32,7 @@ class NewKey:
     quotas: Mapping[str, str] = body_fields(_quotas)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class KeyChange(OfKey):
     """What is to be otherwise with a key."""
 
@@ -40,14 +40,14 @@ class KeyChange(OfKey):
     quotas: Mapping[str, str] = body_fields(_quotas)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Rotation(OfKey):
     """For how many seconds the key before is taken as well."""
 
     grace: float = in_query(0.0, example="0", most=2_592_000.0)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class WhichEntries:
     """Entries of the audit log: those of a key (its id or its owner) or of a session, behind a ``cursor``."""
 

@@ -126,7 +126,7 @@ async def test_a_portion_that_comes_where_no_call_has_room_is_put_away_with_the_
     assert collected not in gc.callbacks
 
 
-def test_what_a_start_left_behind_goes_when_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_start_left_behind_goes_at_once_and_what_dies_later_when_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     class Circle:
         def __init__(self) -> None:
             self.me = self
@@ -136,9 +136,13 @@ def test_what_a_start_left_behind_goes_when_nobody_waits(monkeypatch: pytest.Mon
     try:
         with collector.put_off():
             assert not gc.isenabled()
-            gone = weakref.ref(Circle())
+            left = weakref.ref(Circle())
             collector.settle()
-            assert gc.isenabled()
+            assert gc.isenabled() and left() is None
+        circle = Circle()
+        collector.put_away()
+        gone = weakref.ref(circle)
+        del circle
         tidying = Tidying(lambda: busy[0])
         for _ in range(collector._QUIET):
             tidying.step()
