@@ -126,7 +126,9 @@ async def test_a_portion_that_comes_where_no_call_has_room_is_put_away_with_the_
     assert collected not in gc.callbacks
 
 
-def test_what_a_start_left_behind_goes_at_once_and_what_dies_later_when_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_start_left_behind_goes_at_once_and_what_dies_later_when_nobody_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Circle:
         def __init__(self) -> None:
             self.me = self
