@@ -89,6 +89,7 @@ class Meant:
     date: Dated | None = None
 
 
+@lru_cache(maxsize=8)  # it is asked three times in a read
 def time_meant(words: str) -> Meant | None:
     """What the player's words say of time; None when they say nothing. Expected in NFC, in any case."""
     words = words.casefold()
