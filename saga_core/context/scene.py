@@ -9,17 +9,17 @@ from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, 
 from functools import cached_property
 from typing import Any, TypeVar
 
-from attrs import frozen
+from attrs import define, field
 from cachetools import LRUCache
 
 from saga_core.capabilities import Capability
 from saga_core.context.model import ReadRequest
 from saga_core.errors import ScopeMismatch, in_words
 from saga_core.language import caseless
-from saga_core.model import DEAD, Entity, Kind, WorldState
+from saga_core.model import Entity, Kind, WorldState
 from saga_core.ports import Embedder
 from saga_core.projection import GraphImage
-from saga_core.recall import NameIndex, Passage, Walk, episodes_scope, looks_back, lore_scope, spec_of, walk
+from saga_core.recall import LoreIndex, NameIndex, Passage, Walk, episodes_scope, looks_back, lore_scope, spec_of, walk
 from saga_core.stores import Compare, Hit, VectorStore
 
 log = logging.getLogger("saga.context")
@@ -36,12 +36,18 @@ EPISODE_HITS = 48
 LORE_HITS = 30
 
 
-@frozen
+@define(eq=False)
 class StateNames:
-    """The names of a state's entities, to their ids."""
+    """The names of a state's entities, to their ids; and what else of the entities is found out once for several reads,
+    for few of them change from one to the next.
+    """
 
     everything: NameIndex[str]
     characters: NameIndex[str]
+    dead: tuple[Mapping[str, Entity], dict[str, Entity]] | None = None
+    """Entities, and those of them that are dead."""
+    lore: dict[str, tuple[Entity, LoreIndex, frozenset[str]]] = field(factory=dict)
+    """By id the entity, an index, and the entries of it that are named as the entity is."""
 
 
 class EntityNames:
@@ -158,8 +164,18 @@ class Scene:
     @cached_property
     def dead(self) -> dict[str, Entity]:
         """The dead characters, by id."""
-        entities = self.state.entities.values()
-        return {each.id: each for each in entities if each.attributes.get("status") == DEAD and each.kind is _CHARACTER}
+        entities, known = self.state.entities, self._names.dead
+        if known is None or known[0] is not entities:
+            dead = [each for each in entities.values() if each.dead and each.kind is _CHARACTER]
+            known = self._names.dead = entities, {each.id: each for each in dead}
+        return known[1]
+
+    def lore_about(self, entity: Entity) -> frozenset[str]:
+        """The names of the entries that are named as ``entity`` is."""
+        index, known = self.request.lore, self._names.lore.get(entity.id)
+        if known is None or known[0] is not entity or known[1] is not index:
+            known = self._names.lore[entity.id] = entity, index, index.named(entity.names)
+        return known[2]
 
     @cached_property
     def named(self) -> frozenset[str]:

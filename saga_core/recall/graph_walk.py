@@ -91,7 +91,9 @@ async def walk(
             break
         new: list[tuple[float, Identity]] = []
         around = await _around(graph, scope, frontier, types, limit, len(seen))
-        for key in around:
+        if hop == 1:  # a seed is at each of them, and none was seen
+            new = [(-weigh(key[1], _UNKNOWN_WEIGHT), key) for key in around]
+        for key in around if hop > 1 else ():
             source, type_, target, _ = key
             one, other = interest_of(source), interest_of(target)
             # The ends of an edge that was seen are both known: the others need no look.

@@ -62,6 +62,7 @@ def call_all() -> None:
     looking_back._other_story(every())
     speakers._any_of(_NAMES)
     time_words._languages()
+    time_words._hints()
     for language in every():
         time_words._dated(language.past.date)
     for name in _named_in(time_words):

@@ -106,7 +106,7 @@ class Lorebook:
             if name is not None:
                 about: Iterable[str] = (name,)
             elif node in entities:
-                about = index.named(entities[node].names)
+                about = scene.lore_about(entities[node])
             else:
                 continue
             for name in about:
