@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saga_core.access.access import Access
 from saga_core.access.audit_log import AuditLog
+from saga_core.access.begun import uncounted
 from saga_core.access.holdings import Holdings
 from saga_core.access.keyring import Keyring
 from saga_core.access.meter import Meter
@@ -21,4 +22,5 @@ __all__ = [
     "Quotas",
     "Role",
     "read_quotas",
+    "uncounted",
 ]

@@ -10,6 +10,7 @@ from typing import Any, Final
 from attrs import define, field
 
 from saga_core.access.audit_log import AuditLog, Limits
+from saga_core.access.begun import Create
 from saga_core.access.keyring import Keyring
 from saga_core.access.meter import LOOK_SECONDS, Meter, Taken
 from saga_core.access.records import AuditEntry, KeyRecord
@@ -79,11 +80,13 @@ class Access:
         if taken is not None:
             await self.meter.give_back(taken)
 
-    async def may_begin(self, owner: str) -> None:
-        """Before a session of an owner begins. Raises ``QuotaExceeded`` and ``StoreError``."""
+    async def begin_session(self, owner: str, session: str, create: Create) -> None:
+        """Begin a session of an owner, if her key allows it. Raises ``QuotaExceeded``, ``Conflict``, ``StoreError``."""
         record = self.keys.owned_by(owner) if owner else None
-        if record is not None:
-            await self.meter.may_begin(record)
+        if record is None:
+            await create({}, {})
+        else:
+            await self.meter.begin(record, session, create)
 
     async def spent(self, key_id: str, tokens: int, dollars: float | None) -> None:
         """A call with a key was paid for. Raises ``StoreError``."""

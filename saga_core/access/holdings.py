@@ -44,17 +44,31 @@ class Holdings:
     _sizes: dict[str, dict[str, tuple[Session, int]]] = field(factory=dict, init=False)
     """Of each owner, sessions with their records and the bytes that they took: one with the same record got no turn."""
     _weighed: dict[str, float] = field(factory=dict, init=False)
-    _beside: dict[str, asyncio.Task[None]] = field(factory=dict, init=False)
+    _beside: dict[str, asyncio.Task[object]] = field(factory=dict, init=False)
     """What is counted just now, by owner; empty: the sessions of all."""
 
     async def sessions(self, owner: str, *, fresh: bool = False) -> int:
         """How many sessions an owner has. Raises ``StoreError``."""
         age = self.clock.monotonic() - self._counted
         if self._counted == _NEVER or (fresh and age > FRESH_SECONDS):
-            await self._count()
+            await self.count(owner)
         elif age > OLD_SECONDS:
-            self._run("", self._count)
+            self._run("", partial(self.count, owner))
         return self._sessions[owner] + self._begun[owner]
+
+    def counted_just_now(self, owner: str) -> int | None:
+        """How many sessions an owner had when they were counted, if that was a moment ago."""
+        young = self.clock.monotonic() - self._counted <= FRESH_SECONDS
+        return self._sessions[owner] if young else None
+
+    async def count(self, owner: str) -> int:
+        """How many sessions an owner has now. Reads the records of all. Raises ``StoreError``."""
+        before = self._begun.copy()
+        found = Counter(session.owner for session in await self.journal.sessions())
+        self._sessions = found
+        self._begun -= before  # those that began while it was counted may be counted twice, until the next time
+        self._counted = self.clock.monotonic()
+        return found[owner]
 
     def begun(self, owner: str) -> None:
         """A session begins."""
@@ -85,12 +99,12 @@ class Holdings:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _run(self, whose: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def _run(self, whose: str, work: Callable[[], Coroutine[Any, Any, object]]) -> None:
         if whose not in self._beside:
             self._beside[whose] = task = asyncio.create_task(work(), name="saga-holdings")
             task.add_done_callback(partial(self._over, whose))
 
-    def _over(self, whose: str, task: asyncio.Task[None]) -> None:
+    def _over(self, whose: str, task: asyncio.Task[object]) -> None:
         del self._beside[whose]
         if task.cancelled() or (error := task.exception()) is None:
             return
@@ -98,13 +112,6 @@ class Holdings:
             log.warning("what keys hold cannot be counted: %s", error)
         else:
             log.error("what keys hold cannot be counted", exc_info=error)
-
-    async def _count(self) -> None:
-        before = self._begun.copy()
-        found = Counter(session.owner for session in await self.journal.sessions())
-        self._sessions = found
-        self._begun -= before  # those that began while it was counted may be counted twice, until the next time
-        self._counted = self.clock.monotonic()
 
     async def _weigh(self, owner: str, *, anew: bool = False) -> None:
         known = {} if anew else self._sizes.get(owner, {})

@@ -3,8 +3,8 @@
 Each server counts its own in memory and writes a row for each key, beside the replies, as often as ``access`` steps. It
 reads the rows of other servers when its copy of them is old, which is the one read that a turn may wait for. The turns
 of a minute are counted exactly: where servers share the store, in a row that they share, by one conditional commit for
-each turn of a key that has that limit. Tokens and money are known when a reply is over: a turn that begins below the
-limit is played to its end.
+each turn of a key that has that limit. So are sessions, in the commit that begins each. Tokens and money are known when
+a reply is over: a turn that begins below the limit is played to its end.
 
 While the store is away, what this server knows counts, and the story goes on.
 """
@@ -18,6 +18,7 @@ from typing import Final
 from attrs import define, evolve, field, frozen
 
 from saga_core import codec
+from saga_core.access.begun import BegunSessions, Create
 from saga_core.access.holdings import OLD_SECONDS, Holdings
 from saga_core.access.minutes import Minutes
 from saga_core.access.records import KeyRecord, Quotas, Use
@@ -75,9 +76,11 @@ class Meter:
     _stale: set[Key] = field(factory=set, init=False)
     """Rows of days that are over, of servers that may be gone."""
     _minutes: Minutes = field(init=False)
+    _begun: BegunSessions = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._minutes = Minutes(self.kv)
+        self._begun = BegunSessions(self.kv, self.holdings)
 
     @property
     def waiting(self) -> bool:
@@ -173,16 +176,12 @@ class Meter:
         known.mine = mine
         self._dirty.add(taken.key)
 
-    async def may_begin(self, key: KeyRecord) -> None:
-        """Count a session more of its owner. Raises ``QuotaExceeded`` and ``StoreError``."""
-        limit = key.quotas.sessions
-        if not limit:
-            return
-        if await self.holdings.sessions(key.owner) >= limit:
-            there = await self.holdings.sessions(key.owner, fresh=True)
-            if there >= limit:
-                raise _over("sessions", f"{limit:,} sessions; there are {there:,}", "delete one", OLD_SECONDS)
-        self.holdings.begun(key.owner)
+    async def begin(self, key: KeyRecord, session: str, create: Create) -> None:
+        """Begin a session of a key's owner. Raises ``QuotaExceeded``, ``Conflict`` and ``StoreError``."""
+        there = await self._begun.begin(key, session, create)
+        if there is not None:
+            limit = key.quotas.sessions
+            raise _over("sessions", f"{limit:,} sessions; there are {there:,}", "delete one", OLD_SECONDS)
 
     async def spent(self, key_id: str, tokens: int, dollars: float | None) -> None:
         """A call was paid for; ``dollars`` None: its price is not known."""

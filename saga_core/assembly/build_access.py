@@ -30,5 +30,5 @@ def build_access(base: Foundations, *, shared: bool) -> Access:
         counters=counters,
         shared=shared,
     )
-    base.directory.may_begin = access.may_begin
+    base.directory.beginning = access.begin_session
     return access

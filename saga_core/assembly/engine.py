@@ -191,7 +191,7 @@ async def _build(base: Foundations, leases: Leases | None) -> Parts:
             clock=clock,
             counters=counters,
         ),
-        maintenance=_maintenance(base, sessions, reviews, vectors, prompting, contexts),
+        maintenance=_maintenance(base, sessions, reviews, vectors, prompting, contexts, leases),
         background=Background(
             supervisor=base.supervisor,
             foreground=base.foreground,
@@ -221,6 +221,7 @@ def _maintenance(
     vectors: VectorsJob,
     prompting: Prompting,
     contexts: RecentContexts,
+    leases: Leases | None,
 ) -> Maintenance:
     def forget_at_hand() -> None:
         contexts.clear()
@@ -245,6 +246,7 @@ def _maintenance(
             queued=base.views.queued,
             finish_views=finish_views,
             delete=sessions.delete,
+            own=leases.own if leases is not None else None,
             letting_go=reviews.letting_go,
             forget_at_hand=forget_at_hand,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from attrs import define, evolve, field
 
@@ -50,18 +51,28 @@ class Journal:
         """Check the format, or write it into an empty store. Raises ``NewerSchema`` for a later format."""
         await check_format(self.kv)
 
-    async def create_session(self, session: Session, root: Turn, world: World) -> None:
-        """Record a new session with its root and its world. ``Conflict`` when its label is taken."""
+    async def create_session(
+        self,
+        session: Session,
+        root: Turn,
+        world: World,
+        beside: Mapping[Key, bytes] = MappingProxyType({}),
+        expected: Mapping[Key, bytes | None] = MappingProxyType({}),
+    ) -> None:
+        """Record a new session with its root and its world, and what is ``beside`` it in the same commit.
+
+        ``Conflict`` when its label is taken, and where something is not as ``expected``.
+        """
         world_key = keys.world(session.digest)
         puts: dict[Key, bytes] = {
             keys.session(session.id): codec.encode(session),
             keys.turn(session.id, root.id): codec.encode(recordable(root)),
             keys.node(session.id, root.id): codec.encode(root_node(root)),
+            **beside,
         }
         if world_key not in await self.kv.get([world_key]):  # writing a large one takes 25 ms, at every new chat
             puts[world_key] = codec.encode(world)
-        expected: dict[Key, bytes | None] = {keys.session(session.id): None}
-        await self._commit_named(session, puts, expected)
+        await self._commit_named(session, puts, {keys.session(session.id): None, **expected})
 
     async def _commit_named(
         self,

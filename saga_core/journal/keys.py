@@ -195,6 +195,8 @@ ACCESS_USE: Key = ("access", "use")
 """What begins the keys of ``access_use``."""
 ACCESS_MINUTES: Key = ("access", "minute")
 """What begins the keys of ``access_minute``."""
+ACCESS_SESSIONS: Key = ("access", "sessions")
+"""What begins the keys of ``access_sessions``."""
 AUDIT: Key = ("access", "audit")
 """What begins the keys of ``audit``."""
 
@@ -212,6 +214,11 @@ def access_use(key_id: str, server: str) -> Key:
 def access_minute(key_id: str) -> Key:
     """The turns of a key's latest minute, as all servers together counted them."""
     return (*ACCESS_MINUTES, key_id)
+
+
+def access_sessions(owner: str) -> Key:
+    """How many sessions an owner has at most, as all servers together counted them."""
+    return (*ACCESS_SESSIONS, owner)
 
 
 def audit(number: str, server: str) -> Key:

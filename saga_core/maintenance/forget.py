@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 
 from saga_core import codec
 from saga_core.capabilities import Capability
-from saga_core.errors import BadInput, NotFound
+from saga_core.errors import BadInput, NotFound, OwnedElsewhere
 from saga_core.journal import entries_of, keys
 from saga_core.language import nfc, normalized
 from saga_core.maintenance.tools import Tools
@@ -38,15 +38,38 @@ class Gone:
 
 
 async def forget_sessions(tools: Tools, sessions: Sequence[Session]) -> Gone:
-    """Delete sessions, the worlds that no other session plays in, and every byte of them. Raises ``StoreError``."""
-    for session in sessions:
-        await tools.delete(session.id)
+    """Delete sessions, the worlds that no other session plays in, and every byte of them.
+
+    Raises ``StoreError``; and ``OwnedElsewhere`` for the first of those that other servers write, which are left, when
+    all others are gone.
+    """
+    gone, elsewhere = list[Session](), list[OwnedElsewhere]()
+    try:
+        for session in sessions:
+            try:
+                if tools.own is not None:
+                    await tools.own(session.id)  # before anything of it is done
+                await tools.delete(session.id)
+            except OwnedElsewhere as error:
+                elsewhere.append(error)
+                continue
+            except NotFound:
+                pass  # another server was faster
+            gone.append(session)
+    finally:  # what was deleted until then leaves no trace, whatever comes
+        if gone:
+            await _without_trace(tools, gone)
+    if elsewhere:
+        raise elsewhere[0]
+    return Gone(tuple(session.id for session in gone))
+
+
+async def _without_trace(tools: Tools, gone: Sequence[Session]) -> None:
     used = {each.digest for each in await tools.journal.sessions()}
-    for digest in {session.digest for session in sessions} - used:
+    for digest in {session.digest for session in gone} - used:
         await tools.stores.state.commit(Batch(deletes=frozenset({keys.world(digest)})))
         await tools.stores.vector.drop(lore_scope(digest))
     await leave_no_trace(tools)
-    return Gone(tuple(session.id for session in sessions))
 
 
 async def sessions_of(tools: Tools, owner: str) -> list[Session]:

@@ -111,7 +111,10 @@ class Maintenance:
         return await take_in(self.tools, files, how)
 
     async def forget_sessions(self, sessions: Sequence[Session]) -> Gone:
-        """Delete sessions, the worlds that no other session plays in, and every byte of them. Raises ``StoreError``."""
+        """Delete sessions, the worlds that no other session plays in, and every byte of them.
+
+        Raises ``StoreError``, and ``OwnedElsewhere`` when those that other servers write are left.
+        """
         from saga_core.maintenance.forget import forget_sessions
 
         return await forget_sessions(self.tools, sessions)

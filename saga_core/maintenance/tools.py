@@ -41,6 +41,8 @@ class Tools:
     """Renders what is queued, vectors included, for at most so many seconds."""
     delete: Callable[[str], Awaitable[None]]
     """Deletes a session."""
+    own: Callable[[str], Awaitable[object]] | None = None
+    """Takes a session where several servers share the journal. Raises ``OwnedElsewhere``."""
     letting_go: Callable[[str], AbstractAsyncContextManager[None]]
     """Around a removal: curators forget what they keep of a session elsewhere."""
     forget_at_hand: Callable[[], None]

@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 from attrs import AttrsInstance, define, evolve, field
 
 from saga_core import codec
+from saga_core.access import uncounted
 from saga_core.errors import BadInput, Conflict, NewerSchema, NotFound, StoreError
 from saga_core.journal import keys, note_of, write_turns
 from saga_core.maintenance.session_check import check_name, check_names, check_story, read_beside, read_line, read_value
@@ -258,7 +259,8 @@ async def _write(kv: StateKV, session: Session, file: SessionFile) -> None:
     for timeline in file.timelines:
         beside[keys.timeline(session.id, timeline.name)] = codec.encode(timeline)
     expected: dict[Key, bytes | None] = {keys.session(session.id): None}
-    more: dict[Key, bytes] = {}
+    # It is shown in the commit that shows the session.
+    more: dict[Key, bytes] = uncounted(session.owner, session.id)
     if session.label:
         label = keys.label(session.owner, session.label)
         more[label], expected[label] = codec.dumps(session.id), None

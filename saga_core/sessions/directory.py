@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 
 from attrs import define
 
@@ -16,8 +17,11 @@ from saga_core.model import Session
 from saga_core.ports import Clock
 from saga_core.sessions.live_session import LiveSession
 from saga_core.sessions.live_sessions import LiveSessions
+from saga_core.stores import Key
 from saga_core.world import World
 
+Create = Callable[[Mapping[Key, bytes], Mapping[Key, bytes | None]], Awaitable[None]]
+"""Records a session, in one commit with these entries, if these are as expected."""
 Render = Callable[[str, Sequence[str]], None]
 """Has the views of some turns of a session rendered, behind the replies. The turns are noted as jobs by then."""
 
@@ -33,20 +37,19 @@ class SessionDirectory:
     clock: Clock
     counters: Counters
     render: Render
-    may_begin: Callable[[str], Awaitable[None]] | None = None
-    """Asked before an owner begins a session. Raises ``QuotaExceeded``."""
+    beginning: Callable[[str, str, Create], Awaitable[None]] | None = None
+    """Begins a session of an owner, by its id, if her key allows it. Raises ``QuotaExceeded``."""
 
     async def begin(self, world: World, *, owner: str = "", label: str = "", greeting: str = "") -> LiveSession:
         """Begin a session: its root and its world are recorded when this returns.
 
         Raises ``Conflict`` for a taken label, and ``QuotaExceeded`` where the owner's key allows no more sessions.
         """
-        if self.may_begin is not None:
-            await self.may_begin(owner)
         session_id, now = self.ids.new("s"), self.clock.now()
         root = make_root(session_id, self.ids.new("t"), now, greeting)
         session = Session(session_id, root.id, owner, label, world.name, world.digest, now, root.id)
-        await self.journal.create_session(session, root, world)
+        create = partial(self.journal.create_session, session, root, world)
+        await (create() if self.beginning is None else self.beginning(owner, session_id, create))
         self.counters.add("sessions.created")
         self.render(session_id, [root.id])
         return await self.live.get(session_id)

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
 from saga_core import Saga
-from saga_core.errors import BadInput, NotFound, SagaError
+from saga_core.errors import BadInput, NotFound, OwnedElsewhere, SagaError
 from saga_core.world import UnknownWorld
 from saga_server.admin import answers, parameters
 from saga_server.admin.endpoint import NoParams
 from saga_server.admin.mounting import to_its_end
-from saga_server.http import BEARER, SAGA
+from saga_server.http import BEARER, SAGA, done_elsewhere, longest_wait
 
 if TYPE_CHECKING:
     from saga_core.maintenance import Gone
+    from saga_core.model import Session
 
 # Functions import what they alone need: who asks how the server is does not wait for it.
 
 _ASIDE = ("*.damaged-*", "replaced-*/state.db")
 """What a damage and a restore put aside in a data directory."""
+_LOOK_SECONDS = 0.2
+"""How often it is looked whether a session is free that nobody forgets."""
+Elsewhere = Callable[[OwnedElsewhere], Awaitable[bool]]
+"""Has another server forget what it has. Whether it did."""
 _LOGS = ("-wal", "-shm")
 
 
@@ -133,13 +140,22 @@ def exported_world(saga: Saga, world: str, form: str) -> bytes:
 
 async def forget(request: web.Request, asked: parameters.Forget) -> answers.Forgotten:
     """Remove what is named, every byte of it."""
-    return await to_its_end(request, forgotten(request.app[SAGA], asked.session, asked.name, asked.owner))
+    elsewhere = partial(done_elsewhere, request)
+    return await to_its_end(request, forgotten(request.app[SAGA], asked.session, asked.name, asked.owner, elsewhere))
 
 
 async def forgotten(
-    saga: Saga, session: str | None = None, name: str | None = None, owner: str | None = None
+    saga: Saga,
+    session: str | None = None,
+    name: str | None = None,
+    owner: str | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> answers.Forgotten:
-    """Forget, and look which backups still hold it. Raises ``BadInput`` unless one of session and owner is given."""
+    """Forget, and look which backups still hold it. Raises ``BadInput`` unless one of session and owner is given.
+
+    Of an owner's sessions, those that other servers write are forgotten there, by ``elsewhere``. Raises
+    ``OwnedElsewhere`` where it is not given.
+    """
     from saga_core.maintenance import note_forgotten
 
     if (session is None) == (owner is None):
@@ -154,10 +170,33 @@ async def forgotten(
         gone = await saga.maintenance.forget_name(doomed[0].id, name)
     if data.is_dir():  # of whole sessions it is noted before, for they are wanted gone whatever comes
         await asyncio.to_thread(note_forgotten, data, [each.id for each in doomed], time.time(), whole=name is None)
-    if name is None:
+    if name is None and owner is not None and elsewhere is not None:
+        gone = await _everywhere(saga, owner, doomed, elsewhere)
+    elif name is None:
         gone = await saga.maintenance.forget_sessions(doomed)
     held = await asyncio.to_thread(_held, data, gone)
     return answers.Forgotten(gone.sessions, gone.places, held)
+
+
+async def _everywhere(saga: Saga, owner: str, doomed: Sequence[Session], elsewhere: Elsewhere) -> Gone:
+    """Forget an owner's sessions, by whichever server has each of them."""
+    from saga_core.maintenance import Gone
+
+    gone, deadline = {each.id: None for each in doomed}, asyncio.get_running_loop().time() + longest_wait(saga)
+    while doomed:
+        try:
+            await saga.maintenance.forget_sessions(doomed)
+        except OwnedElsewhere as error:
+            if not await elsewhere(error):
+                if asyncio.get_running_loop().time() > deadline:
+                    raise
+                await asyncio.sleep(_LOOK_SECONDS)
+        try:
+            doomed = await saga.maintenance.sessions_of(owner)
+        except NotFound:
+            doomed = ()
+        gone |= {each.id: None for each in doomed}
+    return Gone(tuple(gone))
 
 
 def _held(data: Path, gone: Gone) -> list[answers.HeldBackup]:

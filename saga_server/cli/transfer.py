@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from saga_core.errors import BadInput
+from saga_core.errors import BadInput, NotFound, OwnedElsewhere
 from saga_core.replacing import replace_file
-from saga_server.cli.data_access import Asking, reached, segment
+from saga_server.cli.data_access import Asking, ask, reached, segment
 from saga_server.cli.settings import fail, settings
 from saga_server.counted import counted
 from saga_server.terminal import say
 
 if TYPE_CHECKING:
     from saga_core import Saga
+    from saga_core.config import Config
 
 
 @click.command("export")
@@ -92,12 +94,26 @@ def forget(
     from saga_server.admin import forgotten, to_plain
 
     query = {"session": session, "name": name, "owner": owner}
+    asking = Asking("POST", "/api/forget", query)
 
     async def work(saga: Saga) -> Any:
-        return to_plain(await forgotten(saga, **query))
+        return to_plain(await forgotten(saga, **query, elsewhere=partial(_forgotten_there, saga.config, asking)))
 
-    answer = reached(file, data, work, Asking("POST", "/api/forget", query))
+    answer = reached(file, data, work, asking)
     told = f"{answer['places']} places of " if name else ""
     say(f"forgotten: {told}{', '.join(answer['sessions'])}")
     for held in answer["backups"]:
         say(f"still in the backup  {held['path']}{'' if held['read'] else '  (it cannot be read here)'}")
+
+
+async def _forgotten_there(config: Config, asking: Asking, error: OwnedElsewhere) -> bool:
+    """Have the server that writes a session do its part. Whether it could be asked."""
+    from saga_server.process import NotAnswered
+
+    try:
+        await ask(config, asking, error.address)
+    except NotFound:
+        return True  # there is nothing left
+    except NotAnswered:
+        return False
+    return True

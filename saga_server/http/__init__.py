@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from saga_server.http.header_text import only_header_text
     from saga_server.http.large_requests import LARGE_REQUESTS, LargeRequests
     from saga_server.http.openai_schema import read_json
-    from saga_server.http.passing import passed_on, prepare_passing
+    from saga_server.http.passing import done_elsewhere, longest_wait, passed_on, prepare_passing
     from saga_server.http.request_names import read_name
     from saga_server.http.security import BEARER, WANTED, guarded, share_with_origin
     from saga_server.http.startup_responder import StartupResponder
@@ -50,6 +50,7 @@ __all__ = [
     "RequestError",
     "StartupResponder",
     "audited",
+    "done_elsewhere",
     "door_routes",
     "errors_as_json",
     "follow_others",
@@ -57,6 +58,7 @@ __all__ = [
     "heard",
     "known_id",
     "listen",
+    "longest_wait",
     "only_header_text",
     "passed_on",
     "prepare_passing",
@@ -96,6 +98,8 @@ __getattr__ = lazy_face(
         "errors_as_json": "saga_server.http.errors:errors_as_json",
         "Exchanges": "saga_server.http.exchanges:Exchanges",
         "follow_others": "saga_server.http.elsewhere:follow_others",
+        "done_elsewhere": "saga_server.http.passing:done_elsewhere",
+        "longest_wait": "saga_server.http.passing:longest_wait",
         "passed_on": "saga_server.http.passing:passed_on",
         "prepare_passing": "saga_server.http.passing:prepare_passing",
         "LARGE_REQUESTS": "saga_server.http.large_requests:LARGE_REQUESTS",

@@ -66,9 +66,7 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
         return await handler(request)
     if PASSED in request.headers and (request.app[CURRENT].stopping or not await _is_of_us(request, leases)):
         return _not_mine()
-    # One that stops may have a reply under way for as long as that.
-    longest = leases.seconds + saga.config.server.drain_timeout + _MORE_SECONDS
-    deadline = asyncio.get_running_loop().time() + longest
+    deadline = asyncio.get_running_loop().time() + longest_wait(saga)
     unreachable: set[str] = set()
     closely = LOOK_CLOSELY.set(PASSED in request.headers)
     try:
@@ -88,6 +86,13 @@ async def passed_on(request: web.Request, handler: Handler) -> web.StreamRespons
             await asyncio.sleep(_LOOK_SECONDS)
     finally:
         LOOK_CLOSELY.reset(closely)
+
+
+def longest_wait(saga: Saga) -> float:
+    """The seconds that a request waits for a session at most: one that stops may have a reply under way for long."""
+    leases = saga.parts.leases
+    lease = leases.seconds if leases is not None else 0.0
+    return lease + saga.config.server.drain_timeout + _MORE_SECONDS
 
 
 async def _is_of_us(request: web.Request, leases: Leases) -> bool:
@@ -122,6 +127,36 @@ async def _ask(
     request: web.Request, saga: Saga, error: OwnedElsewhere, unreachable: set[str]
 ) -> web.StreamResponse | None:
     """What the other server answers; None where it does not, or does not write the session any more."""
+    found = await _asked(request, saga, error, unreachable)
+    if found is None:
+        return None
+    async with found:
+        saga.counters.add("leases.passed_on")
+        return await _through(request, saga, error.server, found)
+
+
+async def done_elsewhere(request: web.Request, error: OwnedElsewhere) -> bool:
+    """Have a server do its part of what a request asks for. Whether it had one, and did it.
+
+    Raises ``error`` where it refuses, or where the request was passed on to this server itself.
+    """
+    if PASSED in request.headers:
+        raise error
+    found = await _asked(request, request.app[SAGA], error, set()) if error.address else None
+    if found is None:
+        LOOK_CLOSELY.set(True)
+        return False
+    async with found:
+        await found.read()
+        if found.status not in (200, 404):
+            raise error
+        return True
+
+
+async def _asked(
+    request: web.Request, saga: Saga, error: OwnedElsewhere, unreachable: set[str]
+) -> ClientResponse | None:
+    """The answer of the other server, to be closed; None where there is none, or no session of its own."""
     import aiohttp
 
     leases = saga.parts.leases
@@ -140,11 +175,10 @@ async def _ask(
             saga.counters.add("leases.unreachable")
             _log.warning("the server %s cannot be reached at %s: %s", error.server, error.address, failure)
         return None
-    async with found:
-        if NOT_MINE in found.headers:
-            return None
-        saga.counters.add("leases.passed_on")
-        return await _through(request, saga, error.server, found)
+    if NOT_MINE in found.headers:
+        found.close()
+        return None
+    return found
 
 
 def client_of(app: web.Application) -> ClientSession:

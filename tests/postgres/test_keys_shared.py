@@ -120,6 +120,25 @@ async def test_a_burst_over_two_servers_gets_the_turns_of_a_minute_and_none_more
     assert found == [200] * 5 + [429] * 7
 
 
+async def test_a_burst_over_two_servers_begins_the_sessions_of_a_key_and_none_more(two: tuple[Client, Client]) -> None:
+    a, b = two
+    key = await made(a, sessions="2")
+    await seen(b)
+    names = [f"tale {number}" for number in range(8)]
+    asked = [
+        at(each, key["secret"]).chat(words("I set out."), headers={"X-SAGA-Session": name})
+        for name, each in zip(names, [a, b] * 4, strict=True)
+    ]
+    found = sorted(reply.status for reply in await asyncio.gather(*asked))
+    assert found == [200] * 2 + [429] * 6
+    left = (await at(a, key["secret"]).get("/api/sessions")).json["sessions"]
+    assert len(left) == 2
+    assert (await at(b, key["secret"]).send("DELETE", f"/api/sessions/{left[0]['id']}")).status == 200
+    a.server.saga.access.meter.holdings._counted -= 3.0  # what it counted when it refused is no longer fresh
+    again = await at(a, key["secret"]).chat(words("I set out anew."), headers={"X-SAGA-Session": "anew"})
+    assert again.status == 200, again.raw
+
+
 async def test_another_players_session_is_not_taken_over_by_who_guesses_its_id(two: tuple[Client, Client]) -> None:
     a, b = two
     one, other = await made(a), await made(a)

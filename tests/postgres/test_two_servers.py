@@ -25,6 +25,7 @@ from tests.server.client import BLOCK, CHAT, Client
 from tests.server.upstream import Upstream, says
 
 LEASE = 1.5
+KEY = "admin-key-1"
 
 
 @pytest.fixture
@@ -301,6 +302,42 @@ async def test_who_looks_after_a_session_may_ask_any_server(path: str, two: tupl
     assert len(left) == (0 if path == "/api/forget" else 1)
 
 
+async def test_an_owner_is_forgotten_at_every_server_whoever_is_asked(
+    url: str, schema: str, upstream: Upstream, tmp_path: Path
+) -> None:
+    """Though none of them is free, and no server has all of them."""
+    async with AsyncExitStack() as stack:
+        found = [
+            await stack.enter_async_context(served(url, schema, upstream, tmp_path, name, api_keys=[KEY]))
+            for name in "abc"
+        ]
+        three = [Client(each.server, each.http, KEY) for each in found]
+        owner = (await three[0].get("/api/me")).json["owner"]
+        begun = []
+        for number, at in enumerate((1, 2, 0, 1, 2, 0)):
+            reply = await three[at].post("/api/sessions", json={"label": f"tale {number}"})
+            assert reply.status == 201, reply.raw
+            begun.append(reply.json["id"])
+        gate = asyncio.Event()
+        upstream.then(says("The host looks up, ", "and nods.", gate=gate))
+        player = Player("Aria")
+        playing = asyncio.create_task(three[2].post(CHAT, json=player.asks("I open the door of the inn.")))
+        while len((await three[1].get("/api/sessions")).json["sessions"]) < 7:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        held = [(await each.get("/api/status")).json["servers"]["sessions"] for each in three]
+        assert held == [2, 2, 3]
+        forgotten = await three[0].post(f"/api/forget?owner={owner}")
+        assert forgotten.status == 200, forgotten.raw
+        assert set(begun) < set(forgotten.json["sessions"]) and len(forgotten.json["sessions"]) == 7
+        gate.set()
+        await playing
+        for each in three:
+            assert (await each.get("/api/sessions")).json["sessions"] == []
+            assert (await each.get("/api/status")).json["servers"]["sessions"] == 0
+        state = three[0].server.saga.parts.stores.state
+        assert await state.scan(("world",)) == [], "nobody plays in it any more"
+
+
 async def test_who_listens_at_one_server_hears_what_the_other_one_records_and_once(two: tuple[Client, Client]) -> None:
     a, b = two
     player = Player("Aria")
@@ -328,14 +365,40 @@ async def test_a_command_reaches_the_server_that_has_the_session(
     a, _ = two
     player = Player("Aria")
     await player.says(a, "I open the door of the inn and look for a seat.")
-    config = tmp_path / "saga.json"
-    place = {"options": {"schema": schema}}
-    stores = dict.fromkeys(("state", "graph", "vector", "cache"), place)
-    config.write_text(json.dumps({"storage": {"profile": "scale", "url": url, "path": str(tmp_path / "c"), **stores}}))
-    given = ["forget", player.session, "--config", str(config), "--yes"]
+    given = ["forget", player.session, "--config", settings_beside(url, schema, tmp_path), "--yes"]
     done = await asyncio.to_thread(CliRunner().invoke, main, given)
     assert done.exit_code == 0, done.output
     assert (await a.get("/api/sessions")).json["sessions"] == []
+
+
+def settings_beside(url: str, schema: str, folder: Path, **server: Any) -> str:
+    """Settings of a command that reads the servers' database itself."""
+    config = folder / "saga.json"
+    place = {"options": {"schema": schema}}
+    stores = dict.fromkeys(("state", "graph", "vector", "cache"), place)
+    storage = {"profile": "scale", "url": url, "path": str(folder / "c"), **stores}
+    config.write_text(json.dumps({"storage": storage, "server": server}))
+    return str(config)
+
+
+async def test_a_command_forgets_an_owner_at_every_server(
+    url: str, schema: str, upstream: Upstream, tmp_path: Path
+) -> None:
+    async with AsyncExitStack() as stack:
+        found = [
+            await stack.enter_async_context(served(url, schema, upstream, tmp_path, name, api_keys=[KEY]))
+            for name in "ab"
+        ]
+        two = [Client(each.server, each.http, KEY) for each in found]
+        owner, begun = (await two[0].get("/api/me")).json["owner"], []
+        for number in range(4):
+            begun.append((await two[number % 2].post("/api/sessions", json={"label": f"tale {number}"})).json["id"])
+        config = settings_beside(url, schema, tmp_path, api_keys=[KEY])
+        given = ["forget", "--owner", owner, "--config", config, "--yes"]
+        done = await asyncio.to_thread(CliRunner().invoke, main, given)
+        assert done.exit_code == 0, done.output
+        assert all(session in done.output for session in begun)
+        assert [(await each.get("/api/sessions")).json["sessions"] for each in two] == [[], []]
 
 
 async def test_one_file_that_two_servers_take_in_at_once_is_one_session(

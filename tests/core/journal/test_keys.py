@@ -38,6 +38,7 @@ LAYOUT: dict[str, tuple[Key, Key]] = {
     "order": (("s",), ("lease", "order", "s")),
     "access_key": (("k",), ("access", "key", "k")),
     "access_minute": (("k",), ("access", "minute", "k")),
+    "access_sessions": (("o",), ("access", "sessions", "o")),
     "access_use": (("k", "host:8765"), ("access", "use", "k", "host:8765")),
     "audit": (("9", "host:8765"), ("access", "audit", "9", "host:8765")),
     "beat": (("host:8765#1",), ("lease", "server", "host:8765#1")),

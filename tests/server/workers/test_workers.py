@@ -33,10 +33,10 @@ SEED = int(os.environ.get("SAGA_CHAOS_SEED", "11"))
 
 
 @asynccontextmanager
-async def served(folder: Path, workers: int, lease: float) -> AsyncIterator[Together]:
+async def served(folder: Path, workers: int, lease: float, **server: Any) -> AsyncIterator[Together]:
     async with Upstream(otherwise=Narrator()) as upstream:
         sections: dict[str, Any] = {
-            "server": {"lease_seconds": lease},
+            "server": {"lease_seconds": lease, **server},
             "session": {"default_world": "ersia"},
             "extraction": {"automatic": "never"},
             "providers": {"openai": {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}},
@@ -103,6 +103,28 @@ async def test_two_processes_are_one_server_and_one_goes_on_when_the_other_is_ki
         assert [each.strip() for each in shown if each] == [reply for _, reply in player.history]
         await saga.drain(10)
         assert await saga.maintenance.differences(player.session) == []
+
+
+@pytest.mark.deep
+async def test_an_owner_is_forgotten_though_several_processes_have_her_sessions(tmp_path: Path) -> None:
+    async with (
+        served(tmp_path, 3, lease=600.0, api_keys=["admin-key-1"]) as home,
+        ClientSession(headers=home.headers) as http,
+    ):
+        doors = await home.doors()
+        begun = []
+        for door in (*doors[::-1], *doors):
+            async with http.post(f"{door.url}/api/sessions", json={"label": f"tale {len(begun)}"}) as answer:
+                begun.append((await answer.json())["id"])
+        async with http.get(f"{home.door.url}/api/me") as answer:
+            owner = (await answer.json())["owner"]
+        async with http.post(f"{home.door.url}/api/forget", params={"owner": owner}) as answer:
+            assert answer.status == 200, await answer.text()
+            assert sorted((await answer.json())["sessions"]) == sorted(begun)
+        for door in doors:
+            assert (await status(http, door))["servers"]["sessions"] == 0
+            async with http.get(f"{door.url}/api/sessions") as answer:
+                assert (await answer.json())["sessions"] == []
 
 
 @pytest.mark.deep

@@ -41,6 +41,8 @@ class Together:
         self._paths = [str(ROOT), *([str(Path(__file__).parent / "recording")] if recorded else [])]
         self.workers, self.port, self.data = workers, free_port(), folder / "data"
         self.door = Door("all", f"http://127.0.0.1:{self.port}")
+        keys = sections["server"].get("api_keys")
+        self.headers = {"Authorization": f"Bearer {keys[0]}"} if keys else {}
         self._file, self._log = folder / "saga.json", folder / "log"
         server = {"port": self.port, "name": "home", "workers": workers, "drain_timeout": 5, **sections["server"]}
         storage = {"profile": "lite", "path": str(self.data)}
@@ -59,7 +61,7 @@ class Together:
     async def doors(self) -> list[Door]:
         """Each process's own door, when all of them answer."""
         deadline = time.monotonic() + _SECONDS
-        async with ClientSession(timeout=ClientTimeout(total=5)) as http:
+        async with ClientSession(timeout=ClientTimeout(total=5), headers=self.headers) as http:
             while True:
                 try:
                     async with http.get(f"{self.door.url}/api/status") as answer:
