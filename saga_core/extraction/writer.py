@@ -38,7 +38,7 @@ def read_delta(
     head = the_player(state, player_name, sure=sure)
     if head:
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
-    names = Names(state, later, Evidence(told, card))
+    names = Names(state, later, Evidence(told, card), _people(reading.fields))
     events = tuple(_Reports(reading.fields, state, names, source, told).events())
     cut = reading.cut if source is Source.BLOCK else ""
     status = Status.CUT if cut else _STATUS[reading.status.value]
@@ -51,6 +51,16 @@ def read_delta(
         problems,
         cut=cut,
     )
+
+
+def _people(fields: BlockFields) -> Iterator[str]:
+    """The names that a block's fields say of people."""
+    yield from (*(fields.present or ()), *fields.npc_met, *fields.npc_separated)
+    for transfer in fields.items_transferred:
+        yield from (each for each in (transfer.giver, transfer.receiver) if each is not None)
+    for change in fields.relationship_changes:
+        yield from (change.source, change.target)
+    yield from (status.name for status in fields.status_changes)
 
 
 _DEAD_WORDS = frozenset(word for each in every() for word in each.block.dead.split())

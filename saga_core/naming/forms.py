@@ -19,6 +19,7 @@ from saga_core.language import (
     simplified,
 )
 
+_LISTED = re.compile(r"[,，、]")
 _ARTICLE = re.compile(r"(?:the|an?) (?=.)", re.I)
 _COMMON = re.compile(r"\A(?:an?|some|the) (?=[a-z])")
 _REMARK = re.compile(r"(?P<head>.*\S)\s*[(（](?P<remark>[^()（）\d]{2,})[)）]")
@@ -43,12 +44,25 @@ _ORDINAL = re.compile("|".join(each.names.ordinal for each in every()))
 _ANY_HONORIFIC = _all_of(lambda names: names.honorifics)
 _LEAST_FUZZY = 7
 """Letters that a name needs before one of them may be mistyped; of Hangul, the letters of its syllables."""
+_SYLLABLES = 3
+"""Syllables of a full name in Korean, at most but for few."""
 
 
 @cache
 def _honorifics() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
     """Each script's letters, and the honorifics that hang on names in it. Made when they are first needed."""
     return tuple((re.compile(each.names.letters), each.names.honorifics) for each in every() if each.names.honorifics)
+
+
+@cache
+def _joined() -> re.Pattern[str]:
+    """What joins several names. Made when it is first needed."""
+    return re.compile(r"(?<!\s)\s*&\s*|" + "|".join(each.names.joint for each in every()))
+
+
+def parts(names: str) -> list[str]:
+    """The names that a text joins: by conjunctions, or commas between them."""
+    return [part for part in (each.strip() for each in _LISTED.split(_joined().sub(",", names))) if part]
 
 
 @lru_cache(maxsize=4_096)
@@ -289,6 +303,21 @@ def mistyped(one: str, other: str) -> bool:
         return len(apart) == 1
     first, second = apart
     return second == first + 1 and left[first] == right[second] and left[second] == right[first]
+
+
+def are_two(one: str, other: str) -> bool:
+    """Whether two names of people that differ by one letter are two people's all the same, as far as letters tell.
+
+    Korean names have two or three syllables, and sisters share all but one: 백아린 and 백하린. Word by word: titles
+    stand around them.
+    """
+    left, right = words_of(one), words_of(other)
+    if len(left) != len(right):
+        left, right = ["".join(left)], ["".join(right)]
+    return any(
+        mine != theirs and len(mine) <= _SYLLABLES and all(map(is_hangul, mine))
+        for mine, theirs in zip(left, right, strict=True)
+    )
 
 
 def spelling(folded: str) -> tuple[int, str]:

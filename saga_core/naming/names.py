@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import islice
 
 from attrs import define, field
@@ -14,6 +13,7 @@ from saga_core.language import caseless, clean_name, every, fold_name, mentions
 from saga_core.model import Entity, Event, Introduced, Kind, WorldState, deltas
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import (
+    are_two,
     bare,
     contradicts,
     fold,
@@ -22,6 +22,7 @@ from saga_core.naming.forms import (
     is_title,
     known_as,
     mistyped,
+    parts,
     remarked,
     same_name,
     spelling,
@@ -35,7 +36,6 @@ from saga_core.stores import Value
 
 PLAYER_WORDS = frozenset(fold(word) for each in every() for word in each.names.player)
 
-_LISTED = re.compile(r"[,，、]")
 _FUZZY = (Kind.CHARACTER, Kind.LOCATION)
 _COMMON, _NEAR = 64, 128
 """Characters who may share a word of their names before it tells nobody apart, and characters whose names are compared
@@ -52,15 +52,13 @@ def _found_by(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]
     return tuple(_fold(each) for name in names for each in known_as(name)), tuple(map(_fold, plain))
 
 
-@cache
-def _joined() -> re.Pattern[str]:
-    """What joins several names. Made when it is first needed."""
-    return re.compile(r"(?<!\s)\s*&\s*|" + "|".join(each.names.joint for each in every()))
-
-
 def is_word_for_player(name: str) -> bool:
     """Whether ``name`` is a word for the player's character, and no name."""
     return _fold(name) in PLAYER_WORDS
+
+
+def _folded(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(_fold(bare(clean_name(name))) for name in names)
 
 
 @define
@@ -69,8 +67,8 @@ class Names:
 
     A name is matched exactly, then without its Korean particle or honorific, its English article, or a remark behind
     it; a character also by title and name ("고블린왕 크룩" for "크룩", "Captain Vey" for "Captain Lucan Vey") or first
-    name; a character or a place also with one letter mistyped, when the name is long. All but the first only when just
-    one fits: what fits several stays its own entity.
+    name; a character or a place also with one letter mistyped, when the name is long and nothing tells two apart. All
+    but the first only when just one fits: what fits several stays its own entity.
 
     ``later``: a state further down the path, when a turn is read after those behind it. Whom ``state`` does not know
     and ``later`` does is introduced under the same identity.
@@ -80,6 +78,8 @@ class Names:
     later: WorldState | None = None
     evidence: Evidence = field(factory=Evidence)
     """Texts of the turn, in which a title may stand beside a name."""
+    people: frozenset[str] = field(default=frozenset[str](), converter=_folded)
+    """Names of people that one report says: none of them is another with a letter mistyped."""
     introduced: list[Event] = field(factory=list)
     _index: dict[Kind, dict[str, list[str]]] = field(factory=dict)
     """Of each kind, the ids by what they are found by."""
@@ -213,9 +213,12 @@ class Names:
         known = (*self.state.entities.values(), *self._strangers.values(), *self._fresh.values())
         return (each for each in known if each.kind is kind)
 
+    def _entity(self, id_: str) -> Entity | None:
+        return self.state.entities.get(id_) or self._strangers.get(id_) or self._fresh.get(id_)
+
     def _proper(self, id_: str) -> bool:
         """Whether an entity bears a name of its own and not a word for its kind."""
-        known = self.state.entities.get(id_) or self._strangers.get(id_) or self._fresh.get(id_)
+        known = self._entity(id_)
         return known is not None and bare(known.name)[:1].isupper()
 
     def _one_of(self, ids: list[str], form: str) -> str | None:
@@ -237,9 +240,9 @@ class Names:
         """``name``, or the characters that it joins ("크룩과 바르가"), if it is no name itself and all are known."""
         if self.knows(Kind.CHARACTER, name):
             return [name]
-        parts = self.parts(name)
-        if len(parts) > 1 and all(self.find(Kind.CHARACTER, part) for part in parts):
-            return parts
+        several = parts(clean_name(name))
+        if len(several) > 1 and all(self.find(Kind.CHARACTER, part) for part in several):
+            return several
         return [name]
 
     def knows(self, kind: Kind, name: str) -> bool:
@@ -249,9 +252,7 @@ class Names:
     @staticmethod
     def parts(names: str) -> list[str]:
         """The names that a text joins: by conjunctions, or commas between them."""
-        return [
-            part for part in (each.strip() for each in _LISTED.split(_joined().sub(",", clean_name(names)))) if part
-        ]
+        return parts(clean_name(names))
 
     def _mistyped(self, kind: Kind, name: str) -> str | None:
         folded = _fold(bare(clean_name(name)))
@@ -259,8 +260,19 @@ class Names:
         count = sum(map(len, spelled.values()))
         for known in islice(index, count, None):
             spelled.setdefault(spelling(known), []).append(known)
-        near = {index[known][0] for known in spelled.get(spelling(folded), ()) if mistyped(folded, known)}
+        near = {
+            index[known][0]
+            for known in spelled.get(spelling(folded), ())
+            if mistyped(folded, known) and not (kind is Kind.CHARACTER and self._are_two(name, known, index[known][0]))
+        }
         return near.pop() if len(near) == 1 else None
+
+    def _are_two(self, name: str, known: str, id_: str) -> bool:
+        """Whether ``name`` is not the known name of somebody, folded, with a letter mistyped."""
+        bearer = self._entity(id_)
+        return known in self.people or any(
+            _fold(each) == known and are_two(bare(clean_name(name)), each) for each in (bearer.names if bearer else ())
+        )
 
     def is_player(self, name: str) -> bool:
         """Whether ``name`` means the player's character: a word for it, or a name that the player bears."""
@@ -300,7 +312,7 @@ class Names:
 
     def _is_other(self, id_: str, words: list[str]) -> bool:
         """Whether a character's fuller name says that ``words`` are somebody else's: Tom Alder is not Tom Brandt."""
-        known = self.state.entities.get(id_) or self._strangers.get(id_) or self._fresh.get(id_)
+        known = self._entity(id_)
         return known is not None and any(contradicts(words, words_of(name)) for name in known.names)
 
     def _trace(self) -> None:

@@ -15,7 +15,7 @@ from saga_core.imports import texts
 from saga_core.language import every, mentioning, normal_forms, tokens
 from saga_core.language.en import predicates as english
 from saga_core.language.ko import predicates as korean
-from saga_core.naming import evidence, forms, names
+from saga_core.naming import evidence, forms
 from saga_core.projection import settled, story
 from saga_core.recall import amounts, looking_back, time_words
 from saga_core.state_block import read_reply, records, values
@@ -45,7 +45,7 @@ def call_all() -> None:
     evidence._says_nickname("Mara", "Old Tom", "Mara")
     story._weighty(every())
     pattern_notation.is_valid("a(?<b>c)")
-    names._joined()
+    forms._joined()
     forms._honorifics()
     window._number()
     writer._same()
