@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from threading import Lock
 
 from attrs import define, field
 from cachetools import TTLCache
 
-from saga_core.language import nfc, normalized
+from saga_core.language import nfc, normalized, pieces
 from saga_core.state_block import hide
 from saga_core.transcript import voices
 
@@ -24,9 +24,7 @@ _SECONDS = 60.0
 _KNOWN: TTLCache[str, str] = TTLCache(24 << 20, _SECONDS, getsizeof=lambda known: len(known) + _LONG)
 _LOCK = Lock()
 _PIECE = 1 << 16
-"""Characters of which the identity is made at once: a millisecond's work."""
-_STARTS = re.compile("[\x20-\x7e\u3041-\u3094\u4e00-\u9fff\uac00-\ud7a3]")
-"""A character that no normal form joins with the one before it."""
+"""Characters of which the identity is made at once: a millisecond's work, and then other threads run."""
 LADDER = (192, 48, 12)
 """Lengths of the beginnings by which a grown or cut reply is found, longest first."""
 
@@ -66,7 +64,7 @@ def _identity(text: str) -> str:
     speaker = _SPEAKER.match(text)
     if speaker and speaker.end() < len(text):
         text = text[speaker.end() :]
-    return _bare(text) if len(text) <= _PIECE else "".join(map(_bare, _pieces(text)))
+    return _bare(text) if len(text) <= _PIECE else "".join(map(_bare, pieces(text, _PIECE)))
 
 
 def _bare(text: str) -> str:
@@ -76,16 +74,6 @@ def _bare(text: str) -> str:
     for mark in _IGNORED:
         text = text.replace(mark, "")
     return text
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """A long text in pieces, between which other threads run. What becomes of a piece does not depend on the others."""
-    start = 0
-    while start < len(text):
-        cut = _STARTS.search(text, start + _PIECE)
-        end = cut.start() if cut is not None else len(text)
-        yield text[start:end]
-        start = end
 
 
 @define
