@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from aiohttp import web
 from attrs import define, field
 
 from saga_server.http.errors import RequestError
+from saga_server.process import Helper, TooMuch
+
+T = TypeVar("T")
 
 LARGE = 128 * 1_024
 """Bytes of a body, as it was sent, from which on a request is large. One that is packed is."""
@@ -108,3 +111,11 @@ def leave(request: web.Request) -> None:
     share = request.get(SHARE)
     if share is not None:
         share.leave()
+
+
+async def in_helper(helper: Helper, work: Callable[..., T], *args: Any) -> T:
+    """What ``work`` makes of something large. Raises ``RequestError`` (413) where that takes too much."""
+    try:
+        return await helper.run(work, *args)
+    except TooMuch as error:
+        raise RequestError(str(error), param="body", status=413) from None
