@@ -168,8 +168,11 @@ def _started(modules: tuple[str, ...]) -> subprocess.Popen[bytes]:
 def _answer(child: subprocess.Popen[bytes], work: Callable[..., Any], args: tuple[Any, ...]) -> tuple[str, Any]:
     """In a thread: what the process makes of it."""
     assert child.stdin is not None
-    sent = pickle.dumps((work, args), protocol=5)
-    helper_child.send(child.stdin.fileno(), sent)
+    # A large body is sent as it is: copying it would hold the interpreter's lock.
+    bulk = next((arg for arg in args if type(arg) is bytes), b"")
+    apart = tuple(pickle.PickleBuffer(arg) if arg is bulk else arg for arg in args)
+    for part in (pickle.dumps((work, apart), protocol=5, buffer_callback=lambda _: False), bulk):
+        helper_child.send(child.stdin.fileno(), part)
     found: tuple[str, Any] = pickle.loads(_received(child))
     return found
 

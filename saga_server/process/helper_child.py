@@ -1,5 +1,7 @@
 """The process that reads what is large: it is given functions and their arguments, and answers what they give.
 
+A question is two messages: a function with its arguments, and the bytes that are one of them, if any.
+
 It gives way to the process that serves, and takes no more than so much memory. It ends when its input does.
 """
 
@@ -36,17 +38,17 @@ def main() -> None:
     send(answers, b"")
     while True:
         try:
-            asked = receive(0)
+            asked, bulk = receive(0), receive(0)
         except EOFError:
             return
-        send(answers, _answered(asked))
+        send(answers, _answered(asked, bulk))
 
 
-def _answered(asked: bytes) -> bytes:
+def _answered(asked: bytes, bulk: bytes) -> bytes:
     from saga_core.errors import SagaError
 
     try:
-        work, args = pickle.loads(asked)
+        work, args = pickle.loads(asked, buffers=[bulk])
         return pickle.dumps((FOUND, work(*args)), protocol=5)
     except SagaError as error:
         return pickle.dumps((RAISED, error), protocol=5)
