@@ -20,6 +20,8 @@ T = TypeVar("T")
 
 LARGE = 128 * 1_024
 """Bytes of a body, as it was sent, from which on a request is large. One that is packed is."""
+_HUGE = 8 << 20
+"""Bytes of a body that is read in another process, and never in a thread beside everybody else's requests."""
 _PAUSES = 3.0
 """How long the next one waits, as a multiple of what the last one took."""
 _LONGEST_PAUSE = 5.0
@@ -115,7 +117,8 @@ def leave(request: web.Request) -> None:
 
 async def in_helper(helper: Helper, work: Callable[..., T], *args: Any) -> T:
     """What ``work`` makes of something large. Raises ``RequestError`` (413) where that takes too much."""
+    waits = any(type(arg) is bytes and len(arg) >= _HUGE for arg in args)
     try:
-        return await helper.run(work, *args)
+        return await helper.run(work, *args, waits=waits)
     except TooMuch as error:
         raise RequestError(str(error), param="body", status=413) from None

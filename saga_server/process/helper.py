@@ -2,7 +2,7 @@
 
 It is started in the background when something large comes first, and ends when nothing came for a minute. As long as it
 does not run, and while it works for somebody else, large things are read in a thread, as they are on systems without
-POSIX.
+POSIX; but what is so large that a thread would be felt waits for it.
 """
 
 from __future__ import annotations
@@ -56,17 +56,19 @@ class Helper:
         """The id of the process; None where none runs."""
         return None if self._child is None else self._child.pid
 
-    async def run(self, work: Callable[..., T], *args: Any) -> T:
+    async def run(self, work: Callable[..., T], *args: Any, waits: bool = False) -> T:
         """``work(*args)``, there or in a thread. The work, its arguments and what it gives can be pickled.
 
-        Raises what ``work`` raises; ``TooMuch`` when it takes too long there, or too much memory.
+        ``waits``: not in a thread, if there can be a process. Raises what ``work`` raises; ``TooMuch`` when it takes
+        too long there, or too much memory.
         """
-        child = self._child
-        if child is None or self._busy:
+        while (child := self._child) is None or self._busy:
             if child is None and not self._starting and not self._closed and os.name == "posix":
                 self._starting = True
                 self._spawn(self._start())
-            return await asyncio.to_thread(work, *args)
+            if not waits or not self._tasks:
+                return await asyncio.to_thread(work, *args)
+            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
         self._busy = True
         # Who waits may go away; the process is free again when it is done.
         return await asyncio.shield(self._spawn(self._run(child, work, args)))

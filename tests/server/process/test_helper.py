@@ -47,6 +47,14 @@ async def test_work_is_done_there_and_in_a_thread_while_it_is_busy() -> None:
         assert await helper.run(os.getpid) == helper.process
 
 
+async def test_what_is_huge_waits_for_it() -> None:
+    helper = Helper(60.0)
+    both = await asyncio.gather(helper.run(os.getpid, waits=True), helper.run(os.getpid, waits=True))
+    assert set(both) == {helper.process}
+    await helper.aclose()
+    assert await helper.run(os.getpid, waits=True) == os.getpid(), "where there is none any more, a thread does"
+
+
 async def test_who_goes_away_leaves_it_busy_until_its_work_is_done() -> None:
     async with helping() as helper:
         long = asyncio.create_task(helper.run(time.sleep, 0.2))
@@ -109,5 +117,6 @@ async def test_one_that_cannot_be_started_is_done_without(monkeypatch: pytest.Mo
     assert await helper.run(os.getpid) == os.getpid()
     await until(lambda: not helper._starting)
     assert await helper.run(os.getpid) == os.getpid()
+    assert await helper.run(os.getpid, waits=True) == os.getpid()
     assert helper.process is None and not helper._starting
     await helper.aclose()
