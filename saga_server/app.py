@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 from aiohttp import web
 
@@ -17,6 +18,7 @@ from saga_server.admin import (
 from saga_server.http import (
     CURRENT,
     EXCHANGES,
+    HELPER,
     LARGE_REQUESTS,
     LIMIT,
     LOG,
@@ -35,15 +37,19 @@ from saga_server.http import (
     errors_as_json,
     guarded,
     heard,
+    in_helper,
     only_header_text,
     passed_on,
     prepare_passing,
     share_with_origin,
     tell_request_id,
 )
-from saga_server.process import Current, LogTail, Metrics, Readiness, Reloading
+from saga_server.process import Current, Helper, LogTail, Metrics, Readiness, Reloading
 from saga_server.web import web_routes
 from saga_server.workers import Worker
+
+_READS = ("saga_server.http.doors.asking", "saga_core.transcript")
+"""What a process needs to read large requests."""
 
 
 def make_app(
@@ -61,6 +67,9 @@ def make_app(
     app[SAGA] = saga
     app[LIMIT] = server.max_body_mb << 20
     app[LARGE_REQUESTS] = LargeRequests()
+    app[HELPER] = helper = Helper(server.max_cpu_seconds, _READS)
+    saga.parts.play.elsewhere = partial(in_helper, helper)
+    app.on_cleanup.append(close_helper)
     app[SILENT] = set()
     app[LOG] = ConnectionLog(metrics.malformed)
     app[EVENTS] = Events(saga.counters)
@@ -85,6 +94,11 @@ def make_app(
     app.on_response_prepare.append(only_header_text)
     app.add_routes([*admin_routes(), *web_routes(), *door_routes()])
     return app
+
+
+async def close_helper(app: web.Application) -> None:
+    """A handler of ``on_cleanup``."""
+    await app[HELPER].aclose()
 
 
 async def close_readiness(app: web.Application) -> None:

@@ -24,6 +24,7 @@ from attrs import define, field, frozen
 
 from saga_core.config import TokenBudget
 from saga_core.language import Labels
+from saga_core.looked_through import looked_through
 from saga_core.model import MemoryRecord, WorldState
 from saga_core.recall import Episodes, KeptMoment, LoreIndex, Neighbors
 from saga_core.world import World
@@ -107,12 +108,11 @@ class Piece:
 
 
 _READ = 16_000
-"""Characters of a message that are looked through."""
+"""Characters of a message that are looked through: reading takes a second for 500,000."""
 
 
 def _looked_through(text: str) -> str:
-    """Of what is longer than anybody says the beginning and the end: reading takes a second for 500,000 characters."""
-    return text if len(text) <= _READ else f"{text[: _READ // 2]}\n{text[-_READ // 2 :]}"
+    return looked_through(text, _READ)
 
 
 def _each_looked_through(texts: Iterable[str]) -> tuple[str, ...]:

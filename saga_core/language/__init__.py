@@ -10,7 +10,7 @@ from saga_core.language.ja.kana import folded as folded_kana
 from saga_core.language.ko.particles import has_final, is_hangul, josa, particle_stems
 from saga_core.language.language import Language
 from saga_core.language.mentioning import mentions, mentions_folded, particles, standing
-from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc, normalized
+from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc, normalized, pieces
 from saga_core.language.persona import NAME_PATTERN
 from saga_core.language.registry import DEFAULT, UNSAID, every, known, language_of, primary
 from saga_core.language.tokens import (
@@ -75,6 +75,7 @@ __all__ = [
     "particle_stems",
     "particles",
     "particular_terms",
+    "pieces",
     "primary",
     "simplified",
     "standing",

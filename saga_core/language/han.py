@@ -15,6 +15,8 @@ _NUMBER = re.compile("[〇零一二两三四五六七八九十百千万]+")
 def simplified(text: str) -> str:
     """``text`` with each Han character in its simplified form; as long as before. Traditional and Japanese forms of a
     character then compare equal. Only for matching: several characters may have one simplified form."""
+    if text.isascii():
+        return text
     return text.translate(_table()) if _HAN.search(text) is not None else text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Literal
 
@@ -12,6 +13,8 @@ _RUN = 30
 """Marks in a row that are sorted together, as in the Stream-Safe Text Format (Unicode Standard Annex 15)."""
 _JOINER = "\u034f"
 """It shows nothing, and marks do not move across it."""
+_STARTS = re.compile("[ -~\u3041-\u3094\u4e00-\u9fff\uac00-\ud7a3]")
+"""A character that no normal form joins with the one before it."""
 _FEW = 500
 """Characters of a text of which even one run of marks is sorted in no time."""
 
@@ -27,6 +30,16 @@ def normalized(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
     if len(text) > _FEW and not unicodedata.is_normalized(form, text):
         text = _long_run().sub(_parted, text)
     return unicodedata.normalize(form, text)
+
+
+def pieces(text: str, size: int) -> Iterator[str]:
+    """``text`` in pieces of ``size`` characters or a little more, whose normal forms together are that of the text."""
+    start = 0
+    while start < len(text):
+        cut = _STARTS.search(text, start + size)
+        end = cut.start() if cut is not None else len(text)
+        yield text[start:end]
+        start = end
 
 
 def _parted(run: re.Match[str]) -> str:

@@ -33,7 +33,7 @@ from saga_core.ports import Clock
 from saga_core.prompt import client_blocks
 from saga_core.sessions import SILENT_FROM, SILENT_MODE, LiveSession, SilentChats
 from saga_core.state_block import block_form
-from saga_core.transcript import persona_of, read_request
+from saga_core.transcript import Elsewhere, persona_of, read_request
 from saga_core.world import WorldLibrary
 
 log = logging.getLogger("saga")
@@ -61,6 +61,8 @@ class Play:
     ids: IdSource
     clock: Clock
     counters: Counters
+    elsewhere: Elsewhere | None = None
+    """Looks through long texts where it holds nobody up, if somebody set it."""
     pin: Callable[[str, PendingTurn], None] | None = None
     """Keeps a session with this server as long as a turn of it is under way, where several share the journal."""
 
@@ -83,7 +85,7 @@ class Play:
         """See ``Saga.begin``."""
         lap = Lap(self.clock)
         set_log_context(session="")
-        transcript = await read_request(messages)
+        transcript = await read_request(messages, self.elsewhere)
         if speaker:
             transcript = evolve(transcript, speaker=speaker)
         choice = WorldChoice(self.worlds, world, transcript, self.settings.config.session.default_world)

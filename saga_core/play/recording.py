@@ -13,6 +13,7 @@ from saga_core.errors import NotFound, StoreError
 from saga_core.extraction import mention_event, read_delta
 from saga_core.ids import IdSource
 from saga_core.journal import Entry, Journal
+from saga_core.looked_through import looked_through
 from saga_core.model import Delta, Node, Turn, TurnKind, WorldState, fold, follow, node_of
 from saga_core.play.open_calls import OpenCalls
 from saga_core.play.pending_turn import PendingTurn, Reply
@@ -226,16 +227,17 @@ class _Readings:
         reading, persona = reply.reading(finish), self.known.persona
         name, sure = (persona.name, persona.sure) if persona is not None else ("", False)
         transcript = self.known.transcript
+        told = f"{looked_through(transcript.player_words)}\n{looked_through(reply.told)}"
         delta = read_delta(
             reading,
             self.state,
             player_name=name,
             sure=sure,
-            told=f"{transcript.player_words}\n{reply.told}",
+            told=told,
             card=transcript.system_text,
         )
         self.counters.add(f"block.{delta.status.value}")
-        named = self.live.lore.mentioned_in(f"{self.known.transcript.player_words}\n{reply.told}")
+        named = self.live.lore.mentioned_in(told)
         return evolve(delta, events=delta.events + mention_event(named))
 
     def _made(self, turn: Turn, user_key: str, before: WorldState) -> _Made:

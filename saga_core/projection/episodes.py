@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from saga_core.language import language_of
+from saga_core.looked_through import looked_through
 from saga_core.model import Delta, WorldState, deltas
 
 _UTTERANCE_CHARS = 1_600
@@ -54,7 +55,7 @@ def spoken_day(day: date, language: str) -> str:
 
 def _cut(text: str, limit: int) -> str:
     """``text`` on one line; beyond ``limit`` characters its middle is left out, for both ends carry the news."""
-    line = " ".join(text.split())
+    line = " ".join(looked_through(text).split())
     if len(line) <= limit:
         return line
     half = limit // 2 - 2

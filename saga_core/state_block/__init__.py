@@ -17,7 +17,7 @@ from saga_core.state_block.fields import (
     RelationChange,
     StatusChange,
 )
-from saga_core.state_block.filter import BlockFilter, Hidden, hide
+from saga_core.state_block.filter import BlockFilter, Hidden, hide, note_hidden
 from saga_core.state_block.flow import Scalar
 from saga_core.state_block.instructions import block_form, instruction, render_block
 from saga_core.state_block.merging import merged
@@ -57,6 +57,7 @@ __all__ = [
     "instruction",
     "is_nothing",
     "merged",
+    "note_hidden",
     "parse_block",
     "read_ended",
     "read_hidden",

@@ -98,9 +98,14 @@ def hide(text: str, *, loose: bool = True) -> Hidden:
         known = _HIDDEN.get((text, loose))
     if known is None:
         known = _hide(text, loose)
-        with _LOCK, suppress(ValueError):  # it alone is more than is remembered
-            _HIDDEN[text, loose] = known
+        note_hidden(text, known, loose=loose)
     return known
+
+
+def note_hidden(text: str, found: Hidden | None, *, loose: bool = True) -> None:
+    """Remember what ``hide`` gave for a long text, here or in another process; None: all of it is visible."""
+    with _LOCK, suppress(ValueError):  # it alone is more than is remembered
+        _HIDDEN[text, loose] = found or Hidden(text, ())
 
 
 def _hide(text: str, loose: bool) -> Hidden:

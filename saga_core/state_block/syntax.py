@@ -61,6 +61,7 @@ THINK_REACH = len("</thinking>") - 1
 """How many characters of a tag can already have been read when its ``>`` arrives."""
 
 
+_FENCES = tuple(char * MIN_FENCE for char in FENCE_CHARS)
 _MAY_OPEN = re.compile(
     f"[{FENCE_CHARS}]{{{MIN_FENCE}}}[{BLANKS}]*+[{''.join(sorted({word[0] for word in _WORDS}))}]", re.IGNORECASE
 )
@@ -68,7 +69,7 @@ _MAY_OPEN = re.compile(
 
 def may_open(text: str) -> bool:
     """Whether a fence in ``text`` may open a block, told quickly: one with the first letter of the word behind it."""
-    return _MAY_OPEN.search(text) is not None
+    return any(fence in text for fence in _FENCES) and _MAY_OPEN.search(text) is not None
 
 
 def begins_word(text: str) -> bool:

@@ -8,13 +8,14 @@ from saga_core.transcript.identities import identity, identity_key, prefix_keys
 from saga_core.transcript.locating import Located, locate
 from saga_core.transcript.matching import SHORT, Match, Matcher, opening_key, words_key
 from saga_core.transcript.persona import Persona, persona_of
-from saga_core.transcript.reading import read_request
+from saga_core.transcript.reading import Elsewhere, read_request
 from saga_core.transcript.similarity import INHERIT, likeness
 from saga_core.transcript.usual_notes import UsualNotes
 
 __all__ = [
     "INHERIT",
     "SHORT",
+    "Elsewhere",
     "Located",
     "Match",
     "Matcher",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from threading import Lock
 
-from attrs import define, field
+from attrs import define, field, frozen
 from cachetools import TTLCache
 
-from saga_core.language import nfc, normalized
-from saga_core.state_block import hide
+from saga_core.language import nfc, normalized, pieces
+from saga_core.state_block import Hidden, hide, note_hidden
 from saga_core.transcript import voices
 
 _IGNORED = ("*", "_", '"', "“", "”", "„", "«", "»")
@@ -23,6 +23,8 @@ _SECONDS = 60.0
 """How long: a request is over by then."""
 _KNOWN: TTLCache[str, str] = TTLCache(24 << 20, _SECONDS, getsizeof=lambda known: len(known) + _LONG)
 _LOCK = Lock()
+_PIECE = 1 << 16
+"""Characters of which the identity is made at once: a millisecond's work, and then other threads run."""
 LADDER = (192, 48, 12)
 """Lengths of the beginnings by which a grown or cut reply is found, longest first."""
 
@@ -33,6 +35,10 @@ def clean(text: str) -> str:
     return hide(text, loose=False).visible if "`" in text or "~" in text else text
 
 
+def _may_be_fenced(text: str) -> bool:
+    return "`" in text or "~" in text
+
+
 def read_ahead(texts: Iterable[str]) -> None:
     """Look through long texts now, so that whoever asks about them later finds it done. Blocks: call it in a thread."""
     for text in texts:
@@ -40,6 +46,40 @@ def read_ahead(texts: Iterable[str]) -> None:
         for each in {text, cleaned}:
             hide(each)
             identity(each)
+
+
+@frozen
+class Facts:
+    """What ``read_ahead`` finds out about a text, as it is sent to another process. None stands for the text itself."""
+
+    clean: str | None
+    fenced: Hidden | None
+    """Of the text, where only fences of their own are looked for."""
+    hidden: tuple[Hidden | None, ...]
+    """Of the text, and of the clean one where that is another."""
+    identities: tuple[str, ...]
+
+
+def facts_of(texts: Sequence[str]) -> list[Facts]:
+    """What there is to know about long texts. It may be called in another process."""
+    found = []
+    for text in texts:
+        cleaned = clean(text)
+        each = (text,) if cleaned == text else (text, cleaned)
+        fenced = hide(nfc(text), loose=False) if _may_be_fenced(text) else None
+        hidden = tuple(None if (part := hide(one)).visible == one else part for one in each)
+        found.append(Facts(None if cleaned == text else cleaned, fenced, hidden, tuple(map(identity, each))))
+    return found
+
+
+def remember(text: str, facts: Facts) -> None:
+    """Take in what ``facts_of`` found about a text, so that it is at hand."""
+    if facts.fenced is not None:
+        note_hidden(nfc(text), facts.fenced, loose=False)
+    each = (text,) if facts.clean is None else (text, facts.clean)
+    for one, hidden, found in zip(each, facts.hidden, facts.identities, strict=True):
+        note_hidden(one, hidden)
+        _note(one, found)
 
 
 def identity(text: str) -> str:
@@ -52,9 +92,13 @@ def identity(text: str) -> str:
         known = _KNOWN.get(text)
     if known is None:
         known = _identity(text)
-        with _LOCK, suppress(ValueError):  # it alone is more than is remembered
-            _KNOWN[text] = known
+        _note(text, known)
     return known
+
+
+def _note(text: str, known: str) -> None:
+    with _LOCK, suppress(ValueError):  # it alone is more than is remembered
+        _KNOWN[text] = known
 
 
 def _identity(text: str) -> str:
@@ -62,6 +106,10 @@ def _identity(text: str) -> str:
     speaker = _SPEAKER.match(text)
     if speaker and speaker.end() < len(text):
         text = text[speaker.end() :]
+    return _bare(text) if len(text) <= _PIECE else "".join(map(_bare, pieces(text, _PIECE)))
+
+
+def _bare(text: str) -> str:
     if not text.isascii():
         text = normalized("NFKC", text)
     text = "".join(text.split())

@@ -8,8 +8,10 @@ with it. Where a known reply ends, what follows without a name is the frontend's
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from attrs import define, evolve
 
@@ -27,6 +29,8 @@ _LOOKED_UP = 24
 """Marks from the end, behind which a known reply is looked for."""
 _READ = 24_000
 """Characters behind a mark that may be one reply."""
+_MOST = 20_000
+"""Lines with a name in front from which on a text is no chat that somebody played."""
 _LINES = 4
 """Line ends at which a short reply may end."""
 _NOTE = re.compile(rf"^{voices.SYSTEM}: ", re.M)
@@ -53,8 +57,8 @@ async def told_apart(transcript: Transcript, known: TurnIndex, owner: str) -> Tr
     """
     only, *behind = transcript.utterances
     text = only.sent
-    marks = [_Mark(found[1].strip(), found.start(), found.end()) for found in voices.NAME.finditer(text)]
-    if not marks:
+    marks = [_Mark(found[1].strip(), found.start(), found.end()) for found in islice(voices.NAME.finditer(text), _MOST)]
+    if not marks or len(marks) == _MOST:
         return None
     persona = persona_of(transcript)
     player = fold_name(persona.name) if persona else ""
@@ -85,29 +89,35 @@ async def _look_up(mark: _Mark, text: str, until: int, known: TurnIndex, owner: 
         thought = THINK_END.search(text, start)
         start = thought.end() if thought else start
     rest = identity(text[start : start + _READ])
-    own = identity(voices.split_note(text[start:until])[0])
+    own = identity(voices.split_note(text[start:until])[0]) if until - start <= _READ else ""
     kin = [each for each in await kindred(known, rest, owner) if each.how == "grown"]
     if kin:
         longest = max(each.length for each in kin)
         mark.end = _end_of(text, start, rest[:longest])
         mark.long = mark.end is not None and longest >= SHORT
-    if mark.end is None and any(each.how == "cut" for each in await kindred(known, own, owner)):
+    if own and mark.end is None and any(each.how == "cut" for each in await kindred(known, own, owner)):
         mark.end = start + len(voices.split_note(text[start:until])[0])
     if mark.end is None:
-        for end in _line_ends(text, start, until)[:_LINES]:
+        for end in islice(_line_ends(text, start, until), _LINES):
+            if end - start > _READ:
+                break
             if (said := text[start:end]).strip() and await known.replies(owner, identity_key(said), 1):
                 mark.end = end
     if mark.end is not None:
         mark.start = start
 
 
-def _line_ends(text: str, start: int, until: int) -> list[int]:
-    return [*(found.start() for found in re.finditer("\n", text[:until]) if found.start() > start), until]
+def _line_ends(text: str, start: int, until: int) -> Iterator[int]:
+    at = text.find("\n", start + 1, until)
+    while at >= 0:
+        yield at
+        at = text.find("\n", at + 1, until)
+    yield until
 
 
 def _end_of(text: str, start: int, known: str) -> int | None:
     """Where a known text ends that begins at ``start``: at the end of a line, or nowhere."""
-    ends = _line_ends(text, start, min(len(text), start + _READ))
+    ends = list(_line_ends(text, start, min(len(text), start + _READ)))
     low, high = 0, len(ends)
     while low < high:
         middle = (low + high) // 2
@@ -146,7 +156,8 @@ def _parts(
     header = ""
     for number, mark in enumerate(marks):
         until = marks[number + 1].at if number + 1 < len(marks) else len(text)
-        noted = min((at for at in notes if mark.start <= at < until), default=until)
+        first = bisect_left(notes, mark.start)
+        noted = min(notes[first], until) if first < len(notes) else until
         words, note = text[mark.start : noted], text[noted:until]
         if mark.end is not None and mark.name in characters:
             words, note = text[mark.start : mark.end], text[mark.end : until]

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from saga_core.transcript.dialogue import Transcript, identity_keys, read_transcript
-from saga_core.transcript.identities import known_keys, read_ahead
+from saga_core.transcript.identities import Facts, facts_of, known_keys, read_ahead, remember
 
 _LONG = 64 * 1_024
 """Characters that are looked through on the loop, at most: a megabyte of marks takes three seconds."""
+_FAR = 2 * _LONG
+"""Characters of long texts that are looked through elsewhere."""
+
+Elsewhere = Callable[[Callable[[Sequence[str]], list[Facts]], Sequence[str]], Awaitable[list[Facts]]]
+"""Calls a function of texts where it holds nobody up."""
 
 
-async def read_request(messages: Sequence[Mapping[str, Any]]) -> Transcript:
-    """``read_transcript``, so that others wait neither for one long text nor for thousands of short ones."""
+async def read_request(messages: Sequence[Mapping[str, Any]], elsewhere: Elsewhere | None = None) -> Transcript:
+    """``read_transcript``, so that others wait neither for one long text nor for thousands of short ones.
+
+    ``elsewhere`` does what takes long with long texts; a thread does without it.
+    """
     texts = _texts(messages)
     long = [text for text in texts if len(text) >= _LONG]
     if not long:
@@ -22,10 +30,13 @@ async def read_request(messages: Sequence[Mapping[str, Any]]) -> Transcript:
         fresh = sum(len(text) for text, key in zip(texts, known_keys(texts), strict=True) if key is None)
         if fresh < _LONG:
             return read_transcript(messages)
-    return await asyncio.to_thread(_read, messages, long)
+    facts = await elsewhere(facts_of, long) if elsewhere is not None and sum(map(len, long)) >= _FAR else ()
+    return await asyncio.to_thread(_read, messages, long, facts)
 
 
-def _read(messages: Sequence[Mapping[str, Any]], long: Sequence[str]) -> Transcript:
+def _read(messages: Sequence[Mapping[str, Any]], long: Sequence[str], facts: Sequence[Facts]) -> Transcript:
+    for text, known in zip(long, facts, strict=False):
+        remember(text, known)
     read_ahead(long)
     transcript = read_transcript(messages)
     identity_keys(transcript.utterances)  # they are at hand when a place is looked for

@@ -13,6 +13,7 @@ from functools import cache
 from attrs import frozen
 
 from saga_core.language import Language, languages_in
+from saga_core.looked_through import LONG, looked_through
 
 WRAPPER = "s Message>"
 """Stands in every text that has a wrapper: a quick test."""
@@ -112,7 +113,7 @@ def tells_nothing_else(text: str, *, behind: bool) -> bool:
 
     ``behind``: whether one stands behind it. A chat that is played has a card or a prompt in front.
     """
-    marks = NAME.findall(text)
+    marks = NAME.findall(looked_through(text))
     if len(marks) < 2 or NAME.match(text) is None:
         return False
     return behind or (len(marks) > 2 and marks[-1] == SYSTEM and marks[0] != SYSTEM)
@@ -134,8 +135,12 @@ def _without_lines(text: str) -> list[str]:
 
 
 def split_note(text: str) -> tuple[str, str]:
-    """A text and the instruction of a frontend that stands at its end, either of which may be empty."""
-    found = _notes(languages_in(text))[0].search(text)
+    """A text and the instruction of a frontend that stands at its end, either of which may be empty.
+
+    It is looked for in the last 64,000 characters.
+    """
+    at = max(0, len(text) - LONG)
+    found = _notes(languages_in(text[at:]))[0].search(text, at)
     if found is None:
         return text, ""
     return text[: found.start()].rstrip(), text[found.start() :].strip()
@@ -143,9 +148,11 @@ def split_note(text: str) -> tuple[str, str]:
 
 def stops_the_story(text: str) -> bool:
     """Whether a frontend's instruction interrupts the story: for a summary, a picture's description, a mood."""
+    text = looked_through(text)
     return _notes(languages_in(text))[1].search(text) is not None
 
 
 def asks_for_a_line(text: str) -> bool:
     """Whether it asks for the player's next line."""
+    text = looked_through(text)
     return _notes(languages_in(text))[2].search(text) is not None

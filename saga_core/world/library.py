@@ -13,7 +13,8 @@ from pathlib import Path
 from attrs import define, field, frozen
 
 from saga_core.errors import BadInput
-from saga_core.language import fold_name, mentions, nfc
+from saga_core.language import fold_name, match_text, mentions_folded, nfc
+from saga_core.looked_through import looked_through
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
 from saga_core.world.format import FILES, LONGEST
 from saga_core.world.model import EMPTY_WORLD, World
@@ -27,6 +28,8 @@ _LARGEST = 4 * LONGEST
 """Bytes of a file: more than so many characters can have."""
 _NONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 """There is no such file, or it went while it was looked at."""
+_SEARCHED = 128_000
+"""Characters of a system prompt, at its two ends together, in which a world's name is looked for."""
 _MANY = 64
 """Worlds from which on they are looked through beside the event loop: a thousand take hundredths of a second."""
 
@@ -164,11 +167,11 @@ class WorldLibrary:
         """
         if explicit:
             return self.get(explicit)
-        system_text = nfc(system_text)
+        told = match_text(nfc(looked_through(system_text, _SEARCHED)))
         best, chosen = 0, None
         for world in self._readable():
             for name in world.match:
-                if len(name) > best and mentions(system_text, name):
+                if len(name) > best and mentions_folded(told, match_text(name)):
                     best, chosen = len(name), world
         if chosen is not None:
             return chosen

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_server.http.app_keys import CURRENT, EXCHANGES, LOG_TAIL, METRICS, READINESS, RELOADING, SAGA, WORKER
+    from saga_server.http.app_keys import (
+        CURRENT,
+        EXCHANGES,
+        HELPER,
+        LOG_TAIL,
+        METRICS,
+        READINESS,
+        RELOADING,
+        SAGA,
+        WORKER,
+    )
     from saga_server.http.bodies import BODY, LIMIT
     from saga_server.http.callers.auditing import DEED, Deed, audited, known_id
     from saga_server.http.callers.identity import Bearer
@@ -17,7 +27,7 @@ if TYPE_CHECKING:
     from saga_server.http.errors import Handler, RequestError, errors_as_json
     from saga_server.http.exchanges import Exchanges
     from saga_server.http.header_text import only_header_text
-    from saga_server.http.large_requests import LARGE_REQUESTS, LargeRequests
+    from saga_server.http.large_requests import LARGE_REQUESTS, LargeRequests, in_helper
     from saga_server.http.openai_schema import read_json
     from saga_server.http.passing import done_elsewhere, longest_wait, passed_on, prepare_passing
     from saga_server.http.request_names import read_name
@@ -30,6 +40,7 @@ __all__ = [
     "CURRENT",
     "DEED",
     "EXCHANGES",
+    "HELPER",
     "LARGE_REQUESTS",
     "LIMIT",
     "LOG",
@@ -56,6 +67,7 @@ __all__ = [
     "follow_others",
     "guarded",
     "heard",
+    "in_helper",
     "known_id",
     "listen",
     "longest_wait",
@@ -73,6 +85,7 @@ __getattr__ = lazy_face(
     {
         "CURRENT": "saga_server.http.app_keys:CURRENT",
         "EXCHANGES": "saga_server.http.app_keys:EXCHANGES",
+        "HELPER": "saga_server.http.app_keys:HELPER",
         "LOG_TAIL": "saga_server.http.app_keys:LOG_TAIL",
         "METRICS": "saga_server.http.app_keys:METRICS",
         "WORKER": "saga_server.http.app_keys:WORKER",
@@ -104,6 +117,7 @@ __getattr__ = lazy_face(
         "prepare_passing": "saga_server.http.passing:prepare_passing",
         "LARGE_REQUESTS": "saga_server.http.large_requests:LARGE_REQUESTS",
         "LargeRequests": "saga_server.http.large_requests:LargeRequests",
+        "in_helper": "saga_server.http.large_requests:in_helper",
         "read_json": "saga_server.http.openai_schema:read_json",
         "read_name": "saga_server.http.request_names:read_name",
         "Bearer": "saga_server.http.callers.identity:Bearer",

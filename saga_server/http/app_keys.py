@@ -8,7 +8,7 @@ from aiohttp import web
 
 from saga_core import Saga
 from saga_server.http.exchanges import Exchanges
-from saga_server.process import Current, LogTail, Metrics, Readiness, Reloading
+from saga_server.process import Current, Helper, LogTail, Metrics, Readiness, Reloading
 from saga_server.workers import Worker
 
 SAGA: Final = web.AppKey("saga", Saga)
@@ -17,6 +17,8 @@ EXCHANGES: Final = web.AppKey("exchanges", Exchanges)
 METRICS: Final = web.AppKey("metrics", Metrics)
 READINESS: Final = web.AppKey("readiness", Readiness)
 RELOADING: Final = web.AppKey("reloading", Reloading)
+HELPER: Final = web.AppKey("helper", Helper)
+"""Reads what is large in a process of its own."""
 WORKER: Final = web.AppKey("worker", Worker)
 """Set where this process is one of several."""
 LOG_TAIL: Final = web.AppKey("log_tail", LogTail)

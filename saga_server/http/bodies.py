@@ -35,7 +35,7 @@ async def receive(request: web.Request) -> bytes:
         size += len(chunk)
         if size > limit:
             raise _too_large(limit)
-    return b"".join(chunks)
+    return b"".join(chunks) if size < _SLICE else await asyncio.to_thread(b"".join, chunks)
 
 
 def packing(request: web.Request) -> str:

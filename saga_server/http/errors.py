@@ -9,6 +9,7 @@ import math
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from aiohttp import web
 from attrs import field, frozen
@@ -58,6 +59,14 @@ class RequestError(BadInput):
         self.kind = kind
         self.code = code
         super().__init__(message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For another process to send it back."""
+        return _again, (str(self), self.param, self.status, self.kind, self.code)
+
+
+def _again(message: str, param: str | None, status: int, kind: str, code: str | None) -> RequestError:
+    return RequestError(message, param=param, status=status, kind=kind, code=code)
 
 
 @frozen

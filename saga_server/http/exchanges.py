@@ -15,7 +15,8 @@ from saga_server.process import Metrics
 from saga_server.providers import Narrators
 
 Key = tuple[str, str | None, str | None, str, str, bytes]
-"""What makes two requests the same: owner, session, world, player, the door and the whole body."""
+"""What makes two requests the same: owner, session, world, player, the door and the whole body; of a large one its
+SHA-256."""
 
 
 @define(eq=False)

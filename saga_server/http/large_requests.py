@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from aiohttp import web
 from attrs import define, field
 
 from saga_server.http.errors import RequestError
+from saga_server.process import Helper, TooMuch
+
+T = TypeVar("T")
 
 LARGE = 128 * 1_024
 """Bytes of a body, as it was sent, from which on a request is large. One that is packed is."""
+_HUGE = 8 << 20
+"""Bytes of a body that is read in another process, and never in a thread beside everybody else's requests."""
 _PAUSES = 3.0
 """How long the next one waits, as a multiple of what the last one took."""
 _LONGEST_PAUSE = 5.0
@@ -108,3 +113,12 @@ def leave(request: web.Request) -> None:
     share = request.get(SHARE)
     if share is not None:
         share.leave()
+
+
+async def in_helper(helper: Helper, work: Callable[..., T], *args: Any) -> T:
+    """What ``work`` makes of something large. Raises ``RequestError`` (413) where that takes too much."""
+    waits = any(type(arg) is bytes and len(arg) >= _HUGE for arg in args)
+    try:
+        return await helper.run(work, *args, waits=waits)
+    except TooMuch as error:
+        raise RequestError(str(error), param="body", status=413) from None

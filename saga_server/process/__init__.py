@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from saga_server.process.current import Current
     from saga_server.process.event_loop import run_watched, running_watch
     from saga_server.process.heap import few_arenas
+    from saga_server.process.helper import Helper, TooMuch
     from saga_server.process.listening import BACKLOG, CannotListen, check_listening, is_loopback, open_sockets
     from saga_server.process.log_tail import LogTail
     from saga_server.process.logs import PRIVATE, log_errors_only, set_up_logging
@@ -41,6 +42,7 @@ __all__ = [
     "STOPPING",
     "CannotListen",
     "Current",
+    "Helper",
     "LogTail",
     "LoopGuard",
     "LoopMetrics",
@@ -50,6 +52,7 @@ __all__ = [
     "Reloaded",
     "Reloading",
     "Tidying",
+    "TooMuch",
     "address_of",
     "ask",
     "check_listening",
@@ -73,6 +76,8 @@ __getattr__ = lazy_face(
     {
         "Tidying": "saga_server.process.collector:Tidying",
         "few_arenas": "saga_server.process.heap:few_arenas",
+        "Helper": "saga_server.process.helper:Helper",
+        "TooMuch": "saga_server.process.helper:TooMuch",
         "put_off": "saga_server.process.collector:put_off",
         "settle": "saga_server.process.collector:settle",
         "Current": "saga_server.process.current:Current",

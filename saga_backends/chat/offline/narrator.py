@@ -111,7 +111,7 @@ class OfflineNarrator:
 
 def estimate(text: str) -> int:
     """Tokens of a text, roughly: four ASCII characters or one other are one."""
-    plain = sum(map(str.isascii, text))
+    plain = len(text.encode("ascii", "ignore"))
     return -(-plain // 4) + len(text) - plain
 
 

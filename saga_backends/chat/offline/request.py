@@ -9,6 +9,7 @@ from attrs import frozen
 
 from saga_backends.chat.offline.scene import Scene, read_scene, without_block
 from saga_core.language import nfc
+from saga_core.looked_through import looked_through
 from saga_core.messages import PromptPlan, flatten
 
 _INSTRUCTION = re.compile(r"(?:`{3}|~{3})[ \t]{0,8}(?:state|상태)\b", re.IGNORECASE)
@@ -35,7 +36,7 @@ def hear_request(plan: PromptPlan) -> Heard:
     asked = False
     told: list[str] = []
     for block in plan.blocks:
-        text = nfc("\n\n".join(part for part in (block.lead, flatten(block.content)) if part))
+        text = looked_through(nfc("\n\n".join(part for part in (block.lead, flatten(block.content)) if part)))
         told.append(text)
         if block.role != "assistant":
             asked = asked or bool(_INSTRUCTION.search(text))

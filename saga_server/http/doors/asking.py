@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from aiohttp import web
 
-from saga_server.http.app_keys import CURRENT, EXCHANGES
+from saga_server.http.app_keys import CURRENT, EXCHANGES, HELPER
 from saga_server.http.bodies import BODY
 from saga_server.http.call import Call
 from saga_server.http.doors.table import PLACE
 from saga_server.http.exchange import Exchange
-from saga_server.http.large_requests import SHARE, leave
+from saga_server.http.large_requests import SHARE, in_helper, leave
 from saga_server.http.openai_schema import read_json
 from saga_server.http.request_names import read_names
 from saga_server.http.security import BEARER
 
 _LARGE = 1 << 18
 """Bytes of a body from which on it is read in a thread: a megabyte takes ten milliseconds or more."""
+_FAR = 1 << 20
+"""Bytes from which on a process of its own reads it: parsing is one step, in which nobody else runs here."""
 _STREAMING = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
@@ -46,7 +49,7 @@ async def read(request: web.Request, reading: Callable[[bytes, int, int], _Ask])
     """What ``reading`` makes of the body, of the most messages, and of the most megabytes of text."""
     body, server = request[BODY], request.app[CURRENT].config.server
     given = (body, server.max_messages, server.max_text_mb)
-    return reading(*given) if len(body) < _LARGE else await asyncio.to_thread(reading, *given)
+    return reading(*given) if len(body) < _LARGE else await _beside(request, reading, *given)
 
 
 async def read_value(request: web.Request, none: Any = None) -> Any:
@@ -54,7 +57,14 @@ async def read_value(request: web.Request, none: Any = None) -> Any:
     body = request[BODY]
     if not body:
         return none
-    return read_json(body) if len(body) < _LARGE else await asyncio.to_thread(read_json, body)
+    return read_json(body) if len(body) < _LARGE else await _beside(request, read_json, body)
+
+
+async def _beside(request: web.Request, reading: Callable[..., _Ask], body: bytes, *more: int) -> _Ask:
+    """In a thread, or where one step may take long, in a process of its own."""
+    if len(body) < _FAR:
+        return await asyncio.to_thread(reading, body, *more)
+    return await in_helper(request.app[HELPER], reading, body, *more)
 
 
 def call_of(
@@ -114,7 +124,10 @@ def wants_a_form(params: Mapping[str, Any]) -> bool:
 
 async def answer(request: web.Request, call: Call) -> web.StreamResponse:
     """Play ``call``, or follow the exchange that plays one for an equal request, and answer as it is shaped."""
-    what = (f"{request[PLACE].path}?{request.query_string}", request[BODY])
+    body = request[BODY]
+    if len(body) >= _FAR:
+        body = await asyncio.to_thread(lambda: hashlib.sha256(request[BODY]).digest())
+    what = (f"{request[PLACE].path}?{request.query_string}", body)
     exchange = request.app[EXCHANGES].join((call.owner, call.session, call.world, call.player, *what), call)
     try:
         if SHARE in request:

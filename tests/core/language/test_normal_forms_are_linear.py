@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.language import nfc, normalized
+from saga_core.language import nfc, normalized, pieces
 from saga_core.language.normal_forms import _long_run
 from saga_core.transcript import read_transcript
 
@@ -44,6 +44,23 @@ def test_a_request_full_of_marks_takes_no_time() -> None:
     read = read_transcript([{"role": "assistant", "content": marked}, {"role": "user", "content": marked}])
     assert read.utterances[-1].key
     assert time.thread_time() - began < 0.5
+
+
+@given(
+    st.text(st.sampled_from(" aé가각ᄀ\u1161\u11a8漢か\u3099ｶﾞ\u0301\u0316\u0bc6\u0bbe") | st.characters(), max_size=80),
+    st.integers(1, 9),
+)
+def test_what_is_normal_in_pieces_is_normal_in_one(text: str, size: int) -> None:
+    parts = list(pieces(text, size))
+    assert "".join(parts) == text
+    for form in FORMS:
+        whole = unicodedata.normalize(form, text)  # type: ignore[arg-type]
+        assert "".join(unicodedata.normalize(form, part) for part in parts) == whole  # type: ignore[arg-type]
+
+
+def test_a_book_comes_in_pieces() -> None:
+    for letter in "a가漢か":
+        assert max(map(len, pieces(letter * 1_000, 10))) == 10
 
 
 @given(st.text(st.sampled_from("aé가각ｶﾞ\u0301\u0316\u0323\u0f73\u1100\u1161") | st.characters(), max_size=300))

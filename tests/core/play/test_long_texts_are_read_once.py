@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from collections import Counter
 from typing import Any
@@ -84,3 +85,29 @@ def test_what_is_remembered_is_no_other_texts() -> None:
     for end in ("```state\nhp: 3\n```", "```state\nhp: 4\n```"):
         assert hide(long + end).blocks[0].body.strip() == end[9:14].strip()
         assert identity(long + end).endswith(end[-12:].replace("\n", "").replace(" ", ""))
+
+
+@pytest.mark.parametrize("unit", ["```state\nhp: 3\n```\n", "<state>\nhp: 3\n</state>\n", "\ufdfa", "word "])
+async def test_what_another_process_found_out_is_remembered(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes back is all that is asked about a text; it was pickled on its way."""
+    text = f"The road goes on, and {unit!r} stands in it. " + unit * (140_000 // len(unit))
+    asked: list[str] = []
+
+    async def elsewhere(work: Any, texts: Any) -> Any:
+        asked.extend(texts)
+        found = pickle.loads(pickle.dumps(work(texts)))
+        identities._KNOWN.clear()
+        filters._HIDDEN.clear()
+        return found
+
+    def refused(looked_at: str, *_: Any) -> Any:
+        assert len(looked_at) < 20_000
+        return inner(looked_at, *_)
+
+    before = hide(text), hide(text, loose=False), identity(text), identities.clean(text)
+    transcript = await read_request([{"role": "user", "content": text}], elsewhere)
+    assert asked == [text]
+    inner = filters._hide
+    monkeypatch.setattr(filters, "_hide", refused)
+    monkeypatch.setattr(identities, "_identity", lambda looked_at: pytest.fail(looked_at[:80]))
+    assert (hide(text), hide(text, loose=False), identity(text), transcript.utterances[0].text) == before

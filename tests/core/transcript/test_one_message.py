@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from saga_core.model import TurnKind
-from saga_core.transcript import Located, locate, read_transcript
+from saga_core.transcript import Located, locate, one_message, read_transcript
 from tests.core.transcript.known import EN, KO, Shelf, user
 
 NARRATION, CONTINUATION, SIDE = TurnKind.NARRATION, TurnKind.CONTINUATION, TurnKind.SIDE
@@ -104,3 +105,53 @@ async def test_a_text_that_shows_no_known_reply_is_left_whole() -> None:
     found = await located(shelf, "Lian: go")
     assert [each.speaker for each in found.transcript.utterances] == [""]
     assert found.match.session is None
+
+
+async def test_of_a_book_behind_a_name_no_more_is_looked_at_than_a_reply_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = Shelf()
+    _, first = await shelf.story("go", EN[0])
+    inner, looked = one_message.identity, list[int]()
+
+    def counted(text: str) -> str:
+        looked.append(len(text))
+        return inner(text)
+
+    monkeypatch.setattr(one_message, "identity", counted)
+    book = [f"Ned: {'It rains on the mill. ' * 1_500}" for _ in range(30)]
+    found = await located(shelf, "Lian: go", f"Mera: {EN[0]}", "Lian: I wait.")
+    assert found.match.parent == first
+    await located(shelf, "Lian: go", f"Mera: {EN[0]}", *book, "Lian: I wait.")
+    assert looked and max(looked) <= one_message._READ
+
+
+async def test_a_register_of_names_is_no_chat(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = Shelf()
+    await shelf.story("go", EN[0])
+    monkeypatch.setattr(one_message, "_look_up", lambda *_: pytest.fail("nothing is looked up for it"))
+    names = "\n".join(f"Ned: the {number}th" for number in range(one_message._MOST))
+    assert (await located(shelf, f"Mera: {EN[0]}", names)).match.parent == ""
+
+
+class Places(Sequence[int]):
+    """Places of notes; it counts how many of them were looked at."""
+
+    def __init__(self, places: list[int]) -> None:
+        self.places, self.asked = places, 0
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, at: Any) -> Any:
+        self.asked += 1
+        return self.places[at]
+
+
+def test_what_is_between_a_line_and_a_note_is_found_without_going_through_all_notes() -> None:
+    lines = 2_000
+    text = "".join(f"Mera: on\nsystem: {number:4}\n" for number in range(lines))
+    marks = [one_message._Mark("Mera", at, at + 6) for at in range(0, len(text), len(text) // lines)]
+    notes = Places([mark.at + 9 for mark in marks])
+    only = read_transcript(user(text)).utterances[0]
+    parts, _, _ = one_message._parts(only, text, marks, {"Mera"}, notes)
+    assert [each.text for each in parts] == ["on"] * lines
+    assert notes.asked <= lines * 16

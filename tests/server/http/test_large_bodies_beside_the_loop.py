@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import threading
@@ -10,9 +11,10 @@ from typing import Any
 import pytest
 
 from saga_backends.tokens.estimate import EstimateCounter
-from saga_server.http import large_requests, openai_schema
+from saga_core.transcript import identities
+from saga_server.http import HELPER, large_requests, openai_schema
 from saga_server.http.doors.table import DOORS
-from tests.server.client import Client
+from tests.server.client import CHAT, Client, Reply
 
 TEXT = "a word " * 20_000
 _LONG = 100_000
@@ -65,3 +67,44 @@ async def test_no_large_body_is_read_on_the_loop(offline: Client, monkeypatch: p
         assert reply.status != 500, (path, reply.raw[:200])
     assert read > len(POSTED) // 2, "the attack reaches most of them"
     assert held == []
+
+
+async def test_a_very_large_body_is_read_in_a_process_of_its_own(
+    offline: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parsing is one step: even in a thread it would keep everybody waiting."""
+    monkeypatch.setattr(large_requests, "_PAUSES", 0.0)
+    runner = offline.server._runner
+    assert runner is not None
+    helper, here = runner.app[HELPER], [0]
+    loads, inner = json.loads, identities._identity
+
+    class Json:
+        dumps = staticmethod(json.dumps)
+
+        @staticmethod
+        def loads(text: str, **how: Any) -> Any:
+            here[0] = max(here[0], len(text))
+            return loads(text, **how)
+
+    def identity(text: str) -> str:
+        here[0] = max(here[0], len(text))
+        return inner(text)
+
+    async def said(words: str, times: int = 1) -> Reply:
+        body = json.dumps({"model": "m", "messages": [{"role": "user", "content": words + text}] * times}).encode()
+        return await offline.post(CHAT, data=io.BytesIO(body), headers={"Content-Type": "application/json"})
+
+    monkeypatch.setattr(openai_schema, "json", Json)
+    monkeypatch.setattr(identities, "_identity", identity)
+    text = "A word is a word. " * 70_000
+    assert (await said("One. ")).status == 200
+    assert here[0] > _LONG, "until it runs, a thread reads"
+    while helper.process is None:  # noqa: ASYNC110 - what a process does sets no event here
+        await asyncio.sleep(0.01)
+    here[0] = 0
+    assert (await said("Two. ```state\nhp: 3\n```")).status == 200
+    assert here[0] < _LONG
+    told = await said("Three. ", 20)
+    assert told.status == 413 and "max_text_mb" in told.error["message"]
+    assert here[0] < _LONG

@@ -1,0 +1,193 @@
+"""A process that reads what is large: one step that holds the interpreter's lock there keeps nobody waiting here.
+
+It is started in the background when something large comes first, and ends when nothing came for a minute. As long as it
+does not run, and while it works for somebody else, large things are read in a thread, as they are on systems without
+POSIX; but what is so large that a thread would be felt waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from attrs import define, field
+
+from saga_core.errors import BadInput
+from saga_server.process import helper_child
+
+_log = logging.getLogger("saga.helper")
+
+T = TypeVar("T")
+
+_IDLE_SECONDS = 60.0
+_STARTING_SECONDS = 30.0
+_KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL", "PATH")
+
+
+class TooMuch(BadInput):
+    """What was to be read takes more time or memory than one request may."""
+
+
+@define(eq=False)
+class Helper:
+    """The process, and what it does: one thing at a time."""
+
+    seconds: float
+    """What one piece of work may take."""
+    modules: tuple[str, ...] = ()
+    """What it imports before its first work."""
+    idle_seconds: float = _IDLE_SECONDS
+    _child: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    _tasks: set[asyncio.Task[Any]] = field(factory=set, init=False)
+    _starting: bool = field(default=False, init=False)
+    _busy: bool = field(default=False, init=False)
+    _closed: bool = field(default=False, init=False)
+    _ends: asyncio.TimerHandle | None = field(default=None, init=False)
+
+    @property
+    def process(self) -> int | None:
+        """The id of the process; None where none runs."""
+        return None if self._child is None else self._child.pid
+
+    async def run(self, work: Callable[..., T], *args: Any, waits: bool = False) -> T:
+        """``work(*args)``, there or in a thread. The work, its arguments and what it gives can be pickled.
+
+        ``waits``: not in a thread, if there can be a process. Raises what ``work`` raises; ``TooMuch`` when it takes
+        too long there, or too much memory.
+        """
+        while (child := self._child) is None or self._busy:
+            if child is None and not self._starting and not self._closed and os.name == "posix":
+                self._starting = True
+                self._spawn(self._start())
+            if not waits or not self._tasks:
+                return await asyncio.to_thread(work, *args)
+            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        self._busy = True
+        # Who waits may go away; the process is free again when it is done.
+        return await asyncio.shield(self._spawn(self._run(child, work, args)))
+
+    async def aclose(self) -> None:
+        """End the process, and start none any more."""
+        self._closed = True
+        self._end()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def _spawn(self, work: Any) -> asyncio.Task[Any]:
+        task = asyncio.create_task(work, name="saga-helper")
+        self._tasks.add(task)
+        task.add_done_callback(self._over)
+        return task
+
+    def _over(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waited for it was told, unless nobody waits any more
+
+    async def _start(self) -> None:
+        try:
+            child = await asyncio.to_thread(_started, self.modules)
+        except (OSError, EOFError) as error:
+            _log.warning("no process can be started for large requests, which are read in threads: %s", error)
+            self._closed = True  # it would fail each time
+            return
+        finally:
+            self._starting = False
+        if self._closed:
+            _end(child)
+            return
+        self._child = child
+        self._wait()
+
+    async def _run(self, child: subprocess.Popen[bytes], work: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        self._wait()
+        late = asyncio.get_running_loop().call_later(self.seconds, child.kill)
+        try:
+            kind, found = await asyncio.to_thread(_answer, child, work, args)
+        except (OSError, EOFError):
+            self._forget(child)
+            raise TooMuch(f"reading the request takes longer than {self.seconds:g} s, or too much memory") from None
+        finally:
+            late.cancel()
+            self._busy = False
+        if kind == helper_child.RAISED:
+            raise found
+        if kind == helper_child.BROKEN:
+            raise RuntimeError(f"in the process for large requests: {found}")
+        if kind == helper_child.MEMORY:
+            raise TooMuch(f"reading the request takes more than {helper_child.MEMORY_BYTES >> 20} MB of memory")
+        return found
+
+    def _wait(self) -> None:
+        """It may end when nothing comes from now on."""
+        if self._ends is not None:
+            self._ends.cancel()
+        self._ends = asyncio.get_running_loop().call_later(self.idle_seconds + self.seconds, self._rest)
+
+    def _rest(self) -> None:
+        if not self._busy:
+            self._end()
+
+    def _end(self) -> None:
+        if self._ends is not None:
+            self._ends.cancel()
+            self._ends = None
+        if self._child is not None:
+            self._forget(self._child)
+
+    def _forget(self, child: subprocess.Popen[bytes]) -> None:
+        if self._child is child:
+            self._child = None
+        _end(child)
+
+
+def _started(modules: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    """In a thread: the process, once it listens."""
+    kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+    child = subprocess.Popen(
+        [sys.executable, "-X", "utf8", "-m", helper_child.__name__, *modules],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,
+        env={**kept, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)},
+    )
+    try:
+        _received(child)
+    except BaseException:
+        _end(child)
+        raise
+    return child
+
+
+def _answer(child: subprocess.Popen[bytes], work: Callable[..., Any], args: tuple[Any, ...]) -> tuple[str, Any]:
+    """In a thread: what the process makes of it."""
+    assert child.stdin is not None
+    # A large body is sent as it is: copying it would hold the interpreter's lock.
+    bulk = next((arg for arg in args if type(arg) is bytes), b"")
+    apart = tuple(pickle.PickleBuffer(arg) if arg is bulk else arg for arg in args)
+    for part in (pickle.dumps((work, apart), protocol=5, buffer_callback=lambda _: False), bulk):
+        helper_child.send(child.stdin.fileno(), part)
+    found: tuple[str, Any] = pickle.loads(_received(child))
+    return found
+
+
+def _received(child: subprocess.Popen[bytes]) -> bytes:
+    assert child.stdout is not None
+    return helper_child.receive(child.stdout.fileno())
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Killed, it is gone at once; it has nothing to lose."""
+    child.kill()
+    child.wait()
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            pipe.close()
