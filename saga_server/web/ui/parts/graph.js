@@ -83,7 +83,7 @@ export function Graph({ nodes, edges, label, left, open, chosen }) {
   useEffect(() => {
     let over = false;
     LIBRARIES.then(([{ default: cytoscape }, { default: dagre }]) => {
-      if (over) return;
+      if (over || !box.current) return; // the page was left meanwhile
       const found = narrowed(nodes, edges);
       const at = placed(dagre, found.nodes, found.edges, box.current.clientHeight > box.current.clientWidth);
       made.current = cytoscape({
