@@ -9,7 +9,7 @@ from saga_core.language.han import simplified
 from saga_core.language.ja.kana import folded as folded_kana
 from saga_core.language.ko.particles import has_final, is_hangul, josa, particle_stems
 from saga_core.language.language import Language
-from saga_core.language.mentioning import mentions, mentions_folded, particles, standing
+from saga_core.language.mentioning import hangs_on, mentions, mentions_folded, particles, standing
 from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc, normalized, pieces
 from saga_core.language.persona import NAME_PATTERN
 from saga_core.language.registry import DEFAULT, UNSAID, every, known, language_of, primary
@@ -57,6 +57,7 @@ __all__ = [
     "folded_kana",
     "folded_terms",
     "function_terms",
+    "hangs_on",
     "has_final",
     "has_katakana",
     "is_hangul",

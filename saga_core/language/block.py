@@ -6,7 +6,7 @@ between them; keys and words are given as ``squash`` makes them, without spaces 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from attrs import field, frozen
 
@@ -86,7 +86,11 @@ class BlockWords:
     money: str = NEVER
     """What is counted and never numbered: a bare number behind it is how many."""
     numbers: Mapping[str, int] = field(factory=dict)
-    """Numbers in words, before a counter."""
+    """Numbers in words, before a counter. Longer words first."""
+    spelled: str = NEVER
+    """A pattern of numbers that are put together of words, before a counter."""
+    value: Callable[[str], int | None] = field(default=lambda written: None)
+    """The number that such a text says; None for a text of any other language."""
     counted: str = NEVER
     """What stands between a counter and the name of what is counted."""
     numbered: str = NEVER

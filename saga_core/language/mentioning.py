@@ -18,6 +18,16 @@ def particles() -> frozenset[str]:
     return frozenset(particle for each in every() for particle in each.words.particles)
 
 
+@cache
+def _particles_of_long() -> frozenset[str]:
+    return frozenset(particle for each in every() for particle in each.words.particles_of_long)
+
+
+def hangs_on(tail: str, name: str) -> bool:
+    """Whether ``tail`` may hang on ``name`` without being part of it."""
+    return tail in particles() or (len(name) > 1 and tail in _particles_of_long())
+
+
 def mentions(text: str, name: str) -> bool:
     """Whether ``name`` stands in ``text`` as a word: bounded left by a non-letter, right by a non-letter or a particle
     that ends the word. Where words have no spaces between them, the language of the name says what bounds it.
@@ -57,4 +67,4 @@ def _apart(text: str, start: int, end: int) -> bool:
     if start and text[start - 1].isalnum() and text[start].isalnum():
         return False
     tail = _WORD.match(text, end)
-    return tail is None or tail.group() in particles()
+    return tail is None or hangs_on(tail.group(), text[start:end])

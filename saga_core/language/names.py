@@ -35,6 +35,10 @@ class NameWords:
     men: frozenset[str] = _NONE
     families: frozenset[str] = _NONE
     """Family names of one syllable before a given name of two."""
+    long_families: frozenset[str] = _NONE
+    """Family names of two syllables, before a given name of one or two."""
+    addresses: frozenset[str] = _NONE
+    """Titles by which the bearer of another one is spoken to, behind it: 폐하 of 황제 폐하."""
     between: frozenset[str] = _NONE
     """What stands between a given and a family name."""
     ordinal: str = "(?!)"

@@ -31,6 +31,8 @@ class WordRules:
     """Words as ``content`` gives them that ask and tell nothing, where they are not among the function terms."""
     particles: frozenset[str] = frozenset()
     """What may hang on a name without being part of it, where words have spaces between them."""
+    particles_of_long: frozenset[str] = frozenset()
+    """What else may hang on a name of two letters or more."""
     stands: Callable[[str, int, int], bool] | None = None
     """(text, start, end): whether what stands there is a word of its own. None: words have spaces between them."""
     named: str = NEVER

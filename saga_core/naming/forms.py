@@ -19,6 +19,7 @@ from saga_core.language import (
     simplified,
 )
 
+_QUOTES = dict.fromkeys(map(ord, "'‘\"“”「」『』《》〈〉"))
 _LISTED = re.compile(r"[,，、]")
 _ARTICLE = re.compile(r"(?:the|an?) (?=.)", re.I)
 _COMMON = re.compile(r"\A(?:an?|some|the) (?=[a-z])")
@@ -39,6 +40,7 @@ _MANY = _all_of(lambda names: names.many)
 _WOMEN = _all_of(lambda names: names.women)
 _MEN = _all_of(lambda names: names.men)
 _FAMILIES = _all_of(lambda names: names.families)
+_LONG_FAMILIES = _all_of(lambda names: names.long_families)
 _BETWEEN = _all_of(lambda names: names.between)
 _ORDINAL = re.compile("|".join(each.names.ordinal for each in every()))
 _ANY_HONORIFIC = _all_of(lambda names: names.honorifics)
@@ -111,6 +113,7 @@ def fold(name: str) -> str:
     plain = fold_name(name).replace("’", "'").replace("-", "")
     if plain.isascii():
         return plain
+    plain = plain.translate(_QUOTES) or plain
     return folded_kana(plain) if has_katakana(plain) else simplified(plain)
 
 
@@ -210,14 +213,14 @@ def _office(words: list[str]) -> bool:
 
 
 def _given(one: str, other: str) -> bool:
-    """Whether one is a Korean name of three syllables, and the other is it without the family name."""
+    """Whether one is a full Korean name, and the other is it without the family name, of two syllables."""
     shorter, longer = sorted((one, other), key=len)
+    family = longer[:-2]
     return (
         len(shorter) == 2
-        and len(longer) == 3
+        and family in (_FAMILIES if len(family) == 1 else _LONG_FAMILIES)
         and all(is_hangul(char) for char in longer)
-        and longer[0] in _FAMILIES
-        and longer[1:] == shorter
+        and longer[-2:] == shorter
         and not is_title(shorter)
     )
 
@@ -227,11 +230,10 @@ def _family_and_title(one: list[str], other: list[str]) -> bool:
     named = untitled(other)
     return (
         len(one) == 2
-        and one[0] in _FAMILIES
         and _plain_title(one[1]) in other
         and len(named) == 1
-        and len(named[0]) == 3
         and named[0].startswith(one[0])
+        and len(named[0]) in ((3,) if one[0] in _FAMILIES else (3, 4) if one[0] in _LONG_FAMILIES else ())
     )
 
 
@@ -242,6 +244,8 @@ def traces(words: Iterable[str]) -> set[str]:
     for word in tuple(found):
         if len(word) == 3 and word[0] in _FAMILIES:
             found |= {word[1:], word[0]}
+        if len(word) in (3, 4) and word[:2] in _LONG_FAMILIES:
+            found |= {word[2:], word[:2]}
     return found
 
 

@@ -82,22 +82,40 @@ def may_be_called(name: str, known: str) -> bool:
 
 
 def _is_part_in_korean(part: str, full: str) -> bool:
-    """Whether ``part`` is a Korean name of three syllables, or its family or its given name."""
+    """Whether ``part`` is a full Korean name, or its family or its given name."""
+    if len(full) in (3, 4) and full[:2] in _long_families() and part in (full, full[:2], full[2:]):
+        return True
     return len(full) == 3 and part in (full, full[0], full[1:])
 
 
 def is_bare_title(name: str) -> bool:
     """Whether a name is a title and nothing else: ``掌门``."""
-    plain = match_text(fold_name(name))
+    plain = match_text(fold_name(_unaddressed(name)))
     return plain in _titles() or (is_unspaced(plain) and not core(name).text)
 
 
 def bears(known: str, title: str) -> bool:
     """Whether a known name has a title on it: ``掌门陆玄清`` has 掌门."""
-    plain, wanted = match_text(fold_name(known)), match_text(fold_name(title))
+    plain, wanted = match_text(fold_name(known)), match_text(fold_name(_unaddressed(title)))
     if _is_korean(wanted):
         return " " in known and wanted in map(fold_name, known.split())
     return plain != wanted and (plain.endswith(wanted) or plain.startswith(wanted))
+
+
+def _unaddressed(title: str) -> str:
+    """A title without another one by which its bearer is spoken to: 황후 of 황후 마마."""
+    words = title.split()
+    return words[0] if len(words) == 2 and fold_name(words[1]) in _addresses() else title
+
+
+@cache
+def _addresses() -> frozenset[str]:
+    return frozenset(fold_name(word) for each in every() for word in each.names.addresses)
+
+
+@cache
+def _long_families() -> frozenset[str]:
+    return frozenset(family for each in every() for family in each.names.long_families)
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from attrs import frozen
 
-from saga_core.language import caseless, match_text, mentions_folded, nfc, particles, standing
+from saga_core.language import caseless, hangs_on, match_text, mentions_folded, nfc, standing
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -139,7 +139,7 @@ class NameIndex(Generic[K]):
             for name, _ in self._several.get(word, ()):
                 if folded.startswith(name, start):
                     tail = _WORD.match(folded, start + len(name))
-                    if tail is None or tail.group() in particles():
+                    if tail is None or hangs_on(tail.group(), name):
                         cuts.append((start, tail.end() if tail else start + len(name)))
         if not cuts:
             return text
@@ -157,4 +157,4 @@ def _is_name(word: str, name: str) -> bool:
     """Whether a word is a name, or a name and a particle."""
     if not word.startswith(name):
         return False
-    return len(word) == len(name) or word[len(name) :] in particles()
+    return len(word) == len(name) or hangs_on(word[len(name) :], name)

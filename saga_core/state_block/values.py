@@ -302,7 +302,8 @@ _NUMBERED = "|".join(each.numbered for each in _WORDS)
 _WIDE = {0xFF10 + n: str(n) for n in range(10)} | {ord("ｘ"): "x", ord("Ｘ"): "x", ord("，"): ","}
 _N = r"(?P<n>\d{1,3}(?:,\d{3})+|\d+)"
 _TIMES = r"(?:(?<![A-Za-z0-9])[xX]|[×✕✖*])"
-_NATIVE_N = "(?P<n>" + "|".join(_NATIVE) + ")"
+_SPELLED = "|".join(each.spelled for each in _WORDS)
+_NATIVE_N = "(?P<n>" + "|".join((*_NATIVE, _SPELLED)) + ")"
 
 
 @cache
@@ -313,12 +314,13 @@ def _amounts() -> tuple[re.Pattern[str], ...]:
         rf"(?P<name>.*\S)\s*[:：=]\s*[xX×✕*]?\s*{_N}\s*(?:{_COUNTERS})?",
         rf"(?P<name>.*?\S)\s*{_TIMES}\s*{_N}\s*(?:{_COUNTERS})?",
         rf"(?!.*(?:{_NUMBERED}))(?P<name>.*[^\s\d,])\s*(?<![\d,]){_N}\s*(?:{_COUNTERS})",
-        rf"(?P<name>.*\S)\s+{_NATIVE_N}\s*(?:{_COUNTERS})",
+        rf"(?!(?:{_SPELLED})\s*(?:{_COUNTERS})\Z)(?P<name>.*?\S)\s+{_NATIVE_N}\s*(?:{_COUNTERS})",
         rf"{_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
         rf"{_NATIVE_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
         rf"{_N}\s*[xX×✕*]\s+(?P<name>\S.*)",
         rf"[xX×]\s?{_N}\s+(?P<name>[^\W\d_].*)",
         rf"(?P<name>{_MONEY})\s*\+?\s*{_N}",
+        rf"{_NATIVE_N}\s*(?P<name>{_MONEY})",
         rf"{_N}\s*[×✕*]\s*(?P<name>\S.*)",
         rf"{_N}\s+(?P<name>[^\W\d_].*)",
         rf"(?P<n>{'|'.join(_PLURALS)})\s+(?P<name>[a-z][a-z' -]*s)",
@@ -365,6 +367,9 @@ def _quantity(written: str) -> int:
         return _NATIVE[written]
     if written in _PLURALS:
         return _PLURALS[written]
+    spelled = next((found for each in _WORDS if (found := each.value(written)) is not None), None)
+    if spelled is not None:
+        written = str(spelled)
     digits = written.replace(",", "").lstrip("0")
     if not digits or len(digits) > 9 or not 1 <= int(digits) <= MAX_QUANTITY:
         raise Unreadable(f"the quantity {shown(written)} is not between 1 and {MAX_QUANTITY}")

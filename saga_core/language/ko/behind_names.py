@@ -1,7 +1,7 @@
 """What may stand behind a Korean name in one word with it: particles, several of them, and the copula.
 
 Only for telling where a name stands. Words of recall lose simple particles alone (``particles.py``): their terms are
-stored. Left out is what common names end with: 엔, 론, 란, 든, 라, 네, 님, and 들 by itself for "아들" and its like.
+stored. Left out is what common names end with: 엔, 론, 란, 든, 라, 네, and 들 by itself for "아들" and its like.
 """
 
 from __future__ import annotations
@@ -31,13 +31,15 @@ _FOLLOWED = {
 _ALONE = (
     "만큼 마다 밖에 대로 말고 뿐 뿐만 뿐이 뿐이다 뿐이야 뿐인 쯤 쯤은 쯤이야 커녕 은커녕 는커녕 치고 더러 "
     "이라도 라도 이나마 나마 이든지 든지 이란 이라면 라면 이라서 라서 이라니 라니 이라며 라며 이야말로 야말로 "
-    "같은 같이 에다 에다가 에선 에겐 한텐 으론 까진 부턴 보단 께선 에게선 한테선 으로써 로써 이여 이시여"
+    "같은 같이 에다 에다가 에선 에겐 한텐 으론 까진 부턴 보단 께선 에게선 한테선 "
+    "가요 는요 은요 를요 을요 도요 만요 랑요 이랑요 한테요 에게요 으로써 로써 이여 이시여"
 )
 _COPULA = (
     "이다 이야 이에요 예요 이예요 에요 이죠 이지 이지요 이지만 이네 이네요 이군 이군요 이구나 이고 이며 이니 이니까 "
     "인데 인데요 인지 인가 인가요 입니다 입니까 이었다 였다 이었어 였어 이었어요 였어요 이었지 였지 이었지만 였지만 "
     "이었던 였던 이었고 였고 이었는데 였는데 이었습니다 였습니다 이었나 였나 일까 일까요 이라는 라는 이라고 라고 "
-    "이라고는 라고는 이라고도 라고도 이라네 라네 이래 이래요"
+    "이라고는 라고는 이라고도 라고도 이라네 라네 이래 이래요 이요 이잖아 잖아 이잖아요 잖아요 니까 니까요 죠 지요 네요 "
+    "군요 구나"
 )
 _PLURAL = (
     "은 이 을 의 도 만 과 에게 에게는 에게서 에게도 한테 한테는 에서 에는 로 로는 로부터 처럼 보다 까지 이나 이랑 "
@@ -54,3 +56,20 @@ BEHIND_NAMES: frozenset[str] = frozenset(
     }
 )
 """All of them, for looking one up."""
+
+_OPEN_FORMS = (
+    "가 는 를 도 의 만 만은 만이 와 랑 랑은 랑도 하고 야 에게 에게는 에게도 에게만 에게서 에게서도 한테 한테는 한테도 "
+    "한테만 한테서 한테서는 한테서만 께 께는 께도 께서 께서는 께서도 께서만 로 로부터 보다 보다는 처럼 만큼 "
+    "까지 까지도 부터 조차 마저 밖에 뿐 요 "
+    "라면 라도 라서 라고 라는 라니 나 며 가요 는요 를요 도요 만요 랑요 한테요 에게요 네 네가 네는 네도 네에 네에서"
+)
+_CLOSED_FORMS = (
+    "이 은 을 과 이랑 이랑은 이나 으로 이야 이에요 이세요 이신데 이다 이라면 이라도 이라고 이라는 입니다 이십니다"
+)
+_HONORIFICS = {"님": f"{_OPEN_FORMS} {_CLOSED_FORMS}", "이": _OPEN_FORMS}
+
+BEHIND_LONG_NAMES: frozenset[str] = frozenset(
+    {"님", *(head + tail for head, tails in _HONORIFICS.items() for tail in tails.split())}
+)
+"""What hangs on names of two syllables or more: 님, the 이 of 지훈이, and particles behind them. Behind one
+syllable it makes other words: 손님 of 손, 종이를 of 종. 씨 is left out for 마음씨 and its like."""

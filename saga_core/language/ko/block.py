@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saga_core.language.block import BlockWords, Request
+from saga_core.language.ko.numbers import ABOUT, COUNTING, SPELLED, value
 
 BLOCK = BlockWords(
     request=Request(
@@ -111,10 +112,13 @@ BLOCK = BlockWords(
     becomes="에서",
     became="로|으로",
     counters=(
-        "냥|푼|원|개|병|자루|장|마리|벌|알|송이|켤레|잔|닢|발|묶음|조각|덩이|덩어리|방울|뭉치|봉지|상자|다발|줌|모금|그릇|쌍"
+        r"냥|푼|원|개|병|자루|장|마리|벌|알|송이|켤레|잔|닢|발|묶음|조각|덩이|덩어리|방울|뭉치|봉지|상자|다발|줌|움큼|모금|그릇|쌍|통|척|채|그루|포기|톨|꾸러미|바구니|보따리|접시|캔|컵|팩"
+        r"|(?<!\d)(?<!\d )권"
     ),
     money="금화|은화|동화|동전|골드|실버|코인|화살",
-    numbers={word: number for number, word in enumerate("한 두 세 네 다섯 여섯 일곱 여덟 아홉 열".split(), 1)},
+    numbers={**ABOUT, **COUNTING},
+    spelled=SPELLED,
+    value=value,
     counted=r"의\s*|\s+",
     numbered=r"제\d+\s*장",
     labels="변화량|수치|호감도|유형",

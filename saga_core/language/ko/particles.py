@@ -23,6 +23,14 @@ PARTICLES = frozenset(_PARTICLES)
 
 _WORD = re.compile(r"[^\W_]+")
 
+_OPEN, _LIEUL, _OTHER = 0, 8, 4
+"""No final consonant, ㄹ, and any other."""
+_DIGITS = {digit: _LIEUL if digit in "178" else _OTHER for digit in "013678"} | dict.fromkeys("2459", _OPEN)
+_SPELLED = {"L": _LIEUL, "R": _LIEUL, "M": _OTHER, "N": _OTHER}
+_LATIN = re.compile(r"[A-Za-z]+\Z")
+_CLOSED = re.compile(r"(?:ll?|m|n|ng|(?<=[^\Waeiou])[aeiou](?:ck|tt|[bckpt])|\A[aeiou](?:ck|tt|[bckpt]))\Z")
+"""The end of a word in small Latin letters that is read with a final consonant."""
+
 
 def is_hangul(char: str) -> bool:
     """Whether ``char`` is a composed Hangul syllable."""
@@ -30,13 +38,31 @@ def is_hangul(char: str) -> bool:
 
 
 def has_final(text: str) -> bool:
-    """Whether the last Hangul syllable of ``text`` ends in a consonant (받침); False if it has none."""
-    for char in reversed(text):
-        if is_hangul(char):
-            return (ord(char) - _FIRST) % 28 != 0
-        if char.isalnum():
-            return False
-    return False
+    """Whether ``text`` ends in a consonant (받침) as it is read aloud: 검, "3" (삼), "XL" (엑스엘), "John" (존)."""
+    return _final(text) != _OPEN
+
+
+def _final(text: str) -> int:
+    """The number of the final consonant among those of Hangul; 0 for none, and where nobody can tell."""
+    end = next((at for at in range(len(text), 0, -1) if text[at - 1].isalnum()), 0)
+    last = text[end - 1 : end]
+    if not last:
+        return _OPEN
+    if is_hangul(last):
+        return (ord(last) - _FIRST) % 28
+    if last in _DIGITS:
+        return _DIGITS[last]
+    return _final_of_latin(_LATIN.search(text, 0, end))
+
+
+def _final_of_latin(word: re.Match[str] | None) -> int:
+    if word is None:
+        return _OPEN
+    letters = word.group()
+    if letters.isupper():  # spelled out: HP is 에이치피, XL is 엑스엘
+        return _SPELLED.get(letters[-1], _OPEN)
+    ending = _CLOSED.search(letters.casefold())
+    return _OPEN if ending is None else _LIEUL if ending.group().startswith("l") else _OTHER
 
 
 def josa(word: str, pair: str) -> str:
@@ -45,11 +71,9 @@ def josa(word: str, pair: str) -> str:
     ``pair`` is "after a consonant/after a vowel". "으로/로" follows its own rule: a final ㄹ takes "로".
     """
     closed, open_ = pair.split("/")
-    final = has_final(word)
-    if closed == "으로" and final:
-        last = next(char for char in reversed(word) if is_hangul(char))
-        final = (ord(last) - _FIRST) % 28 != 8
-    return word + (closed if final else open_)
+    final = _final(word)
+    takes_open = final == _OPEN or (closed == "으로" and final == _LIEUL)
+    return word + (open_ if takes_open else closed)
 
 
 def particle_stems(word: str) -> Iterator[str]:

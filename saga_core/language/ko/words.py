@@ -6,7 +6,7 @@ of a verb have in common ("끊겨서", "끊어져"), or of a noun of one syllabl
 
 from __future__ import annotations
 
-from saga_core.language.ko.behind_names import BEHIND_NAMES
+from saga_core.language.ko.behind_names import BEHIND_LONG_NAMES, BEHIND_NAMES
 from saga_core.language.ko.particles import bigrams
 from saga_core.language.ko.stripping import stripped
 from saga_core.language.words import WordRules
@@ -50,4 +50,5 @@ WORDS = WordRules(
         "무슨 뭐 뭘 뭔 무엇 누가 누구 어디 어디서 언제 언제까지 왜 어떻게 얼마 얼마나 몇 어느 어떤".split()
     ),
     particles=BEHIND_NAMES,
+    particles_of_long=BEHIND_LONG_NAMES,
 )
