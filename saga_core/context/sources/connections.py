@@ -49,6 +49,10 @@ class Connections:
         """Ask for the graph."""
         scene.ask_graph()
 
+    def ready(self, scene: Scene) -> bool:
+        """Whether the graph was read."""
+        return scene.answered
+
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """The best 8 lines, out of the 48 best edges."""
         found = await scene.walked()

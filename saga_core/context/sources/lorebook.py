@@ -42,6 +42,10 @@ class Lorebook:
             if self.expand:
                 scene.ask_graph()
 
+    def ready(self, scene: Scene) -> bool:
+        """Whether all that it will wait for is there: many entries with rules of their own are read in a thread."""
+        return scene.answered and not scene.request.lore.kept.large
+
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """The best 20 entries. A secret says who knows it, an entry about somebody dead that he is dead, and one that
         play has overtaken says what is so now first, and what was so before as that, where it has room."""

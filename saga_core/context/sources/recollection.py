@@ -86,6 +86,10 @@ class Recollection:
     name: str = "recollection"
     needs: tuple[str, ...] = ()
 
+    def ready(self, scene: Scene) -> bool:
+        """Whether all that it will wait for is there."""
+        return scene.answered
+
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """The pieces, in the order of the turns when rendered."""
         request = scene.request
