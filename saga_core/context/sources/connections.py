@@ -152,12 +152,12 @@ def _tells(edge: Edge, scene: Scene) -> bool:
 
 
 def _known(id_: str, scene: Scene) -> bool:
-    return scene.entity(id_) is not None or scene.request.lore.of_node(id_) is not None
+    return scene.entity(id_) is not None or id_ in scene.request.lore.nodes
 
 
 def _name(id_: str, scene: Scene) -> str:
     entity = scene.entity(id_)
-    return one_field(entity.name if entity else scene.request.lore.of_node(id_) or id_)
+    return one_field(entity.name if entity else scene.request.lore.nodes.get(id_, id_))
 
 
 def _relation(edge: Edge, scene: Scene) -> str:
