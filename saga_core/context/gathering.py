@@ -37,13 +37,12 @@ class Gathering:
                 except Exception as error:  # noqa: BLE001 - it is the source's failure, and told as one
                     self._unprepared[source.name] = error
         self._names = [source.name for source in order.sources]
-        self.tasks: dict[str, asyncio.Task[Sequence[Piece]]] = {
-            source.name: asyncio.create_task(self._run(source), name=f"saga-context-{source.name}")
-            for source in order.sources
-            if not getattr(source, "at_once", False)
-        }
+        self.tasks: dict[str, asyncio.Task[Sequence[Piece]]] = {}
         for source in order.sources:
-            if source.name not in self.tasks:
+            if not getattr(source, "at_once", False):
+                self._start(source)
+        for source in order.sources:
+            if getattr(source, "at_once", False):
                 self._found[source.name] = self._taken(source)
 
     async def pieces(self) -> list[Piece]:
@@ -51,6 +50,27 @@ class Gathering:
         if self.tasks:
             await asyncio.wait(self.tasks.values(), timeout=self._deadline)
         return [piece for name in self._names for piece in self._offered(name) or ()]
+
+    def _start(self, source: ContextSource) -> None:
+        """Run a source: to its end if what it waits for is there already, in a task otherwise.
+
+        A task costs two turns of the loop. A source that said that it is ready and waits after all is given up, and
+        runs again in a task, as in ``scene.asked``.
+        """
+        ready = getattr(source, "ready", None)
+        if ready is not None and ready(self._scene):
+            running = self._run(source)
+            try:
+                running.send(None)
+            except StopIteration as done:
+                self._found[source.name] = done.value
+                return
+            except Exception as error:  # noqa: BLE001 - it is the source's failure, and told as one
+                self._miss(source.name, in_words(error), error)
+                self._found[source.name] = None
+                return
+            running.close()
+        self.tasks[source.name] = asyncio.create_task(self._run(source), name=f"saga-context-{source.name}")
 
     def _taken(self, source: ContextSource) -> Sequence[Piece] | None:
         """The pieces of a source that waits for nothing; None when it failed."""

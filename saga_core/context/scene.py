@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from attrs import define, field
 from cachetools import LRUCache
 
-from saga_core.capabilities import Capability
+from saga_core.context.answers import answers_at_once, asked
 from saga_core.context.model import ReadRequest
 from saga_core.errors import ScopeMismatch, in_words
 from saga_core.language import caseless
@@ -357,33 +357,11 @@ class Scene:
             self.late.add(what)
             log.warning("context: %s left out: %s", what, reason)
 
+    @property
+    def answered(self) -> bool:
+        """Whether stores and the embedder have answered all that they were asked so far."""
+        return all(answer.done() for answer in self._answers.values())
+
     def asked_for(self) -> list[asyncio.Future[Any]]:
         """Everything that was asked of stores and the embedder, answered or not."""
         return list(self._answers.values())
-
-
-def answers_at_once(store: object) -> bool:
-    """Whether a store's reads wait for nothing, nearly always: it is in memory, and nobody else writes it."""
-    capabilities: frozenset[Capability] = getattr(getattr(store, "info", None), "capabilities", frozenset())
-    return Capability.RESIDENT in capabilities and Capability.SHARED not in capabilities
-
-
-def asked(ask: Callable[[], Coroutine[Any, Any, T]], name: str, *, at_once: bool) -> asyncio.Future[T]:
-    """The answer to ``ask``, which only reads: done already if ``at_once`` is right, else a task of that name.
-
-    What waits after all, as the first read of a scope does, is given up and asked again in the task: there it may be
-    cancelled or have a timeout without touching whoever asks.
-    """
-    if at_once:
-        running = ask()
-        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        try:
-            running.send(None)
-        except StopIteration as done:
-            answer.set_result(done.value)
-            return answer
-        except Exception as error:  # noqa: BLE001 - whoever takes the answer is told
-            answer.set_exception(error)
-            return answer
-        running.close()
-    return asyncio.create_task(ask(), name=name)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from attrs import define
 
 from saga_core.background import Supervisor
 from saga_core.config import Settings
-from saga_core.context import ContextReader, OtherStory, ReadRequest, TurnContext, lines_of
+from saga_core.context import ContextReader, OtherStory, ReadRequest, TurnContext, answers_at_once, asked, lines_of
 from saga_core.counters import Counters
 from saga_core.curation import due_lines
 from saga_core.errors import StoreError
@@ -99,23 +99,26 @@ class ContextReading:
         session = live.session.id
         slot = None
         if not self.supervisor.is_rendering(session):
-            slot = await self._answered(self.projector.current_slot(live, turn))
+            slot = await self._answered(partial(self.projector.current_slot, live, turn))
         if slot is not None:
             scope = scope_of(session, slot)
             context = await self.reader.read(request(graph=self.graph, graph_scope=scope))
             still = not self.supervisor.is_rendering(session)
-            if still and await self._answered(self.graph.watermark(scope)) == turn:
+            if still and await self._answered(partial(self.graph.watermark, scope)) == turn:
                 self.counters.add("graph.read.store")
                 return context
             self.counters.add("graph.read.moved")
         self.counters.add("graph.read.image")
         return await self.reader.read(request(graph=await live.image(turn)))
 
-    async def _answered(self, asking: Awaitable[T]) -> T | None:
+    async def _answered(self, ask: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
         """What the graph store answers within the deadline of the sources; None when it does not, or fails."""
+        answer = asked(ask, "saga-graph", at_once=answers_at_once(self.graph))
         try:
-            async with asyncio.timeout(self.settings.config.recall.deadline_ms / 1_000):
-                return await asking
+            if not answer.done():
+                async with asyncio.timeout(self.settings.config.recall.deadline_ms / 1_000):
+                    return await answer
+            return answer.result()
         except (StoreError, TimeoutError) as error:
             self.counters.add("graph.read.failed")
             log.warning("the graph store does not answer, the graph is made from the state: %s", error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saga_core.recall.amounts import amount_asked, tells
 from saga_core.recall.bearing import bearing
-from saga_core.recall.close_words import Sought, closeness
+from saga_core.recall.close_words import Sought, closeness, matched
 from saga_core.recall.episodes import Episodes, PathEpisodes
 from saga_core.recall.excerpts import excerpt, weigh_each
 from saga_core.recall.fusion import Fused, Ranking, fuse, lend, lift, smooth
@@ -58,6 +58,7 @@ __all__ = [
     "looks_back",
     "lore_scope",
     "mark_of",
+    "matched",
     "passage_of",
     "rank_lore",
     "resembling",

@@ -51,7 +51,7 @@ class Walk:
     """What a walk saw."""
 
     distance: Mapping[str, int] = field(factory=dict)
-    """Node id to the fewest hops from any seed; seeds are at 0, whether or not the graph has them."""
+    """Node id to the fewest hops from any seed, nearest first; seeds are at 0, whether or not the graph has them."""
     met: Mapping[Identity, Edge] = field(factory=dict)
     """The edges by identity, in any order: most readers need few of them, and put those in order."""
 

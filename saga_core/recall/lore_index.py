@@ -49,7 +49,8 @@ class LoreIndex:
         self._named_once = lru_cache(maxsize=8_192)(self._named_by)
         # A player stays in a place for some turns.
         self._tagged_once = lru_cache(maxsize=256)(lambda names: frozenset(self._tags.found_in(Passage.of(*names))))
-        self._nodes = {entity_id("lore", name): name for name in self.entries}
+        self.nodes: Mapping[str, str] = {entity_id("lore", name): name for name in self.entries}
+        """By the id of its node in the graph, of label Lore, the name of each entry."""
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -79,10 +80,6 @@ class LoreIndex:
         The tag '성' is in "성의 뜰" and not in "여성".
         """
         return set(self._tagged_once(tuple(names)))
-
-    def of_node(self, node: str) -> str | None:
-        """The name of the entry that a graph node of label Lore stands for."""
-        return self._nodes.get(node)
 
 
 def _words(entry: LoreEntry) -> tuple[str, ...]:

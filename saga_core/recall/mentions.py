@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from attrs import frozen
@@ -26,6 +26,8 @@ class Passage:
 
     folded: str
     words: frozenset[str]
+    heads: Mapping[str, Sequence[str]]
+    """The words, by their first two letters."""
 
     @classmethod
     def of(cls, *texts: str) -> Passage:
@@ -43,7 +45,13 @@ class Passage:
                 else:
                     rough.append(part)
         words.update(_WORD.findall(" ".join(rough)))
-        return cls("\n".join(lines), frozenset(words))
+        heads: dict[str, list[str]] = {}
+        for word in words:
+            if (head := word[:2]) in heads:
+                heads[head].append(word)
+            else:
+                heads[head] = [word]
+        return cls("\n".join(lines), frozenset(words), heads)
 
 
 class NameIndex(Generic[K]):
@@ -87,10 +95,11 @@ class NameIndex(Generic[K]):
         """What the passage mentions."""
         found: set[K] = set()
         single, short = self._single, self._short
-        for word in [word for word in passage.words if word[:2] in single]:
-            for name, key in single[word[:2]]:
-                if word == name or (word.startswith(name) and _is_name(word, name)):
-                    found.add(key)
+        for head in passage.heads.keys() & single.keys():
+            for word in passage.heads[head]:
+                for name, key in single[head]:
+                    if word == name or (word.startswith(name) and _is_name(word, name)):
+                        found.add(key)
         if short:
             for word in [word for word in passage.words if word[0] in short]:
                 if _is_name(word, word[0]):

@@ -49,6 +49,10 @@ class Connections:
         """Ask for the graph."""
         scene.ask_graph()
 
+    def ready(self, scene: Scene) -> bool:
+        """Whether the graph was read."""
+        return scene.answered
+
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """The best 8 lines, out of the 48 best edges."""
         found = await scene.walked()
@@ -148,12 +152,12 @@ def _tells(edge: Edge, scene: Scene) -> bool:
 
 
 def _known(id_: str, scene: Scene) -> bool:
-    return scene.entity(id_) is not None or scene.request.lore.of_node(id_) is not None
+    return scene.entity(id_) is not None or id_ in scene.request.lore.nodes
 
 
 def _name(id_: str, scene: Scene) -> str:
     entity = scene.entity(id_)
-    return one_field(entity.name if entity else scene.request.lore.of_node(id_) or id_)
+    return one_field(entity.name if entity else scene.request.lore.nodes.get(id_, id_))
 
 
 def _relation(edge: Edge, scene: Scene) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from attrs import evolve, field, frozen
@@ -41,6 +41,10 @@ class Lorebook:
             scene.ask_meaning()
             if self.expand:
                 scene.ask_graph()
+
+    def ready(self, scene: Scene) -> bool:
+        """Whether all that it will wait for is there: many entries with rules of their own are read in a thread."""
+        return scene.answered and not scene.request.lore.kept.large
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """The best 20 entries. A secret says who knows it, an entry about somebody dead that he is dead, and one that
@@ -99,19 +103,15 @@ class Lorebook:
 
     async def _distances(self, scene: Scene) -> dict[str, int]:
         """Entry to the hops of its node, or of the entity that it is about, whichever is nearer to the scene."""
-        index, entities = scene.request.lore, scene.state.entities
+        nodes, entities = scene.request.lore.nodes, scene.state.entities
         found: dict[str, int] = {}
-        for node, hops in (await scene.walked()).distance.items():
-            name = index.of_node(node)
+        for node, hops in (await scene.walked()).distance.items():  # the nearest first
+            name = nodes.get(node)
             if name is not None:
-                about: Iterable[str] = (name,)
-            elif node in entities:
-                about = scene.lore_about(entities[node])
-            else:
-                continue
-            for name in about:
-                if hops < found.get(name, hops + 1):
-                    found[name] = hops
+                found.setdefault(name, hops)
+            elif (entity := entities.get(node)) is not None:
+                for name in scene.lore_about(entity):
+                    found.setdefault(name, hops)
         return found
 
 

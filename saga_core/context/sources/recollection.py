@@ -31,6 +31,7 @@ from saga_core.recall import (
     fuse,
     lend,
     lift,
+    matched,
     smooth,
     tells,
     time_meant,
@@ -85,6 +86,10 @@ class Recollection:
     ranking: Ranking = field(factory=Ranking)
     name: str = "recollection"
     needs: tuple[str, ...] = ()
+
+    def ready(self, scene: Scene) -> bool:
+        """Whether all that it will wait for is there."""
+        return scene.answered
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """The pieces, in the order of the turns when rendered."""
@@ -367,12 +372,17 @@ class _Named:
 
     def __call__(self, depth: int) -> bool:
         turn = self._episodes.at(depth)
-        text = self._episodes.text(turn) if turn is not None else ""
+        if turn is None:
+            return False
+        text = self._episodes.text(turn)
+        folded = matched(text) if self._folds else text
+        names = [name for name in self._names if name in folded]
+        if not names:  # most turns: neither of the speaker nor of its words need be known
+            return False
         speaker = _SPEAKER.match(text, text.find("\n") + 1)
         if speaker is not None:
-            text = speaker.group(1)
-        text = match_text(text) if self._folds else text
-        return any(name in text and mentions_folded(text, name) for name in self._names)
+            folded = match_text(speaker.group(1)) if self._folds else speaker.group(1)
+        return any(mentions_folded(folded, name) for name in names)
 
 
 def _brief(episodes: Episodes) -> bool:

@@ -29,6 +29,7 @@ class ContextSource(Protocol):
 
     SAGA's own may have ``prepare(scene)`` besides: called before any source is asked, it begins to ask stores for what
     ``gather`` will wait for. One that is ``at_once`` needs no other and waits for nothing: it is asked without a task.
+    So is one without needs whose ``ready(scene)`` says that all that it will wait for is there.
     """
 
     @property

@@ -67,5 +67,5 @@ def test_a_tag_stands_in_a_name_as_a_word_of_its_own(name: str, found: set[str])
 
 
 def test_a_node_of_the_graph_leads_to_its_entry() -> None:
-    assert INDEX.of_node(entity_id("lore", "old mill")) == "Old Mill"
-    assert INDEX.of_node(entity_id("location", "Old Mill")) is None
+    assert INDEX.nodes[entity_id("lore", "old mill")] == "Old Mill"
+    assert entity_id("location", "Old Mill") not in INDEX.nodes

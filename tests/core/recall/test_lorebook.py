@@ -240,6 +240,6 @@ def test_of_two_entries_with_one_name_the_last_counts() -> None:
 
 def test_entries_are_known_by_their_graph_node() -> None:
     index = LoreIndex([FOREST])
-    assert index.of_node(entity_id("lore", "어둠의 숲")) == "어둠의 숲"
-    assert index.of_node("l0") is None
+    assert index.nodes[entity_id("lore", "어둠의 숲")] == "어둠의 숲"
+    assert "l0" not in index.nodes
     assert index.named(["어둠의숲", "아무것도"]) == {"어둠의 숲"}
