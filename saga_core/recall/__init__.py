@@ -6,7 +6,7 @@ from saga_core.recall.amounts import amount_asked, tells
 from saga_core.recall.bearing import bearing
 from saga_core.recall.close_words import Sought, closeness, matched
 from saga_core.recall.episodes import Episodes, PathEpisodes
-from saga_core.recall.excerpts import excerpt, weigh_each
+from saga_core.recall.excerpts import excerpt, laid_out, weigh_each
 from saga_core.recall.fusion import Fused, Ranking, fuse, lend, lift, smooth
 from saga_core.recall.graph_walk import Neighbors, Walk, walk, weight_of
 from saga_core.recall.kept_lore import PER_TURN, Kept, KeptLore, KeptMoment
@@ -53,6 +53,7 @@ __all__ = [
     "episodes_scope",
     "excerpt",
     "fuse",
+    "laid_out",
     "lend",
     "lift",
     "looks_back",

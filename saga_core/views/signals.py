@@ -6,7 +6,7 @@ from typing import Any
 
 from saga_core.recall import PathEpisodes, time_meant, turns_meant
 from saga_core.sessions import LiveSession
-from saga_core.views.wording import Wording
+from saga_core.views.wording import Wording, spoken_of
 
 _BESIDE = 2
 """How far a turn reaches that lends to its neighbours."""
@@ -18,9 +18,9 @@ async def with_signals(
     """An explained context that was read after ``above`` for the words ``said``, JSON-able.
 
     Besides, ``said``, and ``time``: the first and the last turn that are meant where the words name a time, else None.
-    Each piece has ``words``, those of ``said`` that its whole turn or entry has or resembles, told or not. That of a
-    turn has its number as ``turn``; and as ``beside`` the turn around it that has most of the words, where one speaks
-    for it.
+    Each piece has ``words``, those of ``said`` that its whole turn or entry has in one form or another, told or not.
+    That of a turn has its number as ``turn``; and as ``beside`` the turn around it that has most of the words, where
+    one speaks for it.
     """
     wording, state = Wording.of(said), await live.state(above)
     episodes = PathEpisodes(live.tree, live.episodes, above)
@@ -30,7 +30,7 @@ async def with_signals(
         kind, _, key = row["key"].partition(":")
         if kind == "turn" and episodes.on_path(key):
             depth = episodes.depth(key)
-            row = {**row, "words": wording.sharing(episodes.text(key)), "turn": depth}
+            row = {**row, "words": wording.sharing(spoken_of(episodes.text(key))), "turn": depth}
             beside = _beside(episodes, depth, wording) if row["why"].get("neighbours") else None
             return row if beside is None else {**row, "beside": beside}
         whole = row["text"]
@@ -54,7 +54,7 @@ def _beside(episodes: PathEpisodes, depth: int, wording: Wording) -> int | None:
     for step in range(1, _BESIDE + 1):
         for near in (depth - step, depth + step):
             turn = episodes.at(near)
-            if turn is not None and (count := len(wording.sharing(episodes.text(turn)))):
+            if turn is not None and (count := len(wording.sharing(spoken_of(episodes.text(turn))))):
                 found[near] = count
     return max(found, key=lambda near: found[near], default=None)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from attrs import field, frozen
 
 from saga_core.language import (
     caseless,
     content_words,
-    function_terms,
+    every,
     is_hangul,
     match_text,
     nfc,
@@ -18,6 +19,7 @@ from saga_core.language import (
     telling_nothing,
     terms,
 )
+from saga_core.recall import STAMP
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _RUN = re.compile(r"[^\W_]+|…")
@@ -49,6 +51,28 @@ def _bare(word: str) -> str:
             if word[size:] in particles():
                 return word[:size]
     return word
+
+
+def unstamped(episode: str) -> str:
+    """An episode without the number of its turn."""
+    stamp = STAMP.match(episode)
+    return episode if stamp is None else episode[stamp.end() :]
+
+
+def spoken_of(episode: str) -> str:
+    """What an episode says, without the number of its turn and SAGA's own labels ("lost:", "met:")."""
+    facts, line_end, said = episode.partition("\n")
+    if STAMP.match(facts) is None:
+        return episode
+    labels = _fact_labels()
+    parts = [part.partition(": ") for part in unstamped(facts).split(" | ")]
+    kept = [rest if label in labels else f"{label}{colon}{rest}" for label, colon, rest in parts]
+    return " | ".join(kept) + line_end + said
+
+
+@cache
+def _fact_labels() -> frozenset[str]:
+    return frozenset(word for each in every() for word in each.texts.episode.values())
 
 
 @frozen
@@ -83,19 +107,27 @@ class Wording:
         return [self.words[word] for word in self.found_in(text)]
 
     def sharing(self, text: str) -> list[str]:
-        """The words, as they were typed, that have an index term in common with ``text``: those by which recall finds
-        it. Of a Korean word that is a pair of syllables, or the first one."""
-        said, function = frozenset(terms(text)), function_terms()
-        return [each for each in self.words.values() if not said.isdisjoint(frozenset(terms(each)) - function)]
+        """As ``typed``, and Korean words besides that stand there with another ending, or as the beginning of a
+        compound: two syllables of the stem at least."""
+        found = set(self.found_in(text))
+        stems = {_bare(word) for word in _WORD.findall(nfc(text)) if is_hangul(word[0])}
+        stems = {stem for stem in stems if len(stem) > 1}
+        return [
+            typed
+            for word, typed in self.words.items()
+            if word in found
+            or (is_hangul(word[0]) and len(word) > 1 and any(word.startswith(s) or s.startswith(word) for s in stems))
+        ]
 
     def told_by(self, told: str, whole: str) -> bool:
         """Whether ``told``, which was made of ``whole``, says what of it is meant: the very sentence where it stands in
         ``whole``, else every one of the words that ``whole`` has."""
-        if self._stands_in(told):
+        if self.stands_in(told):
             return True
-        return not self._stands_in(whole) and set(self.found_in(whole)) <= set(self.found_in(told))
+        return not self.stands_in(whole) and set(self.found_in(whole)) <= set(self.found_in(told))
 
-    def _stands_in(self, text: str) -> bool:
+    def stands_in(self, text: str) -> bool:
+        """Whether the text stands there word for word, punctuation and case aside."""
         plain, said = self.plain, f" {_plain(text)} "
         before = "" if caseless(plain[:1]) else " "
         behind = "" if caseless(plain[-1:]) else " "

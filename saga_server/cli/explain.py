@@ -25,8 +25,10 @@ _REASONS = {
     "not_known": "nothing in the scene led to it; whether the chat itself showed that turn is not recorded",
     "no_signal": "not told: nothing in the scene led to it",
     "faded_or_hidden": "not told: this entry waits to be mentioned, or was mentioned too long ago",
+    "not_due": "not told: this is an event to come, and its time has not come",
     "opening": "not told: it stands in the opening, which only the chat itself shows",
     "later": "not told: it came only with that turn or after it",
+    "swiped": "not told: it stands in a reply that was swiped away, or came after one",
     "elsewhere": "not told: it stands on another branch",
 }
 _KINDS = {
@@ -36,6 +38,7 @@ _KINDS = {
     "memory": "a memory",
     "page": "the summary",
     "note": "a remark",
+    "event": "an event to come",
 }
 _NOTHING = (
     "Nothing that SAGA keeps of this story has these words: no turn, no lore, no memory, no remark. It may stand there "
@@ -95,7 +98,11 @@ def of_text(found: dict[str, Any]) -> list[str]:
         made.append(_NOTHING)
     else:
         made.append("Before each text stands how many of the words it has.")
+    part = None
     for row in found["found"]:
+        if row.get("part") != part:
+            part = row["part"]
+            made.append(f"“{_line(part)}”")
         where = f"turn {row['turn']}" if "turn" in row else _KINDS[row["kind"]]
         made.append(f"{row['share']:4.0%}  {where}: {row['near']}")
         made.append(

@@ -113,7 +113,7 @@ async def test_what_stands_elsewhere_in_the_story_is_said_to_stand_there(saga: S
     assert await first(told_of(8, language)[0]) == ("words", "own_words", None)
     assert await first(SENTENCES[language][1].format(place="", thing=THINGS[language][8])) == ("turn", "later", 9)
     assert await first(told_of(7, language)[1], turns[3]) == ("turn", "later", 8)
-    assert await first(side) == ("turn", "elsewhere", 9)
+    assert await first(side) == ("turn", "swiped", 9)
 
 
 async def test_an_opening_is_known_where_the_story_began_with_it(saga: Saga) -> None:
@@ -194,3 +194,86 @@ async def test_words_that_are_tried_are_told_what_was_corrected_and_what_stands_
     assert tried["pages"] == asked.context.pages != ""
     now = [piece["text"] for piece in tried["pieces"] if piece["section"] == "now"]
     assert now == [piece.text for piece in asked.context.pieces if piece.section == "now"]
+
+
+@pytest.mark.parametrize("language", WORDS)
+async def test_a_branch_is_no_swipe(saga: Saga, language: str) -> None:
+    chat = await played(saga, language, 9)
+    turns = {turn.depth: turn.id for turn in await saga.views.turns("길")}
+    branch = Frontend(saga, session="길")
+    branch.history = [
+        {"role": role, "content": text}
+        for number in (2, 3)
+        for role, text in zip(("user", "assistant"), told_of(number, language), strict=True)
+    ]
+    other = {"en": "A turquoise heron sat on the anvil.", "ko": "청록색 왜가리가 모루에 앉아 있었다."}[language]
+    await branch.say({"en": "I turn back at once.", "ko": "곧장 발길을 돌린다."}[language], other)
+    await chat.say(*told_of(9, language))
+    (row, *_) = await found(saga, other)
+    assert (row["reason"], row["turn"]) == ("elsewhere", 5)
+    assert turns[4] in [turn.id for turn in await saga.views.turns("길")]
+
+
+@pytest.mark.parametrize("language", WORDS)
+async def test_sentences_of_several_turns_are_answered_one_by_one(saga: Saga, language: str) -> None:
+    chat = await played(saga, language)
+    await chat.say(LAST[language], "…")
+    parts = [
+        SENTENCES[language][number].format(place=PLACES[language][at], thing=THINGS[language][at], count=20 + at)
+        for number, at in ((0, 1), (6, 3))
+    ]
+    rows = await found(saga, " ".join(parts))
+    first = {row["part"]: row for row in reversed(rows)}
+    assert list(dict.fromkeys(row["part"] for row in rows)) == parts
+    assert [(first[part]["turn"], first[part]["verbatim"]) for part in parts] == [(2, True), (4, True)]
+
+
+@pytest.mark.parametrize("language", WORDS)
+async def test_what_says_it_word_for_word_comes_first(saga: Saga, language: str) -> None:
+    chat = Frontend(saga, session="길")
+    text = {"en": "The bell of the old mill rang.", "ko": "낡은 방앗간의 종이 울렸다."}[language]
+    await chat.say({"en": "I listen.", "ko": "귀를 기울인다."}[language], text)
+    again = {"en": "Rang the mill? The old one, of the bell.", "ko": "종이 방앗간에서? 낡은 종이 또 울렸다."}[language]
+    for number in range(8):
+        await chat.say({"en": f"And {number}?", "ko": f"{number}번째?"}[language], f"{again} {again} {again}")
+    (row, *_) = await found(saga, text)
+    assert (row["turn"], row["verbatim"], row["share"]) == (1, True, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"), [("Turn 7 was lost, we never met", "kettle"), ("7턴에 만남과 잃음이 있었다", "주전자")]
+)
+async def test_numbers_and_labels_of_sagas_own_are_no_words_of_a_turn(saga: Saga, text: str, word: str) -> None:
+    chat = Frontend(saga, session="길")
+    for number in range(8):
+        block = (
+            f"```state\nitems_gained: [{word}{number}]\n```" if number % 2 else f"```state\nmet: [{word}{number}]\n```"
+        )
+        await chat.say("…", f"{word}.\n{block}")
+    assert [row for row in await found(saga, text) if row["kind"] == "turn"] == []
+
+
+async def test_an_event_to_come_is_known(saga: Saga) -> None:
+    chat = Frontend(saga, session="길")
+    await chat.say("I wait.", "The square is empty.")
+    fields = {"name": "The comet", "text": "A green comet falls into the lake.", "due": "40"}
+    await saga.memory.correct("길", "event", fields)
+    (row, *_) = await found(saga, fields["text"])
+    assert (row["kind"], row["reason"]) == ("event", "later")  # it was scheduled after that turn's request
+    await chat.say("I wait on.", "Nothing stirs.")
+    (row, *_) = await found(saga, fields["text"])
+    assert (row["kind"], row["reason"]) == ("event", "not_due")
+
+
+@pytest.mark.parametrize(
+    ("said", "words"), [("민지야, 도서관 열쇠 어디 있어?", ["열쇠"]), ("Where is the key?", ["key"])]
+)
+async def test_same_words_are_words_and_no_pieces_of_them(saga: Saga, said: str, words: list[str]) -> None:
+    chat = Frontend(saga, session="길")
+    await chat.say("…", "열쇠를 도려낸 자리에 숨겼다. The key lies there.")
+    for _ in range(3):
+        await chat.say("…", "…")
+        chat.history = chat.history[-2:]
+    rows = (await saga.views.explain("길", None, text=said))["pieces"]
+    (row,) = [row for row in rows if row["key"].startswith("turn:") and row["turn"] == 1]
+    assert row["words"] == words

@@ -69,7 +69,8 @@ function Ask({ session, turn }) {
       <p><button class="main" data-action="ask" disabled=${running}>${t("askDo")}</button></p></form>
     <${Failed} error=${error} />
     <div role="status" aria-live="polite">${found && (found.found.length === 0 ? html`<p class="notice warn" data-item="unknown">${t("known")}</p>`
-      : html`<ul class="lines" data-item="answers">${found.found.map((each) => html`<li key=${`${each.kind} ${each.key}`} data-item="answer" data-reason=${each.reason}>
+      : html`<ul class="lines" data-item="answers">${found.found.map((each) => html`<li key=${`${each.kind} ${each.key} ${each.part ?? ""}`} data-item="answer" data-reason=${each.reason}>
+        ${each.part && html`<p class="hint" data-item="part">“<${Text} value=${each.part} most=${160} as="span" />”</p>`}
         <p><span class=${`tag ${TAGS[each.reason] ?? "warn"}`}>${each.kind === "turn" ? t("kind_turn", { n: each.turn }) : t(`kind_${each.kind}`)}</span> <strong>${t(`reason_${each.reason}`)}</strong></p>
         <p><${Text} value=${each.near} most=${320} /></p>
         ${each.reason === "cut_out" && html`<p class="hint" data-item="instead">${t("instead")} <${Text} value=${each.line} most=${320} /></p>`}

@@ -18,8 +18,10 @@ const en = {
   reason_cut_out: "Not told: something of it was told, but the excerpt left this part out.", instead: "What was told of it:",
   reason_opening: "Not told: it stands in the opening, which only the chat itself shows.",
   reason_later: "Not told: it came only with this turn or after it.",
+  reason_not_due: "Not told: this is an event to come, and its time has not come.",
+  reason_swiped: "Not told: it stands in a reply that was swiped away, or came after one.",
   reason_elsewhere: "Not told: it stands on another branch.",
-  turns: "turns {a} to {b}", kind_words: "your words", kind_note: "remark",
+  turns: "turns {a} to {b}", kind_words: "your words", kind_note: "remark", kind_event: "event to come",
 };
 const ko = {
   told: "{n}턴을 쓰기 전에 내레이터가 전달받은 내용", anew: "지금 규칙으로 다시 계산했습니다. 보낸 내용 자체는 SAGA를 시작한 뒤의 최근 턴만 보관합니다.", kept: "내레이터에게 보낸 그대로입니다.",
@@ -41,8 +43,10 @@ const ko = {
   reason_cut_out: "전달되지 않았습니다. 일부가 전달되었지만 발췌에서 이 부분은 빠졌습니다.", instead: "전달된 부분:",
   reason_opening: "전달되지 않았습니다. 채팅 기록에만 나오는 첫 메시지에 있습니다.",
   reason_later: "전달되지 않았습니다. 이 턴이나 그 뒤에 나온 내용입니다.",
+  reason_not_due: "전달되지 않았습니다. 아직 때가 되지 않은 예정된 사건입니다.",
+  reason_swiped: "전달되지 않았습니다. 스와이프로 버린 답변이나 그 뒤의 내용입니다.",
   reason_elsewhere: "전달되지 않았습니다. 다른 분기에 있는 내용입니다.",
-  turns: "{a}~{b}턴", kind_words: "플레이어의 말", kind_note: "메모",
+  turns: "{a}~{b}턴", kind_words: "플레이어의 말", kind_note: "메모", kind_event: "예정된 사건",
 };
 const ja = {
   told: "{n} ターンの前にナレーターに伝えられたこと", anew: "現在の規則で計算し直しました。送った内容そのものは、SAGA の起動後の直近のターンだけ保持します。", kept: "ナレーターに送ったままです。",
@@ -64,8 +68,10 @@ const ja = {
   reason_cut_out: "伝えられていません。一部は伝えられましたが、抜粋ではこの部分が省かれました。", instead: "伝えられた部分:",
   reason_opening: "伝えられていません。チャットの履歴だけに現れる最初のメッセージにあります。",
   reason_later: "伝えられていません。このターンか、それより後に出てきた内容です。",
+  reason_not_due: "伝えられていません。これから起こる出来事で、まだその時ではありません。",
+  reason_swiped: "伝えられていません。スワイプで捨てられた返信か、その続きの内容です。",
   reason_elsewhere: "伝えられていません。別の分岐にある内容です。",
-  turns: "{a}〜{b} ターン", kind_words: "あなたの言葉", kind_note: "メモ",
+  turns: "{a}〜{b} ターン", kind_words: "あなたの言葉", kind_note: "メモ", kind_event: "これからの出来事",
 };
 const zh = {
   told: "第 {n} 回合之前告知叙述者的内容", anew: "按现在的规则重新计算：发送的内容本身只保留 SAGA 启动后的最近回合。", kept: "与发送给叙述者的相同。",
@@ -87,7 +93,9 @@ const zh = {
   reason_cut_out: "未告知：告知了其中一部分，但摘录略去了这一部分。", instead: "告知的部分：",
   reason_opening: "未告知：它在开场消息里，只有聊天记录本身显示它。",
   reason_later: "未告知：它在这个回合或之后才出现。",
+  reason_not_due: "未告知：这是尚未到时候的预定事件。",
+  reason_swiped: "未告知：它在被滑动换掉的回复里，或在那之后。",
   reason_elsewhere: "未告知：它在另一条分支上。",
-  turns: "第 {a} 至 {b} 回合", kind_words: "你的话", kind_note: "备注",
+  turns: "第 {a} 至 {b} 回合", kind_words: "你的话", kind_note: "备注", kind_event: "预定事件",
 };
 export default { en, ko, ja, zh };
