@@ -24,6 +24,10 @@ def dispatcher() -> Handler:
     return _Dispatcher().dispatch
 
 
+ENDLESS = "/api/events"
+"""Answers until the client leaves, which one that asks for the headers alone does not do."""
+
+
 @define(eq=False)
 class _Dispatcher:
     router: web.UrlDispatcher = field(factory=web.UrlDispatcher)
@@ -35,10 +39,11 @@ class _Dispatcher:
 
     def __attrs_post_init__(self) -> None:
         for endpoint in ENDPOINTS:
-            add = self.router.add_get if endpoint.method == "GET" else self.router.add_post
-            add = self.router.add_delete if endpoint.method == "DELETE" else add
-            self.rows[add(endpoint.path, _unused)] = endpoint, ParamsReader.of(endpoint)
+            row = endpoint, ParamsReader.of(endpoint)
+            self.rows[self.router.add_route(endpoint.method, endpoint.path, _unused)] = row
             if endpoint.method == "GET":
+                if endpoint.path != ENDLESS:
+                    self.rows[self.router.add_route("HEAD", endpoint.path, _unused)] = row
                 self.reading[endpoint.path] = endpoint
 
     async def dispatch(self, request: web.Request) -> web.StreamResponse:

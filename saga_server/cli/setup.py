@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -147,7 +148,7 @@ class _Asking:
                 return text
             if text.isascii() and text.isdigit() and 1 <= int(text) <= len(names):
                 return names[int(text) - 1]
-            raise click.BadParameter(f"1-{len(names)}")
+            raise click.BadParameter(self.words.number_wrong.format(last=len(names)))
 
         default = str(names.index(usual) + 1)
         found: str = click.prompt(self.words.number, default=default, value_proc=read)
@@ -164,7 +165,8 @@ class _Asking:
             try:
                 return check(text)
             except BadInput as error:
-                raise click.BadParameter(str(error)) from error
+                wrong = self.words.address_wrong.format(text=text.strip() or '""')
+                raise click.BadParameter(wrong) from error
 
         found: str = click.prompt(question, default=usual, show_default=bool(usual), value_proc=read)
         return found
@@ -203,6 +205,8 @@ def _checked_address(text: str) -> str:
     address = text.strip()
     if not address:
         raise BadInput("--base-url: this provider's address is not known; give it, such as http://127.0.0.1:5001/v1")
+    if re.match(r"[\w.-]+:\d+(/|$)", address):
+        address = f"http://{address}"  # as people write the address of a server of their own
     load_config({"providers": {"other": {"base_url": address}}}, environ={})
     return address
 

@@ -40,6 +40,8 @@ class Wording:
     any_key: str
     switch_off: str
     number: str
+    number_wrong: str
+    address_wrong: str
 
 
 WORDINGS: Mapping[str, Wording] = {
@@ -87,6 +89,8 @@ WORDINGS: Mapping[str, Wording] = {
         switch_off="Switch off in the frontend: Summarize, Vector Storage, Memory Books, HypaMemory. SAGA does their\n"
         "work, and what they change in the prompt makes the provider's cache useless.",
         number="     A number",
+        number_wrong="type a number from 1 to {last}",
+        address_wrong="{text} is no address; type one such as http://127.0.0.1:5001/v1",
     ),
     "ko": Wording(
         welcome="질문은 다섯 개입니다. 엔터를 누르면 대괄호 안의 값을 씁니다. "
@@ -133,6 +137,8 @@ WORDINGS: Mapping[str, Wording] = {
         switch_off="프론트엔드에서 Summarize, Vector Storage, Memory Books, HypaMemory를 끄세요.\n"
         "모두 SAGA가 하는 일이고, 켜 두면 프롬프트 앞부분이 매번 바뀌어 프로바이더의 캐시를 쓸 수 없습니다.",
         number="     번호",
+        number_wrong="1부터 {last}까지의 번호를 입력하세요",
+        address_wrong="올바른 주소가 아닙니다: {text}. http://127.0.0.1:5001/v1 같은 형식으로 입력하세요",
     ),
 }
 """Language to words."""

@@ -20,6 +20,7 @@ from saga_server.admin.schema import schemas_of
 from saga_server.http.bodies import BODY
 from saga_server.http.errors import RequestError
 from saga_server.http.security import _OPEN
+from tests.server.client import Client
 
 ROWS = [pytest.param(each, id=each.request) for each in ENDPOINTS]
 
@@ -144,3 +145,19 @@ async def test_what_is_wrong_is_told_with_field_value_and_remedy(query: dict[str
 def test_nothing_is_taken_by_no_params() -> None:
     assert params_of(NoParams) == ()
     assert to_plain(NoParams()) == {}
+
+
+_READ = [each for each in ENDPOINTS if each.method == "GET" and "{" not in each.path and each.path != "/api/events"]
+
+
+@pytest.mark.parametrize("endpoint", _READ, ids=lambda each: each.request)
+async def test_the_headers_alone_are_those_of_the_answer(offline: Client, endpoint: Endpoint[Any, Any]) -> None:
+    """``wget --spider``, uptime monitors and load balancers ask in this way."""
+    async with offline.request("HEAD", endpoint.path) as alone, offline.request("GET", endpoint.path) as whole:
+        assert (alone.status, await alone.read()) == (whole.status, b"")
+        assert alone.content_type == whole.content_type
+
+
+async def test_events_have_no_headers_alone(offline: Client) -> None:
+    refused = await offline.send("HEAD", "/api/events")
+    assert refused.status == 405 and "GET" in refused.headers["Allow"]

@@ -53,7 +53,7 @@ class TestQuestions:
     def test_numbers_and_names_and_wrong_ones(self, tmp_path: Path) -> None:
         result = setup("--talk", "ko", said="9\nrisuai-web\n6\n gpt-5.6-sol \n" + KEY + "\nko\n2\n")
         assert result.exit_code == 0, result.output
-        assert "1-5" in result.output and "RisuAI: 설정 > 챗봇" in result.output
+        assert "1부터 5까지의 번호를 입력하세요" in result.output and "RisuAI: 설정 > 챗봇" in result.output
         config = load_config(tmp_path / "saga.yaml", environ={})
         assert config.models.narration == "openai/gpt-5.6-sol"
         assert config.providers["openai"].api_key == KEY
@@ -90,6 +90,19 @@ class TestQuestions:
             "http://10.0.0.7:5000/v1",
             KEY,
         )
+
+    @pytest.mark.parametrize(("talk", "says"), [("en", "nowhere is no address"), ("ko", "주소가 아닙니다: nowhere")])
+    def test_what_is_no_address_is_said_in_the_words_of_the_talk(self, talk: str, says: str) -> None:
+        result = setup("--talk", talk, said="\n1\nnowhere\n\n\n\n\n")
+        assert result.exit_code == 0, result.output
+        assert says in result.output and "providers." not in result.output
+
+    @pytest.mark.parametrize("typed", ["127.0.0.1:5009/v1", "http://127.0.0.1:5009/v1"])
+    def test_an_address_may_leave_out_http(self, tmp_path: Path, typed: str) -> None:
+        result = setup(said=f"\n1\n{typed}\n\n\n\n")
+        assert result.exit_code == 0, result.output
+        config = load_config(tmp_path / "saga.yaml", environ={})
+        assert config.providers["openai"].base_url == "http://127.0.0.1:5009/v1"
 
     def test_an_end_in_the_middle_changes_nothing(self, tmp_path: Path) -> None:
         result = setup(said=f"\nopenai\n\n{KEY}\n")
