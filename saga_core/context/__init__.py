@@ -9,7 +9,6 @@ block.lead = context.text
 
 from __future__ import annotations
 
-from saga_core.context.answers import answers_at_once, asked
 from saga_core.context.explain import RecentContexts, explain_context
 from saga_core.context.model import OtherStory, Piece, ReadRequest, Section, Slot, TurnContext, lines_of
 from saga_core.context.plugin_sources import open_plugin_source
@@ -37,8 +36,6 @@ __all__ = [
     "Section",
     "Slot",
     "TurnContext",
-    "answers_at_once",
-    "asked",
     "default_reader",
     "explain_context",
     "lines_of",

@@ -55,7 +55,7 @@ class Gathering:
         """Run a source: to its end if what it waits for is there already, in a task otherwise.
 
         A task costs two turns of the loop. A source that said that it is ready and waits after all is given up, and
-        runs again in a task, as in ``scene.asked``.
+        runs again in a task, as in ``read_at_hand``.
         """
         ready = getattr(source, "ready", None)
         if ready is not None and ready(self._scene):

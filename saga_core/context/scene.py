@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from attrs import define, field
 from cachetools import LRUCache
 
-from saga_core.context.answers import answers_at_once, asked
 from saga_core.context.model import ReadRequest
 from saga_core.errors import ScopeMismatch, in_words
 from saga_core.language import caseless
@@ -20,7 +19,7 @@ from saga_core.model import Entity, Kind, WorldState
 from saga_core.ports import Embedder
 from saga_core.projection import GraphImage
 from saga_core.recall import LoreIndex, NameIndex, Passage, Walk, episodes_scope, looks_back, lore_scope, spec_of, walk
-from saga_core.stores import Compare, Hit, VectorStore
+from saga_core.stores import Compare, Hit, VectorStore, answers_at_once, read_at_hand
 
 log = logging.getLogger("saga.context")
 
@@ -349,7 +348,7 @@ class Scene:
     def _begin(self, what: str, ask: Callable[[], Coroutine[Any, Any, T]], at_once: bool) -> asyncio.Future[T]:
         answer = self._answers.get(what)
         if answer is None:
-            answer = self._answers[what] = asked(ask, f"saga-context-{what}", at_once=at_once)
+            answer = self._answers[what] = read_at_hand(ask, f"saga-context-{what}", at_once=at_once)
         return answer
 
     def _miss(self, what: str, reason: str) -> None:

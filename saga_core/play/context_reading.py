@@ -12,7 +12,7 @@ from attrs import define
 
 from saga_core.background import Supervisor
 from saga_core.config import Settings
-from saga_core.context import ContextReader, OtherStory, ReadRequest, TurnContext, answers_at_once, asked, lines_of
+from saga_core.context import ContextReader, OtherStory, ReadRequest, TurnContext, lines_of
 from saga_core.counters import Counters
 from saga_core.curation import due_lines
 from saga_core.errors import StoreError
@@ -21,7 +21,7 @@ from saga_core.ports import Clock
 from saga_core.projection import spoken_day
 from saga_core.recall import KeptMoment, PathEpisodes, without_other_story
 from saga_core.sessions import LiveSession, OtherSession, OtherSessions, SharedMemories, remarks_by_hand
-from saga_core.stores import GraphStore
+from saga_core.stores import GraphStore, answers_at_once, read_at_hand
 from saga_core.transcript import Transcript
 from saga_core.views import Projector, scope_of
 
@@ -113,7 +113,7 @@ class ContextReading:
 
     async def _answered(self, ask: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
         """What the graph store answers within the deadline of the sources; None when it does not, or fails."""
-        answer = asked(ask, "saga-graph", at_once=answers_at_once(self.graph))
+        answer = read_at_hand(ask, "saga-graph", at_once=answers_at_once(self.graph))
         try:
             if not answer.done():
                 async with asyncio.timeout(self.settings.config.recall.deadline_ms / 1_000):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saga_core.stores.at_hand import answers_at_once, read_at_hand
 from saga_core.stores.curator import CurationView, Curator
 from saga_core.stores.fenced import Fence, Fenced, FenceOf
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Predicate, Within, predicate
@@ -92,6 +93,7 @@ __all__ = [
     "VectorItem",
     "VectorStore",
     "Within",
+    "answers_at_once",
     "as_float32",
     "check_batch",
     "check_delete",
@@ -115,6 +117,7 @@ __all__ = [
     "cosine",
     "endpoints",
     "predicate",
+    "read_at_hand",
     "shown",
     "too_small",
 ]

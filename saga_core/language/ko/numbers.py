@@ -28,11 +28,14 @@ _GROUP = r"(?:[일이삼사오육칠팔구]?[십백천] ?)++[일이삼사오육�
 
 _TWO_WORDS = re.compile(rf"({'|'.join(_TENS)})({'|'.join(_AFTER_TENS)})")
 
-SPELLED = (
-    rf"(?:(?:{'|'.join(_TENS)})(?:{'|'.join(_AFTER_TENS)})"
-    rf"|(?:{_GROUP}|\d{{1,4}}) ?만(?: ?(?:{_GROUP}|\d{{1,4}}(?:천)?))?|만(?: ?(?:{_GROUP}))?|{_GROUP})"
-)
-"""A pattern of a Korean number of two words, one in Chinese words, or one in digits with 만."""
+_NATIVE = rf"(?:{'|'.join(_TENS)})(?:{'|'.join(_AFTER_TENS)})"
+_CHINESE = rf"(?:(?:{_GROUP}|\d{{1,4}}) ?만(?: ?(?:{_GROUP}|\d{{1,4}}(?:천)?))?|만(?: ?(?:{_GROUP}))?|{_GROUP})"
+_WHOLE = re.compile(f"{_NATIVE}|{_CHINESE}")
+_APART = r"(?:(?<=[일이삼사오육칠팔구십백천만\d]{2})|(?<=\s)|(?=\s))"
+
+SPELLED = f"(?:{_NATIVE}|{_CHINESE}{_APART})"
+"""A pattern of a Korean number of two words, one in Chinese words, or one in digits with 만. A single syllable is one
+only if a space parts it from its counter: 사원 지도 is the map of a temple, and 천장 열쇠 no thousand keys."""
 
 _PART = re.compile(r"(\d+|[일이삼사오육칠팔구])?([십백천])?")
 
@@ -42,7 +45,7 @@ def value(written: str) -> int | None:
     if two := _TWO_WORDS.fullmatch(written):
         return _TENS[two[1]] + _ONES[two[2]]
     plain = written.replace(" ", "")
-    if not plain or re.fullmatch(SPELLED, written) is None:
+    if not plain or _WHOLE.fullmatch(written) is None:
         return None
     head, many, tail = plain.rpartition("만")
     return (_below(head) or 1) * 10_000 * bool(many) + _below(tail)

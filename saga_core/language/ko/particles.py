@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from string import ascii_letters
 
 _FIRST, _LAST = 0xAC00, 0xD7A3
 
@@ -27,7 +28,6 @@ _OPEN, _LIEUL, _OTHER = 0, 8, 4
 """No final consonant, ㄹ, and any other."""
 _DIGITS = {digit: _LIEUL if digit in "178" else _OTHER for digit in "013678"} | dict.fromkeys("2459", _OPEN)
 _SPELLED = {"L": _LIEUL, "R": _LIEUL, "M": _OTHER, "N": _OTHER}
-_LATIN = re.compile(r"[A-Za-z]+\Z")
 _CLOSED = re.compile(r"(?:ll?|m|n|ng|(?<=[^\Waeiou])[aeiou](?:ck|tt|[bckpt])|\A[aeiou](?:ck|tt|[bckpt]))\Z")
 """The end of a word in small Latin letters that is read with a final consonant."""
 
@@ -52,13 +52,13 @@ def _final(text: str) -> int:
         return (ord(last) - _FIRST) % 28
     if last in _DIGITS:
         return _DIGITS[last]
-    return _final_of_latin(_LATIN.search(text, 0, end))
+    word = text[:end]
+    return _final_of_latin(word[len(word.rstrip(ascii_letters)) :])
 
 
-def _final_of_latin(word: re.Match[str] | None) -> int:
-    if word is None:
+def _final_of_latin(letters: str) -> int:
+    if not letters:
         return _OPEN
-    letters = word.group()
     if letters.isupper():  # spelled out: HP is 에이치피, XL is 엑스엘
         return _SPELLED.get(letters[-1], _OPEN)
     ending = _CLOSED.search(letters.casefold())

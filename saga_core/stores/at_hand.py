@@ -17,7 +17,7 @@ def answers_at_once(store: object) -> bool:
     return Capability.RESIDENT in capabilities and Capability.SHARED not in capabilities
 
 
-def asked(ask: Callable[[], Coroutine[Any, Any, T]], name: str, *, at_once: bool) -> asyncio.Future[T]:
+def read_at_hand(ask: Callable[[], Coroutine[Any, Any, T]], name: str, *, at_once: bool) -> asyncio.Future[T]:
     """The answer to ``ask``, which only reads: done already if ``at_once`` is right, else a task of that name.
 
     What waits after all, as the first read of a scope does, is given up and asked again in the task: there it may be
