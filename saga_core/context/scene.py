@@ -140,10 +140,11 @@ class Scene:
         return self._embedder is None or not self._embedder.semantic
 
     @cached_property
-    def passage(self) -> Passage:
-        """The last two messages."""
-        recent = self.request.recent
-        return Passage.of(*recent) if recent else self.spoken
+    def passage(self) -> Passage | None:
+        """The last two messages without the player's words, if these stand among them; None for no others."""
+        recent, words = self.request.recent, self.request.player_words
+        others = recent[:-1] if recent and recent[-1] == words else recent
+        return Passage.of(*others) if others else None
 
     @cached_property
     def spoken(self) -> Passage:
@@ -179,7 +180,8 @@ class Scene:
     @cached_property
     def named(self) -> frozenset[str]:
         """The ids of the entities that the last two messages mention."""
-        return frozenset(self._names.everything.found_in(self.passage))
+        here = self._names.everything.found_in(self.passage) if self.passage is not None else ()
+        return self.asked.union(here) if self._says_words else frozenset(here)
 
     @cached_property
     def asked(self) -> frozenset[str]:
@@ -189,7 +191,19 @@ class Scene:
     @cached_property
     def lore(self) -> tuple[str, ...]:
         """The lore entries that the last two messages mention."""
-        return self.request.lore.mentioned(self.passage)
+        here = self.request.lore.mentioned(self.passage) if self.passage is not None else ()
+        return tuple(sorted({*here, *self.lore_asked})) if self._says_words else here
+
+    @cached_property
+    def lore_asked(self) -> tuple[str, ...]:
+        """The lore entries that the player's words mention."""
+        return self.request.lore.mentioned(self.spoken)
+
+    @property
+    def _says_words(self) -> bool:
+        """Whether the player's words are the last message, or all that there is."""
+        recent = self.request.recent
+        return not recent or recent[-1] == self.request.player_words
 
     @cached_property
     def seeds(self) -> tuple[str, ...]:

@@ -227,18 +227,19 @@ class _Readings:
         reading, persona = reply.reading(finish), self.known.persona
         name, sure = (persona.name, persona.sure) if persona is not None else ("", False)
         transcript = self.known.transcript
-        told = f"{looked_through(transcript.player_words)}\n{looked_through(reply.told)}"
+        words, said = looked_through(transcript.player_words), looked_through(reply.told)
         delta = read_delta(
             reading,
             self.state,
             player_name=name,
             sure=sure,
-            told=told,
+            told=f"{words}\n{said}",
             card=transcript.system_text,
         )
         self.counters.add(f"block.{delta.status.value}")
-        named = self.live.lore.mentioned_in(told)
-        return evolve(delta, events=delta.events + mention_event(named))
+        # One by one: the next request asks the same of this reply.
+        named = {*self.live.lore.mentioned_in(words), *self.live.lore.mentioned_in(said)}
+        return evolve(delta, events=delta.events + mention_event(sorted(named)))
 
     def _made(self, turn: Turn, user_key: str, before: WorldState) -> _Made:
         state = fold(before, turn.delta, turn=turn.id, depth=turn.depth)

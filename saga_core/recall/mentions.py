@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from attrs import frozen
@@ -32,26 +33,37 @@ class Passage:
     @classmethod
     def of(cls, *texts: str) -> Passage:
         """The passage of one text or several; no name reaches from one into the next."""
-        lines: list[str] = []
-        words: set[str] = set()
-        rough: list[str] = []
-        for text in texts:
-            parts = match_text(nfc(text)).split()
-            lines.append(" ".join(parts))
-            for part in set(parts):
-                # Most words need no pattern: it is several times as slow.
-                if part.isalnum():
-                    words.add(part)
-                else:
-                    rough.append(part)
-        words.update(_WORD.findall(" ".join(rough)))
-        heads: dict[str, list[str]] = {}
-        for word in words:
-            if (head := word[:2]) in heads:
-                heads[head].append(word)
-            else:
-                heads[head] = [word]
-        return cls("\n".join(lines), frozenset(words), heads)
+        if len(texts) == 1:
+            return _passage(texts[0])
+        parts = list(map(_passage, texts))
+        words = frozenset[str]().union(*(part.words for part in parts))
+        return cls("\n".join(part.folded for part in parts), words, _heads(words))
+
+
+@lru_cache(maxsize=64)
+def _passage(text: str) -> Passage:
+    """A reply is looked through when it is recorded, when it is continued and at each swipe of what follows."""
+    words: set[str] = set()
+    rough: list[str] = []
+    parts = match_text(nfc(text)).split()
+    for part in set(parts):
+        # Most words need no pattern: it is several times as slow.
+        if part.isalnum():
+            words.add(part)
+        else:
+            rough.append(part)
+    words.update(_WORD.findall(" ".join(rough)))
+    return Passage(" ".join(parts), frozenset(words), _heads(words))
+
+
+def _heads(words: Iterable[str]) -> dict[str, list[str]]:
+    heads: dict[str, list[str]] = {}
+    for word in words:
+        if (head := word[:2]) in heads:
+            heads[head].append(word)
+        else:
+            heads[head] = [word]
+    return heads
 
 
 class NameIndex(Generic[K]):

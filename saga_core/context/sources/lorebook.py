@@ -121,7 +121,7 @@ def _bearing(ranked: Sequence[ScoredLore], scene: Scene, similar: Mapping[str, f
     What the player's words name or are like, and what is constant; of what else an open gate or a mention speaks for,
     the best few.
     """
-    asked = frozenset(scene.request.lore.mentioned(scene.spoken))
+    asked = frozenset(scene.lore_asked)
     baseline, left = scene.baseline, _UNASKED
     found: list[ScoredLore] = []
     for scored in ranked:
