@@ -214,6 +214,8 @@ def _checked_address(text: str) -> str:
 def _key(ask: _Asking, chosen: ProviderChoice, key_file: Path | None) -> str | None:
     """The key that was typed; None when it comes from elsewhere, or is not needed."""
     if not chosen.keyed or key_file is not None:
+        if not ask.silent and key_file is None:
+            say(ask.words.key_none)
         return None
     if _set_here(chosen):
         if not ask.silent:

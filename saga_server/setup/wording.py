@@ -22,6 +22,7 @@ class Wording:
     model: str
     key: str
     key_found: str
+    key_none: str
     key_kept: str
     key_missing: str
     language: str
@@ -62,6 +63,7 @@ WORDINGS: Mapping[str, Wording] = {
         model="     Which model? Empty: the one that you pick in the frontend",
         key="3/5  The key for {title} (it is not shown; empty: it is set as {variable} later)",
         key_found="3/5  The key: {variable} is set here, and is used.",
+        key_none="3/5  The key: this provider needs none.",
         key_kept="     The key is in {place}, which only you may read.",
         key_missing="     Before `saga serve`, set {variable} to the key.",
         language="4/5  Which language do you play in?",
@@ -110,6 +112,7 @@ WORDINGS: Mapping[str, Wording] = {
         model="     모델 이름 (비워 두면 프론트엔드에서 고른 모델을 씁니다)",
         key="3/5  {title} API 키 (화면에 표시되지 않습니다. 비워 두면 나중에 {variable}로 설정합니다)",
         key_found="3/5  API 키: 환경 변수 {variable}의 값을 씁니다.",
+        key_none="3/5  API 키: 이 프로바이더에는 필요 없습니다.",
         key_kept="     키는 본인만 읽을 수 있는 파일에 저장했습니다: {place}",
         key_missing="     `saga serve`를 실행하기 전에 환경 변수 {variable}에 키를 넣으세요.",
         language="4/5  어떤 언어로 플레이하나요?",

@@ -48,7 +48,7 @@ class TestQuestions:
         assert (config.providers["openai"].slots, config.models.narration) == (1, None)
         assert config.session.default_world is None
         assert "Custom Endpoint: http://127.0.0.1:8765/v1" in result.output
-        assert result.output.count("/5  ") == 4, "a server of one's own wants no key"
+        assert "3/5  The key: this provider needs none." in result.output
 
     def test_numbers_and_names_and_wrong_ones(self, tmp_path: Path) -> None:
         result = setup("--talk", "ko", said="9\nrisuai-web\n6\n gpt-5.6-sol \n" + KEY + "\nko\n2\n")
@@ -81,6 +81,13 @@ class TestQuestions:
     def test_a_key_that_comes_later(self) -> None:
         result = setup(said="\nopenai\n\n\n\n\n")
         assert "Before `saga serve`, set OPENAI_API_KEY to the key." in result.output
+
+    @pytest.mark.parametrize("talk", ["en", "ko"])
+    def test_five_questions_are_five_also_where_no_key_is_needed(self, talk: str) -> None:
+        result = setup("--talk", talk, said="\n1\n\n\n\n\n")
+        assert result.exit_code == 0, result.output
+        places = [result.output.index(f"{number}/5  ") for number in range(1, 6)]
+        assert places == sorted(places)
 
     def test_an_address_that_is_none_is_asked_for_again(self, tmp_path: Path) -> None:
         result = setup(said="\nother\nnowhere\nhttp://10.0.0.7:5000/v1\n\n" + KEY + "\n\n\n")
