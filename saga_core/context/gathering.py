@@ -39,11 +39,14 @@ class Gathering:
         self._names = [source.name for source in order.sources]
         self.tasks: dict[str, asyncio.Task[Sequence[Piece]]] = {}
         for source in order.sources:
-            if not getattr(source, "at_once", False):
-                self._start(source)
-        for source in order.sources:
-            if getattr(source, "at_once", False):
-                self._found[source.name] = self._taken(source)
+            at_once = getattr(source, "at_once", False)
+            if (at_once or self._is_ready(source)) and self._finishes(source):
+                continue
+            if at_once:
+                self._found[source.name] = None
+                self._miss(source.name, "it says that it is done at once, and waits", None)
+            else:
+                self.tasks[source.name] = asyncio.create_task(self._run(source), name=f"saga-context-{source.name}")
 
     async def pieces(self) -> list[Piece]:
         """What all sources offer that are done within the deadline; the others are in the scene's ``late``."""
@@ -51,43 +54,34 @@ class Gathering:
             await asyncio.wait(self.tasks.values(), timeout=self._deadline)
         return [piece for name in self._names for piece in self._offered(name) or ()]
 
-    def _start(self, source: ContextSource) -> None:
-        """Run a source: to its end if what it waits for is there already, in a task otherwise.
-
-        A task costs two turns of the loop. A source that said that it is ready and waits after all is given up, and
-        runs again in a task, as in ``read_at_hand``.
-        """
+    def _is_ready(self, source: ContextSource) -> bool:
+        """Whether a source needs no other, and says that what it will wait for is there."""
         ready = getattr(source, "ready", None)
-        if ready is not None and ready(self._scene):
-            running = self._run(source)
-            try:
-                running.send(None)
-            except StopIteration as done:
-                self._found[source.name] = done.value
-                return
-            except Exception as error:  # noqa: BLE001 - it is the source's failure, and told as one
-                self._miss(source.name, in_words(error), error)
-                self._found[source.name] = None
-                return
-            running.close()
-        self.tasks[source.name] = asyncio.create_task(self._run(source), name=f"saga-context-{source.name}")
+        if ready is None or source.needs or source.name in self._unprepared:
+            return False
+        try:
+            return bool(ready(self._scene))
+        except Exception as error:  # noqa: BLE001 - it is the source's failure, and told as one
+            self._unprepared[source.name] = error
+            return False
 
-    def _taken(self, source: ContextSource) -> Sequence[Piece] | None:
-        """The pieces of a source that waits for nothing; None when it failed."""
+    def _finishes(self, source: ContextSource) -> bool:
+        """Whether a source comes to its end without waiting, which saves a task and two turns of the loop. One that
+        waits is given up: it can run again in a task, as in ``read_at_hand``."""
         running = self._run(source)
         try:
             running.send(None)
         except StopIteration as done:
-            pieces: Sequence[Piece] = done.value
-            return pieces
+            self._found[source.name] = done.value
+            return True
         except Exception as error:  # noqa: BLE001 - it is the source's failure, and told as one
-            self._miss(source.name, f"{type(error).__name__}: {error}", error)
-            return None
+            self._found[source.name] = None
+            self._miss(source.name, in_words(error), error)
+            return True
         running.close()
-        self._miss(source.name, "it says that it is done at once, and waits", None)
-        return None
+        return False
 
-    async def _run(self, source: ContextSource) -> Sequence[Piece]:  # ``_taken`` runs it without a task
+    async def _run(self, source: ContextSource) -> Sequence[Piece]:  # ``_finishes`` runs it without a task
         given = await self._given(source.needs) if source.needs else NOTHING_GIVEN
         if source.name in self._unprepared:
             raise self._unprepared[source.name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, Literal, get_args
 
@@ -13,7 +14,8 @@ from saga_core.recall import PathEpisodes, excerpt, laid_out
 from saga_core.sessions import LiveSession
 from saga_core.views.wording import Wording, spoken_of, unstamped
 
-_TURNS = 5
+_TURNS, _LOOKED_AT = 5, 64
+"""Turns that are shown, and those found by their words among which the very text is looked for."""
 _ROWS = 12
 _HALF = 0.5
 _NEAR = 280
@@ -61,8 +63,8 @@ async def untold(
     Looked through: what was told and what was left out for want of room, the pages in front of the history, the turns
     of the path, the opening, lore, memories, remarks, and events to come. Where none of them says as much of it, also
     what came only with ``turn`` or later, and other branches. What says the text word for word comes first. A text of
-    several sentences that nothing says as a whole is looked up sentence by sentence: such a row has its sentence as
-    ``part``. Empty if nothing known says any of it.
+    several sentences that nothing says as a whole is looked up sentence by sentence, the first 12: such a row has its
+    sentence as ``part``. Empty if nothing known says any of it.
     """
     rows = await _rows(live, turn, context, text, sure)
     if rows and max(row["share"] for row in rows) == 1.0:
@@ -70,8 +72,10 @@ async def untold(
     parts = _sentences(text)[:_PARTS] if len(text) <= _LONGEST else []
     if len(parts) < 2:
         return rows[:_ROWS]
-    found = [(part, await _rows(live, turn, context, part, sure)) for part in parts]
-    several = [{**row, "part": part} for part, own in found for row in own[:_OF_A_PART]]
+    several: list[dict[str, Any]] = []
+    for part in parts:
+        await asyncio.sleep(0)  # each looks through all lore: chats go on in between
+        several += [{**row, "part": part} for row in (await _rows(live, turn, context, part, sure))[:_OF_A_PART]]
     return several or rows[:_ROWS]
 
 
@@ -158,8 +162,10 @@ async def _near(looking: _Looking, text: str) -> AsyncIterator[dict[str, Any]]:
         if not piece.key.startswith(("turn:", "lore:")):
             yield looking.row("piece", piece.key, piece.text, reason, piece)
     episodes = PathEpisodes(live.tree, live.episodes, looking.above)
-    searched = dict.fromkeys((*_verbatim(episodes, looking.wording), *episodes.search(text, _TURNS, frozenset())))
-    for turn in searched:
+    ranked = list(episodes.search(text, _LOOKED_AT, frozenset()))
+    # A long turn that has the very text may rank behind others with the same words.
+    verbatim = [turn for turn in ranked if looking.wording.stands_in(spoken_of(episodes.text(turn)))]
+    for turn in dict.fromkeys((*verbatim[:_TURNS], *ranked[:_TURNS])):
         depth, whole = episodes.depth(turn), episodes.text(turn)
         in_chat = context.missing is not None and depth > context.missing
         otherwise: Reason = "in_chat" if in_chat else "no_signal" if looking.sure else "not_known"
@@ -188,18 +194,6 @@ async def _near(looking: _Looking, text: str) -> AsyncIterator[dict[str, Any]]:
 
 def _line_of(event: Scheduled) -> str:
     return f"{event.name}: {event.text}" if event.text else event.name
-
-
-def _verbatim(episodes: PathEpisodes, wording: Wording) -> list[str]:
-    """The latest turns of the path that have the text word for word: by its words alone others may be found first."""
-    found: list[str] = []
-    for depth in range(episodes.last, 0, -1):
-        turn = episodes.at(depth)
-        if turn is not None and wording.stands_in(spoken_of(episodes.text(turn))):
-            found.append(turn)
-            if len(found) == _TURNS:
-                break
-    return found
 
 
 async def _far(looking: _Looking, text: str) -> AsyncIterator[dict[str, Any]]:

@@ -25,7 +25,7 @@ def dispatcher() -> Handler:
 
 
 ENDLESS = "/api/events"
-"""Answers until the client leaves, which one that asks for the headers alone does not do."""
+"""It streams until the client disconnects, so it does not answer HEAD."""
 
 
 @define(eq=False)

@@ -82,3 +82,26 @@ async def test_who_needs_it_sees_what_it_said_or_that_it_failed() -> None:
     ):
         context = await _read(source, Needs())
         assert f"Seen: {said} {missing}" in [piece.text for piece in context.pieces]
+
+
+async def test_one_whose_readiness_fails_is_left_out_and_told() -> None:
+    class Fails(Readies):
+        def ready(self, scene: Scene) -> bool:
+            raise ZeroDivisionError("a bug")
+
+    context = await _read(Fails())
+    assert context.late == ("readies",)
+
+
+async def test_one_that_needs_another_runs_after_it() -> None:
+    class Follows(Readies):
+        needs = ("needs",)
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.name = "follows"
+
+    source = Follows()
+    context = await _read(source, Needs(), Readies())
+    assert [piece.text for piece in context.pieces][:1] == ["It was there."]
+    assert context.late == () and source.tasks != [asyncio.current_task()]
