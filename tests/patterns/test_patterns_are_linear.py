@@ -18,7 +18,7 @@ import pytest
 from tests.patterns.bounds import bound_of
 from tests.patterns.found import ALL, ROOT, Found, sites, uses
 from tests.patterns.padding import DEEP, units
-from tests.patterns.ruler import ONE, slowness
+from tests.patterns.ruler import ONE, slowness, times_as_long
 
 SIZES = (1_000, 4_000, 16_000)
 """Characters. A pattern is tried with more of them while they take so little time that growth does not show."""
@@ -119,13 +119,15 @@ def attacked(pattern: str, flags: int, ways: frozenset[str] = ALL, bound: int = 
 def _grows(compiled: re.Pattern[str], unit: str, ways: frozenset[str], fewer: int, taken: float) -> bool:
     """Whether four times as many characters as ``fewer``, which took ``taken``, are too dear, measured again or not."""
     more = fewer * 4
-    for tries in (1, 3, 9):
-        before = min(_seconds(compiled, unit, fewer, ways) for _ in range(tries))
-        if tries > 1:
-            taken = min(taken, *(_seconds(compiled, unit, more, ways) for _ in range(tries)))
-        if taken <= more * DEAR * slowness() * ONE and taken <= before * 4 * GROWTH:
-            return False
-    return True
+    before = _seconds(compiled, unit, fewer, ways)
+    if taken <= more * DEAR * slowness() * ONE and taken <= before * 4 * GROWTH:
+        return False
+    if _times(compiled, unit, more, ways) > DEAR:
+        return True
+    return (
+        times_as_long(lambda: _seconds(compiled, unit, fewer, ways), lambda: _seconds(compiled, unit, more, ways))
+        > 4 * GROWTH
+    )
 
 
 def _times(compiled: re.Pattern[str], unit: str, size: int, ways: frozenset[str]) -> float:

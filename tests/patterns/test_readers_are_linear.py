@@ -35,7 +35,7 @@ from saga_core.world import parse_world
 from saga_server.http.openai_schema import read_chat
 from saga_server.http.request_names import take_marks
 from tests.patterns.padding import DEEP, USUAL
-from tests.patterns.ruler import ONE, slowness
+from tests.patterns.ruler import ONE, slowness, times_as_long
 
 SHORT, LONG = 3_000, 12_000
 GROWTH = 2.0
@@ -144,13 +144,13 @@ def _dear(reader: Callable[[str], Any], lead: str, unit: str, end: str, short: f
     long = _seconds(reader, lead, unit, end, LONG)
     if long < LEAST or (long < short * 4 * GROWTH and long / LONG < DEAR * ONE):
         return ""
-    for _ in range(4):
-        short = min(short, _seconds(reader, lead, unit, end, SHORT))
-        long = min(long, _seconds(reader, lead, unit, end, LONG))
-    costs = long / LONG / ONE / slowness()
+    costs = min(_seconds(reader, lead, unit, end, LONG) / slowness() for _ in range(5)) / LONG / ONE
     if costs > DEAR:
         return f"each character costs {costs:.0f} times as much as a plain one"
-    return f"{long / short:.0f} times as long for {LONG // SHORT} times as much" if long > short * 4 * GROWTH else ""
+    times = times_as_long(
+        lambda: _seconds(reader, lead, unit, end, SHORT), lambda: _seconds(reader, lead, unit, end, LONG)
+    )
+    return f"{times:.0f} times as long for {LONG // SHORT} times as much" if times > 4 * GROWTH else ""
 
 
 def _seconds(reader: Callable[[str], Any], lead: str, unit: str, end: str, size: int) -> float:
