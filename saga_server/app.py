@@ -25,6 +25,7 @@ from saga_server.http import (
     LOG_TAIL,
     METRICS,
     READINESS,
+    REFUSALS,
     RELOADING,
     SAGA,
     SILENT,
@@ -32,6 +33,7 @@ from saga_server.http import (
     ConnectionLog,
     Exchanges,
     LargeRequests,
+    Refusals,
     audited,
     door_routes,
     errors_as_json,
@@ -67,7 +69,8 @@ def make_app(
     app[SAGA] = saga
     app[LIMIT] = server.max_body_mb << 20
     app[LARGE_REQUESTS] = LargeRequests()
-    app[HELPER] = helper = Helper(server.max_cpu_seconds, _READS)
+    app[REFUSALS] = Refusals()
+    app[HELPER] = helper = Helper(server.max_cpu_seconds, _READS, counters=saga.counters)
     saga.parts.play.elsewhere = partial(in_helper, helper)
     app.on_cleanup.append(close_helper)
     app[SILENT] = set()

@@ -381,10 +381,11 @@ def load(
 @click.option("--players", type=click.IntRange(1, 1_000), default=50, show_default=True, help="Who play meanwhile.")
 @click.option("--seconds", type=click.FloatRange(1), default=10.0, show_default=True, help="Of each phase.")
 def attacked(players: int, seconds: float) -> None:
-    """Play at a server that somebody attacks: in quiet, beside the attack, and in quiet again, for each attack.
+    """Play at a server that somebody attacks, for each attack: in quiet, beside it, beside as many requests to somebody
+    else on this machine, and in quiet again.
 
-    Exit code 1 when the 99th percentile of the players' turns beside an attack is more than twice the mean of the
-    quiet phases before and after it.
+    Exit code 1 when the 99th percentile of the players' turns beside an attack is more than twice that of the quiet
+    phases, or that beside the requests to somebody else, whichever is more.
     """
     import asyncio
 

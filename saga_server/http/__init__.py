@@ -18,20 +18,21 @@ if TYPE_CHECKING:
         SAGA,
         WORKER,
     )
-    from saga_server.http.bodies import BODY, LIMIT
     from saga_server.http.callers.auditing import DEED, Deed, audited, known_id
     from saga_server.http.callers.identity import Bearer
     from saga_server.http.connections import LOG, SILENT, ConnectionLog, heard, listen, tell_request_id
     from saga_server.http.doors.routes import door_routes
     from saga_server.http.elsewhere import follow_others
+    from saga_server.http.entry.bodies import BODY, LIMIT
+    from saga_server.http.entry.large_requests import LARGE_REQUESTS, LargeRequests, in_helper
+    from saga_server.http.entry.refusals import Refusals
+    from saga_server.http.entry.security import BEARER, REFUSALS, WANTED, guarded, share_with_origin
     from saga_server.http.errors import Handler, RequestError, errors_as_json
     from saga_server.http.exchanges import Exchanges
     from saga_server.http.header_text import only_header_text
-    from saga_server.http.large_requests import LARGE_REQUESTS, LargeRequests, in_helper
     from saga_server.http.openai_schema import read_json
     from saga_server.http.passing import done_elsewhere, longest_wait, passed_on, prepare_passing
     from saga_server.http.request_names import read_name
-    from saga_server.http.security import BEARER, WANTED, guarded, share_with_origin
     from saga_server.http.startup_responder import StartupResponder
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "LOG_TAIL",
     "METRICS",
     "READINESS",
+    "REFUSALS",
     "RELOADING",
     "SAGA",
     "SILENT",
@@ -58,6 +60,7 @@ __all__ = [
     "Exchanges",
     "Handler",
     "LargeRequests",
+    "Refusals",
     "RequestError",
     "StartupResponder",
     "audited",
@@ -96,8 +99,8 @@ __getattr__ = lazy_face(
         "Deed": "saga_server.http.callers.auditing:Deed",
         "audited": "saga_server.http.callers.auditing:audited",
         "known_id": "saga_server.http.callers.auditing:known_id",
-        "BODY": "saga_server.http.bodies:BODY",
-        "LIMIT": "saga_server.http.bodies:LIMIT",
+        "BODY": "saga_server.http.entry.bodies:BODY",
+        "LIMIT": "saga_server.http.entry.bodies:LIMIT",
         "only_header_text": "saga_server.http.header_text:only_header_text",
         "door_routes": "saga_server.http.doors.routes:door_routes",
         "ConnectionLog": "saga_server.http.connections:ConnectionLog",
@@ -115,16 +118,18 @@ __getattr__ = lazy_face(
         "longest_wait": "saga_server.http.passing:longest_wait",
         "passed_on": "saga_server.http.passing:passed_on",
         "prepare_passing": "saga_server.http.passing:prepare_passing",
-        "LARGE_REQUESTS": "saga_server.http.large_requests:LARGE_REQUESTS",
-        "LargeRequests": "saga_server.http.large_requests:LargeRequests",
-        "in_helper": "saga_server.http.large_requests:in_helper",
+        "LARGE_REQUESTS": "saga_server.http.entry.large_requests:LARGE_REQUESTS",
+        "LargeRequests": "saga_server.http.entry.large_requests:LargeRequests",
+        "in_helper": "saga_server.http.entry.large_requests:in_helper",
         "read_json": "saga_server.http.openai_schema:read_json",
         "read_name": "saga_server.http.request_names:read_name",
         "Bearer": "saga_server.http.callers.identity:Bearer",
-        "BEARER": "saga_server.http.security:BEARER",
-        "WANTED": "saga_server.http.security:WANTED",
-        "guarded": "saga_server.http.security:guarded",
-        "share_with_origin": "saga_server.http.security:share_with_origin",
+        "REFUSALS": "saga_server.http.entry.security:REFUSALS",
+        "Refusals": "saga_server.http.entry.refusals:Refusals",
+        "BEARER": "saga_server.http.entry.security:BEARER",
+        "WANTED": "saga_server.http.entry.security:WANTED",
+        "guarded": "saga_server.http.entry.security:guarded",
+        "share_with_origin": "saga_server.http.entry.security:share_with_origin",
         "StartupResponder": "saga_server.http.startup_responder:StartupResponder",
     }
 )

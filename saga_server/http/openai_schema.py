@@ -11,7 +11,7 @@ from attrs import define, field, frozen
 
 from saga_core import codec
 from saga_core.ports import Usage
-from saga_server.http.budget import check_density, check_nodes, check_text
+from saga_server.http.entry.budget import check_density, check_nodes, check_text
 from saga_server.http.errors import RequestError
 
 MAX_CHOICES = 16

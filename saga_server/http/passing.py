@@ -18,10 +18,10 @@ from saga_core import Saga
 from saga_core.errors import BadInput, NotFound, OwnedElsewhere, StoreError
 from saga_core.ownership import LOOK_CLOSELY, Leases
 from saga_server.http.app_keys import CURRENT, SAGA
-from saga_server.http.bodies import BODY
+from saga_server.http.entry.bodies import BODY
+from saga_server.http.entry.large_requests import leave
+from saga_server.http.entry.security import BEARER
 from saga_server.http.errors import Handler
-from saga_server.http.large_requests import leave
-from saga_server.http.security import BEARER
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession

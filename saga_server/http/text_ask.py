@@ -10,7 +10,7 @@ from attrs import field, frozen
 from saga_core.messages import PromptPlan
 from saga_core.ports import TextCall, TextWire
 from saga_core.text_prompt import TextPrompt, read_prompt, write_prompt
-from saga_server.http.budget import check_text
+from saga_server.http.entry.budget import check_text
 from saga_server.http.errors import RequestError
 from saga_server.http.openai_schema import MAX_CHOICES, kind_of, read_json, typed
 

@@ -2,13 +2,12 @@
 
 It is started in the background when something large comes first, and ends when nothing came for a minute. As long as it
 does not run, and while it works for somebody else, large things are read in a thread, as they are on systems without
-POSIX; but what is so large that a thread would be felt waits for it.
+POSIX, which is counted; but what is so large that a thread would be felt waits for it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import pickle
 import subprocess
@@ -19,10 +18,9 @@ from typing import Any, TypeVar
 
 from attrs import define, field
 
+from saga_core.counters import Counters
 from saga_core.errors import BadInput
 from saga_server.process import helper_child
-
-_log = logging.getLogger("saga.helper")
 
 T = TypeVar("T")
 
@@ -44,6 +42,7 @@ class Helper:
     modules: tuple[str, ...] = ()
     """What it imports before its first work."""
     idle_seconds: float = _IDLE_SECONDS
+    counters: Counters = field(factory=Counters)
     _child: subprocess.Popen[bytes] | None = field(default=None, init=False)
     _tasks: set[asyncio.Task[Any]] = field(factory=set, init=False)
     _starting: bool = field(default=False, init=False)
@@ -67,6 +66,7 @@ class Helper:
                 self._starting = True
                 self._spawn(self._start())
             if not waits or not self._tasks:
+                self.counters.add("large_requests.in_thread")
                 return await asyncio.to_thread(work, *args)
             await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
         self._busy = True
@@ -95,7 +95,8 @@ class Helper:
         try:
             child = await asyncio.to_thread(_started, self.modules)
         except (OSError, EOFError) as error:
-            _log.warning("no process can be started for large requests, which are read in threads: %s", error)
+            reason = str(error) or f"it ended before it was ready ({type(error).__name__})"
+            self.counters.degrade("large_requests", f"no process can be started for them; threads read them: {reason}")
             self._closed = True  # it would fail each time
             return
         finally:

@@ -13,9 +13,9 @@ from saga_core.config import load_config
 from saga_server.admin.endpoint_list import with_lists
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.http.doors.table import ABORT, ASKED, BASES, CHAT, COMPLETING, COUNTED, OLLAMA, PASSED, find
+from saga_server.http.entry.security import _EXPOSED
 from saga_server.http.errors import _ANSWERS
 from saga_server.http.openai_schema import MAX_CHOICES
-from saga_server.http.security import _EXPOSED
 from saga_server.server import Server
 from tests.docs.pages import page
 from tests.replay.test_chat_sources import OPERATIONS as OF_CHATS

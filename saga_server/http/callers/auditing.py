@@ -14,8 +14,8 @@ from attrs import evolve, frozen
 from saga_core.access import AuditEntry
 from saga_server.http.app_keys import SAGA
 from saga_server.http.doors.table import PLACE
+from saga_server.http.entry.security import BEARER, WANTED
 from saga_server.http.errors import Handler
-from saga_server.http.security import BEARER, WANTED
 
 _ID: Final = re.compile(r"[st][0-9a-z]{20}")
 _HUNG_UP: Final = 499

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from saga_server.http.budget import check_text
+from saga_server.http.entry.budget import check_text
 from saga_server.http.errors import RequestError
 from saga_server.http.openai_schema import MAX_CHOICES, kind_of, read_json, short, typed
 

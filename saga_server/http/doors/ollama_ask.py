@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from saga_server.http.budget import check_text
+from saga_server.http.entry.budget import check_text
 from saga_server.http.errors import RequestError
 from saga_server.http.openai_schema import kind_of, read_json, typed
 from saga_server.http.text_ask import TextRequest, text_request

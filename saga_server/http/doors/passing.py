@@ -10,13 +10,13 @@ from aiohttp import web
 from saga_core.errors import NotSupported
 from saga_core.ports import PassesOn
 from saga_server.http.app_keys import CURRENT, SAGA
-from saga_server.http.bodies import BODY
 from saga_server.http.doors.asking import read_value
 from saga_server.http.doors.table import PLACE
+from saga_server.http.entry.bodies import BODY
+from saga_server.http.entry.large_requests import leave
+from saga_server.http.entry.security import BEARER
 from saga_server.http.errors import RequestError
-from saga_server.http.large_requests import leave
 from saga_server.http.openai_schema import to_json, typed
-from saga_server.http.security import BEARER
 
 _NO_PAGE = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Content-Type-Options": "nosniff"}
 """Whatever a provider calls it: its scripts are none of this server's."""

@@ -11,13 +11,13 @@ from aiohttp import web
 from saga_core.errors import BadInput, NotSupported, UpstreamError
 from saga_core.ports import TextServer
 from saga_server.http.app_keys import CURRENT, SAGA
-from saga_server.http.budget import check_text
 from saga_server.http.doors.asking import read_value
 from saga_server.http.doors.table import PLACE
+from saga_server.http.entry.budget import check_text
+from saga_server.http.entry.large_requests import leave
+from saga_server.http.entry.security import BEARER
 from saga_server.http.errors import RequestError
-from saga_server.http.large_requests import leave
 from saga_server.http.openai_schema import to_json
-from saga_server.http.security import BEARER
 
 _log = logging.getLogger("saga.server")
 

@@ -16,7 +16,7 @@ from saga_server.http.doors.asking import answer, call_of, read, read_value
 from saga_server.http.doors.relaying import json_answer, relayed
 from saga_server.http.doors.shapes import CompletionShape, KoboldShape, LlamaShape
 from saga_server.http.doors.table import ABORT, PLACE
-from saga_server.http.security import BEARER
+from saga_server.http.entry.security import BEARER
 from saga_server.http.shapes import Shape
 from saga_server.http.text_ask import UNTOLD, TextRequest, read_text
 

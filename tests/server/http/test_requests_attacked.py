@@ -10,7 +10,7 @@ import pytest
 from saga_server.http.request_names import take_marks
 from tests.server.client import CHAT, Client, words
 from tests.server.conftest import Serve
-from tests.server.http.test_security_attacks import send_raw
+from tests.server.http.entry.test_security_attacks import send_raw
 from tests.server.upstream import Upstream
 
 HELLO = words("hello")

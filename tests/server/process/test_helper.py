@@ -11,8 +11,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from saga_core.counters import Counters
 from saga_server.http import RequestError, read_json
-from saga_server.http.budget import MAX_NODES
+from saga_server.http.entry.budget import MAX_NODES
 from saga_server.process import Helper, TooMuch, helper_child
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="threads do its work there")
@@ -112,11 +113,15 @@ async def test_it_ends_with_the_one_who_started_it() -> None:
         assert child.returncode == 0
 
 
-async def test_one_that_cannot_be_started_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    helper = Helper(1.0, ("saga_server.no_such_module",))
+async def test_one_that_cannot_be_started_is_done_without_and_told(caplog: pytest.LogCaptureFixture) -> None:
+    counters = Counters()
+    helper = Helper(1.0, ("saga_server.no_such_module",), counters=counters)
     assert await helper.run(os.getpid) == os.getpid()
     await until(lambda: not helper._starting)
     assert await helper.run(os.getpid) == os.getpid()
     assert await helper.run(os.getpid, waits=True) == os.getpid()
     assert helper.process is None and not helper._starting
+    assert counters.counts["large_requests.in_thread"] == 3
+    assert "threads read them: it ended before it was ready" in counters.degraded["large_requests"]
+    assert "degraded: large_requests" in caplog.text
     await helper.aclose()

@@ -7,10 +7,10 @@ import zlib
 
 import pytest
 
-from saga_server.http import bodies
+from saga_server.http.entry import bodies
 from tests.server.client import CHAT, Client
 from tests.server.conftest import Serve
-from tests.server.http.test_security_attacks import send_raw
+from tests.server.http.entry.test_security_attacks import send_raw
 
 BOMB = gzip.compress(b" " * (200 << 20), 9)
 HEAD = "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\nContent-Length: {size}\r\n{more}\r\n"

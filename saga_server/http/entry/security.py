@@ -14,17 +14,19 @@ from saga_core.access import Keyring
 from saga_core.config import ServerConfig
 from saga_core.errors import SagaError
 from saga_server.http.app_keys import CURRENT, SAGA
-from saga_server.http.bodies import BODY, packing, receive, unpacked
 from saga_server.http.callers.discretion import discreet
 from saga_server.http.callers.identity import Bearer, read_bearer
 from saga_server.http.doors.table import PLACE, Place, find
+from saga_server.http.entry.bodies import BODY, packing, receive, unpacked
+from saga_server.http.entry.large_requests import LARGE, LARGE_FILE, LARGE_REQUESTS, SHARE, leave
+from saga_server.http.entry.refusals import Refusals
 from saga_server.http.errors import Handler, RequestError
-from saga_server.http.large_requests import LARGE, LARGE_REQUESTS, SHARE, leave
 from saga_server.process import is_loopback
 
 BEARER: Final = web.RequestKey("bearer", Bearer)
 WANTED: Final = web.RequestKey("wanted", bool)
 """Whether a key is wanted of whoever asks."""
+REFUSALS: Final = web.AppKey("refusals", Refusals)
 _ORIGIN: Final = web.RequestKey("origin", str)
 
 BODY_SECONDS = 60.0
@@ -60,12 +62,16 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
     request[WANTED] = wanted = bool(server.api_keys) or keyring.any
     bearer = read_bearer(_one_authorization(request) or _as_bearer(_key_elsewhere(request, place)))
     if wanted and request.path not in _OPEN and not page:
-        bearer = _checked(bearer, server, keyring, admin)
+        try:
+            bearer = _checked(bearer, server, keyring, admin)
+        except RequestError:
+            await _held_up(request)
+            raise
     elif wanted:
         bearer = evolve(bearer, role="chat")  # nobody was asked who this is
     request[BEARER] = bearer
     received = await _receive(request)
-    if place is not None and (len(received) >= LARGE or (received and packing(request))):
+    if received and _takes_turns(request, len(received), place):
         # Where no key is wanted, anybody may call himself anything.
         owner = bearer.owner if wanted else ""
         request[SHARE] = await request.app[LARGE_REQUESTS].enter(owner, len(received))
@@ -124,6 +130,24 @@ def _checked(bearer: Bearer, server: ServerConfig, keyring: Keyring, admin: bool
             "this key may chat; administration wants one of server.api_keys", status=403, kind="permission_error"
         )
     return known
+
+
+async def _held_up(request: web.Request) -> None:
+    """Before somebody without a key is told so. Where too many of an address wait for that, the connection ends."""
+    if not await request.app[REFUSALS].wait(request.remote):
+        request.app[SAGA].counters.add("refusals.unanswered")
+        if request.transport is not None:
+            request.transport.abort()
+
+
+def _takes_turns(request: web.Request, size: int, place: Place | None) -> bool:
+    """Whether reading a body of ``size`` bytes is so much work that its key's other ones wait for it.
+
+    Without keys there is nobody else whom an import could hold up.
+    """
+    if packing(request):
+        return True
+    return size >= LARGE if place is not None else request[WANTED] and size >= LARGE_FILE
 
 
 async def _receive(request: web.Request) -> bytes:

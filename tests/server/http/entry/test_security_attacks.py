@@ -16,9 +16,10 @@ from saga_core.config import load_config
 from saga_core.config.model import ServerConfig
 from saga_core.errors import ConfigError, SagaError
 from saga_core.world.library import WorldLibrary
-from saga_server.http import connections, security
-from saga_server.http.budget import MAX_DEPTH
+from saga_server.http import connections
 from saga_server.http.callers.identity import Bearer
+from saga_server.http.entry import security
+from saga_server.http.entry.budget import MAX_DEPTH
 from saga_server.process.listening import check_listening
 from tests.server.client import BLOCK, CHAT, Client, words
 from tests.server.conftest import Serve

@@ -20,6 +20,8 @@ T = TypeVar("T")
 
 LARGE = 128 * 1_024
 """Bytes of a body, as it was sent, from which on a request is large. One that is packed is."""
+LARGE_FILE = 16 * 1_024
+"""Bytes from which on what the admin API is given is: a file, which takes more work to read than a chat does."""
 _HUGE = 8 << 20
 """Bytes of a body that is read in another process, and never in a thread beside everybody else's requests."""
 _PAUSES = 3.0

@@ -11,8 +11,15 @@ from aiohttp import web
 from attrs import evolve
 
 from saga_server.http.callers.identity import Bearer
+from saga_server.http.entry.large_requests import (
+    _LONGEST_PAUSE,
+    _MOST_WAITING,
+    LARGE,
+    LARGE_FILE,
+    LARGE_REQUESTS,
+    LargeRequests,
+)
 from saga_server.http.errors import RequestError
-from saga_server.http.large_requests import _LONGEST_PAUSE, _MOST_WAITING, LARGE, LARGE_REQUESTS, LargeRequests
 from tests.server.client import CHAT, Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Received, Upstream, says
@@ -127,3 +134,21 @@ async def test_no_reply_is_waited_for(client: Client, upstream: Upstream) -> Non
     upstream.otherwise = held
     answers = await asyncio.gather(*(client.chat(words(LONG + end)) for end in ("one", "two")))
     assert [answer.status for answer in answers] == [200, 200]
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_a_file_that_is_imported_waits_too_where_others_have_keys(serve: Serve, wanted: bool) -> None:
+    async with serve(server={"api_keys": ["k-one"]} if wanted else {}) as client:
+        if wanted:
+            client = evolve(client, key="k-one")
+        runner = client.server._runner
+        assert runner is not None
+        share = await runner.app[LARGE_REQUESTS].enter(Bearer("k-one").owner if wanted else "", 1)
+        card = json.dumps({"name": "Mara", "description": "She keeps the mill. " * (LARGE_FILE // 20 + 1)})
+        importing = asyncio.create_task(client.post("/api/import?name=mara.json&dry_run=1", data=card.encode()))
+        if wanted:
+            await asyncio.sleep(0.2)
+            assert not importing.done()
+            share.leave()
+        assert (await importing).status == 200
+        share.leave()

@@ -12,8 +12,9 @@ import pytest
 
 from saga_backends.tokens.estimate import EstimateCounter
 from saga_core.transcript import identities
-from saga_server.http import HELPER, large_requests, openai_schema
+from saga_server.http import HELPER, openai_schema
 from saga_server.http.doors.table import DOORS
+from saga_server.http.entry import large_requests
 from tests.server.client import CHAT, Client, Reply
 
 TEXT = "a word " * 20_000
