@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import define, field
 
-from saga_backends.chat.openai_reply import ReplyReader
+from saga_backends.chat.openai.reply import ReplyReader
 from saga_core.ports import ChatPart, ChatRequest, ExtraPart, FinishPart, TextCall, TextPart, TextWire
 
 _SHOWN = ("reasoning", "reasoning_content")

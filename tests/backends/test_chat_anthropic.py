@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from saga_backends.chat.anthropic import BACKEND, AnthropicChat
+from saga_backends.chat.anthropic.client import BACKEND, AnthropicChat
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, ExtraPart, FinishPart, TextPart, Usage, UsagePart

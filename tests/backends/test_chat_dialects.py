@@ -13,12 +13,12 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_backends.chat.anthropic_reply import MessageReader
+from saga_backends.chat.anthropic.reply import MessageReader
 from saga_backends.chat.calls import ReplyParts
-from saga_backends.chat.gemini_reply import GeminiReader
+from saga_backends.chat.gemini.reply import GeminiReader
 from saga_backends.chat.lessons import lesson_of, neutral
-from saga_backends.chat.openai import BACKEND, OpenAIChat, dialect_at
-from saga_backends.chat.openai_reply import ReplyReader
+from saga_backends.chat.openai.client import BACKEND, OpenAIChat, dialect_at
+from saga_backends.chat.openai.reply import ReplyReader
 from saga_backends.chat.prefill import Unrepeated
 from saga_backends.provider_error import Blame
 from saga_core.errors import UpstreamError

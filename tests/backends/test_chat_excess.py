@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from saga_backends.chat.openai import BACKEND
+from saga_backends.chat.openai.client import BACKEND
 from saga_backends.chat.reply_size import MOST_BESIDE, MOST_TEXT, ReplySize
 from saga_core.errors import UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan

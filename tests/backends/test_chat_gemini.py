@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from saga_backends.chat.gemini import BACKEND, GeminiChat
-from saga_backends.chat.gemini_reply import is_made
+from saga_backends.chat.gemini.client import BACKEND, GeminiChat
+from saga_backends.chat.gemini.reply import is_made
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, ExtraPart, FinishPart, TextPart, Usage, UsagePart

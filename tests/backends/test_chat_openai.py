@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_backends.chat.event_lines import EventLines
-from saga_backends.chat.openai import BACKEND, OpenAIChat
-from saga_backends.chat.openai_reply import ReplyReader
+from saga_backends.chat.openai.client import BACKEND, OpenAIChat
+from saga_backends.chat.openai.reply import ReplyReader
 from saga_backends.provider_error import Blame
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan
@@ -425,7 +425,7 @@ class TestOpening:
 
     async def test_a_call_does_not_wait_for_the_sdk(self, upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
         """At OpenAI's own address: through the client below it at first, and through it once it was imported."""
-        monkeypatch.setattr("saga_backends.chat.openai.dialect_at", lambda _: "openai")
+        monkeypatch.setattr("saga_backends.chat.openai.client.dialect_at", lambda _: "openai")
         model = await opened(api_key=KEY, base_url=upstream.url)
         first = await parts(model, ask())
         await model.warm()

@@ -53,7 +53,7 @@ _ELSEWHERE = {
     "saga_server/http/passing.py": "hands each piece on as it comes, no faster than it is taken",
     "saga_server/workers/joint_metrics.py": "asks processes of the same server, and leaves out what is too long",
     "saga_server/demo/play.py": "asks the server that the demo itself has started",
-    "saga_backends/chat/anthropic.py": "asks through open_calls, as the provider openai does",
+    "saga_backends/chat/anthropic/client.py": "asks through open_calls, as the provider openai does",
 }
 
 
@@ -163,9 +163,9 @@ def _config(url: str, folder: Path) -> Any:
 
 
 ASKING: dict[str, tuple[str, Callable[[str, Path], Awaitable[None]]]] = {
-    "a list of models": ("saga_backends/chat/openai.py", _models),
-    "Google's list of models": ("saga_backends/chat/gemini.py", _models_of_google),
-    "an official SDK": ("saga_backends/chat/openai.py", _by_sdk),
+    "a list of models": ("saga_backends/chat/openai/client.py", _models),
+    "Google's list of models": ("saga_backends/chat/gemini/client.py", _models_of_google),
+    "an official SDK": ("saga_backends/chat/openai/client.py", _by_sdk),
     "an embedder": ("saga_backends/embedder/openai.py", _embedder),
     "a curator's own server": ("saga_backends/curator/letta_server.py", _letta),
     "a table of tokens": ("saga_backends/tokens/tables.py", _table),

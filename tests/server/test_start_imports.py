@@ -83,8 +83,8 @@ def test_what_starting_does_without(modules: list[set[str]]) -> None:
 
 def test_only_the_configured_provider_is_opened_and_a_local_one_without_an_sdk(modules: list[set[str]]) -> None:
     _, warm, played = modules
-    assert warm >= {"httpx2", "saga_backends.chat.openai"}
-    assert played & {"anthropic", "openai", "pydantic", "saga_backends.chat.anthropic"} == set()
+    assert warm >= {"httpx2", "saga_backends.chat.openai.client"}
+    assert played & {"anthropic", "openai", "pydantic", "saga_backends.chat.anthropic.client"} == set()
 
 
 async def test_an_sdk_comes_last_and_when_nobody_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_backends.chat.openai_request import openai_body
+from saga_backends.chat.openai.request import openai_body
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import ChatRequest
 from saga_core.prompt.breakpoints import place_breakpoints

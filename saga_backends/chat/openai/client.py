@@ -15,8 +15,8 @@ from saga_backends.chat.calls import Calls
 from saga_backends.chat.json_text import read_text
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.model_list import listed_models
-from saga_backends.chat.openai_reply import ReplyReader
-from saga_backends.chat.openai_request import openai_body
+from saga_backends.chat.openai.reply import ReplyReader
+from saga_backends.chat.openai.request import openai_body
 from saga_backends.chat.sdk_calls import open_calls
 from saga_backends.chat.text_completion import TextReader, server_root, text_body, text_path
 from saga_backends.http_client import body_of, open_http

@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import frozen
 
-from saga_backends.chat.gemini_contents import contents_of
+from saga_backends.chat.gemini.contents import contents_of
 from saga_backends.chat.parameter import GOOGLE, LIMITS, fitting
 from saga_core.ports import AdjustedPart, ChatRequest
 from saga_core.upstream import ParameterRules

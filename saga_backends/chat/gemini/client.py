@@ -11,8 +11,8 @@ from urllib.parse import quote
 from attrs import define, field
 
 from saga_backends.chat.calls import Calls
-from saga_backends.chat.gemini_reply import GeminiReader
-from saga_backends.chat.gemini_request import GeminiRequest, gemini_request
+from saga_backends.chat.gemini.reply import GeminiReader
+from saga_backends.chat.gemini.request import GeminiRequest, gemini_request
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.merging import several
 from saga_backends.chat.model_list import listed_models

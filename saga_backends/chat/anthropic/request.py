@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from saga_backends.chat.anthropic_messages import arrange
+from saga_backends.chat.anthropic.messages import arrange
 from saga_backends.chat.parameter import LIMITS, fitting
 from saga_core.ports import AdjustedPart, ChatRequest
 from saga_core.upstream import ParameterRules

@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import define, field
 
-from saga_backends.chat.gemini_reply import is_made
+from saga_backends.chat.gemini.reply import is_made
 from saga_backends.chat.prefill import OPENING, nudge
 from saga_core.messages import Block, PromptPlan
 from saga_core.ports import AdjustedPart

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from attrs import define, field
 
-from saga_backends.chat.anthropic_reply import MessageReader
-from saga_backends.chat.anthropic_request import VERSION, MessagesRequest, Thinking, messages_request
+from saga_backends.chat.anthropic.reply import MessageReader
+from saga_backends.chat.anthropic.request import VERSION, MessagesRequest, Thinking, messages_request
 from saga_backends.chat.calls import Calls
 from saga_backends.chat.lessons import Learned
 from saga_backends.chat.merging import several

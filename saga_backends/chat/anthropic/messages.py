@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import define, field
 
-from saga_backends.chat.anthropic_reply import SIGNED
+from saga_backends.chat.anthropic.reply import SIGNED
 from saga_backends.chat.prefill import OPENING, nudge
 from saga_core.messages import Block, CacheLifetime, PromptPlan
 from saga_core.ports import AdjustedPart
