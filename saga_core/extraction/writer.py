@@ -8,6 +8,7 @@ from functools import cache
 
 from attrs import frozen
 
+from saga_core.extraction.company import learn_other_names
 from saga_core.extraction.player import the_player
 from saga_core.language import every, fold_name
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
@@ -91,6 +92,12 @@ def _same() -> re.Pattern[str]:
     return re.compile("|".join(each.names.same.replace("?P<names>", f"?P<{each.tag}>") for each in every()), re.I)
 
 
+@cache
+def _also() -> tuple[re.Pattern[str], ...]:
+    """Sentences that tell another name of somebody. Made when first needed."""
+    return tuple(re.compile(each.names.also) for each in every() if each.names.also)
+
+
 def mention_event(lore: Iterable[str]) -> tuple[Event, ...]:
     """The event for lore entries that a turn's words named; nothing for none."""
     named = tuple(lore)
@@ -133,6 +140,8 @@ class _Reports:
 
     def _whereabouts(self) -> Iterator[Event]:
         fields, state, player = self.fields, self.state, self.state.player
+        if fields.present and self.source is Source.BLOCK:
+            learn_other_names(self.names, state, fields.present, fields.npc_met)
         left = [who for told in fields.npc_separated for who in self._people(told)]
         met = [who for told in fields.npc_met for who in self._people(told) if who != player]
         place = self.names.ensure(Kind.LOCATION, fields.location) if fields.location else None
@@ -266,6 +275,7 @@ class _Reports:
     def _told_to_be_one(self, notes: str) -> Iterator[Event]:
         """Those of whom a note says that they are the same person. Names that nobody has borne stand in the reply."""
         for sentence in _SENTENCE.findall(notes):
+            yield from self._also_called(sentence.strip())
             found = _same().fullmatch(sentence.strip())
             if found is None or found.lastgroup is None:
                 continue
@@ -275,6 +285,19 @@ class _Reports:
                 for part in parts:
                     if part != known[0]:
                         yield from self._revealed(known[0], part)
+
+    def _also_called(self, sentence: str) -> Iterator[Event]:
+        """Somebody of whom a note tells another name: "the nun's real name is Sera", 별명은 쥐방울."""
+        found = next((found for pattern in _also() if (found := pattern.fullmatch(sentence))), None)
+        if found is None:
+            return
+        words = found["name"].split(" ")
+        # Before a comma, what stands in front of the name tells what she is: 배달원 박준호, 별명은 쥐방울.
+        froms = range(len(words) if sentence[found.end("name")] in ",，、" else 1)
+        known = (name for at in froms if self.names.knows(Kind.CHARACTER, name := " ".join(words[at:])))
+        name, other = next(known, ""), found["other"].strip()
+        if name and other and not self.names.knows(Kind.ITEM, other) and not self.names.knows(Kind.LOCATION, other):
+            yield from self._revealed(name, other)
 
     def _statuses(self) -> Iterator[Event]:
         for status in self.fields.status_changes:

@@ -31,6 +31,11 @@ class NameWords:
     """A pattern of a status that tells who somebody really is, with the group ``name``."""
     same: str = "(?!)"
     """A pattern of a sentence that tells that those whom the group ``names`` joins are one person."""
+    also: str = ""
+    """A pattern of a sentence that tells another name of somebody, with the groups ``name`` and ``other``; case
+    counts."""
+    group: str = "(?!)"
+    """A pattern of a card's heading under which several people are listed: ``Party members``."""
     women: frozenset[str] = _NONE
     men: frozenset[str] = _NONE
     families: frozenset[str] = _NONE

@@ -47,6 +47,11 @@ def behind(fixed: str, name: str = rf"(?:^|[\s\[【\]】。.,、，:：])(?P<nam
     return Telling(re.compile(fixed, re.I), re.compile(name), behind=True)
 
 
+def bracketed(mine: str, name: str) -> Telling:
+    """The name that a line begins with, behind a heading that ends with one of ``mine`` in brackets."""
+    return before(rf"(?:^|\n)[^\n:：]{{1,40}}[(（](?:{mine})[)）][ \t*]{{0,4}}[:：=–—-][ \t*]{{0,8}}", name)
+
+
 def headed(headings: str, name: str, key: str) -> Telling:
     """The name at the beginning of what stands under a heading of the player's, or behind it: ``# The player``,
     ``[User: Alex, ...]``. ``key``: words that may stand before the name, as those of a form (``Name:``)."""
@@ -66,6 +71,9 @@ class PersonaWords:
     """Frontends' opening sentence, which names all who speak: the player is the one whose reply is not asked for."""
     about: tuple[Telling, ...] = ()
     """What else frontends and cards write about the player's character."""
+    mine: str = "(?!)"
+    """A pattern of what stands in brackets behind a heading about the player's own character: ``The captain (me): …``.
+    Not "you": many cards are written to the model."""
     own: tuple[str, ...] = ()
     """What players say of themselves; case counts."""
     no_names: frozenset[str] = frozenset()

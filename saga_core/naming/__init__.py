@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from saga_core.naming.evidence import Evidence
+from saga_core.naming.forms import fold, is_full_name, same_name, words_of
 from saga_core.naming.names import Names, is_word_for_player
 from saga_core.naming.things import is_particular
 
 __all__ = [
     "Evidence",
     "Names",
+    "fold",
+    "is_full_name",
     "is_particular",
     "is_word_for_player",
+    "same_name",
+    "words_of",
 ]

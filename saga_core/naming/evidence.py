@@ -17,6 +17,8 @@ _LINE = re.compile(
     re.M,
 )
 _CLAUSE = re.compile(r"[.。!?！？;；]")
+_COMMA = re.compile(r"[ \t]*[,，、/·&＆(（][ \t]*")
+_AND = re.compile(r"\band\b[ \t]*")
 _WORD = re.compile(r"[\w’'-]+")
 _STOP = re.compile(r"[\n。.]")
 _MARKS = frozenset(":：“\"'「『‘")
@@ -56,8 +58,13 @@ class Evidence:
         )
 
     def described_as(self, title: str) -> str:
-        """Of whom the card says that he or she is ``title``: the name, if it is one person's; else ""."""
+        """Of whom the card says that he or she is ``title``: the name, if it is one person's; else "".
+
+        A name that stands in a list, and with which another line begins, is somebody of whom the card tells there.
+        """
         wanted = fold_name(title)
+        if wanted in _listed(self.card) and _begins_a_line(self.card, title):
+            return ""
         found = {name for name, words in self._described if wanted in words}
         if not found:
             found = {name for name, _ in self._described if caseless(title) and may_be_called(title, name)}
@@ -122,9 +129,55 @@ def _descriptions(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """The names that a text describes line by line, with the words of the first clause about each."""
     found: dict[str, set[str]] = {}
     for line in _LINE.finditer(text):
-        words = found.setdefault(line["name"].strip(), set())
-        words.update(_words(_CLAUSE.split(line["about"], maxsplit=1)[0]))
+        name, about = line["name"].strip(), _CLAUSE.split(line["about"], maxsplit=1)[0]
+        if _group().fullmatch(name) or _are_names(about):
+            continue
+        if mine := _mine().search(name):
+            # The heading says what she is, and the name stands behind it.
+            name, about = _COMMA.split(about, maxsplit=1)[0].strip(" *"), f"{about} {name[: mine.start()]}"
+        found.setdefault(name, set()).update(_words(about))
     return tuple((name, frozenset(words)) for name, words in found.items())
+
+
+@lru_cache(maxsize=8)
+def _listed(text: str) -> frozenset[str]:
+    """What stands in a list behind a colon, in the first clause there; folded."""
+    clauses = (_CLAUSE.split(line["about"], maxsplit=1)[0] for line in _LINE.finditer(text))
+    return frozenset(fold_name(part) for clause in clauses for part in _split(clause))
+
+
+def _begins_a_line(text: str, name: str) -> bool:
+    """Whether a text tells of ``name``, at the beginning of a line: "Mara, the miller", 沈若梅，二十五岁."""
+    return any(name_at.startswith(name) for name_at in _line_heads(text) if _COMMA.match(name_at, len(name)))
+
+
+@lru_cache(maxsize=8)
+def _line_heads(text: str) -> tuple[str, ...]:
+    return tuple(line.lstrip(" \t>*#•·-–—[【")[: _REACH * 2] for line in text.split("\n"))
+
+
+def _split(clause: str) -> list[str]:
+    """The parts of a list; none where there is none."""
+    parts = [part.strip(" *") for part in _COMMA.split(clause)]
+    return parts if len(parts) > 1 else []
+
+
+def _are_names(clause: str) -> bool:
+    """Whether a clause lists nothing but names, in a script that has capitals: "Anna, Bram and Cole"."""
+    parts = [part for each in _split(clause) for part in _AND.split(each) if part]
+    return len(parts) > 1 and all(part[0].isupper() and part[1:2].islower() for part in parts)
+
+
+@cache
+def _group() -> re.Pattern[str]:
+    """Headings under which several people are listed."""
+    return re.compile("|".join(each.names.group for each in every()), re.I)
+
+
+@cache
+def _mine() -> re.Pattern[str]:
+    """What stands in brackets behind the heading about the player's own character."""
+    return re.compile(rf"[ \t]*[(（](?:{'|'.join(each.persona.mine for each in every())})[)）][ \t*]{{0,4}}$", re.I)
 
 
 def _words(text: str) -> Iterable[str]:

@@ -164,6 +164,11 @@ def _is_person(words: list[str]) -> bool:
     return not is_hangul(joined[0]) or (len(joined) == 3 and joined[0] in _FAMILIES)
 
 
+def is_full_name(word: str) -> bool:
+    """Whether a word is a Korean name with its family name, as far as letters tell."""
+    return len(word) == 3 and word[0] in _FAMILIES and all(map(is_hangul, word))
+
+
 def contradicts(one: list[str], other: list[str]) -> bool:
     """Whether two full names of one given name have different family names: ``Tom Alder`` and "Tom Brandt"."""
     left, right = _full(one), _full(other)

@@ -22,6 +22,16 @@ NAMES = NameWords(
         r"(?:one and )?the same (?:person|man|woman|one|girl|boy)[.!]?"
     ),
     reveals=r"(?:is )?(?:really|in truth|revealed (?:as|to be)|true identity:?|real name:?) (?P<name>[A-Z].*)",
+    also=(
+        r"(?P<name>[^.,;:!?\n]{2,60}?)(?:(?:['’]s (?:real|true|actual|full|given|first|other|birth)? ?"
+        r"(?:name|identity|nickname|alias) (?:is|was|turns out to be)|,? (?:is |was )?(?:really|in truth|actually|"
+        r"secretly|also called|also known as|also goes by|goes by|known as|nicknamed|called)(?: called| named)?) "
+        r"[\"'“‘]?(?P<other>(?:the )?[A-Z][\w'’ -]{1,40}?)[\"'”’]?[.!]?)"
+    ),
+    group=(
+        r"(?:the |group |party |main |side |other |current |chat )*(?:members?|party|group|crew|cast|characters?|"
+        r"people|participants|npcs|present|players|companions)"
+    ),
     women=frozenset(
         "lady dame mother sister mistress miss mrs ms queen princess aunt priestess witch empress madam madame "
         "abbess duchess countess baroness".split()

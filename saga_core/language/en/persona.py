@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from saga_core.language.persona import NAME_PATTERN, PersonaWords, before, behind, headed
+from saga_core.language.persona import NAME_PATTERN, PersonaWords, before, behind, bracketed, headed
 
 _CAPITAL = r"[A-Z][\w'’-]{0,24}"
+_MINE = "me|my character|player(?: character)?|user|pc"
 
 PERSONA = PersonaWords(
     between=(before(r"\b(?:chat|role-?play|conversation|story|scene) between ", r"(?P<all>[^\n.!?]{3,200})"),),
@@ -17,6 +18,7 @@ PERSONA = PersonaWords(
             r"(?=[ \t]*(?:$|[\n,(;|—–]|- )| (?:is|was|has|had|comes|came|works|lives)\b|['’]s\b)",
             "(?:full )?name",
         ),
+        bracketed(_MINE, rf"(?P<name>{_CAPITAL}(?: {_CAPITAL}){{0,3}}?)\**(?=[ \t]*(?:$|[\n,.(;|—–]|- ))"),
         before(r"\bpersona (?:of|for|named) "),
         before(r"\buser(?:'s name is|['’]s character is| is (?:named|called)| plays(?: as)?) "),
         before(r"\b(?:every|all) (?:other )?characters? (?:except|but|other than)(?: for)? "),
@@ -29,6 +31,7 @@ PERSONA = PersonaWords(
             rf"(?P<name>{NAME_PATTERN})['’]s (?:lines|actions|dialogue|words)",
         ),
     ),
+    mine=_MINE,
     own=(
         r"\b(?:[Mm]y name is|[Mm]y name['’]s|[Cc]all me|[Tt]he name['’]s|I am called|[Tt]hey call me) "
         r"(?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from saga_core.naming import Evidence
 
 CARD = """\
@@ -42,3 +44,36 @@ def test_a_nickname() -> None:
     assert not Evidence("로버트가 왔다. 별명은 바비.").is_nickname("바비", "로버트"), "another sentence"
     far = "로버트" + " 저쪽에" * 60 + " 별명은 바비"
     assert not Evidence(far).is_nickname("바비", "로버트"), "too far away"
+
+
+@pytest.mark.parametrize(
+    ("card", "name"),
+    [
+        ("[群聊成员：沈若梅、沈若松、鲍师傅。每个角色只写自己看见的。]", "沈若梅"),
+        ("Party members: Anna, Bram and Cole.", "Anna"),
+        ("등장인물: 한서윤, 김복자, 오만석", "김복자"),
+        ("登場人物：朝倉渚、小夜、源蔵", "小夜"),
+        ("In the tavern: Anna, Bram and Cole.", "Bram"),
+        ("码头上：沈若梅、沈若松。\n沈若梅，二十五岁，当家小姐。", "沈若梅"),
+    ],
+)
+def test_who_is_listed_is_not_what_the_heading_says(card: str, name: str) -> None:
+    assert Evidence(card=card).described_as(name) == ""
+
+
+def test_a_list_of_titles_is_still_a_description() -> None:
+    assert Evidence(card="鲍师傅：船匠、轮机手。").described_as("轮机手") == "鲍师傅"
+    assert Evidence(card="Mara: innkeeper, widow, healer.").described_as("healer") == "Mara"
+
+
+@pytest.mark.parametrize(
+    ("card", "title", "name"),
+    [
+        ("THE CAPTAIN (me): Teo Vance, thirty-one, hull cutter.", "Captain", "Teo Vance"),
+        ("호위무사 (나): 리안, 서른 살.", "호위무사", "리안"),
+        ("船長（我）：顾长风，三十二岁。", "船長", "顾长风"),
+        ("隊長（私）：朝倉渚、記者。", "隊長", "朝倉渚"),
+    ],
+)
+def test_a_heading_about_the_players_own_character_is_her_title(card: str, title: str, name: str) -> None:
+    assert Evidence(card=card).described_as(title) == name

@@ -34,6 +34,10 @@ def test_the_sentence_that_opens_a_chat_is_sure(system: str, name: str) -> None:
     [
         ("[Alex Reed's persona: a rider of the Harrow Post.]", "Alex Reed"),
         ("The user is called Robin.", "Robin"),
+        ("THE CAPTAIN (me): Teo Vance, thirty-one, hull cutter.", "Teo Vance"),
+        ("호위무사 (나): 리안, 서른 살.", "리안"),
+        ("記者（私）：朝倉渚、二十六歳の女。", "朝倉渚"),
+        ("船长（我）：顾长风，三十二岁。", "顾长风"),
         ("You play every character except Robin.", "Robin"),
         ("Never speak for Robin.", "Robin"),
         ("서도윤의 대사와 행동을 대신 쓰지 않는다.", "서도윤"),

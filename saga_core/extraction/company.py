@@ -1,0 +1,80 @@
+"""Other names in one report: a block whose list of the company is complete names nobody beside it who is there.
+
+Whoever was met is in the list, under another name where not under this one: ``present: [Madam Kesh]`` and ``npc_met:
+[Adaline Kesh]``. Whoever is in the list and was never met is somebody of the company, mistyped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from saga_core.language import clean_name, is_unspaced, normalized
+from saga_core.model import Kind, WorldState
+from saga_core.naming import Names, fold, is_full_name, same_name, words_of
+
+_LEAST = 5
+"""Letters of a name, one of which may be mistyped; of Hangul, the letters of its syllables."""
+
+
+def learn_other_names(names: Names, state: WorldState, present: Sequence[str], met: Sequence[str]) -> None:
+    """Note who of the company goes by another name in the same report. ``present``: all who are there."""
+    new = [each for each in met if _unknown(names, each) and fold(each) not in map(fold, present)]
+    for name in new:
+        fits = [each for each in present if not names.is_player(each) and _akin(each, name)]
+        if len(fits) == 1 and sum(_akin(fits[0], each) for each in new) == 1:
+            names.learn(names.ensure(Kind.CHARACTER, fits[0]), name)
+    there = {names.find(Kind.CHARACTER, each) for each in present}
+    missing = [who for who in state.present if who not in there and who in state.entities]
+    announced = {fold(each) for each in met}
+    for name in present:
+        if fold(name) not in announced and _unknown(names, name):
+            meant = [who for who in missing if _mistyped(name, state.entities[who].names)]
+            if len(meant) == 1:
+                names.learn(meant[0], name)
+
+
+def _unknown(names: Names, name: str) -> bool:
+    return names.find(Kind.CHARACTER, name) is None
+
+
+def _akin(one: str, other: str) -> bool:
+    """Whether two names may be one person's: one is the beginning or the end of the other, or a title differs."""
+    left, right = fold(clean_name(one)), fold(clean_name(other))
+    if is_unspaced(left) and is_unspaced(right):
+        short, long = sorted((left, right), key=len)
+        return len(short) < len(long) and (long.startswith(short) or long.endswith(short))
+    mine, theirs = words_of(clean_name(one)), words_of(clean_name(other))
+    shorter, longer = sorted((mine, theirs), key=len)
+    if len(shorter) < len(longer) and shorter in (longer[: len(shorter)], longer[-len(shorter) :]):
+        return True
+    return same_name(mine, theirs) or same_name(theirs, mine)
+
+
+def _mistyped(name: str, known: Iterable[str]) -> bool:
+    """Whether ``name`` is a known name but for one letter of a word, or a word of it."""
+    words = name.split(" ")
+    for theirs in (each.split(" ") for each in known):
+        if len(words) == len(theirs):
+            apart = [pair for pair in zip(words, theirs, strict=True) if fold(pair[0]) != fold(pair[1])]
+        else:
+            apart = [(one, other) for one in words for other in theirs] if min(len(words), len(theirs)) == 1 else []
+        slipped = [pair for pair in apart if _slipped(*pair)]
+        if slipped and (len(slipped) == len(apart) or len(words) != len(theirs)):
+            return True
+    return False
+
+
+def _letters(name: str) -> str:
+    return normalized("NFD", fold(name))
+
+
+def _slipped(one: str, other: str) -> bool:
+    """Whether two words differ by one letter. Sisters with Korean names share all but one syllable."""
+    mine, theirs = _letters(one), _letters(other)
+    if min(len(mine), len(theirs)) < _LEAST or mine[0] != theirs[0] or any(map(str.isdigit, mine + theirs)):
+        return False
+    if is_full_name(one) and is_full_name(other):
+        return False
+    from rapidfuzz.distance import OSA  # few stories need it, and it takes memory
+
+    return bool(OSA.distance(mine, theirs, score_cutoff=1) == 1)

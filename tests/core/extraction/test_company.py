@@ -1,0 +1,83 @@
+"""Other names within one report, and other names that a note tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from saga_core.extraction import read_delta
+from saga_core.model import Entity, Kind, WorldState, fold
+from saga_core.state_block import StateReading, parse_block
+
+
+def after(*blocks: str) -> WorldState:
+    state = WorldState(turn="t0", player="p", entities={"p": Entity("p", Kind.CHARACTER, "Player")})
+    for block in blocks:
+        parsed = parse_block(block)
+        delta = read_delta(StateReading("", parsed.status, parsed.fields), state)
+        state = fold(state, delta, turn=f"t{state.depth + 1}", depth=state.depth + 1)
+    return state
+
+
+def people(state: WorldState) -> set[tuple[str, ...]]:
+    """The names of everybody but the player, each with the main one first."""
+    return {each.names for each in state.of_kind(Kind.CHARACTER) if each.id != state.player}
+
+
+@pytest.mark.parametrize(
+    ("present", "met", "names"),
+    [
+        ("Okoro, Madam Kesh", "Adaline Kesh", {("Okoro",), ("Madam Kesh", "Adaline Kesh")}),
+        ("나디르, 우물지기", "우물지기 살라", {("나디르",), ("우물지기", "우물지기 살라")}),
+        ("女将, 榊", "榊遼一", {("女将",), ("榊", "榊遼一")}),
+        ("Tom Alder, Ida", "Tom Brandt", {("Tom Alder",), ("Ida",), ("Tom Brandt",)}),
+        ("Ida, Teo", "Sam", {("Ida",), ("Teo",), ("Sam",)}),
+    ],
+)
+def test_who_was_met_is_in_the_complete_list(present: str, met: str, names: set[tuple[str, ...]]) -> None:
+    assert people(after(f"present: [{present}]\nnpc_met: [{met}]")) == names
+
+
+@pytest.mark.parametrize(
+    ("known", "written"),
+    [("세이라", "세이랴"), ("Brannick Sole", "Brannic"), ("치유사 세이라", "세이랴")],
+)
+def test_a_name_of_the_company_is_mistyped_where_nobody_came(known: str, written: str) -> None:
+    met = f"present: [{known}, Dace]\nnpc_met: [{known}, Dace]"
+    assert len(people(after(met, f"present: [{written}, Dace]"))) == 2
+    assert len(people(after(met, f"present: [{written}, Dace]\nnpc_met: [{written}]"))) == 3, "somebody came"
+    assert len(people(after(met, f"present: [{known}, {written}, Dace]"))) == 3, "both are there"
+
+
+@pytest.mark.parametrize(
+    ("known", "note", "other"),
+    [
+        ("박준호", "은하다방 배달원 박준호, 별명은 쥐방울.", "쥐방울"),
+        ("마리아 수녀", "마리아 수녀의 정체는 윤세라다. 수녀가 아니라 사기 전과자다.", "윤세라"),
+        ("小夜", "小夜の愛称は「さよちゃん」。", "さよちゃん"),
+        ("帳場の客", "帳場の客の正体は榊遼一だった。", "榊遼一"),
+        ("石磊", "石磊的外号叫小石头。", "小石头"),
+        ("白露", "白露的真实身份是沈若兰。", "沈若兰"),
+        ("Sister Maria", "Sister Maria's real name is Sera Yoon.", "Sera Yoon"),
+        ("Robert Hale", "Robert Hale, nicknamed Bobby.", "Bobby"),
+        ("The stranger", "The stranger is really Aldous Finch.", "Aldous Finch"),
+    ],
+)
+def test_a_note_tells_another_name(known: str, note: str, other: str) -> None:
+    found = people(after(f"npc_met: [{known}]", f"notes: {note}"))
+    assert len(found) == 1 and other in next(iter(found)), found
+    both = people(after(f"npc_met: [{known}, {other}]", f"notes: {note}"))
+    assert len(both) == 1, "two who were known turn out to be one"
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "The rumour is that the stranger is really Aldous Finch.",
+        "소문에 따르면 나그네의 정체는 윤세라다.",
+        "The stranger is called away.",
+        "나그네의 정체는 아무도 모른다.",
+        "The stranger's name is unknown.",
+    ],
+)
+def test_other_notes_tell_none(note: str) -> None:
+    assert people(after("npc_met: [The stranger, 나그네]", f"notes: {note}")) == {("The stranger",), ("나그네",)}
