@@ -15,6 +15,7 @@ from saga_core.context.sources.memories import Memories
 from saga_core.extraction import question
 from saga_core.jobs import backlog, extraction, remote_state
 from saga_core.jobs.collection import CollectionJob
+from saga_core.jobs.personas import PersonasJob
 from saga_core.jobs.vectors import VectorsJob
 from saga_core.jobs.views import ViewsJob
 from saga_core.journal import keys
@@ -108,7 +109,7 @@ def test_the_sources_are_those_of_the_reader() -> None:
 
 def test_the_jobs_are_those_of_the_room_with_their_pauses() -> None:
     listed = {row[0].strip("`"): row[2] for row in column("job")}
-    timed: tuple[type[Job], ...] = (ViewsJob, extraction.ExtractionJob, VectorsJob, CollectionJob)
+    timed: tuple[type[Job], ...] = (ViewsJob, extraction.ExtractionJob, PersonasJob, VectorsJob, CollectionJob)
     for job in timed:
         assert listed.pop(job.__name__) == f"{job.retry.first:g} to {job.retry.longest:g} s"
     assert listed.pop("ForgettingJob") == f"{remote_state.AGAIN:g} s"

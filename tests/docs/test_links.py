@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import TypeGuard, get_type_hints
 
@@ -104,7 +105,7 @@ def test_what_embed_names_is_there() -> None:
     embed = page("docs/embed.md")
     methods = {name for row in embed.rows if len(row) == 2 for name in re.findall(r"`([\w.]+)\(", row[0])}
     attributes = {name for row in embed.rows if len(row) == 2 for name in re.findall(r"`(\w+)`", row[0])}
-    arguments = {"session", "owner", "world", "choices", "model"}
+    arguments = set(inspect.signature(Saga.begin).parameters)
     annotations = {name for cls in PendingTurn.__mro__ for name in getattr(cls, "__annotations__", {})}
     parts = {name: get_type_hints(found.fget)["return"] for name, found in vars(Saga).items() if _is_part(found)}
     owners = {name: parts.get(name.partition(".")[0], Saga) for name in methods}
