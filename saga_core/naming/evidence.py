@@ -17,8 +17,8 @@ _LINE = re.compile(
     re.M,
 )
 _CLAUSE = re.compile(r"[.。!?！？;；]")
-_COMMA = re.compile(r"[ \t]*[,，、/·&＆(（][ \t]*")
-_AND = re.compile(r"\band\b[ \t]*")
+_COMMA = re.compile(r"[,，、/·&＆(（]")
+_AND = re.compile(r"\band ")
 _WORD = re.compile(r"[\w’'-]+")
 _STOP = re.compile(r"[\n。.]")
 _MARKS = frozenset(":：“\"'「『‘")
@@ -129,12 +129,12 @@ def _descriptions(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """The names that a text describes line by line, with the words of the first clause about each."""
     found: dict[str, set[str]] = {}
     for line in _LINE.finditer(text):
-        name, about = line["name"].strip(), _CLAUSE.split(line["about"], maxsplit=1)[0]
+        name, about = line["name"].strip(" \t*"), _CLAUSE.split(line["about"], maxsplit=1)[0]
         if _group().fullmatch(name) or _are_names(about):
             continue
         if mine := _mine().search(name):
             # The heading says what she is, and the name stands behind it.
-            name, about = _COMMA.split(about, maxsplit=1)[0].strip(" *"), f"{about} {name[: mine.start()]}"
+            name, about = _COMMA.split(about, maxsplit=1)[0].strip(" \t*"), f"{about} {name[: mine.start()]}"
         found.setdefault(name, set()).update(_words(about))
     return tuple((name, frozenset(words)) for name, words in found.items())
 
@@ -158,13 +158,13 @@ def _line_heads(text: str) -> tuple[str, ...]:
 
 def _split(clause: str) -> list[str]:
     """The parts of a list; none where there is none."""
-    parts = [part.strip(" *") for part in _COMMA.split(clause)]
+    parts = [part.strip(" \t*") for part in _COMMA.split(clause)]
     return parts if len(parts) > 1 else []
 
 
 def _are_names(clause: str) -> bool:
     """Whether a clause lists nothing but names, in a script that has capitals: "Anna, Bram and Cole"."""
-    parts = [part for each in _split(clause) for part in _AND.split(each) if part]
+    parts = [part for each in _split(clause) for part in map(str.strip, _AND.split(each)) if part]
     return len(parts) > 1 and all(part[0].isupper() and part[1:2].islower() for part in parts)
 
 
@@ -177,7 +177,7 @@ def _group() -> re.Pattern[str]:
 @cache
 def _mine() -> re.Pattern[str]:
     """What stands in brackets behind the heading about the player's own character."""
-    return re.compile(rf"[ \t]*[(（](?:{'|'.join(each.persona.mine for each in every())})[)）][ \t*]{{0,4}}$", re.I)
+    return re.compile(rf"[(（](?:{'|'.join(each.persona.mine for each in every())})[)）]\Z", re.I)
 
 
 def _words(text: str) -> Iterable[str]:

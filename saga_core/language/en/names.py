@@ -29,7 +29,7 @@ NAMES = NameWords(
         r"[\"'“‘]?(?P<other>(?:the )?[A-Z][\w'’ -]{1,40}?)[\"'”’]?[.!]?)"
     ),
     group=(
-        r"(?:the |group |party |main |side |other |current |chat )*(?:members?|party|group|crew|cast|characters?|"
+        r"(?:the |group |party |main |side |other |current |chat ){0,2}(?:members?|party|group|crew|cast|characters?|"
         r"people|participants|npcs|present|players|companions)"
     ),
     women=frozenset(

@@ -49,7 +49,7 @@ def _graphs(result: dict[str, Any]) -> Table:
     names = ("open", "first", "point", "hop1", "hop2", "write", "drop")
     return Table(
         "Graph engines",
-        "One scope with twice as many edges as nodes. 2 hops: from five nodes, as a turn's reading walks.",
+        "One scope with twice as many edges as nodes. Walking 2 hops starts from five nodes, as reading a turn does.",
         ("engine", "nodes", "open, cold", "first read", "a node", "1 hop", "2 hops", "a turn's write", "drop",
          "filling, s", "RSS, MB", "disk, MB"),
         tuple(_store_row(row, names) for row in rows),
@@ -61,7 +61,7 @@ def _vectors(result: dict[str, Any]) -> Table:
     names = ("open", "first", "point", "query", "filtered", "write", "drop")
     return Table(
         "Vector engines",
-        f"One scope, {result['options']['dimension']} components, the nearest 30 asked for.",
+        f"One scope with vectors of {result['options']['dimension']} components. Each query asks for the nearest 30.",
         ("engine", "vectors", "open, cold", "first query", "an item", "query", "with a filter", "a turn's write",
          "drop", "filling, s", "RSS, MB", "disk, MB"),
         tuple(_store_row(row, names) for row in rows),
@@ -101,8 +101,8 @@ def _turns(result: dict[str, Any]) -> Table:
         )
     return Table(
         "Whole turns",
-        f"A play of {result['options']['play']} turns with 200 entities and 300 lore entries, read and played on, with "
-        "the layers in memory. Embedding apart.",
+        f"A play of {result['options']['play']} turns with 200 entities and 300 lore entries. Turns are read "
+        "and played with the in-memory layers. The time for embedding is not included.",
         ("graph, vectors", "reading a turn", "stores in it", "projection", "stores in it", "of a swipe",
          "projection, 99 %", "rebuilding the play", "RSS, MB", "disk, MB"),
         tuple(rows),
@@ -124,7 +124,8 @@ def _growth(result: dict[str, Any]) -> Table:
         )
     return Table(
         "A long play",
-        f"{result['options']['growth']:,} turns, each a write and a query; means of the first and of the last hundred.",
+        f"Each of {result['options']['growth']:,} turns makes a write and a query. The columns are means "
+        "of the first and of the last hundred turns.",
         ("engine", "write, first", "write, last", "query, first", "query, last", "last : first",
          "longest call, wall", "disk, MB"),
         tuple(rows),
