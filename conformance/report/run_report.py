@@ -12,7 +12,7 @@ from attrs import frozen
 from conformance.harness import Harness
 from conformance.report.digest import suite_digest
 from conformance.report.outcome import Outcome, Verdict
-from conformance.report.verdict import judged, stale
+from conformance.report.verdict import judged, stale_deviations
 from conformance.spec import CONTRACT_VERSION
 
 
@@ -55,7 +55,7 @@ def report_on(
     doubts: tuple[str, ...] = (),
 ) -> Report:
     """Count, find stale deviations, and judge."""
-    found = [*outcomes, *stale(harness, outcomes)]
+    found = [*outcomes, *stale_deviations(harness, outcomes)]
     verdict, reasons, base, extended = judged(found, doubts)
     return Report(
         name=harness.name,

@@ -24,7 +24,7 @@ def _passed(outcomes: Sequence[Outcome]) -> int:
     return sum(outcome.status is Status.PASS for outcome in outcomes)
 
 
-def stale(harness: Harness, outcomes: Sequence[Outcome]) -> list[Outcome]:
+def stale_deviations(harness: Harness, outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Claimed deviations that no check found, though all of the clause's checks were run."""
     stale = []
     for clause, reason in harness.deviations.items():

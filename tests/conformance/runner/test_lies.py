@@ -119,10 +119,10 @@ def test_what_is_lost_seldom_is_found_by_more_runs() -> None:
     assert often.runs == 40
 
 
-def test_a_run_isolated_says_what_a_run_here_says() -> None:
+def test_an_isolated_run_says_what_a_run_here_says() -> None:
     place = "tests.conformance.harnesses:CURATOR_RULES"
-    apart = run_isolated(place, profile="quick")
+    isolated = run_isolated(place, profile="quick")
     here = run(HARNESSES["curator-rules"], profile="quick")
-    assert [(o.check, o.status) for o in apart.outcomes] == [(o.check, o.status) for o in here.outcomes]
-    assert (apart.verdict, apart.base, apart.extended) == (here.verdict, here.base, here.extended)
+    assert [(o.check, o.status) for o in isolated.outcomes] == [(o.check, o.status) for o in here.outcomes]
+    assert (isolated.verdict, isolated.base, isolated.extended) == (here.verdict, here.base, here.extended)
     assert code_digest() == code_digest()
