@@ -10,8 +10,8 @@ from typing import Any
 from conformance.assertions import CheckFailed, typed
 from conformance.calls import Call, answer, snapshot
 from conformance.case import Case
-from conformance.inputs import STRATEGIES
 from conformance.models import MODELS, expected
+from conformance.strategies import STRATEGIES
 
 REOPEN = Call("close and open again")
 LOOK = Call("look at everything")

@@ -12,8 +12,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from conformance.assertions import CheckFailed
 from conformance.case import Case
 from conformance.check import check
-from conformance.inputs import EXPAND, STRATEGIES
 from conformance.machines.differential_run import LOOK, REOPEN, DifferentialRun, Disagreement, shortest
+from conformance.strategies import EXPAND, STRATEGIES
 from saga_core.capabilities import Capability
 
 _BURST = 4

@@ -6,9 +6,9 @@ import pytest
 
 from conformance.catalog import registered
 from conformance.check import Check
-from conformance.inputs import STRATEGIES
 from conformance.machines.store_machine import _about
 from conformance.spec import KINDS, clauses
+from conformance.strategies import STRATEGIES
 from saga_core.capabilities import Capability
 
 EXAMPLES = [check for check in registered() if not check.search]

@@ -16,8 +16,8 @@ import pytest
 
 from conformance.assertions import Refused, typed
 from conformance.calls import Call, answer, snapshot
-from conformance.inputs import STRATEGIES
 from conformance.models import MODELS, expected
+from conformance.strategies import STRATEGIES
 from saga_core.errors import StoreError, StoreUnavailable
 from saga_core.registry import OpenOptions, load
 from tests.postgres.real_server import RealServer

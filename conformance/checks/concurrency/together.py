@@ -11,8 +11,8 @@ from conformance.assertions import CheckFailed, typed
 from conformance.calls import Call, answer, snapshot
 from conformance.case import Case
 from conformance.check import check
-from conformance.inputs import STRATEGIES
 from conformance.models import MODELS, Model, expected
+from conformance.strategies import STRATEGIES
 
 _CLIENTS = 3
 _CALLS = 2

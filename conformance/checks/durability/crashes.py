@@ -15,10 +15,11 @@ from conformance.calls import Call, answer, call, snapshot
 from conformance.case import Case
 from conformance.check import check
 from conformance.fixtures import ground, large_write, prepared, readings
-from conformance.inputs import pages, planned, states
+from conformance.inputs import pages
 from conformance.models import MODELS, Model, expected
 from conformance.processes import child, read_elsewhere, watched
 from conformance.spec import STORED
+from conformance.strategies import planned, states
 from saga_core.stores import Batch, Edge, EdgeKey, Exists, Mutation, Node, ScopeSpec, VectorItem
 
 

@@ -16,10 +16,11 @@ from conformance.calls import answer, call, snapshot
 from conformance.case import Case
 from conformance.check import check
 from conformance.fixtures import large_write, prepared, readings
-from conformance.inputs import STRATEGIES, planned, samples, states
+from conformance.inputs import samples
 from conformance.models import MODELS, Model, expected
 from conformance.processes import child, read_elsewhere, watched
 from conformance.spec import STORED
+from conformance.strategies import STRATEGIES, planned, states
 from saga_core.errors import Conflict, StoreLocked
 from saga_core.stores import Batch
 

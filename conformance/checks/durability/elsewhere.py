@@ -12,10 +12,11 @@ from conformance.assertions import refused, require, same, typed
 from conformance.calls import Call, answer, call, snapshot
 from conformance.case import Case
 from conformance.check import check
-from conformance.inputs import ALIKE, FIELDS, SCALARS, STRATEGIES, TUPLES, planned, samples
+from conformance.inputs import ALIKE, FIELDS, SCALARS, TUPLES, samples
 from conformance.models import MODELS, Model, expected
 from conformance.processes import read_elsewhere
 from conformance.spec import STORED
+from conformance.strategies import STRATEGIES, planned
 from saga_core.capabilities import Capability
 from saga_core.errors import StoreLocked
 from saga_core.stores import Batch, Edge, Key, Mutation, Node, Pages, ScopeSpec, VectorItem

@@ -9,8 +9,9 @@ from conformance.assertions import CheckFailed, typed
 from conformance.calls import Call, answer, call
 from conformance.case import Case
 from conformance.check import check
-from conformance.inputs import STRATEGIES, pages
+from conformance.inputs import pages
 from conformance.models import MODELS, Model, expected
+from conformance.strategies import STRATEGIES
 from saga_core.capabilities import Capability
 from saga_core.stores import (
     Batch,

@@ -7,8 +7,8 @@ from random import Random
 
 from conformance.assertions import typed
 from conformance.calls import Call
-from conformance.inputs.strategies import STRATEGIES
 from conformance.models import MODELS, Model, expected
+from conformance.strategies.by_kind import STRATEGIES
 
 
 def planned(kind: str, random: Random, count: int) -> list[Call]:
