@@ -5,25 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
-from conformance.check import CheckFailed
-from conformance.harness import Harness, RawRead, load_harness
-from conformance.report import Outcome, Report, Status, Verdict
-from conformance.runner import run
-from saga_core.capabilities import Capability
+from saga_core.lazy_face import lazy_face
 
-CONTRACT_VERSION = "1.3"
-"""The version of the clauses in ``conformance/spec``. The second number grows when one is added or made stricter."""
-
-
-def conforms(harness: Harness, *, profile: str | None = None, seed: int | None = None) -> Callable[..., Any]:
-    """A test function for pytest, one case for each check that concerns ``harness``."""
-    from conformance.pytest_front import conforms as front
-
-    return front(harness, profile=profile, seed=seed)
-
+if TYPE_CHECKING:
+    from conformance.assertions import CheckFailed
+    from conformance.harness import Harness, RawRead, load_harness
+    from conformance.pytest_front import conforms
+    from conformance.report import Outcome, Report, Status, Verdict
+    from conformance.runner import run
+    from conformance.spec import CONTRACT_VERSION
+    from saga_core.capabilities import Capability
 
 __all__ = [
     "CONTRACT_VERSION",
@@ -39,3 +32,21 @@ __all__ = [
     "load_harness",
     "run",
 ]
+
+# Imported when they are first asked for: second processes and modules of harnesses need few of them.
+__getattr__ = lazy_face(
+    {
+        "CONTRACT_VERSION": "conformance.spec:CONTRACT_VERSION",
+        "Capability": "saga_core.capabilities:Capability",
+        "CheckFailed": "conformance.assertions:CheckFailed",
+        "Harness": "conformance.harness:Harness",
+        "Outcome": "conformance.report:Outcome",
+        "RawRead": "conformance.harness:RawRead",
+        "Report": "conformance.report:Report",
+        "Status": "conformance.report:Status",
+        "Verdict": "conformance.report:Verdict",
+        "conforms": "conformance.pytest_front:conforms",
+        "load_harness": "conformance.harness:load_harness",
+        "run": "conformance.runner:run",
+    }
+)

@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import evolve, frozen
 
+from conformance.case import Case
 from conformance.spec import KINDS, Clause, clauses
 from saga_core.capabilities import Capability
-from saga_core.errors import SagaError
 
-if TYPE_CHECKING:
-    from conformance.case import Case
-
-T = TypeVar("T")
-
-Run = Callable[["Case"], Awaitable[str | None] | str | None]
-
-
-class CheckFailed(Exception):
-    """The store broke a clause. Raised, never asserted, so that ``python -O`` changes nothing."""
-
-    def __init__(self, message: str, *, clause: str = "") -> None:
-        self.clause = clause
-        """The clause that was broken, where the check is about several."""
-        super().__init__(message)
+Run = Callable[[Case], Awaitable[str | None] | str | None]
 
 
 @frozen
@@ -64,7 +49,8 @@ class Check:
         return evolve(self, clauses=(*self.clauses, *self.durable)) if Capability.DURABLE in provides else self
 
 
-_checks: dict[str, Check] = {}
+REGISTERED: dict[str, Check] = {}
+"""Every check of the modules that were imported, by id. All of them: ``conformance.catalog``."""
 
 
 def check(
@@ -94,9 +80,9 @@ def check(
             search=search,
             durable=durable,
         )
-        if found.id in _checks:
+        if found.id in REGISTERED:
             raise RuntimeError(f"two checks have the id {found.id}")
-        _checks[found.id] = found
+        REGISTERED[found.id] = found
         return run
 
     return register
@@ -104,41 +90,3 @@ def check(
 
 def _common(about: list[Clause]) -> tuple[str, ...]:
     return tuple(kind for kind in KINDS if all(kind in part.kinds for part in about))
-
-
-def registered() -> tuple[Check, ...]:
-    """Every check, in the order of ids: that of registration depends on what was imported first."""
-    import conformance.checks
-    import conformance.machines  # noqa: F401 - both register their checks when they are imported
-
-    return tuple(_checks[name] for name in sorted(_checks))
-
-
-def require(condition: object, message: str, *, clause: str = "") -> None:
-    """Raise ``CheckFailed`` unless ``condition`` holds."""
-    if not condition:
-        raise CheckFailed(message, clause=clause)
-
-
-def same(found: Any, wanted: Any, what: str, *, clause: str = "") -> None:
-    """Raise ``CheckFailed`` unless both are equal, types included."""
-    from conformance.calls import typed
-
-    if typed(found) != typed(wanted):
-        raise CheckFailed(f"{what}: gave {_shown(found)}, expected {_shown(wanted)}", clause=clause)
-
-
-async def refused(error: type[SagaError], made: Awaitable[T], what: str) -> SagaError:
-    """The error that ``made`` raises. Raises ``CheckFailed`` when it raises another one, or none."""
-    try:
-        result = await made
-    except error as caught:
-        return caught
-    except SagaError as other:
-        raise CheckFailed(f"{what}: raised {type(other).__name__} ({other}), expected {error.__name__}") from other
-    raise CheckFailed(f"{what}: gave {_shown(result)}, expected {error.__name__}")
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 600 else f"{text[:600]}… ({len(text)} characters)"

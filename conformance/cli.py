@@ -7,11 +7,9 @@ from pathlib import Path
 
 import click
 
-from conformance.apart import run_apart
-from conformance.case import PROFILES
-from conformance.matrix import matrix_page
-from conformance.report import Outcome, Status, Verdict, suite_digest, summary, to_json, to_junit
-from conformance.runner import DEFAULT_SEED
+from conformance.profiles import PROFILES
+from conformance.report import Outcome, Status, Verdict, matrix_page, suite_digest, summary, to_json, to_junit
+from conformance.runner import DEFAULT_SEED, run_isolated
 from conformance.spec import clauses
 from saga_core.errors import BadInput
 
@@ -55,7 +53,9 @@ def run_command(
             click.echo(f"{outcome.status:>12}  {outcome.check} ({', '.join(outcome.clauses[:4])})", err=True)
 
     try:
-        report = run_apart(harness, profile="deep" if deep else profile, seed=seed, only=only, runs=runs, watch=watch)
+        report = run_isolated(
+            harness, profile="deep" if deep else profile, seed=seed, only=only, runs=runs, watch=watch
+        )
     except BadInput as error:
         raise click.UsageError(str(error)) from error
     if json_file is not None:

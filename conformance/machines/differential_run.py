@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
-from conformance.calls import Call, answer, typed
+from conformance.assertions import CheckFailed, typed
+from conformance.calls import Call, answer, snapshot
 from conformance.case import Case
-from conformance.check import CheckFailed
 from conformance.models import MODELS, expected
-from conformance.snapshot import snapshot
 from conformance.strategies import STRATEGIES
 
 REOPEN = Call("close and open again")

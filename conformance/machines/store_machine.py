@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
+from conformance.assertions import CheckFailed
 from conformance.case import Case
-from conformance.check import CheckFailed, check
+from conformance.check import check
 from conformance.machines.differential_run import LOOK, REOPEN, DifferentialRun, Disagreement, shortest
 from conformance.strategies import EXPAND, STRATEGIES
 from saga_core.capabilities import Capability

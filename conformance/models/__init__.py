@@ -2,29 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from conformance.calls import Call, Refused
-from conformance.models.cache import CacheModel
 from conformance.models.graph import GraphModel
-from conformance.models.refusal import Refusal
-from conformance.models.state import StateModel
-from conformance.models.vector import VectorModel
+from conformance.models.oracles import MODELS, Model, expected
+from conformance.models.vector import passes, score
 
-Model = Any
-
-MODELS: dict[str, Callable[[], Model]] = {
-    "state": StateModel,
-    "graph": GraphModel,
-    "vector": VectorModel,
-    "cache": CacheModel,
-}
-
-
-def expected(model: Model, made: Call) -> object:
-    """What ``model`` answers to ``made``, changing with it."""
-    try:
-        return getattr(model, made.method)(*made.args, **made.options)
-    except Refusal as refusal:
-        return Refused(refusal.error, refusal.key)
+__all__ = ["MODELS", "GraphModel", "Model", "expected", "passes", "score"]

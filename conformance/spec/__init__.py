@@ -1,60 +1,7 @@
-"""The contract in numbered clauses, read from the pages beside this file."""
+"""The contract: what a store of each kind owes, as numbered clauses. The pages lie in this folder."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
+from conformance.spec.contract import CONTRACT_VERSION, KINDS, PAGES, STORED, Clause, clauses
 
-from attrs import frozen
-
-from saga_core.capabilities import Capability
-
-PAGES = ("lifecycle", "state", "graph", "vector", "cache", "curator")
-KINDS = ("state", "graph", "vector", "cache", "curator")
-
-_CLAUSE = re.compile(
-    r"^\*\*(?P<id>[A-Z]-\d+)\*\* (?P<level>MUST|SHOULD)(?: with (?P<given>\w+))?(?:,? without (?P<unless>\w+))?\. "
-    r"(?P<text>.+(?:\n(?![\n*#|]).+)*)$",
-    re.MULTILINE,
-)
-
-
-@frozen
-class Clause:
-    """One promise."""
-
-    id: str
-    level: str
-    """``MUST`` or ``SHOULD``."""
-    page: str
-    """The kind of store that owes it; ``lifecycle`` for all of them."""
-    text: str
-    given: Capability | None = None
-    """Owed by stores that declare this."""
-    unless: Capability | None = None
-    """Owed by stores that do not declare this."""
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of store that it binds."""
-        return KINDS if self.page == "lifecycle" else (self.page,)
-
-    def binds(self, kind: str, provides: frozenset[Capability]) -> bool:
-        """Whether a store of ``kind`` with these capabilities owes it."""
-        return kind in self.kinds and (self.given is None or self.given in provides) and (self.unless not in provides)
-
-
-@cache
-def clauses() -> Mapping[str, Clause]:
-    """Every clause by its id, in the order of the pages."""
-    found: dict[str, Clause] = {}
-    for page in PAGES:
-        text = files(__name__).joinpath(f"{page}.md").read_text(encoding="utf-8")
-        for match in _CLAUSE.finditer(text):
-            given, unless = (Capability(name) if name else None for name in match.group("given", "unless"))
-            found[match["id"]] = Clause(
-                match["id"], match["level"], page, " ".join(match["text"].split()), given, unless
-            )
-    return found
+__all__ = ["CONTRACT_VERSION", "KINDS", "PAGES", "STORED", "Clause", "clauses"]

@@ -13,8 +13,8 @@ from letta_client.types import AgentState, BlockResponse
 from letta_client.types.agents import LettaResponse
 
 from conformance import Harness
+from conformance.inputs import empty_view, view
 from conformance.runner import run
-from conformance.samples import empty_view, view
 from saga_core.capabilities import Capability
 from saga_core.curation.steps import MOST_CALLS
 from saga_core.curation.validation import BLOCK_CHARS

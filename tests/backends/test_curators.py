@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.samples import empty_view, view
+from conformance.inputs import empty_view, view
 from saga_core.curation.parse import read_answer
 from saga_core.curation.prompt import LIMIT, ask_once, ask_step
 from saga_core.curation.steps import Call, Desk, read_calls

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.snapshot import snapshot
+from conformance.calls import snapshot
 from saga_backends.graph import kuzu_passes
 from saga_backends.graph.kuzu_database import KuzuDatabase
 from saga_backends.graph.kuzu_engine import KUZU, LADYBUG, PoolFull

@@ -25,7 +25,7 @@ def test_run_tells_the_verdict_and_writes_reports(tmp_path: Path) -> None:
 
 
 def test_a_wrong_store_ends_with_one() -> None:
-    place = "tests.conformance.test_verdicts:FORGETFUL"
+    place = "tests.conformance.forgetful:FORGETFUL"
     done = CliRunner().invoke(main, ["run", place, "--profile", "quick", "--only", "S-1"])
     assert done.exit_code == 1
     assert "forgetful (state): nonconformant" in done.output

@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 
 from conformance import Status
-from conformance.case import PROFILES
+from conformance.profiles import PROFILES
 from conformance.runner import applicable, run_check
 from saga_core.stores import Limits
 from tests.mutants.causes import caps_graph, caps_state, caps_vector

@@ -10,7 +10,7 @@ import pytest
 
 from conformance import Harness, Outcome, Status, Verdict, case, run
 from conformance.check import Check
-from conformance.checks import the_loop
+from conformance.checks.concurrency import the_loop
 from conformance.runner import applicable, run_check
 from conformance.spec import clauses
 from tests.mutants import (

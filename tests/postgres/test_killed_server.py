@@ -14,9 +14,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from conformance.calls import Call, Refused, answer, typed
+from conformance.assertions import Refused, typed
+from conformance.calls import Call, answer, snapshot
 from conformance.models import MODELS, expected
-from conformance.snapshot import snapshot
 from conformance.strategies import STRATEGIES
 from saga_core.errors import StoreError, StoreUnavailable
 from saga_core.registry import OpenOptions, load

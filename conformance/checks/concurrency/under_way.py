@@ -1,0 +1,395 @@
+"""Calls that are under way: what they were given may change, they cross, are cancelled, and are watched in order."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from attrs import frozen
+
+from conformance.assertions import require, same, typed
+from conformance.calls import Call, answer, call, snapshot
+from conformance.case import Case
+from conformance.check import check
+from conformance.fixtures import SPEC
+from conformance.inputs import NFC, pages, samples
+from conformance.spec import STORED
+from saga_core.errors import Conflict
+from saga_core.stores import Batch, Edge, EdgeKey, Exists, Key, Mutation, Node, Pages, ScopeSpec, Value, VectorItem
+
+
+@check("L-9", kinds=STORED)
+async def cancelled_reads(case: Case) -> None:
+    """A read that is cancelled says so, and the store works on."""
+    store, kind = case.store, case.harness.kind
+    for made in samples(kind)[:2]:
+        await answer(store, made)
+    for made in (*samples(kind)[2:], call("check")):
+        if made.method == "locate":
+            continue
+        wanted = typed(await answer(store, made)) if made.method != "check" else None
+        for turns in range(8):
+            task = asyncio.ensure_future(answer(store, made))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            cancelled = task.cancel()
+            found: Any = (await asyncio.gather(task, return_exceptions=True))[0]
+            if cancelled:
+                said = isinstance(found, asyncio.CancelledError)
+                require(said, f"{made} was cancelled while it ran, and gave {found!r} instead of CancelledError")
+        async with case.patience():
+            found = typed(await answer(store, made))
+        # A delete has been done by then, and a statement may need its time for whatever the cancelled one has ended.
+        right = wanted is None or made.method in ("delete", "query") or found == wanted
+        require(right, f"{made} after it was cancelled: {found}")
+
+
+@check("S-12")
+async def crossing_expectations(case: Case) -> None:
+    """Each of several expects what another one writes: one of them wins, never two."""
+    store = case.store
+    for turn in range(24):
+        keys: list[Key] = [("cross", str(at)) for at in range(2 + turn % 3)]
+        before = b"%d" % turn
+        await store.commit(Batch(dict.fromkeys(keys, before)))
+
+        async def attempt(at: int, keys: list[Key] = keys, before: bytes = before, turn: int = turn) -> bool:
+            for _ in range(at * (turn % 4)):
+                await asyncio.sleep(0)
+            written = keys[(at + 1) % len(keys)]
+            try:
+                await store.commit(Batch({written: b"by %d" % at}), expected={keys[at]: before})
+            except Conflict:
+                return False
+            return True
+
+        won = await asyncio.gather(*(attempt(at) for at in range(len(keys))))
+        found = await store.get(keys)
+        changed = [key for key in keys if found[key] != before]
+        require(sum(won) == len(changed) >= 1, f"{sum(won)} of {len(keys)} won, and {len(changed)} values changed")
+        # In whatever order they came: the one behind a winner expected what the winner had replaced.
+        require(sum(won) < len(keys), f"all of {len(keys)} won, each with an expectation that another one broke")
+
+
+@check("L-10", "S-12", kinds=("state",))
+async def the_first_of_many(case: Case) -> None:
+    """Of five that want the same key while it is absent, one has it."""
+    store = case.store
+    for turn in range(12):
+        key = ("wanted", str(turn))
+        made = [call("commit", Batch({key: b"%d" % at}), expected={key: None}) for at in range(5)]
+        given = await asyncio.gather(*(answer(store, one) for one in made))
+        won = [at for at, found in enumerate(given) if found is None]
+        require(len(won) == 1, f"{len(won)} of five commits won, each of which expected the key to be absent")
+        same(await store.get([key]), {key: b"%d" % won[0]}, "the value of the one that won")
+
+
+@check("L-10", "V-2", kinds=("vector",))
+async def the_first_of_many_specs(case: Case) -> None:
+    """Of five that create a scope, each with a spec of its own, one has made it."""
+    store = case.store
+    for turn in range(12):
+        specs = [ScopeSpec(f"e{at}", at + 1) for at in range(5)]
+        given = await asyncio.gather(*(answer(store, call("create", f"s{turn}", spec)) for spec in specs))
+        won = [at for at, found in enumerate(given) if found is None]
+        others = {str(found) for found in given if found is not None}
+        require(len(won) == 1, f"{len(won)} of five made the scope, each with another spec; the others: {others}")
+        same(await store.describe(f"s{turn}"), specs[won[0]], "the spec of the one that made it")
+        await store.upsert(f"s{turn}", [VectorItem("a", (1.0,) * specs[won[0]].dimension)])
+        same(await store.count(f"s{turn}"), 1, "what was put into it")
+
+
+def _given(kind: str) -> tuple[Call, list[Any]]:
+    """A write, and the mutable parts of what it is given."""
+    if kind == "state":
+        puts: dict[Key, bytes] = {("a",): b"1", ("b",): b"2"}
+        expected: dict[Key, bytes | None] = {("a",): None}
+        return call("commit", Batch(puts), expected=expected), [puts, expected]
+    if kind == "graph":
+        node: dict[str, Value] = {"hp": 1, "이름": NFC}
+        edge: dict[str, Value] = {"n": 1}
+        made = Mutation((Node("n", "L", node), Node("m", "L")), (Edge("n", "T", "m", "", edge),), watermark="t")
+        return call("apply", "s", made), [node, edge]
+    if kind == "vector":
+        vector, metadata = array("f", (1.0, 0.0)), {"n": 1}
+        items = [VectorItem("a", vector, "하나", metadata), VectorItem("b", (0.0, 1.0))]
+        return call("upsert", "s", items), [vector, metadata, items]
+    files = dict(pages("one").files)
+    return call("write", "s", Pages(files, "t1")), [files]
+
+
+def _spoil(part: Any) -> None:
+    """The caller uses it for something else."""
+    if isinstance(part, dict):
+        for name, value in part.items():
+            part[name] = 5 if isinstance(value, int) else type(value or b"")()
+    elif isinstance(part, array):
+        part[0] = -7.0
+    else:
+        part.clear()
+
+
+@check("S-18", kinds=("state",))
+async def state(case: Case) -> None:
+    await _spoilt(case)
+
+
+@check("G-29")
+async def graph(case: Case) -> None:
+    await _spoilt(case)
+
+
+@check("V-27")
+async def vector(case: Case) -> None:
+    await _spoilt(case)
+
+
+@check("C-10")
+async def cache(case: Case) -> None:
+    await _spoilt(case)
+
+
+async def _spoilt(case: Case) -> None:
+    """What was given is changed while the call runs: also when it was cancelled before that."""
+    if case.harness.retries:
+        return  # a call that is made again is given what is there then
+    kind = case.harness.kind
+    for turns in (1, 2, 3, 5):
+        for cancelled in (False, True):
+            store = await case.open(f"spoilt-{turns}-{cancelled}")
+            if kind == "vector":
+                await store.create("s", SPEC)
+            nothing = typed(await snapshot(store))
+            made, parts = _given(kind)
+            writing = asyncio.ensure_future(answer(store, made))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            if cancelled:
+                writing.cancel()
+            for part in parts:
+                _spoil(part)
+            given: Any = (await asyncio.gather(writing, return_exceptions=True))[0]
+            found = typed(await snapshot(store))
+            again = await case.open(f"wanted-{turns}-{cancelled}")
+            if kind == "vector":
+                await again.create("s", SPEC)
+            await answer(again, _given(kind)[0])
+            whole = typed(await snapshot(again))
+            allowed = [whole, nothing] if isinstance(given, asyncio.CancelledError) else [whole]
+            told = "was cancelled and" if cancelled else ""
+            require(found in allowed, f"a write {told} ran while its caller changed what it gave; stored is {found}")
+            await store.aclose()
+            await again.aclose()
+
+
+# --- swaps ---------------------------------------------------------------------------------------------------
+
+_SWAPPED = 60
+"""A mutation of a graph has three and a half times as many entries: as many as the smallest store takes."""
+
+
+def _swap(kind: str, mark: int) -> Call:
+    """One half is put and the other deleted, in turns: at each moment one of them is there."""
+    put, gone = ("odd", "even") if mark % 2 else ("even", "odd")
+    if kind == "state":
+        keys: list[Key] = [("swap", gone, str(n)) for n in range(_SWAPPED)]
+        return call("commit", Batch({("swap", put, str(n)): b"%d" % mark for n in range(_SWAPPED)}, frozenset(keys)))
+    nodes = tuple(Node(f"{put}{n}", put, {"mark": mark}) for n in range(_SWAPPED))
+    edges = tuple(Edge(f"{put}{n}", "T", f"{put}{(n + 1) % _SWAPPED}") for n in range(_SWAPPED))
+    cut = tuple(EdgeKey(f"{gone}{n}", "T", f"{gone}{(n + 1) % _SWAPPED}") for n in range(_SWAPPED // 2))
+    return call("apply", "s", Mutation(nodes, edges, tuple(f"{gone}{n}" for n in range(_SWAPPED)), cut, str(mark)))
+
+
+async def _halves(store: Any, kind: str) -> tuple[int, int, str]:
+    """How many entries there are, how many marks, and what else a graph says."""
+    if kind == "state":
+        rows = await store.scan(("swap",), limit=3 * _SWAPPED)
+        return len(rows), len({value for _, value in rows}), ""
+    nodes = await store.scan("s", limit=3 * _SWAPPED)
+    marks = {str(node.properties["mark"]) for node in nodes}
+    ids = [f"{name}{n}" for name in ("odd", "even") for n in range(_SWAPPED)]
+    edges = await store.neighbors("s", ids[: min(len(ids), store.info.limits.batch)])
+    watermark = await store.watermark("s")
+    wrong = "" if len(edges) == _SWAPPED else f"{len(edges)} edges"
+    return len(nodes), len(marks), wrong if marks == {watermark} else f"{wrong} watermark {watermark} beside {marks}"
+
+
+@check("L-9", kinds=("state", "graph"))
+async def cancelled_swaps(case: Case) -> None:
+    """Writes that put one half and delete the other are cancelled at many turns of the loop: one half is there."""
+    store, kind = case.store, case.harness.kind
+    same(await answer(store, _swap(kind, 0)), None, "a write that puts and deletes")
+    for mark in range(1, 25):
+        task = asyncio.ensure_future(answer(store, _swap(kind, mark)))
+        for _ in range(mark % 9):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        async with case.patience():
+            entries, marks, wrong = await _halves(store, kind)
+        require(
+            (entries, marks, wrong) == (_SWAPPED, 1, ""),
+            f"a write that puts {_SWAPPED} and deletes as many was cancelled; there are {entries}, of {marks} writes"
+            f" {wrong}",
+        )
+
+
+# --- in order ------------------------------------------------------------------------------------------------
+
+
+@frozen
+class _Watch:
+    """Large writes, each with a number; ``reads`` give the numbers that they see."""
+
+    write: Callable[[int], Call]
+    reads: Mapping[str, Callable[[Any], Awaitable[list[int]]]]
+
+
+def _of_state(size: int) -> _Watch:
+    keys: list[Key] = [("w", f"{n:05}") for n in range(size)]
+
+    def write(mark: int) -> Call:
+        grown: dict[Key, bytes] = {("new", f"{mark:03}", str(n)): b"" for n in range(50)}
+        return call("commit", Batch({**dict.fromkeys(keys[: size - 50], b"%d" % mark), **grown}))
+
+    async def get(store: Any) -> list[int]:
+        return [int(value) for value in (await store.get(keys[: size - 50])).values()]
+
+    async def scan(store: Any) -> list[int]:
+        return [int(value) for _, value in await store.scan(("w",), limit=size)]
+
+    async def grown(store: Any) -> list[int]:
+        return _of_parts(len(await store.scan(("new",), limit=1_000)), 50)
+
+    return _Watch(write, {"get": get, "scan": scan, "scan of what is new": grown})
+
+
+def _of_parts(count: int, size: int) -> list[int]:
+    """How many writes of that size there are; two numbers when there is a part of one."""
+    return [count // size - 1] if count % size == 0 else [count // size - 1, count // size]
+
+
+def _of_graph(size: int) -> _Watch:
+    half = size // 2
+    ids = [f"n{n:05}" for n in range(half)]
+
+    def write(mark: int) -> Call:
+        nodes = tuple(Node(name, "L", {"mark": mark}) for name in ids)
+        edges = tuple(Edge(name, "T", ids[0], "", {"mark": mark}) for name in ids)
+        return call("apply", "s", Mutation(nodes, edges, watermark=str(mark)))
+
+    async def get(store: Any) -> list[int]:
+        return [node.properties["mark"] for node in (await store.get("s", ids)).values()]
+
+    async def scan(store: Any) -> list[int]:
+        return [node.properties["mark"] for node in await store.scan("s", label="L", limit=size)]
+
+    async def neighbors(store: Any) -> list[int]:
+        return [edge.properties["mark"] for edge in await store.neighbors("s", ids[:1])]
+
+    async def watermark(store: Any) -> list[int]:
+        return [int(await store.watermark("s") or -1)]
+
+    return _Watch(write, {"get": get, "watermark": watermark, "neighbors": neighbors, "scan": scan})
+
+
+def _of_vector(size: int) -> _Watch:
+    ids = [f"n{n:05}" for n in range(size - 50)]
+
+    def write(mark: int) -> Call:
+        items = [VectorItem(name, (1.0, 0.0), "", {"mark": mark}) for name in ids]
+        return call("upsert", "s", [*items, *(VectorItem(f"new{mark}-{n}", (0.0, 1.0)) for n in range(50))])
+
+    async def get(store: Any) -> list[int]:
+        return [item.metadata["mark"] for item in (await store.get("s", ids)).values()]
+
+    async def count(store: Any) -> list[int]:
+        return _of_parts(await store.count("s") - len(ids), 50)
+
+    async def query(store: Any) -> list[int]:
+        hits = await store.query(["s"], (1.0, 0.0), 40, where=Exists("mark"))
+        return [hit.metadata["mark"] for hit in hits]
+
+    async def scan(store: Any) -> list[int]:
+        found = await store.scan("s", limit=size)
+        return [item.metadata["mark"] for item in found if item.id in ids]
+
+    return _Watch(write, {"count": count, "get": get, "query": query, "scan": scan})
+
+
+_LARGEST = {"state": 10_000, "graph": 1_001, "vector": 4_097}
+"""Entries of the largest write that is watched, as many as engines bear beside three readers who never rest."""
+
+_WATCHES: Mapping[str, Callable[[int], _Watch]] = {"state": _of_state, "graph": _of_graph, "vector": _of_vector}
+
+
+@check("S-13", kinds=("state",))
+async def state_in_order(case: Case) -> None:
+    await _in_order(case)
+
+
+@check("G-36")
+async def graph_in_order(case: Case) -> None:
+    await _in_order(case)
+
+
+@check("V-30")
+async def vector_in_order(case: Case) -> None:
+    await _in_order(case)
+
+
+async def _in_order(case: Case) -> None:
+    """One reader after another write by write: each sees one write whole, and none sees an older one again."""
+    kind, most = case.harness.kind, case.harness.limits.batch
+    largest = max(case.profile.edges if kind == "graph" else case.profile.sizes)
+    largest = largest if case.brief else max(largest, _LARGEST[kind])
+    for size, turns in ((min(256, most), 5), (min(largest, most), 2)):
+        store = await case.open(f"watched-{size}")
+        watch = _WATCHES[kind](size)
+        if kind == "vector":
+            await store.create("s", SPEC)
+        same(await answer(store, watch.write(0)), None, "the first large write")
+        over = asyncio.Event()
+
+        async def write(
+            store: Any = store, watch: _Watch = watch, over: asyncio.Event = over, last: int = turns
+        ) -> None:
+            try:
+                for mark in range(1, last + 1):
+                    same(await answer(store, watch.write(mark)), None, f"the large write {mark}")
+                    await asyncio.sleep(0)
+            finally:
+                over.set()
+
+        writing = asyncio.ensure_future(write())
+        try:
+            await asyncio.gather(*(_read(store, watch, over, at) for at in range(3)))
+        finally:
+            await writing
+        for name, read in watch.reads.items():
+            same(set(await read(store)), {turns}, f"{name} after the last write of {size}")
+        await store.aclose()
+
+
+async def _write(store: Any, watch: _Watch, over: asyncio.Event, last: int) -> None:
+    try:
+        for mark in range(1, last + 1):
+            same(await answer(store, watch.write(mark)), None, f"the large write {mark}")
+            await asyncio.sleep(0)
+    finally:
+        over.set()
+
+
+async def _read(store: Any, watch: _Watch, over: asyncio.Event, first: int) -> None:
+    ways = list(watch.reads.items())
+    seen, by, number = 0, "the first write", first
+    while not over.is_set():
+        name, read = ways[number % len(ways)]
+        marks = sorted(set(await read(store)))
+        require(len(marks) == 1, f"{name} beside a large write saw parts of the writes {marks}")
+        require(marks[0] >= seen, f"{name} saw the write {marks[0]} after {by} had seen the write {seen}")
+        seen, by, number = marks[0], name, number + 1
+        if number % 3 == 0:  # two and three one right behind the other: what is half done for a turn is seen too
+            await asyncio.sleep(0)

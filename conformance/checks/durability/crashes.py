@@ -1,0 +1,333 @@
+"""Crashes: in a large write, at every sync, twice in a row, with a torn tail, and without room on the disk."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import shutil
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from conformance.assertions import CheckFailed, require, same, typed
+from conformance.calls import Call, answer, call, snapshot
+from conformance.case import Case
+from conformance.check import check
+from conformance.fixtures import ground, large_write, prepared, readings
+from conformance.inputs import pages
+from conformance.models import MODELS, Model, expected
+from conformance.processes import child, read_elsewhere, watched
+from conformance.spec import STORED
+from conformance.strategies import planned, states
+from saga_core.stores import Batch, Edge, EdgeKey, Exists, Mutation, Node, ScopeSpec, VectorItem
+
+
+@check("L-12", kinds=STORED)
+async def in_a_large_write(case: Case) -> None:
+    """Killed between large writes: all of the last one is there or nothing, as far as each method reads."""
+    kind, random = case.harness.kind, case.random
+    for number in range(case.profile.kills):
+        name = f"large-{number}"
+        store = await case.open(name)
+        await prepared(case, store)
+        await store.aclose()
+        calls = tuple(large_write(kind, mark) for mark in range(1, 30))
+        done = random.randint(1, 4)
+        lines, errors = await watched(child(case, case.place(name), calls=calls), done)
+        require(lines[:1] == ["open"], f"the second process could not open the store: {errors}")
+        acknowledged = len(lines) - 1
+        again = await case.open(name)
+        for method, (read, marks) in readings(kind).items():
+            found = {str(mark).split()[0].removeprefix("b'").removesuffix("'") for mark in marks(await read(again))}
+            allowed = {str(acknowledged), str(acknowledged + 1)}
+            right = len(found) == 1 and found <= allowed
+            require(right, f"killed after {acknowledged} large writes; {method} sees those of {sorted(found)}")
+        await again.aclose()
+
+
+_LONG = 300_000
+"""Bytes of a value that an engine may put into a file of its own."""
+
+
+def _long_writes(kind: str) -> list[Call]:
+    """Each says its number twice: in what is long, and beside it."""
+    if kind == "state":
+        return [
+            call("commit", Batch({("long",): b"%d" % mark * _LONG, ("mark",): b"%d" % mark, ("at", str(mark)): b""}))
+            for mark in range(1, 9)
+        ]
+    return [call("write", "s", pages(f"{mark}" * _LONG, str(mark))) for mark in range(1, 9)]
+
+
+@check("L-12", kinds=("state", "cache"))
+async def with_long_values(case: Case) -> None:
+    """Killed right after a write of what is long was acknowledged: it is there."""
+    kind = case.harness.kind
+    calls = _long_writes(kind)
+    known = states(kind, calls)
+    for number, done in enumerate((2, 5)[: case.profile.kills]):
+        lines, errors = await watched(child(case, case.place(f"long-{number}"), calls=tuple(calls)), done)
+        acknowledged = len(lines) - 1
+        require(lines[:1] == ["open"], f"the second process could not open the store: {errors}")
+        store = await case.open(f"long-{number}")
+        found = typed(await snapshot(store))
+        right = found in known[acknowledged : acknowledged + 2]
+        require(right, f"killed after {acknowledged} writes of {_LONG} bytes and more, and the last one is not there")
+        await store.aclose()
+
+
+def _sorts(kind: str) -> list[list[Call]]:
+    """Writes that engines make in ways of their own, each as the last of a few."""
+    if kind == "state":
+        first = call("commit", Batch({("a",): b"1", ("b",): b"2"}))
+        return [
+            [first, call("commit", Batch({("a",): b"3"}), expected={("a",): b"1"})],
+            [first, call("commit", Batch(deletes=frozenset({("a",)})))],
+        ]
+    if kind == "graph":
+        nodes = (Node("a", "L"), Node("b", "L"))
+        first = call("apply", "s", Mutation(nodes, (Edge("a", "T", "b"),), watermark="t1"))
+        return [
+            [first, call("apply", "s", Mutation(watermark="t2"))],
+            [first, call("apply", "s", Mutation(delete_edges=(EdgeKey("a", "T", "b"),)))],
+        ]
+    if kind == "vector":
+        filled = [VectorItem("a", (1.0, 0.0), "", {"n": 1}), VectorItem("b", (0.0, 1.0))]
+        begun = [*ground(kind), call("upsert", "s", filled)]
+        return [[*begun, call("delete", "s", where=Exists("n"))], [*begun, call("delete", "s", ids=["b"])]]
+    return [[call("write", "s", pages("one")), call("drop", "s")]]
+
+
+@check("L-12", kinds=STORED)
+async def after_each_sort_of_write(case: Case) -> None:
+    """Killed right after a conditional write, a mere delete, a mere mark: it has happened."""
+    kind = case.harness.kind
+    for number, calls in enumerate(_sorts(kind)):
+        lines, errors = await watched(child(case, case.place(f"sort-{number}"), calls=tuple(calls)), len(calls))
+        require(len(lines) == len(calls) + 1, f"the second process said {lines}: {errors}")
+        store = await case.open(f"sort-{number}")
+        found = typed(await snapshot(store))
+        require(found == states(kind, calls)[-1], f"killed after {calls[-1]} was acknowledged, and it has not happened")
+        await store.aclose()
+
+
+@check("L-12", kinds=STORED)
+async def at_each_sync(case: Case) -> None:
+    """Ends before the n-th sync that Python sees: what was acknowledged is there, and at most the running write."""
+    kind = case.harness.kind
+    small = planned(kind, case.random, 6)
+    large = [*ground(kind), *(large_write(kind, mark) for mark in range(1, 5))]
+    for number in range(1, 2 * case.profile.kills + 2):
+        name, calls = f"sync-{number}", large if number % 3 else small
+        known = states(kind, calls)
+        process = child(case, case.place(name), calls=tuple(calls), close=True, die_at_sync=number)
+        lines, errors = await watched(process)
+        if lines[-1:] == ["closed"]:
+            return  # it has no so manieth sync
+        acknowledged = max(0, len(lines) - 1)
+        store = await case.open(name)
+        found = typed(await snapshot(store))
+        if found not in known[acknowledged : acknowledged + 2]:
+            at = [index for index, state in enumerate(known) if state == found]
+            raise CheckFailed(
+                f"ended before its sync number {number}, with {acknowledged} calls acknowledged; what is there is the "
+                f"state after {at[0] if at else 'no number of'} calls. {errors[-300:]}"
+            )
+        await store.aclose()
+
+
+@check("L-17", kinds=STORED)
+async def killed_again_and_again(case: Case) -> None:
+    """Written, killed, written, killed, written, killed, written, closed, read: in a process of its own each time."""
+    kind = case.harness.kind
+    calls = planned(kind, case.random, 24)
+    known, path = states(kind, calls), case.place("again")
+    for turn in range(4):
+        part = calls[turn * 6 : turn * 6 + 6]
+        answers, seen = await read_elsewhere(case, path, part, seed=turn + 1, close=turn == 3)
+        wrong = [given for given in answers if given != typed(None) and given[0] != "int"]
+        require(not wrong, f"after {turn} kills, a write gave {wrong[:1]}")
+        same(seen, known[(turn + 1) * 6], f"what is there after {turn} kills and further writes")
+    store = await case.open("again")
+    require(typed(await snapshot(store)) == known[24], "what is there after three kills and a closing")
+
+
+@frozen
+class _Image:
+    """The files of a store that is open, as they were at a moment."""
+
+    path: Path
+    files: dict[str, tuple[int, int]]
+    """Inode and size by name."""
+
+
+_Torn = tuple[Path, int, str]
+"""A folder, the number of the write that is torn in it, and both in words."""
+
+
+def _image(source: Path, target: Path) -> _Image:
+    shutil.copytree(source, target, symlinks=True)
+    files = {}
+    for file in source.rglob("*"):
+        if file.is_file() and not file.is_symlink():
+            about = file.stat()
+            files[str(file.relative_to(source))] = (about.st_ino, about.st_size)
+    return _Image(target, files)
+
+
+def _grown(before: _Image, after: _Image) -> tuple[str, int, int] | None:
+    """The one file that only grew, from and to which size; None when there is none or more than one."""
+    found = []
+    for name, (inode, size) in after.files.items():
+        old_inode, old_size = before.files.get(name, (0, 0))
+        if old_inode == inode and 0 < old_size < size:
+            start = (after.path / name).read_bytes()[:old_size]
+            if start == (before.path / name).read_bytes():
+                found.append((name, old_size, size))
+    return found[0] if len(found) == 1 else None
+
+
+@check("L-22", kinds=STORED)
+async def torn_tails(case: Case) -> None:
+    """The file that a write appended to ends within it. Opened, read, written to, closed, opened and read again."""
+    kind = case.harness.kind
+    writes, further = planned(kind, case.random, 8), _further(kind)
+    store = await case.open("torn")
+    images = [await asyncio.to_thread(_image, case.place("torn"), case.place("image-0"))]
+    for number, made in enumerate(writes, start=1):
+        await answer(store, made)
+        images.append(await asyncio.to_thread(_image, case.place("torn"), case.place(f"image-{number}")))
+    await store.aclose()
+    torn: list[_Torn] = []
+    for number in (3, 8):
+        torn += await asyncio.to_thread(_cut, case, images[number - 1], images[number], number)
+    if not torn:
+        return  # nothing that it writes is only appended to
+    file = case.place("survey")
+    others = tuple(str(path) for path, _, _ in torn)
+    survey = child(case, case.place("none"), others=others, calls=(further,), answers=str(file))
+    lines, errors = await watched(survey)
+    seen: list[Any] = pickle.loads(file.read_bytes()) if file.exists() else []
+    if lines[-1:] != ["closed"]:
+        raise CheckFailed(f"a process that opened torn files broke off at {torn[len(seen)][2]}: {errors}")
+    known = states(kind, writes)
+    for (_, number, what), found in zip(torn, seen, strict=True):
+        require(len(found) == 3, f"{what}, and opening it gave {found}")
+        before, given, after = found
+        require(before in known[number - 1 : number + 1], f"{what}; what is there is neither without it nor with it")
+        happened = [*writes[: known.index(before)], further]
+        wanted = states(kind, happened)[-1]
+        require(
+            after == wanted, f"{what}; a write after it gave {given}, and is not there when the store is opened again"
+        )
+
+
+def _cut(case: Case, before: _Image, after: _Image, number: int) -> list[_Torn]:
+    """Folders as before the write, with the file that it appended to cut at several places within it."""
+    grown = _grown(before, after)
+    if grown is None:
+        return []
+    name, old, new = grown
+    few = [old + 1, new - 1, (old + new) // 2, old + 9, old + 5, *range(old + 1, new)]
+    places = [at for at in dict.fromkeys(few) if old < at < new][: case.profile.cuts]
+    found = []
+    for at in places:
+        path = case.place(f"torn-{number}-at-{at - old}-of-{new - old}")
+        shutil.copytree(before.path, path, symlinks=True)
+        with (path / name).open("wb") as file:
+            file.write((after.path / name).read_bytes()[:at])
+        found.append((path, number, f"write {number}, of which {at - old} of {new - old} bytes are in {name}"))
+    return found
+
+
+@check("S-19")
+async def no_room_for_the_journal(case: Case) -> None:
+    await _no_room(case)
+
+
+@check("L-23", kinds=("graph", "vector", "cache"))
+async def no_room(case: Case) -> None:
+    await _no_room(case)
+
+
+async def _no_room(case: Case) -> None:
+    """No file may grow: a write says so, what was there is read, and an opening afterwards reads the same."""
+    kind = case.harness.kind
+    base = planned(kind, case.random, 6)
+    for room in (0, 40):
+        calls: list[Call] = [*base[:5], _write_without_room(kind), base[5]]
+        path = case.place(f"full-{room}")
+        asked = _asked_when_full(kind, calls)
+        answers, seen = await read_elsewhere(case, path, calls, close=False, full_from=5, room=room, asked=asked)
+        _, when_full = answers.pop(5)
+        done = _after(kind, calls, answers, asked)
+        refused = [given for given in answers if isinstance(given, tuple) and given[0] == "refused"]
+        require(
+            all(given[1] in _SAYS_FULL for given in refused),
+            f"without room, a write gave {refused}; StoreError says so",
+        )
+        require(
+            when_full in done["when full"], f"without room, {_told(answers[5])}, and what is read is something else"
+        )
+        require(seen in done["last"], f"after the room came back, what is read is not what was acknowledged: {answers}")
+        store = await case.open(f"full-{room}")
+        again = typed(await snapshot(store))
+        require(again == seen, f"a disk without room: {_told(answers[5])}; an opening afterwards reads something else")
+        await store.aclose()
+
+
+_SAYS_FULL = ("StoreError", "StoreUnavailable", "StoreCorrupt", "Closed")
+
+
+def _further(kind: str) -> Call:
+    """A write that goes well whatever is there."""
+    return {
+        "state": call("commit", Batch({("further", "write"): b"1"})),
+        "graph": call("apply", "further", Mutation((Node("n", "L"),))),
+        "vector": call("create", "further", ScopeSpec("e", 2)),
+        "cache": call("write", "further", pages("further")),
+    }[kind]
+
+
+def _write_without_room(kind: str) -> Call:
+    if kind == "vector":
+        # A scope of the plan may be there or not, with whatever dimension: this one is its own.
+        return call("create", "no room " * 20, ScopeSpec("e", 2))
+    return large_write(kind, 7)
+
+
+def _told(given: Any) -> str:
+    return "the write was acknowledged" if given == typed(None) else f"the write gave {str(given)[:80]}"
+
+
+def _asked_when_full(kind: str, calls: list[Call]) -> tuple[Call, ...]:
+    """A cache that runs ahead of the disk is not in what a scan gives."""
+    if kind != "state":
+        return ()
+    keys = dict.fromkeys(key for made in calls for key in made.args[0].puts)
+    return (call("get", list(keys)), *(call("get", [key]) for key in list(keys)[:20]))
+
+
+def _state_after(kind: str, calls: list[Call], asked: tuple[Call, ...]) -> tuple[object, tuple[object, ...]]:
+    """What the oracle holds after ``calls``, and what it answers then."""
+    model: Model = MODELS[kind]()
+    for made in calls:
+        expected(model, made)
+    return typed(model.snapshot()), tuple(typed(expected(model, one)) for one in asked)
+
+
+def _after(kind: str, calls: list[Call], answers: list[Any], asked: tuple[Call, ...]) -> dict[str, list[Any]]:
+    """What may be there: a write that was refused for want of room has happened or has not."""
+    acked = [given != () and not (isinstance(given, tuple) and given[:1] == ("refused",)) for given in answers]
+    full: list[Any] = []
+    last: list[Any] = []
+    for happened in (True, False):
+        if acked[5] and not happened:
+            continue
+        first = [*calls[:5], *([calls[5]] if happened else [])]
+        full.append(_state_after(kind, first, asked))
+        last.append(states(kind, [*first, calls[6]])[-1])
+        if not acked[6]:
+            last.append(full[-1][0])
+    return {"when full": full, "last": last}

@@ -1,0 +1,7 @@
+"""Lifecycle: description, health, opening, ending, and errors, for every kind of store."""
+
+from __future__ import annotations
+
+from conformance.checks.lifecycle import ends, lifecycle
+
+__all__ = ["ends", "lifecycle"]

@@ -1,0 +1,29 @@
+"""Operations: what each method of a protocol gives and changes, clause by clause."""
+
+from __future__ import annotations
+
+from conformance.checks.operations import (
+    cache,
+    confusable,
+    curator,
+    filters,
+    graph,
+    graph_reading,
+    questions,
+    state,
+    vector,
+    vector_query,
+)
+
+__all__ = [
+    "cache",
+    "confusable",
+    "curator",
+    "filters",
+    "graph",
+    "graph_reading",
+    "questions",
+    "state",
+    "vector",
+    "vector_query",
+]

@@ -1,0 +1,15 @@
+"""Scale: every operation at many sizes, and stores that hold a large population."""
+
+from __future__ import annotations
+
+from conformance.checks.scale import (
+    scale_cache,
+    scale_graph,
+    scale_state,
+    scale_vector,
+    sizes,
+    sizes_graph,
+    sizes_vector,
+)
+
+__all__ = ["scale_cache", "scale_graph", "scale_state", "scale_vector", "sizes", "sizes_graph", "sizes_vector"]

@@ -1,0 +1,90 @@
+"""Second processes: they are given an order, watched, killed, and read."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from conformance.assertions import CheckFailed, require
+from conformance.calls import Call
+from conformance.case import Case
+from conformance.processes.order import Order
+
+_PATIENCE = 60.0
+
+
+def child(case: Case, path: Path, *, seed: int = 0, **order: Any) -> subprocess.Popen[bytes]:
+    """Another process that opens the store of this harness at ``path``; ``order`` has the fields of ``Order``."""
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        text = pickle.dumps(Order(case.harness.open, str(path), **order))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise CheckFailed(
+            f"harness.open cannot be sent to another process ({error}); make it a function of an importable module, "
+            "or a functools.partial of one"
+        ) from error
+    file = case.place(f"order-{case.count()}")
+    file.write_bytes(text)
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(part or os.curdir for part in sys.path)}
+    environ["PYTHONHASHSEED"] = str(seed)
+    flags = ["-O"] if sys.flags.optimize else []
+    return subprocess.Popen(
+        [sys.executable, *flags, "-m", "conformance.processes.second_process", str(file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environ,
+    )
+
+
+def _lines(process: subprocess.Popen[bytes], kill_after: int | None) -> list[str]:
+    """What it says. It is killed as soon as it has ended that many calls."""
+    lines: list[str] = []
+    if process.stdout is None:
+        raise CheckFailed("the second process has no output")
+    for raw in process.stdout:
+        lines.append(raw.decode().strip())
+        if kill_after is not None and len(lines) == kill_after + 1:  # the first says that the store is open
+            process.kill()
+    return lines
+
+
+async def watched(process: subprocess.Popen[bytes], kill_after: int | None = None) -> tuple[list[str], str]:
+    """Its lines, and the end of its errors. It is gone afterwards."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            lines = await asyncio.to_thread(_lines, process, kill_after)
+            errors = await asyncio.to_thread(process.communicate)
+    finally:
+        end(process)
+    return lines, errors[1].decode(errors="replace")[-2_000:]
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill it if it still runs, and let go of its pipes."""
+    with contextlib.suppress(ProcessLookupError):
+        process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
+
+
+async def read_elsewhere(
+    case: Case, path: Path, calls: Sequence[Call], *, seed: int = 0, close: bool = True, **order: Any
+) -> tuple[list[Any], Any]:
+    """The answers of another process to ``calls``, typed, and all that it sees then. It closes the store well."""
+    file = case.place(f"answers-{case.count()}")
+    process = child(case, path, seed=seed, calls=tuple(calls), close=close, answers=str(file), **order)
+    lines, errors = await watched(process, None if close else len(calls) + 1)
+    require(lines[:1] == ["open"], f"another process could not open the store: it said {lines}. {errors}")
+    require("answered" in lines, f"another process broke off after {lines[1:]}: {errors}")
+    found: tuple[list[Any], Any] = pickle.loads(file.read_bytes())
+    return found

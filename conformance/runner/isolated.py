@@ -1,0 +1,201 @@
+"""A run whose verdict is made in another process than the one where the harness is loaded.
+
+The worker says what came of each check. This process decides which are asked, puts canaries between them, compares
+the code that the worker runs with its own, and judges. A worker that is silent, ends early or answers for something
+else makes the run invalid.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from random import SystemRandom
+from typing import Any
+
+from conformance.check import Check
+from conformance.harness import Harness
+from conformance.report import Outcome, Report, Status, report_on
+from conformance.runner.canaries import CANARIES
+from conformance.runner.in_process import DEFAULT_SEED, applicable, check_choice
+from conformance.runner.loaded_code import code_digest
+from saga_core.capabilities import Capability
+from saga_core.errors import BadInput
+from saga_core.stores import Limits
+
+_TELLING = ("PYTEST_", "SAGA_CONFORMANCE")
+"""Variables that would tell a store who runs it."""
+
+
+_ERRORS = 2
+"""Where the worker's own output goes: what a harness prints is no answer."""
+
+
+class _Worker:
+    """The other process and its two pipes."""
+
+    def __init__(self, place: str, profile: str, seed: int, runs: int) -> None:
+        answers, theirs = os.pipe()
+        environ = {name: value for name, value in os.environ.items() if not name.startswith(_TELLING)}
+        environ["PYTHONPATH"] = os.pathsep.join(part or os.curdir for part in sys.path)
+        self.compiled = tempfile.TemporaryDirectory(prefix=secrets.token_hex(4), ignore_cleanup_errors=True)
+        if sys.dont_write_bytecode:
+            # Some forty processes open a store: each would compile the engine and the suite anew.
+            environ.pop("PYTHONDONTWRITEBYTECODE", None)
+            environ["PYTHONPYCACHEPREFIX"] = self.compiled.name
+        flags = ["-O"] if sys.flags.optimize else []
+        command = [
+            sys.executable,
+            *flags,
+            "-m",
+            "conformance.runner",
+            place,
+            profile,
+            str(seed),
+            str(runs),
+            str(theirs),
+        ]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=_ERRORS, env=environ, pass_fds=(theirs,), text=True
+        )
+        os.close(theirs)
+        self.answers = os.fdopen(answers, encoding="utf-8")
+
+    def said(self) -> dict[str, Any]:
+        """The next line; empty when there is none."""
+        line = self.answers.readline()
+        found: dict[str, Any] = json.loads(line) if line.strip() else {}
+        return found
+
+    def ask(self, **order: str) -> dict[str, Any]:
+        """The answer to an order; empty when the process is gone."""
+        if self.process.stdin is None:
+            return {}
+        try:
+            self.process.stdin.write(json.dumps(order) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return {}
+        return self.said()
+
+    def end(self) -> None:
+        """No more orders; it ends."""
+        if self.process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):  # it was gone already
+                self.process.stdin.close()
+        try:
+            self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.answers.close()
+        self.compiled.cleanup()  # whatever a harness has left running may still write there
+
+
+def _harness(claims: dict[str, Any]) -> Harness:
+    """What the harness claims, without its store."""
+
+    async def nowhere(path: object) -> Any:
+        raise BadInput("the store is in another process")
+
+    return Harness(
+        name=claims["name"],
+        kind=claims["kind"],
+        open=nowhere,
+        provides=frozenset(Capability(name) for name in claims["provides"]),
+        limits=Limits(**claims["limits"]),
+        deviations=claims["deviations"],
+        recall=claims["recall"],
+    )
+
+
+def _outcome(told: dict[str, Any], check: Check) -> Outcome:
+    """The worker's word for the status; everything else as this process knows it."""
+    found = told.get("outcome") or {}
+    status = Status(found["status"]) if found.get("check") == check.id else Status.NOT_RUN
+    return Outcome(
+        check.id,
+        check.clauses,
+        status,
+        str(found.get("detail", "")),
+        float(found.get("seconds", 0.0)),
+        check.extended,
+        check.must,
+        bool(found.get("drawn")),
+    )
+
+
+def run_isolated(
+    place: str,
+    *,
+    profile: str = "default",
+    seed: int = DEFAULT_SEED,
+    only: Iterable[str] = (),
+    runs: int = 1,
+    watch: Callable[[Outcome], None] | None = None,
+) -> Report:
+    """``runner.run`` for the harness at ``package.module:NAME``. Raises ``BadInput`` when there is no such harness."""
+    chosen = check_choice(profile, only)
+    code = code_digest()
+    worker = _Worker(place, profile, seed, runs)
+    try:
+        first = worker.said()
+        if "refused" in first:
+            raise BadInput(first["refused"])
+        if not first:
+            raise BadInput(f"harness: {place!r}: the process that loads it ended without a word")
+        harness = _harness(first["claims"])
+        outcomes, doubts = _asked(worker, harness, chosen, code, watch)
+        if first["code"] != code:
+            doubts.insert(0, "the harness changed the suite when it was loaded")
+    finally:
+        worker.end()
+    return report_on(
+        harness, outcomes, profile=profile, seed=seed, engine=first["engine"], runs=runs, doubts=tuple(doubts)
+    )
+
+
+def _asked(
+    worker: _Worker,
+    harness: Harness,
+    chosen: frozenset[str],
+    code: str,
+    watch: Callable[[Outcome], None] | None,
+) -> tuple[list[Outcome], list[str]]:
+    """What came of each check, and why the run is not to be trusted."""
+    outcomes: list[Outcome] = []
+    doubts: dict[str, None] = {}
+    wanted = applicable(harness)
+    canaries = list(CANARIES)
+    SystemRandom().shuffle(canaries)
+    places = sorted(SystemRandom().sample(range(max(len(wanted), len(canaries))), len(canaries)))
+    for number, check in enumerate(wanted):
+        while places and (places[0] <= number or number == len(wanted) - 1):
+            places.pop(0)
+            doubts |= dict.fromkeys(_canary(worker, canaries.pop()))
+        if chosen and check.id not in chosen and not chosen.intersection(check.clauses):
+            outcomes.append(Outcome(check.id, check.clauses, Status.NOT_RUN, extended=check.extended, must=check.must))
+            continue
+        told = worker.ask(check=check.id)
+        if not told:
+            doubts["the process that ran the checks ended before it had answered"] = None
+        elif told.get("code") != code:
+            doubts["the harness changed the suite while it ran"] = None
+        outcomes.append(_outcome(told, check))
+        if watch is not None:
+            watch(outcomes[-1])
+    return outcomes, list(doubts)
+
+
+def _canary(worker: _Worker, name: str) -> list[str]:
+    _, check, passes = CANARIES[name]
+    found = worker.ask(canary=name).get("outcome") or {}
+    told = found.get("check") == check and found.get("status")
+    if told == (Status.PASS if passes else Status.FAIL):
+        return []
+    return [f"a store that comes with the suite ({name}) was judged wrongly: {told or 'no answer'}"]

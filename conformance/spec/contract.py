@@ -1,0 +1,65 @@
+"""The numbered clauses, read from the pages beside this file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+from attrs import frozen
+
+from saga_core.capabilities import Capability
+
+CONTRACT_VERSION = "1.3"
+"""The version of the clauses. The second number grows when one is added or made stricter."""
+
+PAGES = ("lifecycle", "state", "graph", "vector", "cache", "curator")
+STORED = ("state", "graph", "vector", "cache")
+"""The kinds that hold something."""
+KINDS = (*STORED, "curator")
+
+_CLAUSE = re.compile(
+    r"^\*\*(?P<id>[A-Z]-\d+)\*\* (?P<level>MUST|SHOULD)(?: with (?P<given>\w+))?(?:,? without (?P<unless>\w+))?\. "
+    r"(?P<text>.+(?:\n(?![\n*#|]).+)*)$",
+    re.MULTILINE,
+)
+
+
+@frozen
+class Clause:
+    """One promise."""
+
+    id: str
+    level: str
+    """``MUST`` or ``SHOULD``."""
+    page: str
+    """The kind of store that owes it; ``lifecycle`` for all of them."""
+    text: str
+    given: Capability | None = None
+    """Owed by stores that declare this."""
+    unless: Capability | None = None
+    """Owed by stores that do not declare this."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of store that it binds."""
+        return KINDS if self.page == "lifecycle" else (self.page,)
+
+    def binds(self, kind: str, provides: frozenset[Capability]) -> bool:
+        """Whether a store of ``kind`` with these capabilities owes it."""
+        return kind in self.kinds and (self.given is None or self.given in provides) and (self.unless not in provides)
+
+
+@cache
+def clauses() -> Mapping[str, Clause]:
+    """Every clause by its id, in the order of the pages."""
+    found: dict[str, Clause] = {}
+    for page in PAGES:
+        text = files("conformance.spec").joinpath(f"{page}.md").read_text(encoding="utf-8")
+        for match in _CLAUSE.finditer(text):
+            given, unless = (Capability(name) if name else None for name in match.group("given", "unless"))
+            found[match["id"]] = Clause(
+                match["id"], match["level"], page, " ".join(match["text"].split()), given, unless
+            )
+    return found
