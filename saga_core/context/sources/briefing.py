@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
 from typing import ClassVar
 
 from attrs import frozen
@@ -185,11 +186,13 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
 
 
 def _unnoted(old: WorldState, new: WorldState) -> list[tuple[int, str]]:
-    """Remarks that the pages show and a person took back. Those that only made room for later ones still hold."""
+    """Remarks that the pages show and a person took back. The oldest may only have made room for later ones."""
     if old.notes is new.notes:
         return []
-    oldest = new.notes[0] if len(new.notes) >= MAX_NOTES else (0, "")
-    return [note for note in old.notes if note not in new.notes and note[0] >= oldest[0]]
+    later = sum(note not in old.notes for note in new.notes)
+    pushed_out = len(old.notes) + later > MAX_NOTES
+    shown = dropwhile(lambda note: note not in new.notes, old.notes) if pushed_out else old.notes
+    return [note for note in shown if note not in new.notes]
 
 
 def _called(id_: str, old: WorldState, new: WorldState) -> str:
