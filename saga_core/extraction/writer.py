@@ -12,7 +12,7 @@ from saga_core.extraction.company import learn_other_names
 from saga_core.extraction.player import the_player
 from saga_core.language import every, fold_name
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
-from saga_core.naming import Evidence, Names, is_particular
+from saga_core.naming import Evidence, Names, is_last_part, is_particular
 from saga_core.state_block import BlockFields, ItemTransfer, StateReading
 
 _STATUS = {"ok": Status.OK, "partial": Status.PARTIAL, "fallback": Status.FALLBACK}
@@ -69,7 +69,8 @@ _DEAD_ENDS = tuple(word for each in every() for word in each.block.dead_ends)
 _WELL_WORDS = frozenset(fold_name(word) for each in every() for word in each.block.well.split())
 _REVEALS = re.compile("|".join(each.names.reveals.replace("?P<name>", f"?P<{each.tag}>") for each in every()), re.I)
 _SENTENCE = re.compile(r"[^.;。；!！?？\n]+[.;。；!！?？]?")
-_GONE = re.compile("|".join(each.block.gone for each in every()))
+_BROKEN = re.compile("|".join(each.block.broken for each in every()))
+_GONE = re.compile("|".join(f"{each.block.gone}|{each.block.broken}" for each in every()))
 _ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.split())
 
 
@@ -144,7 +145,7 @@ class _Reports:
             learn_other_names(self.names, state, fields.present, fields.npc_met)
         left = [who for told in fields.npc_separated for who in self._people(told)]
         met = [who for told in fields.npc_met for who in self._people(told) if who != player]
-        place = self.names.ensure(Kind.LOCATION, fields.location) if fields.location else None
+        place = self._place(fields.location) if fields.location else None
         present = self._present()
         moves = place is not None and state.location is not None and place != state.location
         stays: list[str] = []
@@ -160,6 +161,15 @@ class _Reports:
         if place is not None and (place != state.location or fields.location_moved):
             yield deltas.Moved(player, place)
         yield from (deltas.Met(who) for who in dict.fromkeys(met))
+
+    def _place(self, told: str) -> str:
+        """The place of that name: also the one where the player is, by the last part of its name alone."""
+        here = self.state.location
+        if here is not None and self.names.find(Kind.LOCATION, told) is None:
+            short, long = sorted((told, self.state.name(here)), key=len)
+            if is_last_part(short, long) and (long != told or not self.fields.location_moved):
+                self.names.learn(here, told, Kind.LOCATION)
+        return self.names.ensure(Kind.LOCATION, told)
 
     def _people(self, told: str) -> list[str]:
         return [self.names.ensure(Kind.CHARACTER, name) for name in self.names.joined(told)]
@@ -252,11 +262,12 @@ class _Reports:
                 yield deltas.RelationChanged(source, target, change.type, change.delta)
 
     def _destroyed(self) -> Iterator[Event]:
-        """Things that are no more, by their status."""
+        """Things and places that are no more, by their status. One that nobody has named yet is a thing."""
         for status in self.fields.status_changes:
-            thing = self.names.find(Kind.ITEM, status.name)
-            if thing is None or self.names.find(Kind.CHARACTER, status.name) is not None or not _is_gone(status.status):
+            if self.names.find(Kind.CHARACTER, status.name) is not None or not _is_gone(status.status):
                 continue
+            place = self.names.find(Kind.LOCATION, status.name)
+            thing = place or self.names.ensure(Kind.ITEM, status.name)
             yield deltas.AttributeSet(thing, "status", status.status)
             for owner, hands in self.state.belongings.items():
                 if thing in hands:
@@ -306,6 +317,8 @@ class _Reports:
                 self.names.find(Kind.ITEM, status.name) or self.names.find(Kind.LOCATION, status.name)
             ):
                 continue  # things and places have no health
+            if character is None and _BROKEN.search(status.status.casefold()):
+                continue  # a thing that nobody has named yet
             revealed = _REVEALS.fullmatch(status.status.strip(" .。"))
             if revealed is not None and revealed.lastgroup is not None:
                 yield from self._revealed(status.name, revealed[revealed.lastgroup].strip())

@@ -115,6 +115,8 @@ class BlockWords:
     """What a status says of somebody who has recovered."""
     gone: str = NEVER
     """A pattern of a status that says that a thing is no more."""
+    broken: str = NEVER
+    """The same, of what is never said of a person: whatever is said to be so is a thing or a place."""
     dead_ends: tuple[str, ...] = ()
     """Such words at the end of a longer status, in languages that write no spaces: 坠楼身亡."""
     alive: str = ""

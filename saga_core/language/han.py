@@ -24,7 +24,8 @@ def simplified(text: str) -> str:
 def _table() -> dict[int, str]:
     from saga_core.language.han_variants import SIMPLIFIED, WRITTEN
 
-    return dict(zip(map(ord, WRITTEN), SIMPLIFIED, strict=True))
+    # A ledger is written 账本 and 帐本; its traditional forms are 賬 and 帳.
+    return {**dict(zip(map(ord, WRITTEN), SIMPLIFIED, strict=True)), ord("帳"): "账", ord("帐"): "账"}
 
 
 def numbers_in(run: str) -> list[str]:

@@ -19,6 +19,8 @@ class RequestWords:
     """Somewhere in a note: the last reply is to be continued."""
     next_speaker: str = NEVER
     """Somewhere in a note: somebody else is to speak."""
+    line_of: str = ""
+    """In such a note: whose words are asked for, with NAME for the name."""
     tool: str = NEVER
     """The beginning of a system prompt that makes the model a tool and not a narrator."""
     payload: str = NEVER

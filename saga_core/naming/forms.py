@@ -26,6 +26,8 @@ _COMMON = re.compile(r"\A(?:an?|some|the) (?=[a-z])")
 _REMARK = re.compile(r"(?P<head>.*\S)\s*[(（](?P<remark>[^()（）\d]{2,})[)）]")
 _POSSESSIVE = re.compile(r"(?P<head>.*\w)['’]s")
 _INDEFINITE = re.compile(r"(?:an?|some|another) (?=.)", re.I)
+_PART = re.compile(r"[・·,，、/:：>»–—]\s*|(?<=[^\x00-\x7f]) (?=[^\x00-\x7f])|(?<=\s)-\s")
+"""What stands between the parts of a place's name."""
 _NICKNAME = re.compile(r"(?P<before>\S.*?)\s+[\"'“‘](?P<inner>[^\"'“”‘’]{2,})[\"'”’]\s*(?P<after>\S.*)")
 
 
@@ -110,7 +112,7 @@ def uncommon(name: str) -> str:
 
 def fold(name: str) -> str:
     """A name as it is compared: without spaces and hyphens, all apostrophes alike."""
-    plain = fold_name(name).replace("’", "'").replace("-", "")
+    plain = fold_name(name).replace("’", "'").replace("-", "").replace("・", "").replace("·", "")
     if plain.isascii():
         return plain
     plain = plain.translate(_QUOTES) or plain
@@ -167,6 +169,12 @@ def _is_person(words: list[str]) -> bool:
 def is_full_name(word: str) -> bool:
     """Whether a word is a Korean name with its family name, as far as letters tell."""
     return len(word) == 3 and word[0] in _FAMILIES and all(map(is_hangul, word))
+
+
+def is_last_part(short: str, long: str) -> bool:
+    """Whether a place's name is the last part of a longer one: ``玄関`` of ``月影館・玄関``, "hold" of "Magpie, hold"."""
+    part = _PART.split(clean_name(long))[-1]
+    return part != clean_name(long) and fold(bare(part)) == fold(bare(clean_name(short)))
 
 
 def contradicts(one: list[str], other: list[str]) -> bool:

@@ -377,9 +377,9 @@ class Names:
             if known is not None and mask not in (bearer, self.state.player) and self.state.entities.get(bearer):
                 self.introduced.append(deltas.Merged(mask, bearer))
 
-    def learn(self, who: str, name: str) -> None:
-        """Note a further name of a character."""
-        self._learn(Kind.CHARACTER, clean_name(name), who)
+    def learn(self, id_: str, name: str, kind: Kind = Kind.CHARACTER) -> None:
+        """Note a further name of a character, or of another entity of that kind."""
+        self._learn(kind, clean_name(name), id_)
 
     def _learn(self, kind: Kind, name: str, id_: str) -> None:
         """Note a new form of a known name as an alias; a mere particle or article makes none."""

@@ -10,6 +10,7 @@ from saga_core.messages import flatten
 from saga_core.model import TurnKind
 from saga_core.transcript.dialogue import Transcript
 from saga_core.transcript.identities import identity
+from saga_core.transcript.persona import persona_of
 from saga_core.transcript.voices import SYSTEM_MARK, asks_for_a_line, stops_the_story, tells_nothing_else
 
 _QUOTED = 32
@@ -43,9 +44,22 @@ def classify(transcript: Transcript) -> TurnKind:
     last = identity(transcript.past[-1].text)
     if _any("goes_on", re.I | re.S).search(note) or (len(last) >= _QUOTED and last[-_QUOTED:] in identity(note)):
         return TurnKind.CONTINUATION
+    if names_the_next(note) and _names_the_player(transcript, note):
+        return TurnKind.SIDE
     if transcript.speaker or names_the_next(note) or (transcript.prefill and not note):
         return TurnKind.NARRATION
     return TurnKind.SIDE
+
+
+def _names_the_player(transcript: Transcript, note: str) -> bool:
+    """Whether the one who is to speak next is the player's character: her line is asked for."""
+    persona = persona_of(transcript)
+    return persona is not None and persona.sure and _asks_for_a_line_of(persona.name, note)
+
+
+def _asks_for_a_line_of(name: str, note: str) -> bool:
+    forms = (each.requests.line_of for each in every() if each.requests.line_of)
+    return re.search("|".join(form.replace("NAME", re.escape(name)) for form in forms), note, re.I) is not None
 
 
 def names_the_next(note: str) -> bool:

@@ -50,6 +50,7 @@ def call_all() -> None:
     window._number()
     writer._same()
     writer._also()
+    request_kind._asks_for_a_line_of("Mara", "x")
     evidence._group()
     evidence._mine()
     settled._patterns(every())

@@ -126,7 +126,8 @@ BLOCK = BlockWords(
     tells_giving=r"\b(?:gives|gave|handed|hands)\b",
     statuses="dead|died|killed|slain|alive|captured|missing|unconscious|injured|wounded",
     well="ok okay fine normal healthy well recovered healed cured unharmed stable rested",
-    gone="destroyed|burn(?:ed|t)(?: (?:up|to ashes|down))?$|shattered|consumed|smashed|crumbled|vanished",
+    gone="burn(?:ed|t)(?: (?:up|to ashes|down))?$|consumed|vanished",
+    broken=r"destroyed|shattered|smashed|crumbled|demolished|wrecked|\bsunk\b|blown (?:up|apart)",
     dead="dead died deceased killed slain dies perished",
     alive="alive living revived resurrected",
 )

@@ -9,6 +9,7 @@ _IMPERSONATION = r"write your next reply from the point of view of\b"
 REQUESTS = RequestWords(
     goes_on=r"\bcontinue\b.{0,40}\b(?:message|reply|response|story|writing)\b",
     next_speaker=r"\bnext reply\b.{0,20}\b(?:only )?as\b",
+    line_of=r"\bas NAME(?!\w)",
     tool=(
         r"(?:you are|role\W{1,4}) ?(?:(?:a|an|the) )?(?:[\w-]+ ){0,3}"
         r"(?:translator|summari[sz]er|classifier|proofreader|title generator)\b"

@@ -7,6 +7,7 @@ from saga_core.language.requests import RequestWords
 REQUESTS = RequestWords(
     goes_on=r"(?:返答|返信|応答|物語|メッセージ)[^\n]{0,20}続け",
     next_speaker=r"次の(?:返答|返信|応答|台詞|セリフ)",
+    line_of="NAMEの次の",
     tool=r"あなたは[^。\n]{0,20}(?:翻訳|要約)(?:者|家|機|を行う|する)|(?:次|以下)の[^。\n]{0,40}(?:要約|翻訳|分類)し",
     payload=r"(?:次|以下|上記)の[^。\n]{0,40}(?:要約|翻訳|分類)し",
     task=(

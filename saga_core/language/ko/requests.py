@@ -7,6 +7,7 @@ from saga_core.language.requests import RequestWords
 REQUESTS = RequestWords(
     goes_on=r"이어(?:서|지는)",
     next_speaker=r"다음 (?:답변|응답|대사)",
+    line_of="NAME의 다음",
     tool=(
         r"(?:당신은|너는|넌) [^.\n]{0,20}(?:번역|요약)(?:가|기|자|사|하는)"
         r"|(?:다음|아래|주어진)[^.\n]{0,40}(?:요약|번역|분류)(?:하|해)"

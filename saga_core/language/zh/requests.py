@@ -7,6 +7,7 @@ from saga_core.language.requests import RequestWords
 REQUESTS = RequestWords(
     goes_on=r"(?:继续|繼續|接着|接著)[^\n]{0,20}(?:回复|回覆|回答|消息|故事|写|寫)",
     next_speaker=r"下一[条條句](?:回复|回覆|台词|台詞|对话|對話)",
+    line_of="NAME的?下一",
     tool=(
         r"你是[^。\n]{0,20}(?:翻译|翻譯|摘要|总结|總結)(?:者|器|员|員|助手|专家|專家)"
         r"|(?:请|請)?(?:翻译|翻譯|总结|總結|概括|分类|分類)(?:以下|下面|下列)"

@@ -1,4 +1,4 @@
-"""Other names within one report, and other names that a note tells."""
+"""Other names: of people and places within one report, and such as a note tells."""
 
 from __future__ import annotations
 
@@ -81,3 +81,40 @@ def test_a_note_tells_another_name(known: str, note: str, other: str) -> None:
 )
 def test_other_notes_tell_none(note: str) -> None:
     assert people(after("npc_met: [The stranger, 나그네]", f"notes: {note}")) == {("The stranger",), ("나그네",)}
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("月影館・玄関", "玄関"),
+        ("月影館・玄関", "月影館 玄関"),
+        ("玄関", "月影館・玄関"),
+        ("Magpie, galley", "the galley"),
+        ("Corrigan Station - Dock Nine", "Dock Nine"),
+        ("성모병원 502호 병실", "병실"),
+    ],
+)
+def test_a_place_by_the_last_part_of_its_name_is_no_move(first: str, then: str) -> None:
+    state = after(f"location: {first}\nnpc_met: [Ida]", f"location: {then}")
+    assert len(list(state.of_kind(Kind.LOCATION))) == 1
+    assert len(state.present) == 1, "nobody was left behind"
+
+
+def test_another_room_is_another_place() -> None:
+    state = after("location: 月影館・玄関\nnpc_met: [小夜]", "location: 月影館・広間", "location: 蔵")
+    assert len(list(state.of_kind(Kind.LOCATION))) == 3
+    moved = after("location: cellar", "location: Castle, cellar\nlocation_moved: true")
+    assert len(list(moved.of_kind(Kind.LOCATION))) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("밧줄다리", "파괴"), ("the Perdita", "destroyed"), ("海燕号", "被炸毁沉没"), ("吊り橋", "崩落")],
+)
+def test_what_is_broken_is_no_person(name: str, status: str) -> None:
+    block = f"status_changes: [{{name: {name}, status: {status}}}]"
+    assert people(after(block)) == set()
+    there = after(f"location: {name}", "location: elsewhere", block)
+    places = [each for each in there.of_kind(Kind.LOCATION) if each.get("status") == status]
+    assert len(places) == 1 and people(there) == set()
+    assert len(people(after(f"npc_met: [{name}]", block))) == 1, "it was somebody before"

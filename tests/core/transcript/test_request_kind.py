@@ -15,6 +15,8 @@ NARRATION, CONTINUATION, SIDE = TurnKind.NARRATION, TurnKind.CONTINUATION, TurnK
 
 
 LONG = " ".join(KO)
+MEI = "Write Mei's next reply in a fictional chat between Mei and Alex."
+MINHO = "강민호와 서도윤의 가상 대화에서 강민호의 다음 답변을 쓰세요."
 
 
 def kind(messages: list[dict[str, Any]]) -> TurnKind:
@@ -123,3 +125,29 @@ def test_a_bare_task_that_shows_no_chat_is_aside(messages: list[dict[str, Any]])
 )
 def test_words_of_a_story_that_speak_of_tasks_are_none(messages: list[dict[str, Any]]) -> None:
     assert kind(messages) is NARRATION
+
+
+@pytest.mark.parametrize(
+    ("opening", "note", "expected"),
+    [
+        (
+            MEI,
+            "[Write the next reply only as Alex.]",
+            SIDE,
+        ),
+        (
+            MEI,
+            "[Write the next reply only as Mei.]",
+            NARRATION,
+        ),
+        (
+            MEI,
+            "[Write the next reply only as Mei. Never speak for Alex.]",
+            NARRATION,
+        ),
+        (MINHO, "[서도윤의 다음 대사를 써라.]", SIDE),
+        (MINHO, "[강민호의 다음 대사를 써라.]", NARRATION),
+    ],
+)
+def test_a_nudge_to_the_players_own_character_is_an_impersonation(opening: str, note: str, expected: TurnKind) -> None:
+    assert kind([system(opening), *told("가자", LONG), system(note)]) is expected
