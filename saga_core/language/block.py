@@ -46,7 +46,7 @@ class BlockWords:
     enumerators: str = ""
     """Characters other than digits and Latin letters that number placeholders."""
     keys: Mapping[str, str] = field(factory=dict)
-    """Other names of the keys inside records."""
+    """Other names of the keys inside records. ``whom``: more of those for the name of a person."""
     levels: str = ""
     """Of the names of ``hp_change`` those that name hit points as such, and not a change of them."""
 

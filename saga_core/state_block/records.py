@@ -157,7 +157,7 @@ def _collect(
 
 
 def _table(pairs: Pairs, kind: Kind) -> tuple[dict[str, Node], list[tuple[str, Node]]]:
-    """The known keys of a record, and what else it holds."""
+    """The known keys of a record, by the first word for each, and what else it holds."""
     known: dict[str, Node] = {}
     other: list[tuple[str, Node]] = []
     for key, value in pairs.pairs:
@@ -165,7 +165,7 @@ def _table(pairs: Pairs, kind: Kind) -> tuple[dict[str, Node], list[tuple[str, N
         if name is None:
             other.append((key, value))
         else:
-            known[name] = value
+            known.setdefault(name, value)
     return known, other
 
 
