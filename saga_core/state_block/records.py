@@ -60,7 +60,7 @@ _DIGIT = re.compile(r"\d")
 _ROLE = re.compile(r"(?P<head>[^\s:：].*?)(?:\s+[-–—]\s+|\s*[:：]\s*)\S.*")
 _COLON = re.compile(r"(?<!\s)\s*[:：]\s*")
 _SIGN = re.compile(r"(?P<sign>[+＋\-－−])(?P<name>[^\W\d_].*)")
-_BARE_COUNT = re.compile(r"[xX×✕]\s?\d{1,9}")
+_BARE_COUNT = re.compile(r"[xX×✕]\s?\d{1,13}")
 """What is left of ``[rope] x2`` where the brackets part the name from it."""
 _IN_PARENTHESES = re.compile(r"(?P<item>.*\S)\s*[(（](?P<hands>[^()（）]*)[)）]")
 

@@ -14,7 +14,7 @@ from saga_core.state_block.spelling import squash
 MAX_NAME = 200
 MAX_TEXT = 2_000
 MAX_CHANGE = 1_000_000
-MAX_QUANTITY = 1_000_000
+MAX_QUANTITY = 1_000_000_000_000
 _MAX_WRITTEN = 200  # of a flag, a number, or nothing
 _SHOWN = 40
 
@@ -371,6 +371,6 @@ def _quantity(written: str) -> int:
     if spelled is not None:
         written = str(spelled)
     digits = written.replace(",", "").lstrip("0")
-    if not digits or len(digits) > 9 or not 1 <= int(digits) <= MAX_QUANTITY:
+    if not digits or len(digits) > len(str(MAX_QUANTITY)) or not 1 <= int(digits) <= MAX_QUANTITY:
         raise Unreadable(f"the quantity {shown(written)} is not between 1 and {MAX_QUANTITY}")
     return int(digits)

@@ -202,3 +202,23 @@ def test_who_are_told_to_be_the_same_person_are_one(reply: str, notes: str, met:
 def test_who_are_only_suspected_to_be_one_stay_two(notes: str, met: str) -> None:
     state = told_as_one("Rain.", notes, *met.split(", "))
     assert len(state.present) == 2
+
+
+def after(state: WorldState, *blocks: str, told: str = "") -> WorldState:
+    """``state`` after replies with these blocks."""
+    for depth, block in enumerate(blocks, state.depth + 1):
+        reading = read_reply(f"...\n\n```state\n{block}\n```\n")
+        state = fold(state, read_delta(reading, state, told=told), turn=f"t{depth}", depth=depth)
+    return state
+
+
+def hands(state: WorldState, owner: str = "p") -> dict[str, int]:
+    """What somebody has, by name."""
+    return {state.name(item): stack.quantity for item, stack in state.belongings.get(owner, {}).items()}
+
+
+def test_pocket_money_in_won_is_counted() -> None:
+    state = after(STATE, "items_gained: [현금 2000000원]", "items_gained: [{item: 현금, quantity: 3000000000}]")
+    assert hands(state)["현금"] == 3_002_000_000
+    assert hands(after(state, "items_lost: [현금 200만 원]"))["현금"] == 3_000_000_000
+    assert not state.problems

@@ -509,3 +509,14 @@ def test_what_can_be_read_is_read(body: str, fields: BlockFields) -> None:
     parsed = parse_block(body)
     assert parsed.fields == fields
     assert (parsed.status, parsed.problems, parsed.invalid) == (BlockStatus.OK, (), ())
+
+
+@pytest.mark.parametrize("written", ["x2000000", "(2,000,000)", "x1000000000000"])
+def test_large_sums_are_quantities(written: str) -> None:
+    number = int("".join(filter(str.isdigit, written)))
+    parsed = parse_block(f"items_gained: [credits {written}, {{item: won, quantity: {number}}}]")
+    assert (parsed.fields.items_gained, parsed.problems) == (items(("credits", number), ("won", number)), ())
+
+
+def test_two_hundred_times_ten_thousand_won() -> None:
+    assert parse_block("items_gained: [현금 200만 원]").fields.items_gained == items(("현금", 2_000_000))
