@@ -57,7 +57,7 @@ def _people(fields: BlockFields) -> Iterator[str]:
     """The names that a block's fields say of people."""
     yield from (*(fields.present or ()), *fields.npc_met, *fields.npc_separated)
     for transfer in fields.items_transferred:
-        yield from (each for each in (transfer.giver, transfer.receiver) if each is not None)
+        yield from (each for each in (transfer.giver, transfer.receiver) if each)
     for change in fields.relationship_changes:
         yield from (change.source, change.target)
     yield from (status.name for status in fields.status_changes)
@@ -190,13 +190,8 @@ class _Reports:
         for item in fields.items_gained:
             name, owner = names.owner_in(item.name)
             thing, owner = names.ensure(Kind.ITEM, name), owner or player
-            if (owner, thing) in handed:
-                continue  # the block reports it twice
-            holder = self._holder(thing, item.quantity, owner)
-            if holder is None:
-                yield deltas.ItemGained(owner, thing, item.quantity)
-            else:
-                yield deltas.ItemTransferred(holder, owner, thing, item.quantity)
+            if (owner, thing) not in handed:  # else the block reports it twice
+                yield self._gained(owner, thing, item.quantity)
         for item in fields.items_lost:
             name, owner = names.owner_in(item.name)
             owner = owner or player
@@ -206,18 +201,35 @@ class _Reports:
             if not passed or self._count(owner, thing) >= passed + item.quantity:
                 yield deltas.ItemLost(owner, thing, item.quantity)
         for giver, receiver, thing, quantity in given:
-            if giver != receiver:
+            if giver is not None and receiver is not None and giver != receiver:
                 yield deltas.ItemTransferred(giver, receiver, thing, quantity)
+            elif giver is None and receiver is not None:
+                yield self._gained(receiver, thing, quantity)
+            elif giver is not None and receiver is None:
+                yield deltas.ItemLost(giver, thing, quantity)
         for coins in fields.money:
             yield deltas.ItemCounted(player, names.ensure(Kind.ITEM, coins.name), coins.quantity)
 
-    def _transfer(self, transfer: ItemTransfer) -> tuple[str, str, str, int]:
-        """Giver, receiver, thing and quantity. What is given is something that the giver has."""
-        names, player = self.names, self.state.player
-        giver = names.ensure(Kind.CHARACTER, transfer.giver) if transfer.giver else player
-        receiver = names.ensure(Kind.CHARACTER, transfer.receiver) if transfer.receiver else player
-        thing = names.held_by(giver, transfer.item) or names.ensure(Kind.ITEM, transfer.item)
-        return giver, receiver, thing, transfer.quantity
+    def _transfer(self, transfer: ItemTransfer) -> tuple[str | None, str | None, str, int]:
+        """Giver, receiver, thing and quantity. What is given is something that the giver has.
+
+        Of whom the block does not speak is the player, but nobody hands himself anything. None: it is not known who.
+        """
+        names = self.names
+        giver, receiver = self._hand(transfer.giver), self._hand(transfer.receiver)
+        if giver == receiver == self.state.player and transfer.giver != transfer.receiver:
+            giver, receiver = giver if transfer.giver else None, receiver if transfer.receiver else None
+        held = names.held_by(giver, transfer.item) if giver else None
+        return giver, receiver, held or names.ensure(Kind.ITEM, transfer.item), transfer.quantity
+
+    def _hand(self, told: str | None) -> str | None:
+        return self.state.player if told is None else self.names.ensure(Kind.CHARACTER, told) if told else None
+
+    def _gained(self, owner: str, thing: str, quantity: int) -> Event:
+        holder = self._holder(thing, quantity, owner)
+        if holder is None:
+            return deltas.ItemGained(owner, thing, quantity)
+        return deltas.ItemTransferred(holder, owner, thing, quantity)
 
     def _holder(self, thing: str, quantity: int, owner: str) -> str | None:
         """Who of the company has just what somebody gains: then it was taken or handed over, and not found."""

@@ -56,6 +56,8 @@ class BlockWords:
     """A pattern of an element of a list that says that there is none."""
     nothing_ends: str = ""
     """Such a word at the end of a text: the text is whole."""
+    unknown: str = ""
+    """What says, where a person should be, that it is not known who; between commas."""
     nobody: str = ""
     """What says, where a list of names should be, that nobody is there; between commas."""
     unchanged: str = ""

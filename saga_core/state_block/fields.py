@@ -23,7 +23,10 @@ class ItemAmount:
 
 @frozen
 class ItemTransfer:
-    """An item that went from one hand to another; None for a hand that the block does not name."""
+    """An item that went from one hand to another; None for a hand that the block does not name.
+
+    "" for one of which the block says that it is not known: whoever has it now, it is not the player.
+    """
 
     item: str
     giver: str | None

@@ -24,6 +24,7 @@ from saga_core.state_block.spelling import squash
 from saga_core.state_block.values import (
     Unreadable,
     is_nothing,
+    is_unknown,
     read_change,
     read_name,
     read_quantity,
@@ -247,7 +248,7 @@ def _transfers(element: Node, field: Field) -> list[ItemTransfer]:
         if isinstance(item, Scalar) and not item.quoted and ARROW.search(item.text):
             raise Unreadable(f"{shown(item)}, where the name of an item belongs")
         amount = _amount(item, field.templates, known.get("quantity"))
-        giver, receiver = (_name_in(known, key, field.templates) for key in ("from", "to"))
+        giver, receiver = (_hand(known.get(key), field.templates) for key in ("from", "to"))
         if amount is None and (giver or receiver):
             raise Unreadable("a transfer without an item")
         return [ItemTransfer(amount.name, giver, receiver, amount.quantity)] if amount else []
@@ -257,14 +258,20 @@ def _transfers(element: Node, field: Field) -> list[ItemTransfer]:
         raise Unreadable(f"{shown(element)} holds more than one transfer")
     item_text, giver_text, receiver_text = _transfer_parts(element)
     amount = _amount(Scalar(item_text, literal=element.literal), field.templates, None)
-    giver, receiver = (
-        read_name(Scalar(text), field.templates) if text else None for text in (giver_text, receiver_text)
-    )
+    giver, receiver = (_hand(Scalar(text), field.templates) if text else None for text in (giver_text, receiver_text))
     if amount is None and field.templates.holds(item_text) and giver is None and receiver is None:
         return []  # the form, copied
     if amount is None:
         raise Unreadable(f"{shown(element)} names no item")
     return [ItemTransfer(amount.name, giver, receiver, amount.quantity)]
+
+
+def _hand(node: Node | None, templates: Placeholders) -> str | None:
+    """Who gives or takes; None where that is not said, "" where it is said that nobody knows."""
+    node = sole(node or Scalar(""))
+    if not isinstance(node, Scalar):
+        raise Unreadable(f"{shown(node)}, where the name of a person belongs")
+    return "" if is_unknown(node) else read_name(node, templates)
 
 
 def _transfer_parts(scalar: Scalar) -> tuple[str, str, str]:

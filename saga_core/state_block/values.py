@@ -36,6 +36,8 @@ def shown(value: str | Node) -> str:
 
 _WORDS = tuple(each.block for each in every())
 _NOTHING_WORDS = frozenset(squash(word) for each in _WORDS for word in each.nothing.split(",") if word)
+_UNKNOWN_WORDS = frozenset(squash(word) for each in _WORDS for word in each.unknown.split(",") if word)
+_QUESTION_MARKS = frozenset("?？")
 _NOTHING_SIGNS = re.compile(r"[\s.…·?？~\-–—_=]*|<[^<>]*>|＜[^＜＞]*＞|[(（]\s*[)）]")
 _REMARK = re.compile(r"(?P<head>|.*?\S)\s*+[(（](?P<remark>[^()（）]*)[)）]\s*[.。]?", re.DOTALL)
 _NOTHING_SAID = re.compile("|".join(each.nothing_said for each in _WORDS), re.I)
@@ -84,6 +86,14 @@ def is_nothing(scalar: Scalar, templates: Placeholders = NONE, *, bracketed: boo
         _NOTHING_SIGNS.fullmatch(each) or squash(each) in _NOTHING_WORDS or templates.holds(each, bracketed=bracketed)
         for each in (text, split_remark(text)[0])
     )
+
+
+def is_unknown(scalar: Scalar) -> bool:
+    """Whether ``scalar`` says, where a person should be, that it is not known who: ``unknown``, ``???``."""
+    if scalar.literal or len(scalar.text) > _MAX_WRITTEN:
+        return False
+    text = split_remark(strip_emphasis(scalar.text.strip()))[0]
+    return squash(text) in _UNKNOWN_WORDS or (bool(text) and _QUESTION_MARKS.issuperset(text))
 
 
 def sole(node: Node) -> Node:

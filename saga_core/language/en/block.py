@@ -96,6 +96,7 @@ BLOCK = BlockWords(
         r"no (?:new |other |more )?(?:npcs?|items?|things?|people|person|characters?|changes?|events?|transfers?)\.?"
         r"|(?:none|nobody|no one|nothing) (?:new|else|at all|of note)\.?"
     ),
+    unknown="unknown,unknown person,unknown party,unidentified,someone,somebody,not known,nobody,no one",
     nobody="none,nobody,no one,nobody else,no one else,alone",
     nothing_ends="null|none|true|false",
     unchanged="nothing nothingchanged nothinghaschanged nochange nochanges emptyblock",

@@ -222,3 +222,32 @@ def test_pocket_money_in_won_is_counted() -> None:
     assert hands(state)["현금"] == 3_002_000_000
     assert hands(after(state, "items_lost: [현금 200만 원]"))["현금"] == 3_000_000_000
     assert not state.problems
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    "unknown,?,???,someone,미상,알 수 없음,누군가,不明,誰か,未知,某人,不明（盗まれた）,Unknown (the thief)".split(","),
+)
+def test_a_hand_that_is_not_known_is_not_the_players(unknown: str) -> None:
+    state = after(STATE, "items_gained: [{name: 翡翠の簪 (에르겐)}]", "items_gained: [은화 x5]")
+    stolen = after(state, f"items_transferred: [{{item: 翡翠の簪, from: 에르겐, to: {unknown}}}]")
+    assert (hands(stolen), hands(stolen, "e")) == ({"치유 물약": 2, "은화": 5}, {})
+    assert "翡翠の簪" in hands(
+        after(stolen, f"items_transferred: [{{item: 翡翠の簪, from: {unknown}, to: 크룩}}]"), "k"
+    )
+    lost = after(state, f"items_transferred: [은화 x3: 플레이어 -> {unknown}]\nitems_lost: [은화 x3]")
+    assert hands(lost) == {"치유 물약": 2, "은화": 2}
+    found = f"items_transferred: [{{item: 반지, from: {unknown}, to: 플레이어}}]"
+    assert hands(after(state, f"{found}\nitems_gained: [반지]"))["반지"] == 1
+    assert [*stolen.of_kind(Kind.CHARACTER)] == [*state.of_kind(Kind.CHARACTER)]
+
+
+def test_a_hand_of_which_nothing_is_said_is_the_players() -> None:
+    assert hands(after(STATE, "items_transferred: [{item: 은반지, from: 크룩}]")) == {"치유 물약": 2, "은반지": 1}
+    given = after(STATE, "items_transferred: [{item: 치유 물약, to: 에르겐}]")
+    assert (hands(given), hands(given, "e")) == ({"치유 물약": 1}, {"치유 물약": 1})
+
+
+def test_nobody_hands_himself_what_somebody_else_must_have_had() -> None:
+    assert hands(after(STATE, "items_transferred: [{item: 은반지, from: null, to: 플레이어}]"))["은반지"] == 1
+    assert hands(after(STATE, "items_transferred: [{item: 치유 물약, from: 플레이어, to: null}]")) == {"치유 물약": 1}
