@@ -93,6 +93,12 @@ class BlockWords:
     """A pattern of numbers that are put together of words, before a counter."""
     value: Callable[[str], int | None] = field(default=lambda written: None)
     """The number that such a text says; None for a text of any other language."""
+    joined: str = NEVER
+    """Such a pattern of numbers that may stand right behind a name, in languages that write no spaces."""
+    named: str = NEVER
+    """A pattern of names that begin like a count and are none: 三件套, 千円札."""
+    currency: str = NEVER
+    """What counts money, and is what is counted where nothing else is named: 200만 원, 二百块."""
     counted: str = NEVER
     """What stands between a counter and the name of what is counted."""
     numbered: str = NEVER

@@ -312,7 +312,10 @@ _NUMBERED = "|".join(each.numbered for each in _WORDS)
 _WIDE = {0xFF10 + n: str(n) for n in range(10)} | {ord("ｘ"): "x", ord("Ｘ"): "x", ord("，"): ","}
 _N = r"(?P<n>\d{1,3}(?:,\d{3})+|\d+)"
 _TIMES = r"(?:(?<![A-Za-z0-9])[xX]|[×✕✖*])"
-_SPELLED = "|".join(each.spelled for each in _WORDS)
+_SPELLED = "|".join(dict.fromkeys(each.spelled for each in _WORDS))
+_JOINED = "|".join(dict.fromkeys(each.joined for each in _WORDS))
+_NAMED = "|".join(each.named for each in _WORDS)
+_CURRENCY = "|".join(each.currency for each in _WORDS)
 _NATIVE_N = "(?P<n>" + "|".join((*_NATIVE, _SPELLED)) + ")"
 
 
@@ -325,8 +328,11 @@ def _amounts() -> tuple[re.Pattern[str], ...]:
         rf"(?P<name>.*?\S)\s*{_TIMES}\s*{_N}\s*(?:{_COUNTERS})?",
         rf"(?!.*(?:{_NUMBERED}))(?P<name>.*[^\s\d,])\s*(?<![\d,]){_N}\s*(?:{_COUNTERS})",
         rf"(?!(?:{_SPELLED})\s*(?:{_COUNTERS})\Z)(?P<name>.*?\S)\s+{_NATIVE_N}\s*(?:{_COUNTERS})",
-        rf"{_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
-        rf"{_NATIVE_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
+        rf"(?P<name>.*?\S)(?P<n>{_JOINED})(?:{_COUNTERS})",
+        rf"(?!{_NAMED}){_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
+        rf"(?!{_NAMED}){_NATIVE_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
+        rf"{_N}\s*(?P<name>{_CURRENCY})",
+        rf"{_NATIVE_N}\s*(?P<name>{_CURRENCY})",
         rf"{_N}\s*[xX×✕*]\s+(?P<name>\S.*)",
         rf"[xX×]\s?{_N}\s+(?P<name>[^\W\d_].*)",
         rf"(?P<name>{_MONEY})\s*\+?\s*{_N}",
@@ -341,7 +347,7 @@ def _amounts() -> tuple[re.Pattern[str], ...]:
 @cache
 def _quantities() -> re.Pattern[str]:
     return re.compile(
-        rf"[xX×✕*]?\s*{_N}(?:\.0+)?\s*(?:{_COUNTERS})?|{_NATIVE_N.replace('<n>', '<native>')}\s*(?:{_COUNTERS})"
+        rf"[xX×✕*]?\s*{_N}(?:\.0+)?\s*(?:{_COUNTERS})?|{_NATIVE_N.replace('<n>', '<native>')}\s*(?:{_COUNTERS})?"
     )
 
 
@@ -355,7 +361,7 @@ def split_amount(text: str) -> tuple[str, int | None]:
         return text, None  # no name anyway: read_name says so
     plain = text.translate(_WIDE)
     for pattern in _amounts():
-        if match := pattern.fullmatch(plain):
+        if (match := pattern.fullmatch(plain)) and _is_number(match["n"]):
             name = text[match.start("name") : match.end("name")]  # as it is written; the signs are one for one
             return unquote(name).text, _quantity(match["n"])
     return unquote(text).text, None
@@ -367,9 +373,17 @@ def read_quantity(node: Node) -> int | None:
         if is_nothing(node):
             return None
         text = normalized("NFKC", node.text).strip()
-        if match := _quantities().fullmatch(text):
+        match = _quantities().fullmatch(text)
+        if match and _is_number(match["n"] or match["native"]):
             return _quantity(match["n"] or match["native"])
     raise Unreadable(f"{shown(node)} is no quantity")
+
+
+def _is_number(written: str) -> bool:
+    """Whether that is one: words that look like a number may say none, 三八."""
+    if written in _NATIVE or written in _PLURALS or written.replace(",", "").isdecimal():
+        return True
+    return any(each.value(written) is not None for each in _WORDS)
 
 
 def _quantity(written: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saga_core.language.block import BlockWords, Request
+from saga_core.language.han_counts import BEHIND, SPELLED, value
 
 _NUMBERS = "一 二 三 四 五 六 七 八 九 十".split()
 
@@ -92,9 +93,18 @@ BLOCK = BlockWords(
     hit_points="体力",
     becomes="から",
     became="へ|に",
-    counters="個|本|枚|匹|頭|冊|つ|束|杯|袋|箱|着|足|粒|切れ|瓶|丁|発|人分|枚分",
-    money="金貨|銀貨|銅貨|ゴールド|矢",
+    counters="個|本|枚|匹|頭|冊|つ|束|杯|袋|箱|着|足|粒|切れ|瓶|丁|発|人分|枚分|振り|振|挺|台|通|缶|皿|膳|俵|片|滴|株|錠|両|円|斤",
+    money="小判|金貨|銀貨|銅貨|ゴールド|矢",
     numbers={word: number for number, word in enumerate(_NUMBERS, 1)},
+    spelled=SPELLED,
+    value=value,
+    joined=f"{BEHIND}{SPELLED}",
+    named=(
+        rf"(?:\d[\d,]*+|{SPELLED})円(?!の?現金)|十文字|[十八]束の?剣|二枚貝|一枚岩|[二三]枚[舌目]|二本差|三本柱"
+        r"|一本(?:道|気|槍|釣|松|杉|桜|橋)|[一二三四五六七八九\d]丁目|[三八九][頭头](?:龍|竜|龙|蛇)"
+        r"|[一二三四五六七八九]つ(?:目|葉|編|折|子|道具|巴|揃|橋)"
+    ),
+    currency="円|両|文",
     counted="の|\\s+",
     numbered=r"第\d+(?:章|巻)",
     labels="変化量|好感度|種類",

@@ -121,6 +121,7 @@ BLOCK = BlockWords(
     numbers={**ABOUT, **COUNTING},
     spelled=SPELLED,
     value=value,
+    currency="원|냥|푼",
     counted=r"의\s*|\s+",
     numbered=r"제\d+\s*장",
     labels="변화량|수치|호감도|유형",

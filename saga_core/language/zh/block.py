@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from saga_core.language.block import BlockWords, Request
+from saga_core.language.han_counts import BEHIND, SPELLED, value
 
 _NUMBERS = {
     **{word: number for number, word in enumerate("一 二 三 四 五 六 七 八 九 十".split(), 1)},
     "两": 2,
     "兩": 2,
 }
+
+_N = rf"(?:\d[\d,]*+|{SPELLED})"
+_OWED = "欠条|欠條|借据|借據|借条|借條|收据|收據|支票|债|債|账|帳|欠款|借款|赏金|賞金|悬赏|懸賞|通缉|通緝"
+"""What says for how much money it is."""
 
 BLOCK = BlockWords(
     request=Request(
@@ -92,9 +97,22 @@ BLOCK = BlockWords(
     units="生命值|生命|体力|體力|点|點|变化|變化",
     hit_points="生命值|体力|體力",
     becomes="变为|變為|变成|變成|降到|升到|到",
-    counters="个|個|把|张|張|瓶|只|隻|条|條|件|枚|本|根|颗|顆|块|塊|支|份|袋|箱|双|雙|匹|杯|串|束|封|元|两|兩|文|贯|貫|葫芦|葫蘆|粒|包|盒|碗|壶|壺|坛|壇",
-    money="金币|金幣|银币|銀幣|铜币|銅幣|箭",
+    counters=(
+        "个|個|把|张|張|瓶|只|隻|条|條|件|枚|本|根|颗|顆|块|塊|支|份|袋|箱|双|雙|匹|杯|串|束|封|元|两|兩|文|贯|貫|葫芦|葫蘆|粒|包|盒|碗|壶|壺|坛|壇|罈"
+        r"|台|盏|盞|副|套|捆|罐|桶|叠|疊|沓|对|對|朵|枝|片|滴|锭|錠|柄|口|顶|頂|锅|鍋|盘|盤|篮|籃|筐|斤|吊|挂|掛|发|發|挺|幅"
+        r"|株|棵|圆|圓|剂|劑|帖|尊|块钱|塊錢|(?<!\d)(?<!\d )卷"
+    ),
+    money="金币|金幣|银币|銀幣|铜币|銅幣|箭|大洋|银元|銀元|银圆|銀圓|铜板|銅板|铜钱|銅錢",
     numbers=_NUMBERS,
+    spelled=SPELLED,
+    value=value,
+    joined=f"{BEHIND}{SPELLED}",
+    named=(
+        rf"{_N}(?:元|圆|圓)(?!现金|現金|钱|錢|人民|大洋)|{_N}(?:块|塊|文|两|兩|贯|貫).*(?:{_OWED})"
+        r"|[百千万萬](?!\d|[一二三四五六七八九十百千万萬])(?!.{1,2}[的の\s])"
+        rf"|{_N}(?:件套|套(?:房|间|間|餐|票))|三[张張]机|七匹狼|三[只隻]松鼠|六[个個]核桃|九把刀|一[条條](?:街|龙|龍|心)"
+    ),
+    currency="块钱|塊錢|块|塊|元|圆|圓|文钱|文錢",
     counted="的|(?<=[一-鿿])(?=[一-鿿])",
     numbered=r"第\d+(?:章|卷|张|張)",
     labels="变化量|變化量|好感度|类型|類型",
