@@ -68,6 +68,7 @@ _DEAD_ENDS = tuple(word for each in every() for word in each.block.dead_ends)
 _WELL_WORDS = frozenset(fold_name(word) for each in every() for word in each.block.well.split())
 _REVEALS = re.compile("|".join(each.names.reveals.replace("?P<name>", f"?P<{each.tag}>") for each in every()), re.I)
 _SENTENCE = re.compile(r"[^.;。；!！?？\n]+[.;。；!！?？]?")
+_COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
 _GONE = re.compile("|".join(each.block.gone for each in every()))
 _ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.split())
 
@@ -195,11 +196,11 @@ class _Reports:
         for item in fields.items_lost:
             name, owner = names.owner_in(item.name)
             owner = owner or player
-            thing = names.held_by(owner, name) or names.ensure(Kind.ITEM, name)
+            thing, quantity = self._handed(owner, name, item.quantity)
             passed = sum(count for giver, _, given_thing, count in given if (giver, given_thing) == (owner, thing))
             # What is lost and handed over is one loss told twice, unless there is enough of it for both.
-            if not passed or self._count(owner, thing) >= passed + item.quantity:
-                yield deltas.ItemLost(owner, thing, item.quantity)
+            if not passed or self._count(owner, thing) >= passed + quantity:
+                yield deltas.ItemLost(owner, thing, quantity)
         for giver, receiver, thing, quantity in given:
             if giver is not None and receiver is not None and giver != receiver:
                 yield deltas.ItemTransferred(giver, receiver, thing, quantity)
@@ -215,12 +216,33 @@ class _Reports:
 
         Of whom the block does not speak is the player, but nobody hands himself anything. None: it is not known who.
         """
-        names = self.names
         giver, receiver = self._hand(transfer.giver), self._hand(transfer.receiver)
         if giver == receiver == self.state.player and transfer.giver != transfer.receiver:
             giver, receiver = giver if transfer.giver else None, receiver if transfer.receiver else None
-        held = names.held_by(giver, transfer.item) if giver else None
-        return giver, receiver, held or names.ensure(Kind.ITEM, transfer.item), transfer.quantity
+        if giver is None:
+            return giver, receiver, self.names.ensure(Kind.ITEM, transfer.item), transfer.quantity
+        return giver, receiver, *self._handed(giver, transfer.item, transfer.quantity)
+
+    def _handed(self, giver: str, name: str, quantity: int) -> tuple[str, int]:
+        """The thing, and how many of it, that leaves somebody's hands.
+
+        A number at the end of a name is how many, where there are as many of what it is called without, and nothing is
+        called so with it; and a number that was read as how many belongs to the name of what is called so with it.
+        """
+        names = self.names
+        hands = self.state.belongings.get(giver, {})
+        thing = names.find(Kind.ITEM, name)
+        if thing in hands and thing is not None:
+            return thing, quantity
+        if quantity == 1 and (counted := _COUNTED.fullmatch(name)):
+            thing, count = names.held_by(giver, counted["name"]), int(counted["count"])
+            if thing is not None and hands[thing].quantity >= count:
+                return thing, count
+        if quantity > 1:
+            thing = names.find(Kind.ITEM, f"{name} {quantity}")
+            if thing in hands and thing is not None and names.held_by(giver, name) in (None, thing):
+                return thing, 1
+        return names.held_by(giver, name) or names.ensure(Kind.ITEM, name), quantity
 
     def _hand(self, told: str | None) -> str | None:
         return self.state.player if told is None else self.names.ensure(Kind.CHARACTER, told) if told else None

@@ -101,6 +101,8 @@ class BlockWords:
     """What counts money, and is what is counted where nothing else is named: 200만 원, 二百块."""
     counted: str = NEVER
     """What stands between a counter and the name of what is counted."""
+    countable: str = NEVER
+    """A pattern of a whole name behind which a bare number is how many, and no number that belongs to it."""
     numbered: str = NEVER
     """A pattern of what has a number in its name: a chapter."""
     plurals: Mapping[str, int] = field(factory=dict)

@@ -18,6 +18,14 @@ BEHIND = rf"(?<![第独獨唯初其同单單某每各半另这這那哪单數数
 """What stands before such a number that is written right behind a name, without a space: nothing that makes it another
 word (第三, 独一)."""
 
+_NUMBERED = (
+    "号 號 番 室 階 章 巻 話 回 級 型 棟 区 便 機 頁 房 层 層 楼 樓 卷 集 级 等级 码 碼 密码 编号 编號 車 车厢 柜 "
+    "櫃 路 區 版 期 页 门 門 座 栋 间 間 ロッカー 出口 レベル ナンバー タイプ ゲート コード ページ 車両 部屋 "
+    "モデル 番線 ホーム バージョン シーズン"
+)
+COUNTABLE = rf"[^A-Z]*[ぁ-ゖァ-ヺー々一-鿿]{''.join(f'(?<!{end})' for end in _NUMBERED.split())}"
+"""A pattern of a name behind which a bare number is how many: not behind what is numbered, a room or a locker."""
+
 _PLAIN = str.maketrans("兩萬億亿", "两万亿亿")
 _ABOUT = re.compile(rf"([{_DIGITS[2:]}])([{_DIGITS[2:]}])")
 _ONE_BY_ONE = re.compile(rf"[{_DIGITS}]{{2,12}}")

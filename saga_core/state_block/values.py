@@ -315,6 +315,7 @@ _TIMES = r"(?:(?<![A-Za-z0-9])[xX]|[×✕✖*])"
 _SPELLED = "|".join(dict.fromkeys(each.spelled for each in _WORDS))
 _JOINED = "|".join(dict.fromkeys(each.joined for each in _WORDS))
 _NAMED = "|".join(each.named for each in _WORDS)
+_COUNTABLE = "|".join(dict.fromkeys(each.countable for each in _WORDS))
 _CURRENCY = "|".join(each.currency for each in _WORDS)
 _NATIVE_N = "(?P<n>" + "|".join((*_NATIVE, _SPELLED)) + ")"
 
@@ -340,6 +341,7 @@ def _amounts() -> tuple[re.Pattern[str], ...]:
         rf"{_N}\s*[×✕*]\s*(?P<name>\S.*)",
         rf"{_N}\s+(?P<name>[^\W\d_].*)",
         rf"(?P<n>{'|'.join(_PLURALS)})\s+(?P<name>[a-z][a-z' -]*s)",
+        rf"(?P<name>{_COUNTABLE})\s+(?P<n>[1-9]\d{{0,2}})",
     )
     return tuple(map(re.compile, patterns))
 
@@ -354,7 +356,8 @@ def _quantities() -> re.Pattern[str]:
 def split_amount(text: str) -> tuple[str, int | None]:
     """``healing potion x2`` as the name and the quantity; None when ``text`` gives no quantity.
 
-    "sword +2" and "Volume 3" are names. Raises Unreadable for a quantity of 0 or above ``MAX_QUANTITY``.
+    "sword +2" and "Volume 3" are names, "torches 3" is not. Raises Unreadable for a quantity of 0 or above
+    ``MAX_QUANTITY``.
     """
     text = clean_name(text)
     if len(text) > MAX_NAME + 20:

@@ -119,6 +119,12 @@ BLOCK = BlockWords(
     hit_points="hp",
     becomes="to",
     money="[Gg]old|[Ss]ilver|[Cc]opper|[Cc]oins?|[Aa]rrows?",
+    countable=(
+        r"(?:[A-Za-z][\w'’-]* ){0,5}"
+        r"(?!(?i:series|species|atlas|canvas|texas|christmas|gas|lens|news|mars|windows|quarters|headquarters|barracks"
+        r"|archives|tales|chronicles|works|rules|laws|stairs|gates|docks) )"
+        r"[A-Za-z][a-z'’-]*[a-hj-rtv-z]s"
+    ),
     plurals={word: number for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)},
     labels=r"\b(?:type|delta|relation|strength)\b",
     gives=(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.language.block import BlockWords, Request
-from saga_core.language.han_counts import BEHIND, SPELLED, value
+from saga_core.language.han_counts import BEHIND, COUNTABLE, SPELLED, value
 
 _NUMBERS = "一 二 三 四 五 六 七 八 九 十".split()
 
@@ -104,6 +104,7 @@ BLOCK = BlockWords(
         r"|一本(?:道|気|槍|釣|松|杉|桜|橋)|[一二三四五六七八九\d]丁目|[三八九][頭头](?:龍|竜|龙|蛇)"
         r"|[一二三四五六七八九]つ(?:目|葉|編|折|子|道具|巴|揃|橋)"
     ),
+    countable=COUNTABLE,
     currency="円|両|文",
     counted="の|\\s+",
     numbered=r"第\d+(?:章|巻)",

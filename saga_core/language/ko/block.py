@@ -5,6 +5,16 @@ from __future__ import annotations
 from saga_core.language.block import BlockWords, Request
 from saga_core.language.ko.numbers import ABOUT, COUNTING, SPELLED, value
 
+_NUMBERED_WORDS = "호 번 층 권 장 편 화 회 부 급 역 방 문 판 탄 동 반 조 제 실 구 선".split()
+_NUMBERED_ENDS = (
+    "호실 번호 코드 강의실 교실 객실 병실 사물함 보관함 챕터 레벨 단계 등급 구역 게이트 노선 버스 출구 라운드 "
+    "시즌 모델 타입 버전 넘버 트랙 채널 플랫폼 승강장 호기 열차 부두 에피소드 스테이지"
+).split()
+_NOT_NUMBERED = "".join(
+    [rf"(?<!(?<![가-힣]){word})" for word in _NUMBERED_WORDS] + [f"(?<!{end})" for end in ("호", "번", *_NUMBERED_ENDS)]
+)
+"""Behind a word that is not numbered: 방 3 and 3번 are no counts, 가방 3 is one."""
+
 BLOCK = BlockWords(
     request=Request(
         lead=(
@@ -121,6 +131,7 @@ BLOCK = BlockWords(
     numbers={**ABOUT, **COUNTING},
     spelled=SPELLED,
     value=value,
+    countable=rf"[^A-Z]*[가-힣]{_NOT_NUMBERED}",
     currency="원|냥|푼",
     counted=r"의\s*|\s+",
     numbered=r"제\d+\s*장",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.language.block import BlockWords, Request
-from saga_core.language.han_counts import BEHIND, SPELLED, value
+from saga_core.language.han_counts import BEHIND, COUNTABLE, SPELLED, value
 
 _NUMBERS = {
     **{word: number for number, word in enumerate("一 二 三 四 五 六 七 八 九 十".split(), 1)},
@@ -112,6 +112,7 @@ BLOCK = BlockWords(
         r"|[百千万萬](?!\d|[一二三四五六七八九十百千万萬])(?!.{1,2}[的の\s])"
         rf"|{_N}(?:件套|套(?:房|间|間|餐|票))|三[张張]机|七匹狼|三[只隻]松鼠|六[个個]核桃|九把刀|一[条條](?:街|龙|龍|心)"
     ),
+    countable=COUNTABLE,
     currency="块钱|塊錢|块|塊|元|圆|圓|文钱|文錢",
     counted="的|(?<=[一-鿿])(?=[一-鿿])",
     numbered=r"第\d+(?:章|卷|张|張)",

@@ -251,3 +251,19 @@ def test_a_hand_of_which_nothing_is_said_is_the_players() -> None:
 def test_nobody_hands_himself_what_somebody_else_must_have_had() -> None:
     assert hands(after(STATE, "items_transferred: [{item: 은반지, from: null, to: 플레이어}]"))["은반지"] == 1
     assert hands(after(STATE, "items_transferred: [{item: 치유 물약, from: 플레이어, to: null}]")) == {"치유 물약": 1}
+
+
+def test_a_number_behind_what_somebody_has_is_how_many() -> None:
+    state = after(STATE, "items_gained: [torch x5, Key 7, Key, {name: 열쇠 3, quantity: 1}, 열쇠 x2]")
+    assert hands(state) == {"치유 물약": 2, "torch": 5, "Key 7": 1, "Key": 1, "열쇠 3": 1, "열쇠": 2}
+    lost = after(state, "items_lost: [torch 3, Key 7]")
+    assert hands(lost) == {"치유 물약": 2, "torch": 2, "Key": 1, "열쇠 3": 1, "열쇠": 2}
+    given = after(state, "items_transferred: [{item: torch 2, from: Player, to: 에르겐}, {item: Key 7, to: 에르겐}]")
+    assert (hands(given)["torch"], hands(given, "e")) == (3, {"torch": 2, "Key 7": 1})
+    fewer = hands(after(state, "items_lost: [열쇠 2]"))
+    assert (fewer.get("열쇠"), fewer["열쇠 3"]) == (None, 1)
+
+
+def test_a_thing_that_is_called_by_a_number_is_lost_by_it() -> None:
+    state = after(STATE, "items_gained: [{name: 열쇠 3, quantity: 1}, 은화 x3]")
+    assert hands(after(state, "items_lost: [열쇠 3]")) == {"치유 물약": 2, "은화": 3}
