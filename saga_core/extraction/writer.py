@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from attrs import frozen
 
 from saga_core.extraction.player import the_player
-from saga_core.language import every, fold_name
+from saga_core.language import Says, every, fold_name, telling
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
 from saga_core.naming import Evidence, Names, is_particular
-from saga_core.state_block import BlockFields, ItemTransfer, StateReading
+from saga_core.state_block import BlockFields, ItemTransfer, StateReading, is_debt, is_settled, settled
 
 _STATUS = {"ok": Status.OK, "partial": Status.PARTIAL, "fallback": Status.FALLBACK}
 
@@ -270,11 +270,40 @@ class _Reports:
     # -- who is what -------------------------------------------------------------------------------------------------
 
     def _relations(self) -> Iterator[Event]:
+        said: dict[tuple[str, str], str] = {}
         for change in self.fields.relationship_changes:
             source = self.names.ensure(Kind.CHARACTER, change.source)
             target = self.names.ensure(Kind.CHARACTER, change.target)
             if source != target:
+                said[source, target] = change.type
                 yield deltas.RelationChanged(source, target, change.type, change.delta)
+        yield from self._paid(said)
+
+    def _paid(self, said: Mapping[tuple[str, str], str]) -> Iterator[Event]:
+        """Debts that are settled, where the block says so in another way than by that relation.
+
+        By the relation the other way round, or in a note. A note's sentence settles what is between two if it names
+        both, of whom the player may go unnamed, and nobody else; one that names nobody settles the only debt there is.
+        """
+        debts = {
+            pair: each
+            for pair, each in self.state.relations.items()
+            if is_debt(each.type) and said.get(pair, each.type) == each.type  # a block may repeat what was so
+        }
+        for source, target in list(debts):
+            if is_settled(said.get((target, source), "")):
+                yield deltas.RelationChanged(source, target, said[target, source], 0)
+                del debts[source, target]
+        player, notes = self.state.player, self.fields.notes or ""
+        if not debts or not notes:
+            return
+        everybody = set(self.names.named_in(notes)) - {player}
+        for sentence in (each for each, says in telling(notes) if says is Says.SETTLES):
+            named = set(self.names.named_in(sentence)) - {player}
+            for pair in list(debts):
+                others = set(pair) - {player}
+                if named == others or (not named and len(debts) == 1 and everybody <= others):
+                    yield deltas.RelationChanged(*pair, settled(debts.pop(pair).type), 0)
 
     def _destroyed(self) -> Iterator[Event]:
         """Things that are no more, by their status."""

@@ -26,6 +26,7 @@ from saga_core.language.tokens import (
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
+    from saga_core.language.debts import Says, sentences_of, telling
     from saga_core.language.labels import Labels, without_signs
     from saga_core.language.names import NameWords
     from saga_core.language.past import PastWords
@@ -46,6 +47,7 @@ __all__ = [
     "Language",
     "NameWords",
     "PastWords",
+    "Says",
     "StoryWords",
     "Texts",
     "caseless",
@@ -78,8 +80,10 @@ __all__ = [
     "particular_terms",
     "pieces",
     "primary",
+    "sentences_of",
     "simplified",
     "standing",
+    "telling",
     "telling_nothing",
     "terms",
     "without_signs",
@@ -88,6 +92,9 @@ __all__ = [
 # Records are for those that look into one: a start does without most of them.
 __getattr__ = lazy_face(
     {
+        "Says": "saga_core.language.debts:Says",
+        "sentences_of": "saga_core.language.debts:sentences_of",
+        "telling": "saga_core.language.debts:telling",
         "Labels": "saga_core.language.labels:Labels",
         "without_signs": "saga_core.language.labels:without_signs",
         "NameWords": "saga_core.language.names:NameWords",

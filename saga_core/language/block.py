@@ -110,6 +110,14 @@ class BlockWords:
 
     labels: str = NEVER
     """The names of keys where a relation is written in one line."""
+    debt: str = NEVER
+    """A pattern of a kind of relation that is a debt."""
+    paid: str = NEVER
+    """A pattern of what says of a debt that it is settled, in a kind of relation or beside it."""
+    over: str = NEVER
+    """A pattern of what says of any relation that there is none any more."""
+    settled: str = ""
+    """The kind of a relation that was a debt."""
     gives: tuple[str, ...] = ()
     """Sentences with the groups ``giver``, ``receiver`` and ``item``."""
     tells_giving: str = NEVER

@@ -148,7 +148,7 @@ RECORD_KEYS_OF: dict[Kind, tuple[str, ...]] = {
     Kind.NAMES: ("name",),
     Kind.COMPANY: ("name",),
     Kind.TRANSFERS: ("item", "from", "to", "quantity", "name"),
-    Kind.RELATIONS: ("from", "to", "type", "delta"),
+    Kind.RELATIONS: ("from", "to", "type", "delta", "status"),
     Kind.STATUSES: ("name", "status"),
 }
 WHOM = "whom"

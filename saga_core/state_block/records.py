@@ -8,6 +8,7 @@ from functools import cache
 from typing import TypeVar
 
 from saga_core.language import DEFAULT, Language, every
+from saga_core.state_block.debts import as_it_stands
 from saga_core.state_block.elements import ARROW, LONGEST, MUTUAL, records, rejoin
 from saga_core.state_block.fields import (
     Field,
@@ -22,6 +23,7 @@ from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
 from saga_core.state_block.placeholders import NONE, Placeholders
 from saga_core.state_block.spelling import squash
 from saga_core.state_block.values import (
+    MAX_NAME,
     Unreadable,
     is_nothing,
     is_unknown,
@@ -310,7 +312,8 @@ def _relations(element: Node, field: Field) -> list[RelationChange]:
         if not known and len(other) == 1 and ARROW.search(other[0][0]) and isinstance(other[0][1], Scalar):
             return _relations(Scalar(f"{other[0][0]}: {other[0][1].text}"), field)
         source, target = (_name_in(known, key, field.templates) for key in ("from", "to"))
-        type_ = _name_in(known, "type", field.templates) or ""
+        kind, status = (_name_in(known, key, field.templates) or "" for key in ("type", "status"))
+        type_ = as_it_stands(kind, status)[:MAX_NAME]
         delta = read_change(known["delta"]) if "delta" in known else None
         mutual = False
         if source is None and target is None and ("from" in known or "to" in known):

@@ -267,3 +267,49 @@ def test_a_number_behind_what_somebody_has_is_how_many() -> None:
 def test_a_thing_that_is_called_by_a_number_is_lost_by_it() -> None:
     state = after(STATE, "items_gained: [{name: 열쇠 3, quantity: 1}, 은화 x3]")
     assert hands(after(state, "items_lost: [열쇠 3]")) == {"치유 물약": 2, "은화": 3}
+
+
+def kinds(state: WorldState) -> dict[tuple[str, str], str]:
+    """How they stand to each other, by their ids."""
+    return {pair: relation.type for pair, relation in state.relations.items()}
+
+
+OWES = "relationship_changes: [{from: 아리아, to: 에르겐, type: 빚, delta: 0}]"
+
+
+@pytest.mark.parametrize(
+    ("block", "now"),
+    [
+        ("relationship_changes: [{from: 아리아, to: 에르겐, type: 빚, delta: 0, status: 완제}]", "완제"),
+        ("relationship_changes: [{from: 에르겐, to: 아리아, type: 채무 청산, delta: 1}]", "채무 청산"),
+        ("notes: 아리아가 에르겐에게 물값 은화 10닢을 다 갚았다. 크룩은 갔다.", "청산"),
+        ("notes: 에르겐에게 빚을 모두 갚았다.", "청산"),
+        ("notes: 빚 200만 원을 모두 갚았다.", "청산"),
+        ("notes: 아리아가 에르겐에게 빚을 절반 갚았다.", "빚"),
+        ("notes: 크룩이 에르겐에게 빚을 모두 갚았다.", "빚"),
+        ("notes: 아리아가 크룩에게 빚을 모두 갚았다.", "빚"),
+        ("notes: 크룩이 왔다. 빚을 모두 갚았다.", "빚"),
+        ("relationship_changes: [{from: 아리아, to: 에르겐, type: 빚}]\nnotes: 에르겐에게 빚을 모두 갚았다.", "청산"),
+        ("relationship_changes: [{from: 아리아, to: 에르겐, type: 외상}]\nnotes: 에르겐에게 빚을 갚았다.", "외상"),
+    ],
+)
+def test_a_debt_that_was_paid_is_none(block: str, now: str) -> None:
+    assert kinds(after(STATE, OWES, block))["p", "e"] == now
+
+
+@pytest.mark.parametrize(
+    ("kind", "note", "now"),
+    [
+        ("debtor", "아리아 pays 에르겐 back.", "settled"),
+        ("借り", "三千円を에르겐に返した。", "完済"),
+        ("欠债", "五万块还清了에르겐。", "还清"),
+    ],
+)
+def test_it_is_told_in_the_language_of_the_debt(kind: str, note: str, now: str) -> None:
+    state = after(STATE, OWES.replace("빚", kind), f"notes: {note}")
+    assert kinds(state)["p", "e"] == now
+
+
+def test_of_two_debts_a_note_that_names_nobody_settles_none() -> None:
+    state = after(STATE, OWES, OWES.replace("에르겐", "크룩"), "notes: 빚을 모두 갚았다.")
+    assert kinds(state) == {("p", "e"): "빚", ("p", "k"): "빚"}
