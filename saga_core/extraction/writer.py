@@ -9,10 +9,10 @@ from functools import cache
 from attrs import frozen
 
 from saga_core.extraction.player import the_player
-from saga_core.language import Says, every, fold_name, telling
+from saga_core.language import Says, every, fold_name, is_debt, is_settled, settled, telling
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
 from saga_core.naming import Evidence, Names, is_particular
-from saga_core.state_block import BlockFields, ItemTransfer, StateReading, is_debt, is_settled, settled
+from saga_core.state_block import BlockFields, ItemTransfer, StateReading
 
 _STATUS = {"ok": Status.OK, "partial": Status.PARTIAL, "fallback": Status.FALLBACK}
 

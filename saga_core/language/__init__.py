@@ -26,7 +26,7 @@ from saga_core.language.tokens import (
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_core.language.debts import Says, sentences_of, telling
+    from saga_core.language.debts import Says, as_it_stands, is_debt, is_settled, sentences_of, settled, telling
     from saga_core.language.labels import Labels, without_signs
     from saga_core.language.names import NameWords
     from saga_core.language.past import PastWords
@@ -50,6 +50,7 @@ __all__ = [
     "Says",
     "StoryWords",
     "Texts",
+    "as_it_stands",
     "caseless",
     "clean_name",
     "content_words",
@@ -62,8 +63,10 @@ __all__ = [
     "hangs_on",
     "has_final",
     "has_katakana",
+    "is_debt",
     "is_hangul",
     "is_kana",
+    "is_settled",
     "is_unspaced",
     "josa",
     "known",
@@ -81,6 +84,7 @@ __all__ = [
     "pieces",
     "primary",
     "sentences_of",
+    "settled",
     "simplified",
     "standing",
     "telling",
@@ -93,7 +97,11 @@ __all__ = [
 __getattr__ = lazy_face(
     {
         "Says": "saga_core.language.debts:Says",
+        "as_it_stands": "saga_core.language.debts:as_it_stands",
+        "is_debt": "saga_core.language.debts:is_debt",
+        "is_settled": "saga_core.language.debts:is_settled",
         "sentences_of": "saga_core.language.debts:sentences_of",
+        "settled": "saga_core.language.debts:settled",
         "telling": "saga_core.language.debts:telling",
         "Labels": "saga_core.language.labels:Labels",
         "without_signs": "saga_core.language.labels:without_signs",

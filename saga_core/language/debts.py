@@ -1,4 +1,4 @@
-"""What sentences tell of debts and deaths."""
+"""What sentences tell of debts and deaths, and which kinds of relation are a debt."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from enum import Flag, auto
 from functools import cache, lru_cache
 
 from saga_core.language.language import Language
+from saga_core.language.registry import every
 from saga_core.language.tokens import languages_in
 
 _SENTENCE = re.compile(r"[^;.!?。！？\n]+[.!?。！？]*")
@@ -62,3 +63,38 @@ def _says(sentence: str) -> Says:
     if owed.search(sentence) is not None:
         return Says.OWES
     return Says.DIES if died.search(sentence) is not None else Says.NOTHING
+
+
+# Kinds of relation
+
+_DEBT = {each: re.compile(each.block.debt) for each in every()}
+_PAID = re.compile("|".join(each.block.paid for each in every()))
+_OVER = re.compile("|".join(each.block.over for each in every()))
+_PARTLY = re.compile("|".join(each.story.partly for each in every()), re.I)
+
+
+@lru_cache(maxsize=1_024)
+def is_settled(kind: str) -> bool:
+    """Whether a kind of relation, or what stands beside it, says that a debt is settled, and not in part."""
+    return _PAID.search(kind.casefold()) is not None and _PARTLY.search(kind) is None
+
+
+@lru_cache(maxsize=1_024)
+def is_debt(kind: str) -> bool:
+    """Whether a kind of relation is a debt that stands."""
+    return not is_settled(kind) and any(debt.search(kind.casefold()) for debt in _DEBT.values())
+
+
+def settled(kind: str) -> str:
+    """What a relation is when the debt that it was is settled, in the language of its kind."""
+    return next((each.block.settled for each, debt in _DEBT.items() if debt.search(kind.casefold())), "")
+
+
+def as_it_stands(kind: str, status: str) -> str:
+    """The kind of a relation beside which a status stands: what is over is not told as what it was."""
+    if not kind or not status:
+        return kind or status
+    over = _OVER.search(status.casefold()) is not None and _PARTLY.search(status) is None
+    if is_debt(kind) and (is_settled(status) or over):
+        return status if is_settled(status) else settled(kind)
+    return f"{kind}, {status}" if over or is_settled(status) else kind

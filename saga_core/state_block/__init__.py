@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from saga_core.state_block.debts import is_debt, is_settled, settled
 from saga_core.state_block.fences import RawBlock
 from saga_core.state_block.fields import (
     FIELDS,
@@ -56,9 +55,7 @@ __all__ = [
     "block_form",
     "hide",
     "instruction",
-    "is_debt",
     "is_nothing",
-    "is_settled",
     "merged",
     "note_hidden",
     "parse_block",
@@ -66,7 +63,6 @@ __all__ = [
     "read_hidden",
     "read_reply",
     "render_block",
-    "settled",
     "squash",
     "thinks_only",
     "without_thoughts",

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TypeVar
 
-from saga_core.language import DEFAULT, Language, every
-from saga_core.state_block.debts import as_it_stands
+from saga_core.language import DEFAULT, Language, as_it_stands, every
 from saga_core.state_block.elements import ARROW, LONGEST, MUTUAL, records, rejoin
 from saga_core.state_block.fields import (
     Field,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.state_block import RelationChange, is_debt, is_settled, parse_block
+from saga_core.language import is_debt, is_settled
+from saga_core.state_block import RelationChange, parse_block
 
 
 def relations(record: str) -> tuple[RelationChange, ...]:
