@@ -14,6 +14,8 @@ from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas, fold
 from saga_core.naming import Names
 from saga_core.strategies import Skipped, consolidate
 
+_QUANTITY_DIGITS = 12
+
 
 @frozen
 class _Form:
@@ -33,12 +35,12 @@ class _Desk:
     def text(self, name: str) -> str:
         return clean_name(self.fields.get(name, ""))
 
-    def number(self, name: str, default: int | None = None) -> int | None:
+    def number(self, name: str, default: int | None = None, *, digits: int = 9) -> int | None:
         raw = self.text(name)
         if not raw:
             return default
-        digits = raw.removeprefix("-").removeprefix("+")
-        if not digits.isascii() or not digits.isdigit() or len(digits) > 9:
+        plain = raw.removeprefix("-").removeprefix("+")
+        if not plain.isascii() or not plain.isdigit() or len(plain) > digits:
             raise BadInput(f"{name}: {raw!r} is no whole number")
         return int(raw)
 
@@ -141,12 +143,15 @@ def _hp(desk: _Desk) -> tuple[Event, ...]:
 
 def _give(desk: _Desk) -> tuple[Event, ...]:
     item, introduced = desk.ensured("item", Kind.ITEM)
-    return (*introduced, deltas.ItemGained(desk.who().id, item, desk.number("quantity", 1) or 0))
+    return (
+        *introduced,
+        deltas.ItemGained(desk.who().id, item, desk.number("quantity", 1, digits=_QUANTITY_DIGITS) or 0),
+    )
 
 
 def _take(desk: _Desk) -> tuple[Event, ...]:
     item = desk.entity("item", Kind.ITEM)
-    return (deltas.ItemLost(desk.who().id, item.id, desk.number("quantity", 1) or 0),)
+    return (deltas.ItemLost(desk.who().id, item.id, desk.number("quantity", 1, digits=_QUANTITY_DIGITS) or 0),)
 
 
 def _relation(desk: _Desk) -> tuple[Event, ...]:

@@ -7,8 +7,8 @@ from typing import Any
 from saga_core.state_block import FIELDS, RECORD_KEYS_OF, Kind
 
 _NUMBERS = ("quantity", "delta")
-_LEFT_OUT = {Kind.ITEMS: ("item",), Kind.TRANSFERS: ("name",)}
-"""Other names that the parser takes for a key."""
+_LEFT_OUT = {Kind.ITEMS: ("item",), Kind.TRANSFERS: ("name",), Kind.RELATIONS: ("status",)}
+"""What the parser takes beside."""
 _SINGLE: dict[Kind, list[str]] = {Kind.FLAG: ["boolean", "null"], Kind.CHANGE: ["integer", "null"]}
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from attrs import frozen
 
 from saga_core.extraction.company import learn_other_names
 from saga_core.extraction.player import the_player
-from saga_core.language import every, fold_name
+from saga_core.language import Says, every, fold_name, is_debt, is_settled, settled, telling
 from saga_core.model import ALIVE, DEAD, Delta, Event, Kind, Source, Status, WorldState, deltas, fold
 from saga_core.naming import Evidence, Names, is_last_part, is_particular
 from saga_core.state_block import BlockFields, ItemTransfer, StateReading
@@ -58,7 +58,7 @@ def _people(fields: BlockFields) -> Iterator[str]:
     """The names that a block's fields say of people."""
     yield from (*(fields.present or ()), *fields.npc_met, *fields.npc_separated)
     for transfer in fields.items_transferred:
-        yield from (each for each in (transfer.giver, transfer.receiver) if each is not None)
+        yield from (each for each in (transfer.giver, transfer.receiver) if each)
     for change in fields.relationship_changes:
         yield from (change.source, change.target)
     yield from (status.name for status in fields.status_changes)
@@ -71,6 +71,7 @@ _REVEALS = re.compile("|".join(each.names.reveals.replace("?P<name>", f"?P<{each
 _SENTENCE = re.compile(r"[^.;。；!！?？\n]+[.;。；!！?？]?")
 _BROKEN = re.compile("|".join(each.block.broken for each in every()))
 _GONE = re.compile("|".join(f"{each.block.gone}|{each.block.broken}" for each in every()))
+_COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
 _ALIVE_WORDS = frozenset(word for each in every() for word in each.block.alive.split())
 
 
@@ -209,34 +210,67 @@ class _Reports:
         for item in fields.items_gained:
             name, owner = names.owner_in(item.name)
             thing, owner = names.ensure(Kind.ITEM, name), owner or player
-            if (owner, thing) in handed:
-                continue  # the block reports it twice
-            holder = self._holder(thing, item.quantity, owner)
-            if holder is None:
-                yield deltas.ItemGained(owner, thing, item.quantity)
-            else:
-                yield deltas.ItemTransferred(holder, owner, thing, item.quantity)
+            if (owner, thing) not in handed:  # else the block reports it twice
+                yield self._gained(owner, thing, item.quantity)
         for item in fields.items_lost:
             name, owner = names.owner_in(item.name)
             owner = owner or player
-            thing = names.held_by(owner, name) or names.ensure(Kind.ITEM, name)
+            thing, quantity = self._handed(owner, name, item.quantity)
             passed = sum(count for giver, _, given_thing, count in given if (giver, given_thing) == (owner, thing))
             # What is lost and handed over is one loss told twice, unless there is enough of it for both.
-            if not passed or self._count(owner, thing) >= passed + item.quantity:
-                yield deltas.ItemLost(owner, thing, item.quantity)
+            if not passed or self._count(owner, thing) >= passed + quantity:
+                yield deltas.ItemLost(owner, thing, quantity)
         for giver, receiver, thing, quantity in given:
-            if giver != receiver:
+            if giver is not None and receiver is not None and giver != receiver:
                 yield deltas.ItemTransferred(giver, receiver, thing, quantity)
+            elif giver is None and receiver is not None:
+                yield self._gained(receiver, thing, quantity)
+            elif giver is not None and receiver is None:
+                yield deltas.ItemLost(giver, thing, quantity)
         for coins in fields.money:
             yield deltas.ItemCounted(player, names.ensure(Kind.ITEM, coins.name), coins.quantity)
 
-    def _transfer(self, transfer: ItemTransfer) -> tuple[str, str, str, int]:
-        """Giver, receiver, thing and quantity. What is given is something that the giver has."""
-        names, player = self.names, self.state.player
-        giver = names.ensure(Kind.CHARACTER, transfer.giver) if transfer.giver else player
-        receiver = names.ensure(Kind.CHARACTER, transfer.receiver) if transfer.receiver else player
-        thing = names.held_by(giver, transfer.item) or names.ensure(Kind.ITEM, transfer.item)
-        return giver, receiver, thing, transfer.quantity
+    def _transfer(self, transfer: ItemTransfer) -> tuple[str | None, str | None, str, int]:
+        """Giver, receiver, thing and quantity. What is given is something that the giver has.
+
+        Of whom the block does not speak is the player, but nobody hands himself anything. None: it is not known who.
+        """
+        giver, receiver = self._hand(transfer.giver), self._hand(transfer.receiver)
+        if giver == receiver == self.state.player and transfer.giver != transfer.receiver:
+            giver, receiver = giver if transfer.giver else None, receiver if transfer.receiver else None
+        if giver is None:
+            return giver, receiver, self.names.ensure(Kind.ITEM, transfer.item), transfer.quantity
+        return giver, receiver, *self._handed(giver, transfer.item, transfer.quantity)
+
+    def _handed(self, giver: str, name: str, quantity: int) -> tuple[str, int]:
+        """The thing, and how many of it, that leaves somebody's hands.
+
+        A number at the end of a name is how many, where there are as many of what it is called without, and nothing is
+        called so with it; and a number that was read as how many belongs to the name of what is called so with it.
+        """
+        names = self.names
+        hands = self.state.belongings.get(giver, {})
+        thing = names.find(Kind.ITEM, name)
+        if thing in hands and thing is not None:
+            return thing, quantity
+        if quantity == 1 and (counted := _COUNTED.fullmatch(name)):
+            thing, count = names.held_by(giver, counted["name"]), int(counted["count"])
+            if thing is not None and hands[thing].quantity >= count:
+                return thing, count
+        if quantity > 1:
+            thing = names.find(Kind.ITEM, f"{name} {quantity}")
+            if thing in hands and thing is not None and names.held_by(giver, name) in (None, thing):
+                return thing, 1
+        return names.held_by(giver, name) or names.ensure(Kind.ITEM, name), quantity
+
+    def _hand(self, told: str | None) -> str | None:
+        return self.state.player if told is None else self.names.ensure(Kind.CHARACTER, told) if told else None
+
+    def _gained(self, owner: str, thing: str, quantity: int) -> Event:
+        holder = self._holder(thing, quantity, owner)
+        if holder is None:
+            return deltas.ItemGained(owner, thing, quantity)
+        return deltas.ItemTransferred(holder, owner, thing, quantity)
 
     def _holder(self, thing: str, quantity: int, owner: str) -> str | None:
         """Who of the company has just what somebody gains: then it was taken or handed over, and not found."""
@@ -255,11 +289,40 @@ class _Reports:
     # -- who is what -------------------------------------------------------------------------------------------------
 
     def _relations(self) -> Iterator[Event]:
+        said: dict[tuple[str, str], str] = {}
         for change in self.fields.relationship_changes:
             source = self.names.ensure(Kind.CHARACTER, change.source)
             target = self.names.ensure(Kind.CHARACTER, change.target)
             if source != target:
+                said[source, target] = change.type
                 yield deltas.RelationChanged(source, target, change.type, change.delta)
+        yield from self._paid(said)
+
+    def _paid(self, said: Mapping[tuple[str, str], str]) -> Iterator[Event]:
+        """Debts that are settled, where the block says so in another way than by that relation.
+
+        By the relation the other way round, or in a note. A note's sentence settles what is between two if it names
+        both, of whom the player may go unnamed, and nobody else; one that names nobody settles the only debt there is.
+        """
+        debts = {
+            pair: each
+            for pair, each in self.state.relations.items()
+            if is_debt(each.type) and said.get(pair, each.type) == each.type  # a block may repeat what was so
+        }
+        for source, target in list(debts):
+            if is_settled(said.get((target, source), "")):
+                yield deltas.RelationChanged(source, target, said[target, source], 0)
+                del debts[source, target]
+        player, notes = self.state.player, self.fields.notes or ""
+        if not debts or not notes:
+            return
+        everybody = set(self.names.named_in(notes)) - {player}
+        for sentence in (each for each, says in telling(notes) if says is Says.SETTLES):
+            named = set(self.names.named_in(sentence)) - {player}
+            for pair in list(debts):
+                others = set(pair) - {player}
+                if named == others or (not named and len(debts) == 1 and everybody <= others):
+                    yield deltas.RelationChanged(*pair, settled(debts.pop(pair).type), 0)
 
     def _destroyed(self) -> Iterator[Event]:
         """Things and places that are no more, by their status. One that nobody has named yet is a thing."""

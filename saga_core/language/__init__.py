@@ -26,6 +26,7 @@ from saga_core.language.tokens import (
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
+    from saga_core.language.debts import Says, as_it_stands, is_debt, is_settled, sentences_of, settled, telling
     from saga_core.language.labels import Labels, without_signs
     from saga_core.language.names import NameWords
     from saga_core.language.past import PastWords
@@ -46,8 +47,10 @@ __all__ = [
     "Language",
     "NameWords",
     "PastWords",
+    "Says",
     "StoryWords",
     "Texts",
+    "as_it_stands",
     "caseless",
     "clean_name",
     "content_words",
@@ -60,8 +63,10 @@ __all__ = [
     "hangs_on",
     "has_final",
     "has_katakana",
+    "is_debt",
     "is_hangul",
     "is_kana",
+    "is_settled",
     "is_unspaced",
     "josa",
     "known",
@@ -78,8 +83,11 @@ __all__ = [
     "particular_terms",
     "pieces",
     "primary",
+    "sentences_of",
+    "settled",
     "simplified",
     "standing",
+    "telling",
     "telling_nothing",
     "terms",
     "without_signs",
@@ -88,6 +96,13 @@ __all__ = [
 # Records are for those that look into one: a start does without most of them.
 __getattr__ = lazy_face(
     {
+        "Says": "saga_core.language.debts:Says",
+        "as_it_stands": "saga_core.language.debts:as_it_stands",
+        "is_debt": "saga_core.language.debts:is_debt",
+        "is_settled": "saga_core.language.debts:is_settled",
+        "sentences_of": "saga_core.language.debts:sentences_of",
+        "settled": "saga_core.language.debts:settled",
+        "telling": "saga_core.language.debts:telling",
         "Labels": "saga_core.language.labels:Labels",
         "without_signs": "saga_core.language.labels:without_signs",
         "NameWords": "saga_core.language.names:NameWords",

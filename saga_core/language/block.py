@@ -46,7 +46,7 @@ class BlockWords:
     enumerators: str = ""
     """Characters other than digits and Latin letters that number placeholders."""
     keys: Mapping[str, str] = field(factory=dict)
-    """Other names of the keys inside records."""
+    """Other names of the keys inside records. ``whom``: more of those for the name of a person."""
     levels: str = ""
     """Of the names of ``hp_change`` those that name hit points as such, and not a change of them."""
 
@@ -56,6 +56,8 @@ class BlockWords:
     """A pattern of an element of a list that says that there is none."""
     nothing_ends: str = ""
     """Such a word at the end of a text: the text is whole."""
+    unknown: str = ""
+    """What says, where a person should be, that it is not known who; between commas."""
     nobody: str = ""
     """What says, where a list of names should be, that nobody is there; between commas."""
     unchanged: str = ""
@@ -91,8 +93,16 @@ class BlockWords:
     """A pattern of numbers that are put together of words, before a counter."""
     value: Callable[[str], int | None] = field(default=lambda written: None)
     """The number that such a text says; None for a text of any other language."""
+    joined: str = NEVER
+    """Such a pattern of numbers that may stand right behind a name, in languages that write no spaces."""
+    named: str = NEVER
+    """A pattern of names that begin like a count and are none: 三件套, 千円札."""
+    currency: str = NEVER
+    """What counts money, and is what is counted where nothing else is named: 200만 원, 二百块."""
     counted: str = NEVER
     """What stands between a counter and the name of what is counted."""
+    countable: str = NEVER
+    """A pattern of a whole name behind which a bare number is how many, and no number that belongs to it."""
     numbered: str = NEVER
     """A pattern of what has a number in its name: a chapter."""
     plurals: Mapping[str, int] = field(factory=dict)
@@ -100,6 +110,14 @@ class BlockWords:
 
     labels: str = NEVER
     """The names of keys where a relation is written in one line."""
+    debt: str = NEVER
+    """A pattern of a kind of relation that is a debt."""
+    paid: str = NEVER
+    """A pattern of what says of a debt that it is settled, in a kind of relation or beside it."""
+    over: str = NEVER
+    """A pattern of what says of any relation that there is none any more."""
+    settled: str = ""
+    """The kind of a relation that was a debt."""
     gives: tuple[str, ...] = ()
     """Sentences with the groups ``giver``, ``receiver`` and ``item``."""
     tells_giving: str = NEVER

@@ -14,7 +14,8 @@ from saga_core.model.entities import DEAD, Entity, Happening, Kind, Placement, P
 from saga_core.model.memories import remembered
 from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, MAX_PROBLEMS, WorldState
 
-MAX_QUANTITY = 1_000_000_000
+MAX_QUANTITY = 1_000_000_000_000
+MAX_STRENGTH = 1_000_000_000
 
 
 def fold(state: WorldState, delta: Delta, *, turn: str, depth: int) -> WorldState:
@@ -269,7 +270,7 @@ def _relation_changed(draft: _Draft, event: deltas.RelationChanged) -> None:
     relations = draft.map("relations")
     old: Relation | None = relations.get((source.id, target.id))
     strength = (old.strength if old else 0) + event.amount
-    strength = max(-MAX_QUANTITY, min(MAX_QUANTITY, strength))
+    strength = max(-MAX_STRENGTH, min(MAX_STRENGTH, strength))
     kind = event.type or (old.type if old else "")
     since = old.since if old and old.type == kind else draft.depth
     relations[source.id, target.id] = Relation(kind, strength, since)

@@ -172,7 +172,7 @@ def is_full_name(word: str) -> bool:
 
 
 def is_last_part(short: str, long: str) -> bool:
-    """Whether a place's name is the last part of a longer one: ``玄関`` of ``月影館・玄関``, "hold" of "Magpie, hold"."""
+    """Whether a place is called by the last part of a longer name: ``玄関`` of ``月影館・玄関``."""
     part = _PART.split(clean_name(long))[-1]
     return part != clean_name(long) and fold(bare(part)) == fold(bare(clean_name(short)))
 

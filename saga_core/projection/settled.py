@@ -2,62 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from enum import Flag, auto
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from saga_core.language import Language, languages_in, match_text, mentions_folded
+from saga_core.language import Says, match_text, mentions_folded, sentences_of, telling
 from saga_core.model import ALIVE, Kind, WorldState
-
-_SENTENCE = re.compile(r"[^;.!?。！？\n]+[.!?。！？]*")
-
-
-class _Says(Flag):
-    """What a sentence tells of debts and deaths."""
-
-    NOTHING = 0
-    OWES = auto()
-    """There is a debt."""
-    SETTLES = auto()
-    """One is settled."""
-    LEAVES = auto()
-    """So much of one is left."""
-    DIES = auto()
-    """Somebody died."""
-
-
-@cache
-def _patterns(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], ...]:
-    told = [each.story for each in languages]
-    return tuple(
-        re.compile("|".join(patterns), re.I)
-        for patterns in (
-            [words.still_owed for words in told],
-            [words.settled for words in told],
-            [words.partly for words in told],
-            [words.owed for words in told],
-            [words.died for words in told],
-        )
-    )
-
-
-@lru_cache(maxsize=1_024)
-def _telling(text: str) -> tuple[tuple[str, _Says], ...]:
-    """The sentences that tell of debts and deaths. Asked of the same texts again and again: a page shows those of many
-    turns."""
-    return tuple((each, says) for each in _SENTENCE.findall(text) if (says := _says(each)))
-
-
-def _says(sentence: str) -> _Says:
-    left, settled, partly, owed, died = _patterns(languages_in(sentence))
-    if left.search(sentence) is not None:
-        return _Says.SETTLES | _Says.LEAVES
-    if settled.search(sentence) is not None:
-        return _Says.NOTHING if partly.search(sentence) is not None else _Says.SETTLES
-    if owed.search(sentence) is not None:
-        return _Says.OWES
-    return _Says.DIES if died.search(sentence) is not None else _Says.NOTHING
 
 
 def without_settled(texts: Sequence[str], state: WorldState) -> list[str]:
@@ -69,25 +18,25 @@ def without_settled(texts: Sequence[str], state: WorldState) -> list[str]:
     else, or a debt that names nobody else, belongs to the other where only one debt stands open. Part of a debt paid
     settles nothing, unless it is told what is still owed: then that is the debt.
     """
-    sentences = [(at, each, says) for at, text in enumerate(texts) for each, says in _telling(text)]
+    sentences = [(at, each, says) for at, text in enumerate(texts) for each, says in telling(text)]
     if not sentences:
         return list(texts)
-    settling = any(_Says.SETTLES in says for _, _, says in sentences)
+    settling = any(Says.SETTLES in says for _, _, says in sentences)
     living = frozenset(each.id for each in state.of_kind(Kind.CHARACTER) if each.get("status") == ALIVE)
     debts: list[tuple[int, str, frozenset[str]]] = []
     gone: set[tuple[int, str]] = set()
     people = _people(state)
     for at, sentence, says in sentences:
-        if says is _Says.DIES:
+        if says is Says.DIES:
             named = _named(sentence, people) if living else frozenset[str]()
             if named and named <= living:
                 gone.add((at, sentence))
         elif settling:
             named = _named(sentence, people)
-            if _Says.SETTLES in says:
+            if Says.SETTLES in says:
                 debts, paid = _paid(debts, named)
                 gone.update((where, owed) for where, owed, _ in paid)
-            if says is not _Says.SETTLES:
+            if says is not Says.SETTLES:
                 debts.append((at, sentence, named))
     if not gone:
         return list(texts)
@@ -127,5 +76,5 @@ def _called(names: tuple[str, ...]) -> frozenset[str]:
 def _without(text: str, sentences: set[str]) -> str:
     if not sentences:
         return text
-    left = (part for part in _SENTENCE.findall(text) if part not in sentences)
+    left = (part for part in sentences_of(text) if part not in sentences)
     return "; ".join(part.strip() if len(part.strip()) > 1 else "" for part in left).strip("; ")

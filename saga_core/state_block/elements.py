@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from saga_core.state_block.fields import Kind, record_key
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
+from saga_core.state_block.spelling import squash
 from saga_core.state_block.values import nothing_in_list
 
 LONGEST = 1_000
@@ -60,17 +61,21 @@ def _elements(node: Node, kind: Kind) -> Iterator[Node]:
 
 
 def _maps(node: Pairs, kind: Kind) -> Iterator[Node]:
-    """The records in ``node``: a key that comes again begins the next; a value without a key is an element."""
+    """The records in ``node``: a key that comes again begins the next; a value without a key is an element.
+
+    Another word for a key that is there already is one that nobody asked for, and begins nothing.
+    """
     pairs: list[tuple[str, Node]] = []
+    seen: set[str] = set()
     for key, value in node.pairs:
         if not key:
             yield from _elements(value, kind)
             continue
-        name = record_key(kind, key)
-        if name and any(name == record_key(kind, earlier) for earlier, _ in pairs):
+        if record_key(kind, key) and squash(key) in seen:
             yield Pairs(tuple(pairs))
-            pairs = []
+            pairs, seen = [], set()
         pairs.append((key, value))
+        seen.add(squash(key))
     if pairs:
         yield Pairs(tuple(pairs))
 

@@ -23,7 +23,10 @@ class ItemAmount:
 
 @frozen
 class ItemTransfer:
-    """An item that went from one hand to another; None for a hand that the block does not name."""
+    """An item that went from one hand to another; None for a hand that the block does not name.
+
+    "" for one of which the block says that it is not known: whoever has it now, it is not the player.
+    """
 
     item: str
     giver: str | None
@@ -145,9 +148,12 @@ RECORD_KEYS_OF: dict[Kind, tuple[str, ...]] = {
     Kind.NAMES: ("name",),
     Kind.COMPANY: ("name",),
     Kind.TRANSFERS: ("item", "from", "to", "quantity", "name"),
-    Kind.RELATIONS: ("from", "to", "type", "delta"),
+    Kind.RELATIONS: ("from", "to", "type", "delta", "status"),
     Kind.STATUSES: ("name", "status"),
 }
+WHOM = "whom"
+"""In the words of a language: more names of the key that names a person."""
+_OF_PEOPLE = frozenset({Kind.NAMES, Kind.COMPANY, Kind.STATUSES})
 
 
 _NAMED_BY = {"name": ("present", "npc_met", "npc_separated"), "item": ("items_gained", "items_lost")}
@@ -182,11 +188,18 @@ _WORDS = tuple(each.block for each in every())
 _BY_ALIAS: dict[str, Field] = {
     alias: field for field in reversed(FIELDS) for alias in (squash(field.name), *field.aliases.split())
 }
-# Keys inside the records of the composite kinds.
+# Keys inside the records of the composite kinds. Where they name nobody but a person there are more words for that.
 _RECORD_KEYS = {
-    key: frozenset(alias for each in _WORDS for alias in each.keys.get(key, "").split())
-    for keys in RECORD_KEYS_OF.values()
-    for key in keys
+    kind: {
+        key: frozenset(
+            alias
+            for each in _WORDS
+            for source in ((key, WHOM) if key == "name" and kind in _OF_PEOPLE else (key,))
+            for alias in each.keys.get(source, "").split()
+        )
+        for key in keys
+    }
+    for kind, keys in RECORD_KEYS_OF.items()
 }
 _HEADERS = frozenset(header for each in _WORDS for header in each.headers.split())
 # Beside these an unsigned number may just as well be what is left, and not what changed.
@@ -225,6 +238,6 @@ def record_key(kind: Kind, key: str) -> str | None:
     """The name of ``key`` inside a record of ``kind``: "from" for "giver"; None if there is none."""
     spellings = _spellings(key)
     for name in RECORD_KEYS_OF.get(kind, ()):
-        if any(spelling in _RECORD_KEYS[name] for spelling in spellings):
+        if any(spelling in _RECORD_KEYS[kind][name] for spelling in spellings):
             return name
     return None

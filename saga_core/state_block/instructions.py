@@ -29,6 +29,7 @@ from saga_core.state_block.values import (
     YES_WORDS,
     Unreadable,
     is_nothing,
+    is_unknown,
     nothing_in_list,
     split_amount,
     unclothed,
@@ -113,7 +114,9 @@ def _element(element: object) -> str:
     if isinstance(element, ItemTransfer):
         pairs = [("item", _text(element.item))]
         pairs += [
-            (key, _text(name)) for key, name in (("from", element.giver), ("to", element.receiver)) if name is not None
+            (key, _text(name) if name else "unknown")
+            for key, name in (("from", element.giver), ("to", element.receiver))
+            if name is not None
         ]
         if element.quantity != 1 or _is_ambiguous(element.item):
             pairs.append(("quantity", str(element.quantity)))
@@ -143,7 +146,8 @@ _TEMPLATES = Placeholders(
 
 def _reads_as_nothing(text: str) -> bool:
     plain = Scalar(text)
-    return is_nothing(plain, _TEMPLATES) or nothing_in_list(plain) or squash(text) in NO_WORDS | YES_WORDS
+    said = is_nothing(plain, _TEMPLATES) or nothing_in_list(plain) or is_unknown(plain)
+    return said or squash(text) in NO_WORDS | YES_WORDS
 
 
 def _is_ambiguous(name: str) -> bool:

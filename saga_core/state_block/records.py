@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TypeVar
 
-from saga_core.language import DEFAULT, Language, every
+from saga_core.language import DEFAULT, Language, as_it_stands, every
 from saga_core.state_block.elements import ARROW, LONGEST, MUTUAL, records, rejoin
 from saga_core.state_block.fields import (
     Field,
@@ -22,8 +22,10 @@ from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
 from saga_core.state_block.placeholders import NONE, Placeholders
 from saga_core.state_block.spelling import squash
 from saga_core.state_block.values import (
+    MAX_NAME,
     Unreadable,
     is_nothing,
+    is_unknown,
     read_change,
     read_name,
     read_quantity,
@@ -60,7 +62,7 @@ _DIGIT = re.compile(r"\d")
 _ROLE = re.compile(r"(?P<head>[^\s:：].*?)(?:\s+[-–—]\s+|\s*[:：]\s*)\S.*")
 _COLON = re.compile(r"(?<!\s)\s*[:：]\s*")
 _SIGN = re.compile(r"(?P<sign>[+＋\-－−])(?P<name>[^\W\d_].*)")
-_BARE_COUNT = re.compile(r"[xX×✕]\s?\d{1,9}")
+_BARE_COUNT = re.compile(r"[xX×✕]\s?\d{1,13}")
 """What is left of ``[rope] x2`` where the brackets part the name from it."""
 _IN_PARENTHESES = re.compile(r"(?P<item>.*\S)\s*[(（](?P<hands>[^()（）]*)[)）]")
 
@@ -157,7 +159,7 @@ def _collect(
 
 
 def _table(pairs: Pairs, kind: Kind) -> tuple[dict[str, Node], list[tuple[str, Node]]]:
-    """The known keys of a record, and what else it holds."""
+    """The known keys of a record, by the first word for each, and what else it holds."""
     known: dict[str, Node] = {}
     other: list[tuple[str, Node]] = []
     for key, value in pairs.pairs:
@@ -165,7 +167,7 @@ def _table(pairs: Pairs, kind: Kind) -> tuple[dict[str, Node], list[tuple[str, N
         if name is None:
             other.append((key, value))
         else:
-            known[name] = value
+            known.setdefault(name, value)
     return known, other
 
 
@@ -247,7 +249,7 @@ def _transfers(element: Node, field: Field) -> list[ItemTransfer]:
         if isinstance(item, Scalar) and not item.quoted and ARROW.search(item.text):
             raise Unreadable(f"{shown(item)}, where the name of an item belongs")
         amount = _amount(item, field.templates, known.get("quantity"))
-        giver, receiver = (_name_in(known, key, field.templates) for key in ("from", "to"))
+        giver, receiver = (_hand(known.get(key), field.templates) for key in ("from", "to"))
         if amount is None and (giver or receiver):
             raise Unreadable("a transfer without an item")
         return [ItemTransfer(amount.name, giver, receiver, amount.quantity)] if amount else []
@@ -257,14 +259,20 @@ def _transfers(element: Node, field: Field) -> list[ItemTransfer]:
         raise Unreadable(f"{shown(element)} holds more than one transfer")
     item_text, giver_text, receiver_text = _transfer_parts(element)
     amount = _amount(Scalar(item_text, literal=element.literal), field.templates, None)
-    giver, receiver = (
-        read_name(Scalar(text), field.templates) if text else None for text in (giver_text, receiver_text)
-    )
+    giver, receiver = (_hand(Scalar(text), field.templates) if text else None for text in (giver_text, receiver_text))
     if amount is None and field.templates.holds(item_text) and giver is None and receiver is None:
         return []  # the form, copied
     if amount is None:
         raise Unreadable(f"{shown(element)} names no item")
     return [ItemTransfer(amount.name, giver, receiver, amount.quantity)]
+
+
+def _hand(node: Node | None, templates: Placeholders) -> str | None:
+    """Who gives or takes; None where that is not said, "" where it is said that nobody knows."""
+    node = sole(node or Scalar(""))
+    if not isinstance(node, Scalar):
+        raise Unreadable(f"{shown(node)}, where the name of a person belongs")
+    return "" if is_unknown(node) else read_name(node, templates)
 
 
 def _transfer_parts(scalar: Scalar) -> tuple[str, str, str]:
@@ -303,7 +311,8 @@ def _relations(element: Node, field: Field) -> list[RelationChange]:
         if not known and len(other) == 1 and ARROW.search(other[0][0]) and isinstance(other[0][1], Scalar):
             return _relations(Scalar(f"{other[0][0]}: {other[0][1].text}"), field)
         source, target = (_name_in(known, key, field.templates) for key in ("from", "to"))
-        type_ = _name_in(known, "type", field.templates) or ""
+        kind, status = (_name_in(known, key, field.templates) or "" for key in ("type", "status"))
+        type_ = as_it_stands(kind, status)[:MAX_NAME]
         delta = read_change(known["delta"]) if "delta" in known else None
         mutual = False
         if source is None and target is None and ("from" in known or "to" in known):

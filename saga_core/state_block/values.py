@@ -14,7 +14,7 @@ from saga_core.state_block.spelling import squash
 MAX_NAME = 200
 MAX_TEXT = 2_000
 MAX_CHANGE = 1_000_000
-MAX_QUANTITY = 1_000_000
+MAX_QUANTITY = 1_000_000_000_000
 _MAX_WRITTEN = 200  # of a flag, a number, or nothing
 _SHOWN = 40
 
@@ -36,6 +36,8 @@ def shown(value: str | Node) -> str:
 
 _WORDS = tuple(each.block for each in every())
 _NOTHING_WORDS = frozenset(squash(word) for each in _WORDS for word in each.nothing.split(",") if word)
+_UNKNOWN_WORDS = frozenset(squash(word) for each in _WORDS for word in each.unknown.split(",") if word)
+_QUESTION_MARKS = frozenset("?？")
 _NOTHING_SIGNS = re.compile(r"[\s.…·?？~\-–—_=]*|<[^<>]*>|＜[^＜＞]*＞|[(（]\s*[)）]")
 _REMARK = re.compile(r"(?P<head>|.*?\S)\s*+[(（](?P<remark>[^()（）]*)[)）]\s*[.。]?", re.DOTALL)
 _NOTHING_SAID = re.compile("|".join(each.nothing_said for each in _WORDS), re.I)
@@ -84,6 +86,14 @@ def is_nothing(scalar: Scalar, templates: Placeholders = NONE, *, bracketed: boo
         _NOTHING_SIGNS.fullmatch(each) or squash(each) in _NOTHING_WORDS or templates.holds(each, bracketed=bracketed)
         for each in (text, split_remark(text)[0])
     )
+
+
+def is_unknown(scalar: Scalar) -> bool:
+    """Whether ``scalar`` says, where a person should be, that it is not known who: ``unknown``, ``???``."""
+    if scalar.literal or len(scalar.text) > _MAX_WRITTEN:
+        return False
+    text = split_remark(strip_emphasis(scalar.text.strip()))[0]
+    return squash(text) in _UNKNOWN_WORDS or (bool(text) and _QUESTION_MARKS.issuperset(text))
 
 
 def sole(node: Node) -> Node:
@@ -302,7 +312,11 @@ _NUMBERED = "|".join(each.numbered for each in _WORDS)
 _WIDE = {0xFF10 + n: str(n) for n in range(10)} | {ord("ｘ"): "x", ord("Ｘ"): "x", ord("，"): ","}
 _N = r"(?P<n>\d{1,3}(?:,\d{3})+|\d+)"
 _TIMES = r"(?:(?<![A-Za-z0-9])[xX]|[×✕✖*])"
-_SPELLED = "|".join(each.spelled for each in _WORDS)
+_SPELLED = "|".join(dict.fromkeys(each.spelled for each in _WORDS))
+_JOINED = "|".join(dict.fromkeys(each.joined for each in _WORDS))
+_NAMED = "|".join(each.named for each in _WORDS)
+_COUNTABLE = "|".join(dict.fromkeys(each.countable for each in _WORDS))
+_CURRENCY = "|".join(each.currency for each in _WORDS)
 _NATIVE_N = "(?P<n>" + "|".join((*_NATIVE, _SPELLED)) + ")"
 
 
@@ -315,8 +329,11 @@ def _amounts() -> tuple[re.Pattern[str], ...]:
         rf"(?P<name>.*?\S)\s*{_TIMES}\s*{_N}\s*(?:{_COUNTERS})?",
         rf"(?!.*(?:{_NUMBERED}))(?P<name>.*[^\s\d,])\s*(?<![\d,]){_N}\s*(?:{_COUNTERS})",
         rf"(?!(?:{_SPELLED})\s*(?:{_COUNTERS})\Z)(?P<name>.*?\S)\s+{_NATIVE_N}\s*(?:{_COUNTERS})",
-        rf"{_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
-        rf"{_NATIVE_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
+        rf"(?P<name>.*?\S)(?P<n>{_JOINED})(?:{_COUNTERS})",
+        rf"(?!{_NAMED}){_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
+        rf"(?!{_NAMED}){_NATIVE_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
+        rf"{_N}\s*(?P<name>{_CURRENCY})",
+        rf"{_NATIVE_N}\s*(?P<name>{_CURRENCY})",
         rf"{_N}\s*[xX×✕*]\s+(?P<name>\S.*)",
         rf"[xX×]\s?{_N}\s+(?P<name>[^\W\d_].*)",
         rf"(?P<name>{_MONEY})\s*\+?\s*{_N}",
@@ -324,6 +341,7 @@ def _amounts() -> tuple[re.Pattern[str], ...]:
         rf"{_N}\s*[×✕*]\s*(?P<name>\S.*)",
         rf"{_N}\s+(?P<name>[^\W\d_].*)",
         rf"(?P<n>{'|'.join(_PLURALS)})\s+(?P<name>[a-z][a-z' -]*s)",
+        rf"(?P<name>{_COUNTABLE})\s+(?P<n>[1-9]\d{{0,2}})",
     )
     return tuple(map(re.compile, patterns))
 
@@ -331,21 +349,22 @@ def _amounts() -> tuple[re.Pattern[str], ...]:
 @cache
 def _quantities() -> re.Pattern[str]:
     return re.compile(
-        rf"[xX×✕*]?\s*{_N}(?:\.0+)?\s*(?:{_COUNTERS})?|{_NATIVE_N.replace('<n>', '<native>')}\s*(?:{_COUNTERS})"
+        rf"[xX×✕*]?\s*{_N}(?:\.0+)?\s*(?:{_COUNTERS})?|{_NATIVE_N.replace('<n>', '<native>')}\s*(?:{_COUNTERS})?"
     )
 
 
 def split_amount(text: str) -> tuple[str, int | None]:
     """``healing potion x2`` as the name and the quantity; None when ``text`` gives no quantity.
 
-    "sword +2" and "Volume 3" are names. Raises Unreadable for a quantity of 0 or above ``MAX_QUANTITY``.
+    "sword +2" and "Volume 3" are names, "torches 3" is not. Raises Unreadable for a quantity of 0 or above
+    ``MAX_QUANTITY``.
     """
     text = clean_name(text)
     if len(text) > MAX_NAME + 20:
         return text, None  # no name anyway: read_name says so
     plain = text.translate(_WIDE)
     for pattern in _amounts():
-        if match := pattern.fullmatch(plain):
+        if (match := pattern.fullmatch(plain)) and _is_number(match["n"]):
             name = text[match.start("name") : match.end("name")]  # as it is written; the signs are one for one
             return unquote(name).text, _quantity(match["n"])
     return unquote(text).text, None
@@ -357,9 +376,17 @@ def read_quantity(node: Node) -> int | None:
         if is_nothing(node):
             return None
         text = normalized("NFKC", node.text).strip()
-        if match := _quantities().fullmatch(text):
+        match = _quantities().fullmatch(text)
+        if match and _is_number(match["n"] or match["native"]):
             return _quantity(match["n"] or match["native"])
     raise Unreadable(f"{shown(node)} is no quantity")
+
+
+def _is_number(written: str) -> bool:
+    """Whether that is one: words that look like a number may say none, 三八."""
+    if written in _NATIVE or written in _PLURALS or written.replace(",", "").isdecimal():
+        return True
+    return any(each.value(written) is not None for each in _WORDS)
 
 
 def _quantity(written: str) -> int:
@@ -371,6 +398,6 @@ def _quantity(written: str) -> int:
     if spelled is not None:
         written = str(spelled)
     digits = written.replace(",", "").lstrip("0")
-    if not digits or len(digits) > 9 or not 1 <= int(digits) <= MAX_QUANTITY:
+    if not digits or len(digits) > len(str(MAX_QUANTITY)) or not 1 <= int(digits) <= MAX_QUANTITY:
         raise Unreadable(f"the quantity {shown(written)} is not between 1 and {MAX_QUANTITY}")
     return int(digits)

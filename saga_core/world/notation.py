@@ -8,7 +8,7 @@ from saga_core.language import every, language_of
 from saga_core.world.model import ItemStack, SheetRelation
 
 _EQUIPPED = re.compile(rf"(.*\S)\s*\((?:{'|'.join(each.world.equipped for each in every())})\)", re.IGNORECASE)
-_QUANTITY = re.compile(r"(.*\S)\s+[xX×]\s?([0-9]{1,9})")
+_QUANTITY = re.compile(r"(.*\S)\s+[xX×]\s?([0-9]{1,12})")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 _STRENGTH = re.compile(r"(.*\S)\s+([+-]?[0-9]{1,9})")
 

@@ -12,11 +12,11 @@ from saga_backends.provider_error import Blame
 from saga_core.curation import prose
 from saga_core.extraction import window, writer
 from saga_core.imports import texts
-from saga_core.language import every, mentioning, normal_forms, tokens
+from saga_core.language import debts, every, mentioning, normal_forms, tokens
 from saga_core.language.en import predicates as english
 from saga_core.language.ko import predicates as korean
 from saga_core.naming import evidence, forms
-from saga_core.projection import settled, story
+from saga_core.projection import story
 from saga_core.recall import amounts, looking_back, time_words
 from saga_core.state_block import read_reply, records, values
 from saga_core.text_prompt import read_prompt, speakers
@@ -53,7 +53,7 @@ def call_all() -> None:
     request_kind._asks_for_a_line_of("Mara", "x")
     evidence._group()
     evidence._mine()
-    settled._patterns(every())
+    debts._patterns(every())
     values._amounts()
     values._quantities()
     texts._usual()

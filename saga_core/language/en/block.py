@@ -78,12 +78,13 @@ BLOCK = BlockWords(
     ),
     keys={
         "name": "name npc npcname character who",
+        "whom": "target subject person whom entity charactername affected",
         "item": "item itemname",
         "quantity": "quantity qty count amount number num",
         "from": "from source giver subject sender fromnpc",
         "to": "to target receiver recipient object tonpc",
-        "type": "type relation relationship relationtype kind status newtype",
-        "status": "status state condition",
+        "type": "type relation relationship relationtype kind newtype",
+        "status": "status state condition newstatus newstate currentstatus statuschange change",
         "delta": "delta change strength strengthchange strengthdelta value amount affinity",
     },
     levels="hp health",
@@ -95,6 +96,7 @@ BLOCK = BlockWords(
         r"no (?:new |other |more )?(?:npcs?|items?|things?|people|person|characters?|changes?|events?|transfers?)\.?"
         r"|(?:none|nobody|no one|nothing) (?:new|else|at all|of note)\.?"
     ),
+    unknown="unknown,unknown person,unknown party,unidentified,someone,somebody,not known,nobody,no one",
     nobody="none,nobody,no one,nobody else,no one else,alone",
     nothing_ends="null|none|true|false",
     unchanged="nothing nothingchanged nothinghaschanged nochange nochanges emptyblock",
@@ -117,8 +119,18 @@ BLOCK = BlockWords(
     hit_points="hp",
     becomes="to",
     money="[Gg]old|[Ss]ilver|[Cc]opper|[Cc]oins?|[Aa]rrows?",
+    countable=(
+        r"(?:[A-Za-z][\w'’-]* ){0,5}"
+        r"(?!(?i:series|species|atlas|canvas|texas|christmas|gas|lens|news|mars|windows|quarters|headquarters|barracks"
+        r"|archives|tales|chronicles|works|rules|laws|stairs|gates|docks) )"
+        r"[A-Za-z][a-z'’-]*[a-hj-rtv-z]s"
+    ),
     plurals={word: number for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)},
     labels=r"\b(?:type|delta|relation|strength)\b",
+    debt=r"\bdebt|\bow(?:e[sd]?|ing)\b|\bindebted\b|\bcreditor|\bloan|\bi\.?o\.?u\b",
+    paid=r"(?<!be )\b(?:paid|repaid|settled|cleared|forgiven|squared|quits)\b",
+    over=r"\b(?:over|ended|finished|done|closed|resolved|completed?)\b",
+    settled="settled",
     gives=(
         r"(?P<giver>\S.*?)\s+(?:gives|gave|hands|handed|passes|passed)\s+(?P<item>\S.*?)\s+to\s+(?P<receiver>\S.*?)\.?",
         r"(?P<item>\S.*?)\s+from\s+(?P<giver>\S.*?)\s+to\s+(?P<receiver>\S.*?)\.?",

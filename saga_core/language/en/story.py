@@ -79,7 +79,8 @@ STORY = StoryWords(
     owed=r"\b(?:owe[sd]?|owing|in debt|indebted|debts?|on credit|i\.?o\.?u)\b",
     settled=(
         r"\b(?:settle[sd]?|repa(?:ys|id)|(?:pa(?:ys|id)|given|gives|gave) (?:\w+ ){0,3}back|paid (?:off|up|in full)"
-        r"|pa(?:ys|id) (?:\w+ ){0,3}(?:whole|full|everything)|(?:has|have|had) paid for|quits|all square"
+        r"|pa(?:ys|id) (?:\w+ ){0,3}(?:whole|full|everything)"
+        r"|pa(?:ys|id) (?:\w+ ){0,8}in full|(?:has|have|had) paid for|quits|all square"
         r"|(?:struck|crossed) out|wiped clean|debt (?:is|was) (?:paid|forgiven|cancell?ed|cleared)"
         r"|owes? (?:\w+ )?nothing|nothing (?:is )?owed|no longer owes?)\b"
     ),

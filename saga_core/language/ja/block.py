@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saga_core.language.block import BlockWords, Request
+from saga_core.language.han_counts import BEHIND, COUNTABLE, SPELLED, value
 
 _NUMBERS = "一 二 三 四 五 六 七 八 九 十".split()
 
@@ -63,17 +64,19 @@ BLOCK = BlockWords(
     enumerators="甲乙丙丁一二三四五六七八九十",
     keys={
         "name": "名前 名称 人物",
+        "whom": "対象 対象者 相手 誰 人 主体 キャラクター キャラ 登場人物 人物名",
         "item": "アイテム アイテム名 物 品",
         "quantity": "数 数量 個数",
         "from": "から 元 渡した人 与えた人 主体",
         "to": "へ 先 受け取った人 相手 対象",
         "type": "種類 関係 タイプ",
-        "status": "状態 生死",
+        "status": "状態 生死 新しい状態 現在の状態 状態変化 変化",
         "delta": "変化 変化量 好感度",
     },
     levels="体力",
     nothing="なし,無し,ない,ありません,特になし,変化なし,変更なし,同じ,そのまま,不明,該当なし,ダメージなし,イベントなし",
     nothing_said=r"(?:特に|何も|誰も|新しい(?:\S{1,8})は)?(?:なし|無し|いない|ありません|いません)[。.]?",
+    unknown="不明,未知,不詳,誰か,何者か,謎,正体不明,行方不明,誰でもない",
     nobody="なし,無し,いない,誰もいない,一人,ひとり,独り",
     nothing_ends="なし",
     unchanged="変化なし 変更なし 何も変わっていません 何も変わらなかった 変化はありません",
@@ -90,12 +93,26 @@ BLOCK = BlockWords(
     hit_points="体力",
     becomes="から",
     became="へ|に",
-    counters="個|本|枚|匹|頭|冊|つ|束|杯|袋|箱|着|足|粒|切れ|瓶|丁|発|人分|枚分",
-    money="金貨|銀貨|銅貨|ゴールド|矢",
+    counters="個|本|枚|匹|頭|冊|つ|束|杯|袋|箱|着|足|粒|切れ|瓶|丁|発|人分|枚分|振り|振|挺|台|通|缶|皿|膳|俵|片|滴|株|錠|両|円|斤",
+    money="小判|金貨|銀貨|銅貨|ゴールド|矢",
     numbers={word: number for number, word in enumerate(_NUMBERS, 1)},
+    spelled=SPELLED,
+    value=value,
+    joined=f"{BEHIND}{SPELLED}",
+    named=(
+        rf"(?:\d[\d,]*+|{SPELLED})円(?!の?現金)|十文字|[十八]束の?剣|二枚貝|一枚岩|[二三]枚[舌目]|二本差|三本柱"
+        r"|一本(?:道|気|槍|釣|松|杉|桜|橋)|[一二三四五六七八九\d]丁目|[三八九][頭头](?:龍|竜|龙|蛇)"
+        r"|[一二三四五六七八九]つ(?:目|葉|編|折|子|道具|巴|揃|橋)"
+    ),
+    countable=COUNTABLE,
+    currency="円|両|文",
     counted="の|\\s+",
     numbered=r"第\d+(?:章|巻)",
     labels="変化量|好感度|種類",
+    debt=r"借り|借金|負債|ツケ|貸し|債務|立替|立て替え",
+    paid=r"(?<!未)(?:完済|返済|清算|精算|支払い済)|帳消し|棒引き|貸し借り(?:なし|は?ない)|返した",
+    over=r"終了|終わり|終わった|解消|消滅|完了",
+    settled="完済",
     gives=(
         r"(?P<giver>\S.*?)[がは](?P<receiver>\S.*?)に(?P<item>\S.*?)を"
         r"(?:渡した|渡す|与えた|与える|あげた|手渡した|贈った|返した)[。.]?",

@@ -5,6 +5,16 @@ from __future__ import annotations
 from saga_core.language.block import BlockWords, Request
 from saga_core.language.ko.numbers import ABOUT, COUNTING, SPELLED, value
 
+_NUMBERED_WORDS = "호 번 층 권 장 편 화 회 부 급 역 방 문 판 탄 동 반 조 제 실 구 선".split()
+_NUMBERED_ENDS = (
+    "호실 번호 코드 강의실 교실 객실 병실 사물함 보관함 챕터 레벨 단계 등급 구역 게이트 노선 버스 출구 라운드 "
+    "시즌 모델 타입 버전 넘버 트랙 채널 플랫폼 승강장 호기 열차 부두 에피소드 스테이지"
+).split()
+_NOT_NUMBERED = "".join(
+    [rf"(?<!(?<![가-힣]){word})" for word in _NUMBERED_WORDS] + [f"(?<!{end})" for end in ("호", "번", *_NUMBERED_ENDS)]
+)
+"""Behind a word that is not numbered: 방 3 and 3번 are no counts, 가방 3 is one."""
+
 BLOCK = BlockWords(
     request=Request(
         lead=(
@@ -77,12 +87,13 @@ BLOCK = BlockWords(
     fillers="현재 지금 새 새로운 새로 의 입력 여기 여기에 다른 첫번째 두번째 얻은 잃은 만난 그 이 및 또는",
     keys={
         "name": "이름 명칭 인물 캐릭터",
+        "whom": "대상 대상자 당사자 상대 사람 누구 누가 주체 캐릭터이름 인물이름",
         "item": "아이템 아이템명 아이템이름 물건 물품 품목",
         "quantity": "수량 개수 갯수 수",
         "from": "주체 출처 준사람 주는사람 주는이 준이 보낸사람 누가 부터",
         "to": "대상 상대 받은사람 받는사람 받는이 받은이 누구에게 에게",
-        "type": "유형 종류 관계 관계유형 타입 상태",
-        "status": "상태 생사",
+        "type": "유형 종류 관계 관계유형 타입",
+        "status": "상태 생사 새상태 현재상태 상태변화 변화",
         "delta": "변화 변화량 수치 증감 강도 호감도",
     },
     levels="체력 생명력",
@@ -92,6 +103,7 @@ BLOCK = BlockWords(
         "동일,그대로,변함없음,알 수 없음,불명"
     ),
     nothing_said=r"(?:\S+ ){0,3}(?:없음|없다|없었음|없었다|없습니다|없었습니다|없어요)\.?",
+    unknown="미상,불명,알 수 없음,모름,누군가,정체불명,신원 미상,신원 불명,행방불명,행방 불명,행방 묘연,아무도 아님",
     nobody="없음,아무도 없음,없다,혼자,홀로",
     nothing_ends="없음",
     unchanged=(
@@ -119,9 +131,15 @@ BLOCK = BlockWords(
     numbers={**ABOUT, **COUNTING},
     spelled=SPELLED,
     value=value,
+    countable=rf"[^A-Z]*[가-힣]{_NOT_NUMBERED}",
+    currency="원|냥|푼",
     counted=r"의\s*|\s+",
     numbered=r"제\d+\s*장",
     labels="변화량|수치|호감도|유형",
+    debt=r"빚|채무|외상|차용|부채",
+    paid=r"(?<!미)(?:완제|청산|완납|상환|변제|정산)|탕감|갚았|갚음|갚은|(?:빚|채무) ?(?:없음|끝)",
+    over=r"끝|종료|해소|종결|소멸",
+    settled="청산",
     gives=(
         r"(?P<giver>\S.*?)(?:이|가|은|는)\s+(?P<receiver>\S.*?)(?:에게|한테|께)\s+(?P<item>\S.*?)(?:을|를)\s+"
         r"(?:줌|줬다|주었다|준다|건넴|건넸다|건넨다|건네줌|건네주었다|넘김|넘겼다|넘겨줌|전달|전달함|돌려줌|선물함)\.?",

@@ -202,3 +202,114 @@ def test_who_are_told_to_be_the_same_person_are_one(reply: str, notes: str, met:
 def test_who_are_only_suspected_to_be_one_stay_two(notes: str, met: str) -> None:
     state = told_as_one("Rain.", notes, *met.split(", "))
     assert len(state.present) == 2
+
+
+def after(state: WorldState, *blocks: str, told: str = "") -> WorldState:
+    """``state`` after replies with these blocks."""
+    for depth, block in enumerate(blocks, state.depth + 1):
+        reading = read_reply(f"...\n\n```state\n{block}\n```\n")
+        state = fold(state, read_delta(reading, state, told=told), turn=f"t{depth}", depth=depth)
+    return state
+
+
+def hands(state: WorldState, owner: str = "p") -> dict[str, int]:
+    """What somebody has, by name."""
+    return {state.name(item): stack.quantity for item, stack in state.belongings.get(owner, {}).items()}
+
+
+def test_pocket_money_in_won_is_counted() -> None:
+    state = after(STATE, "items_gained: [현금 2000000원]", "items_gained: [{item: 현금, quantity: 3000000000}]")
+    assert hands(state)["현금"] == 3_002_000_000
+    assert hands(after(state, "items_lost: [현금 200만 원]"))["현금"] == 3_000_000_000
+    assert not state.problems
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    "unknown,?,???,someone,미상,알 수 없음,누군가,不明,誰か,未知,某人,不明（盗まれた）,Unknown (the thief)".split(","),
+)
+def test_a_hand_that_is_not_known_is_not_the_players(unknown: str) -> None:
+    state = after(STATE, "items_gained: [{name: 翡翠の簪 (에르겐)}]", "items_gained: [은화 x5]")
+    stolen = after(state, f"items_transferred: [{{item: 翡翠の簪, from: 에르겐, to: {unknown}}}]")
+    assert (hands(stolen), hands(stolen, "e")) == ({"치유 물약": 2, "은화": 5}, {})
+    assert "翡翠の簪" in hands(
+        after(stolen, f"items_transferred: [{{item: 翡翠の簪, from: {unknown}, to: 크룩}}]"), "k"
+    )
+    lost = after(state, f"items_transferred: [은화 x3: 플레이어 -> {unknown}]\nitems_lost: [은화 x3]")
+    assert hands(lost) == {"치유 물약": 2, "은화": 2}
+    found = f"items_transferred: [{{item: 반지, from: {unknown}, to: 플레이어}}]"
+    assert hands(after(state, f"{found}\nitems_gained: [반지]"))["반지"] == 1
+    assert [*stolen.of_kind(Kind.CHARACTER)] == [*state.of_kind(Kind.CHARACTER)]
+
+
+def test_a_hand_of_which_nothing_is_said_is_the_players() -> None:
+    assert hands(after(STATE, "items_transferred: [{item: 은반지, from: 크룩}]")) == {"치유 물약": 2, "은반지": 1}
+    given = after(STATE, "items_transferred: [{item: 치유 물약, to: 에르겐}]")
+    assert (hands(given), hands(given, "e")) == ({"치유 물약": 1}, {"치유 물약": 1})
+
+
+def test_nobody_hands_himself_what_somebody_else_must_have_had() -> None:
+    assert hands(after(STATE, "items_transferred: [{item: 은반지, from: null, to: 플레이어}]"))["은반지"] == 1
+    assert hands(after(STATE, "items_transferred: [{item: 치유 물약, from: 플레이어, to: null}]")) == {"치유 물약": 1}
+
+
+def test_a_number_behind_what_somebody_has_is_how_many() -> None:
+    state = after(STATE, "items_gained: [torch x5, Key 7, Key, {name: 열쇠 3, quantity: 1}, 열쇠 x2]")
+    assert hands(state) == {"치유 물약": 2, "torch": 5, "Key 7": 1, "Key": 1, "열쇠 3": 1, "열쇠": 2}
+    lost = after(state, "items_lost: [torch 3, Key 7]")
+    assert hands(lost) == {"치유 물약": 2, "torch": 2, "Key": 1, "열쇠 3": 1, "열쇠": 2}
+    given = after(state, "items_transferred: [{item: torch 2, from: Player, to: 에르겐}, {item: Key 7, to: 에르겐}]")
+    assert (hands(given)["torch"], hands(given, "e")) == (3, {"torch": 2, "Key 7": 1})
+    fewer = hands(after(state, "items_lost: [열쇠 2]"))
+    assert (fewer.get("열쇠"), fewer["열쇠 3"]) == (None, 1)
+
+
+def test_a_thing_that_is_called_by_a_number_is_lost_by_it() -> None:
+    state = after(STATE, "items_gained: [{name: 열쇠 3, quantity: 1}, 은화 x3]")
+    assert hands(after(state, "items_lost: [열쇠 3]")) == {"치유 물약": 2, "은화": 3}
+
+
+def kinds(state: WorldState) -> dict[tuple[str, str], str]:
+    """How they stand to each other, by their ids."""
+    return {pair: relation.type for pair, relation in state.relations.items()}
+
+
+OWES = "relationship_changes: [{from: 아리아, to: 에르겐, type: 빚, delta: 0}]"
+
+
+@pytest.mark.parametrize(
+    ("block", "now"),
+    [
+        ("relationship_changes: [{from: 아리아, to: 에르겐, type: 빚, delta: 0, status: 완제}]", "완제"),
+        ("relationship_changes: [{from: 에르겐, to: 아리아, type: 채무 청산, delta: 1}]", "채무 청산"),
+        ("notes: 아리아가 에르겐에게 물값 은화 10닢을 다 갚았다. 크룩은 갔다.", "청산"),
+        ("notes: 에르겐에게 빚을 모두 갚았다.", "청산"),
+        ("notes: 빚 200만 원을 모두 갚았다.", "청산"),
+        ("notes: 아리아가 에르겐에게 빚을 절반 갚았다.", "빚"),
+        ("notes: 크룩이 에르겐에게 빚을 모두 갚았다.", "빚"),
+        ("notes: 아리아가 크룩에게 빚을 모두 갚았다.", "빚"),
+        ("notes: 크룩이 왔다. 빚을 모두 갚았다.", "빚"),
+        ("relationship_changes: [{from: 아리아, to: 에르겐, type: 빚}]\nnotes: 에르겐에게 빚을 모두 갚았다.", "청산"),
+        ("relationship_changes: [{from: 아리아, to: 에르겐, type: 외상}]\nnotes: 에르겐에게 빚을 갚았다.", "외상"),
+    ],
+)
+def test_a_debt_that_was_paid_is_none(block: str, now: str) -> None:
+    assert kinds(after(STATE, OWES, block))["p", "e"] == now
+
+
+@pytest.mark.parametrize(
+    ("kind", "note", "now"),
+    [
+        ("debtor", "아리아 pays 에르겐 back.", "settled"),
+        ("借り", "三千円を에르겐に返した。", "完済"),
+        ("欠债", "五万块还清了에르겐。", "还清"),
+    ],
+)
+def test_it_is_told_in_the_language_of_the_debt(kind: str, note: str, now: str) -> None:
+    state = after(STATE, OWES.replace("빚", kind), f"notes: {note}")
+    assert kinds(state)["p", "e"] == now
+
+
+def test_of_two_debts_a_note_that_names_nobody_settles_none() -> None:
+    state = after(STATE, OWES, OWES.replace("에르겐", "크룩"), "notes: 빚을 모두 갚았다.")
+    assert kinds(state) == {("p", "e"): "빚", ("p", "k"): "빚"}

@@ -102,7 +102,7 @@ def test_how_hard_values_are_written() -> None:
         ({"items_lost": (ItemAmount(""),)}, "items_lost"),
         ({"npc_met": tuple("가" for _ in range(101))}, "npc_met"),
         ({"relationship_changes": (RelationChange("a", "b", "c", 1_001),)}, "relationship_changes"),
-        ({"items_transferred": (ItemTransfer("a", "", None),)}, "items_transferred"),
+        ({"items_transferred": (ItemTransfer("a", " b", None),)}, "items_transferred"),
     ],
 )
 def test_what_no_block_can_state_is_refused(wrong: dict[str, object], name: str) -> None:

@@ -479,8 +479,44 @@ READABLE: dict[str, Case] = {
 }
 
 
+@pytest.mark.parametrize(
+    "key",
+    "name target character npc who person subject Entity NPC-name 이름 대상 인물 캐릭터 사람 누가 名前 対象 人物 "
+    "キャラクター 誰 名字 目标 目標 对象 對象 角色 谁".split(),
+)
+def test_whom_a_status_is_of_is_told_by_any_key(key: str) -> None:
+    body = f"status_changes: [{{{key}: Ines Okoro, status: dead}}, {{status: alive, {key}: 강민재, cause: x}}]"
+    parsed = parse_block(body)
+    assert parsed.problems == ()
+    assert parsed.fields == BlockFields(
+        status_changes=(StatusChange("Ines Okoro", "dead"), StatusChange("강민재", "alive"))
+    )
+    lines = parse_block(f"status_changes:\n  - {key}: Ines Okoro\n    new_status: dead\nmood: x")
+    assert (lines.fields.status_changes, lines.problems) == ((StatusChange("Ines Okoro", "dead"),), ())
+    met = parse_block(f"npc_met: [{{{key}: Ines Okoro, attitude: wary}}]")
+    assert (met.fields, met.problems) == (BlockFields(npc_met=("Ines Okoro",)), ())
+
+
+def test_two_words_for_one_key_are_one_record() -> None:
+    parsed = parse_block("status_changes: [{name: Ines Okoro, character: Okoro, status: dead}]")
+    assert (parsed.fields.status_changes, parsed.problems) == ((StatusChange("Ines Okoro", "dead"),), ())
+    parsed = parse_block("status_changes: {name: A, status: dead, name: B, status: alive}")
+    assert parsed.fields.status_changes == (StatusChange("A", "dead"), StatusChange("B", "alive"))
+
+
 @pytest.mark.parametrize(("body", "fields"), READABLE.values(), ids=READABLE)
 def test_what_can_be_read_is_read(body: str, fields: BlockFields) -> None:
     parsed = parse_block(body)
     assert parsed.fields == fields
     assert (parsed.status, parsed.problems, parsed.invalid) == (BlockStatus.OK, (), ())
+
+
+@pytest.mark.parametrize("written", ["x2000000", "(2,000,000)", "x1000000000000"])
+def test_large_sums_are_quantities(written: str) -> None:
+    number = int("".join(filter(str.isdigit, written)))
+    parsed = parse_block(f"items_gained: [credits {written}, {{item: won, quantity: {number}}}]")
+    assert (parsed.fields.items_gained, parsed.problems) == (items(("credits", number), ("won", number)), ())
+
+
+def test_two_hundred_times_ten_thousand_won() -> None:
+    assert parse_block("items_gained: [현금 200만 원]").fields.items_gained == items(("현금", 2_000_000))

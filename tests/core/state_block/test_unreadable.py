@@ -45,7 +45,9 @@ UNREADABLE: dict[str, Case] = {
     "a name too long": bad("location", f"location: {'숲' * 201}\nmood: x", mood="x"),
     "yes to whom": bad("npc_met", "npc_met: true\nmood: x", mood="x"),
     "which event": bad("event_trigger", "event_trigger: true\nmood: x", mood="x"),
-    "no such quantity": bad("items_gained", "items_gained: [검, 방패 x0, 물약 x9999999]", items_gained=items("검")),
+    "no such quantity": bad(
+        "items_gained", "items_gained: [검, 방패 x0, 물약 x99999999999999]", items_gained=items("검")
+    ),
     "quantity in words": bad(
         "items_gained", "items_gained: [{name: 검, quantity: many}, 활]", items_gained=items("활")
     ),

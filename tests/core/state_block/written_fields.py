@@ -34,6 +34,8 @@ _WORDS = (
         "[검]",
         "이름",
         "unknown",
+        "someone",
+        "???",
     ),
     *("물약 x2", "2x potion", "물약 2개", "3 potions", "사과 두 개", "검 +2", "열쇠: 3", "(없음)", "없음 (변화 없음)"),
     *("```", "```state", "~~~", "</think>", "<think>", "a -> b", "a → b: c", "# x", "a  # b", "\\", "\\n", '"', "'검'"),
@@ -71,8 +73,9 @@ def _statable(name: str) -> bool:
 
 
 names = _raw.map(clean_name).filter(lambda name: 0 < len(name) <= 200 and _statable(name))
-quantities = st.just(1) | st.integers(1, 1_000_000)
+quantities = st.just(1) | st.integers(1, 10**12)
 amounts = st.builds(ItemAmount, names, quantities)
+_hands = st.none() | st.just("") | names
 few = 3
 
 
@@ -87,7 +90,7 @@ fields = st.builds(
     hp_change=st.none() | st.integers(-1_000_000, 1_000_000),
     items_gained=_some(amounts),
     items_lost=_some(amounts),
-    items_transferred=_some(st.builds(ItemTransfer, names, st.none() | names, st.none() | names, quantities)),
+    items_transferred=_some(st.builds(ItemTransfer, names, _hands, _hands, quantities)),
     npc_met=_some(names),
     npc_separated=_some(names),
     relationship_changes=_some(

@@ -39,7 +39,7 @@ _texts = st.lists(
 _flags = st.booleans()
 _lists = st.lists(_names, max_size=3).map(tuple)
 _word = st.text("가나숲abz ", min_size=1, max_size=8).map(clean_name).filter(bool)
-_stacks = st.builds(ItemStack, name=_names, quantity=st.integers(1, 10**9 - 1), equipped=_flags)
+_stacks = st.builds(ItemStack, name=_names, quantity=st.integers(1, 10**12 - 1), equipped=_flags)
 _kinds = _names.map(lambda kind: kind.replace(":", "")).filter(
     lambda kind: bool(clean_name(kind)) and not clean_name(kind).lstrip("+-").isdecimal()
 )
