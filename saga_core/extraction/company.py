@@ -19,8 +19,10 @@ _LEAST = 5
 def learn_other_names(names: Names, state: WorldState, present: Sequence[str], met: Sequence[str]) -> None:
     """Note who of the company goes by another name in the same report. ``present``: all who are there."""
     new = [each for each in met if _unknown(names, each) and fold(each) not in map(fold, present)]
+    # A name that is somebody's by its title or family alone may be the newcomer's: 김 형사, where only 김복자 is known.
+    told = [each for each in present if _unknown(names, each) or names.knows(Kind.CHARACTER, each)]
     for name in new:
-        fits = [each for each in present if not names.is_player(each) and _akin(each, name)]
+        fits = [each for each in told if not names.is_player(each) and _akin(each, name)]
         if len(fits) == 1 and sum(_akin(fits[0], each) for each in new) == 1:
             names.learn(names.ensure(Kind.CHARACTER, fits[0]), name)
     there = {names.find(Kind.CHARACTER, each) for each in present}

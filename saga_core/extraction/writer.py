@@ -39,7 +39,8 @@ def read_delta(
     head = the_player(state, player_name, sure=sure)
     if head:
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
-    names = Names(state, later, Evidence(told, card), _people(reading.fields))
+    evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))
+    names = Names(state, later, evidence, _people(reading.fields))
     events = tuple(_Reports(reading.fields, state, names, source, told).events())
     cut = reading.cut if source is Source.BLOCK else ""
     status = Status.CUT if cut else _STATUS[reading.status.value]

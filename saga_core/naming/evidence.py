@@ -30,17 +30,19 @@ _SEARCHED = 60_000
 
 @define(slots=False)
 class Evidence:
-    """Texts in which names stand: what was ``told``, the player's words and the reply, and the ``card``."""
+    """Texts in which names stand: what was ``told``, the player's words and the reply, the ``card``, and ``notes`` of
+    turns before."""
 
     told: str = ""
     card: str = ""
+    notes: str = ""
 
     def __attrs_post_init__(self) -> None:
         self.told, self.card = self.told[:_SEARCHED], self.card[:_SEARCHED]
 
     def has(self, name: str) -> bool:
         """Whether a name stands in the texts. Of one that does not they say nothing."""
-        return name in self.told or name in self.card
+        return name in self.told or name in self.card or name in self.notes
 
     def is_beside(self, one: str, other: str) -> bool:
         """Whether a title and a name stand side by side somewhere, as one person's: ``대사형 조일청``, ``苏晚晴师姐``.
@@ -53,6 +55,8 @@ class Evidence:
 
     def is_nickname(self, name: str, known: str) -> bool:
         """Whether a text says that ``name`` is what ``known`` is called besides: ``石磊，外号小石头``."""
+        if any(f"{known}{opened}{name}" in self.notes for opened in ("(", " (", "（")):
+            return True
         return any(
             _says_nickname(text, name, known) for text in (self.told, self.card) if name in text and known in text
         )

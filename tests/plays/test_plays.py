@@ -3,6 +3,10 @@
 Their authors had not read the code. Those in ``last`` were first played when the code was done. Four held 98.9 % of
 4,642 checks. Two that came later, ``en_heist`` and ``ko_ghost``, held 94.7 % of 3,111, before two faults that they
 showed were mended: a persona that only a heading of the card names, and notes that say who is the same person.
+
+Those in ``fresh`` came last, from two authors: they held 92.0 % of 7,368 checks as they were written. 1.9 % were slips of
+the authors, and the rest came down to some twenty faults. Worst were a heading of four people taken for one, an unknown
+hand taken for the player's, names that only a note joins, and counts in Chinese words.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import pytest
 from tests.plays.play import LIBRARY, load
 from tests.plays.run import played
 
-PLAYS = sorted((*LIBRARY.glob("*.yaml"), *LIBRARY.with_name("last").glob("*.yaml")))
+PLAYS = sorted(path for folder in ("library", "last", "fresh") for path in LIBRARY.with_name(folder).glob("*.yaml"))
 LEAST = {
     "zh_city": 0.98,
     "ko_romance": 0.96,
@@ -35,7 +39,7 @@ LAWS = (
 
 
 def test_the_library_is_large_enough_to_say_something() -> None:
-    assert len(PLAYS) >= 12
+    assert len(PLAYS) >= 21
     assert {load(path).language[:2] for path in PLAYS} == {"en", "ja", "ko", "zh"}
 
 

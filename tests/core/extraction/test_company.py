@@ -37,6 +37,11 @@ def test_who_was_met_is_in_the_complete_list(present: str, met: str, names: set[
     assert people(after(f"present: [{present}]\nnpc_met: [{met}]")) == names
 
 
+def test_two_of_one_family_stay_two() -> None:
+    state = after("npc_met: [김복자 할머니]", "present: [오만석, 김 형사]\nnpc_met: [김도현 형사]")
+    assert people(state) == {("김복자 할머니",), ("오만석",), ("김 형사", "김도현 형사")}
+
+
 @pytest.mark.parametrize(
     ("known", "written"),
     [("세이라", "세이랴"), ("Brannick Sole", "Brannic"), ("치유사 세이라", "세이랴")],
@@ -118,3 +123,10 @@ def test_what_is_broken_is_no_person(name: str, status: str) -> None:
     places = [each for each in there.of_kind(Kind.LOCATION) if each.get("status") == status]
     assert len(places) == 1 and people(there) == set()
     assert len(people(after(f"npc_met: [{name}]", block))) == 1, "it was somebody before"
+
+
+@pytest.mark.parametrize(("note", "first", "then"), [("강민재는 장태곤(장 실장)에게 쫓긴다.", "장 실장", "장태곤")])
+def test_a_note_of_a_turn_before_has_both_names(note: str, first: str, then: str) -> None:
+    later = f"npc_met: [{first}]\nrelationship_changes: [{{from: 오만석, to: {then}, type: 채무, delta: 0}}]"
+    assert len(people(after("npc_met: [오만석]", f"notes: {note}", later))) == 2
+    assert len(people(after("npc_met: [오만석]", later))) == 3, "nothing says that the two are one"
