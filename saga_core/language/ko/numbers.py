@@ -37,7 +37,7 @@ _WHOLE = re.compile(f"{_NATIVE}|{_CHINESE}")
 _APART = r"(?:(?<=[일이삼사오육칠팔구십백천만억\d]{2})|(?<=\s)|(?=\s))"
 
 SPELLED = f"(?:{_NATIVE}|{_CHINESE}{_APART})"
-"""A pattern of a Korean number of two words, one in Chinese words, or one in digits with 천, 만 or 억. A single syllable
+"""A pattern of a Korean number of two words, one in Chinese words, or one in digits with 천, 만, 억. A single syllable
 is one only if a space parts it from its counter: 사원 지도 is the map of a temple, and 천장 열쇠 no thousand keys."""
 
 _PART = re.compile(r"(\d+|[일이삼사오육칠팔구])?([십백천])?")
