@@ -51,11 +51,12 @@ def _patterns(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], ...]:
 def telling(text: str) -> tuple[tuple[str, Says], ...]:
     """The sentences that tell of debts and deaths. Asked of the same texts again and again: a page shows those of many
     turns."""
-    return tuple((each, says) for each in sentences_of(text) if (says := _says(each)))
+    languages = languages_in(text)  # a word of Han characters alone does not show which of theirs it is
+    return tuple((each, says) for each in sentences_of(text) if (says := _says(each, languages)))
 
 
-def _says(sentence: str) -> Says:
-    left, settled, partly, owed, died = _patterns(languages_in(sentence))
+def _says(sentence: str, languages: tuple[Language, ...]) -> Says:
+    left, settled, partly, owed, died = _patterns(languages)
     if left.search(sentence) is not None:
         return Says.SETTLES | Says.LEAVES
     if settled.search(sentence) is not None:

@@ -23,8 +23,10 @@ _NUMBERED = (
     "櫃 路 區 版 期 页 门 門 座 栋 间 間 ロッカー 出口 レベル ナンバー タイプ ゲート コード ページ 車両 部屋 "
     "モデル 番線 ホーム バージョン シーズン"
 )
-COUNTABLE = rf"[^A-Z]*[ぁ-ゖァ-ヺー々一-鿿]{''.join(f'(?<!{end})' for end in _NUMBERED.split())}"
-"""A pattern of a name behind which a bare number is how many: not behind what is numbered, a room or a locker."""
+_NO_KEY = r"(?:(?<!鍵)(?<!钥匙)(?<!鑰匙)(?<!キー)(?<!カード)(?<!卡)|(?!\s+\d{3}))"
+COUNTABLE = rf"[^A-Z]*[ぁ-ゖァ-ヺー々一-鿿]{''.join(f'(?<!{end})' for end in _NUMBERED.split())}{_NO_KEY}"
+"""A pattern of a name behind which a bare number is how many: not behind what is numbered, a room, a locker, or the key
+of one."""
 
 _PLAIN = str.maketrans("兩萬億亿", "两万亿亿")
 _ABOUT = re.compile(rf"([{_DIGITS[2:]}])([{_DIGITS[2:]}])")

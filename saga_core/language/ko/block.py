@@ -13,7 +13,8 @@ _NUMBERED_ENDS = (
 _NOT_NUMBERED = "".join(
     [rf"(?<!(?<![가-힣]){word})" for word in _NUMBERED_WORDS] + [f"(?<!{end})" for end in ("호", "번", *_NUMBERED_ENDS)]
 )
-"""Behind a word that is not numbered: 방 3 and 3번 are no counts, 가방 3 is one."""
+_NO_KEY = r"(?:(?<!열쇠)(?<!카드)(?<!키)|(?!\s+\d{3}))"
+"""Behind a word that is not numbered: 방 3 and 3번 are no counts, 가방 3 is one. 열쇠 101 is the key of a room."""
 
 BLOCK = BlockWords(
     request=Request(
@@ -131,7 +132,7 @@ BLOCK = BlockWords(
     numbers={**ABOUT, **COUNTING},
     spelled=SPELLED,
     value=value,
-    countable=rf"[^A-Z]*[가-힣]{_NOT_NUMBERED}",
+    countable=rf"[^A-Z]*[가-힣]{_NOT_NUMBERED}{_NO_KEY}",
     currency="원|냥|푼",
     counted=r"의\s*|\s+",
     numbered=r"제\d+\s*장",

@@ -29,13 +29,16 @@ _GROUP = r"(?:[일이삼사오육칠팔구]?[십백천] ?)++[일이삼사오육�
 _TWO_WORDS = re.compile(rf"({'|'.join(_TENS)})({'|'.join(_AFTER_TENS)})")
 
 _NATIVE = rf"(?:{'|'.join(_TENS)})(?:{'|'.join(_AFTER_TENS)})"
-_CHINESE = rf"(?:(?:{_GROUP}|\d{{1,4}}) ?만(?: ?(?:{_GROUP}|\d{{1,4}}(?:천)?))?|만(?: ?(?:{_GROUP}))?|{_GROUP})"
+_BELOW = rf"(?:{_GROUP}|\d{{1,3}},\d{{3}}|\d{{1,4}}[천백]?)"
+_CHINESE = (
+    rf"(?:{_BELOW} ?억(?: ?{_BELOW} ?만)?|{_BELOW} ?만(?: ?{_BELOW})?|만(?: ?(?:{_GROUP}))?|\d{{1,3}}[천백]|{_GROUP})"
+)
 _WHOLE = re.compile(f"{_NATIVE}|{_CHINESE}")
-_APART = r"(?:(?<=[일이삼사오육칠팔구십백천만\d]{2})|(?<=\s)|(?=\s))"
+_APART = r"(?:(?<=[일이삼사오육칠팔구십백천만억\d]{2})|(?<=\s)|(?=\s))"
 
 SPELLED = f"(?:{_NATIVE}|{_CHINESE}{_APART})"
-"""A pattern of a Korean number of two words, one in Chinese words, or one in digits with 만. A single syllable is one
-only if a space parts it from its counter: 사원 지도 is the map of a temple, and 천장 열쇠 no thousand keys."""
+"""A pattern of a Korean number of two words, one in Chinese words, or one in digits with 천, 만, 억. A single syllable
+is one only if a space parts it from its counter: 사원 지도 is the map of a temple, and 천장 열쇠 no thousand keys."""
 
 _PART = re.compile(r"(\d+|[일이삼사오육칠팔구])?([십백천])?")
 
@@ -44,11 +47,13 @@ def value(written: str) -> int | None:
     """The number that a text of the pattern ``SPELLED`` says; None for any other."""
     if two := _TWO_WORDS.fullmatch(written):
         return _TENS[two[1]] + _ONES[two[2]]
-    plain = written.replace(" ", "")
+    plain = written.replace(" ", "").replace(",", "")
     if not plain or _WHOLE.fullmatch(written) is None:
         return None
+    most, hundred_millions, plain = plain.rpartition("억")
     head, many, tail = plain.rpartition("만")
-    return (_below(head) or 1) * 10_000 * bool(many) + _below(tail)
+    whole = (_below(head) or 1) * 10_000 * bool(many) + _below(tail)
+    return _below(most) * 100_000_000 * bool(hundred_millions) + whole
 
 
 def _below(group: str) -> int:

@@ -118,6 +118,7 @@ def test_what_only_looks_like_a_time(words: str) -> None:
         ("편지 한 통", "편지", 1),
         ("책 다섯 권", "책", 5),
         ("만 개의 별", "별", 10_000),
+        ("만 이천 냥", "냥", 12_000),
     ],
 )
 def test_a_number_in_words(text: str, name: str, quantity: int) -> None:

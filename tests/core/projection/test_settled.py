@@ -86,3 +86,8 @@ def test_one_of_two_debts_is_settled() -> None:
 def test_a_debt_made_after_the_settlement_stands() -> None:
     texts = ["Alex owes Corin a coin.", "Alex repays Corin.", "Alex owes Corin a horse."]
     assert without_settled(texts, STATE) == ["", *texts[1:]]
+
+
+def test_a_word_behind_a_debt_goes_with_it() -> None:
+    owed, paid = "オデットに三千円を立て替えてもらった。未返済。", "三千円をオデットに返した。貸し借りはもうない。"
+    assert without_settled([f"雨。{owed}", paid], STATE) == ["雨。", paid]

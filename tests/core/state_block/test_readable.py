@@ -518,5 +518,19 @@ def test_large_sums_are_quantities(written: str) -> None:
     assert (parsed.fields.items_gained, parsed.problems) == (items(("credits", number), ("won", number)), ())
 
 
-def test_two_hundred_times_ten_thousand_won() -> None:
-    assert parse_block("items_gained: [현금 200만 원]").fields.items_gained == items(("현금", 2_000_000))
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [
+        ("200만 원", 2_000_000),
+        ("1,200만 원", 12_000_000),
+        ("5천만 원", 50_000_000),
+        ("1억 원", 100_000_000),
+        ("1억 2천만 원", 120_000_000),
+        ("3천 원", 3_000),
+        ("5백원", 500),
+        ("이백만 원", 2_000_000),
+    ],
+)
+def test_sums_in_won(written: str, number: int) -> None:
+    assert parse_block(f"items_gained: [현금 {written}]").fields.items_gained == items(("현금", number))
+    assert parse_block(f"items_lost: [{written}]").fields.items_lost == items(("원", number))
