@@ -117,7 +117,7 @@ class Candidate:
             if folded.startswith(self.closer):
                 return Take.END
             return Take.WAIT if self.closer.startswith(folded) and not ended else Take.NO
-        if self._may_be_ended_by(bare):
+        if self._may_be_ended_by(bare := bare.rstrip(SPACE)):
             if bare[-1] in "]】":
                 return (Take.END if ended else Take.WAIT) if is_header(bare[2:-1]) else Take.NO
             return Take.WAIT if begins_tag(f"<{bare[2:]}") and not ended else Take.NO

@@ -208,7 +208,7 @@ def is_parted(shown: str) -> bool:
     gap = re.search(rf"[{WHITE}]*(?:\n[{WHITE}>]*)?\Z", shown)
     assert gap is not None
     return (
-        not shown.strip(WHITE + ">")
+        not shown.strip(WHITE)
         or gap.group().count("\n") > 1
         or bool(re.search(r"</think(ing)?>\s*\Z", shown, re.I))
     )
@@ -228,7 +228,7 @@ def pieces(text: str) -> Iterator[str | RawBlock]:
         line, lines, begin, upto = text[pos:stop], None, pos, stop + 1
         if start and line.strip(S):
             fence, sort = FENCED.fullmatch(line), Lines("bare").sort(line)
-            parted = is_parted(shown) or (reported and not shown.strip(WHITE + ">"))
+            parted = is_parted(shown) or (reported and not shown.strip(WHITE))
             if fence:
                 lines = Lines("fenced", fence["run"])
                 begin = pos + fence.start("rest") if fence["rest"] else stop + 1
@@ -236,7 +236,7 @@ def pieces(text: str) -> Iterator[str | RawBlock]:
                 lines = Lines("bare")
         if start and not line.strip(S):
             yield Gap(text[pos:upto])
-            shown += text[pos:upto]
+            shown += text[pos:upto].replace(">", " ")  # a quote mark there is none that the player reads
             pos = upto
             continue
         if lines is None:
