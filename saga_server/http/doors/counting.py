@@ -12,8 +12,8 @@ from saga_core.messages import flatten
 from saga_core.ports import TokenCounter
 from saga_server.http.app_keys import SAGA
 from saga_server.http.doors.asking import Asked, read
-from saga_server.http.doors.gemini_ask import read_gemini
-from saga_server.http.doors.messages_ask import read_messages
+from saga_server.http.doors.gemini.ask import read_gemini
+from saga_server.http.doors.messages.ask import read_messages
 from saga_server.http.doors.table import PLACE
 from saga_server.http.entry.bodies import BODY
 from saga_server.http.openai_schema import to_json

@@ -57,8 +57,8 @@ def _relayed(method: str, paths: str) -> dict[str, Door]:
 CHAT: Final = {
     **_both("/chat/completions", Door({"POST": "chat:chat_completions"})),
     **_both("/models", Door({"GET": "models:list_models"})),
-    **_both("/responses", Door({"POST": "responses:responses"})),
-    **_both("/messages", Door({"POST": "messages:messages"}, "anthropic")),
+    **_both("/responses", Door({"POST": "responses.door:responses"})),
+    **_both("/messages", Door({"POST": "messages.door:messages"}, "anthropic")),
     "/v1/messages/count_tokens": Door({"POST": "counting:count_messages"}, "anthropic"),
     "/v1beta/models": Door({"GET": "models:list_models"}, "google"),
 }
@@ -87,14 +87,14 @@ PASSED: Final = {
 }
 """What is passed on to the provider."""
 OLLAMA: Final = {
-    "/api/generate": Door({"POST": "ollama:generate"}, "ollama"),
-    "/api/chat": Door({"POST": "ollama:chat"}, "ollama"),
-    "/api/tags": Door({"GET": "ollama:tags"}, "ollama"),
-    "/api/show": Door({"POST": "ollama:show"}, "ollama"),
-    "/api/version": Door({"GET": "ollama:version"}, "ollama"),
-    "/api/ps": Door({"GET": "ollama:running"}, "ollama"),
-    "/api/embed": Door({"POST": "ollama:embed"}, "ollama"),
-    "/api/embeddings": Door({"POST": "ollama:embed"}, "ollama"),
+    "/api/generate": Door({"POST": "ollama.door:generate"}, "ollama"),
+    "/api/chat": Door({"POST": "ollama.door:chat"}, "ollama"),
+    "/api/tags": Door({"GET": "ollama.door:tags"}, "ollama"),
+    "/api/show": Door({"POST": "ollama.door:show"}, "ollama"),
+    "/api/version": Door({"GET": "ollama.door:version"}, "ollama"),
+    "/api/ps": Door({"GET": "ollama.door:running"}, "ollama"),
+    "/api/embed": Door({"POST": "ollama.door:embed"}, "ollama"),
+    "/api/embeddings": Door({"POST": "ollama.door:embed"}, "ollama"),
 }
 """Ollama's."""
 
@@ -117,8 +117,8 @@ WHERE: Final = (
 
 _MODEL: Final = re.compile(r"(?:/(?P<version>v1beta|v1alpha|v1))?/(?P<model>(?:models|tunedModels)/.+)")
 _ACTS: Final = {
-    "generateContent": "gemini:generate",
-    "streamGenerateContent": "gemini:generate",
+    "generateContent": "gemini.door:generate",
+    "streamGenerateContent": "gemini.door:generate",
     "countTokens": "counting:count_contents",
 }
 _ONE: Final = Door({"GET": "models:one_model"})
@@ -134,7 +134,7 @@ def _of_a_model(path: str) -> tuple[Door, dict[str, str]] | None:
     acts = bool(colon) and verb.isalpha() and ("Content" in verb or verb in _ACTS)  # else it is part of the name
     named = {"model": unquote(name if acts else found["model"]).removeprefix("models/")}
     if acts:
-        return Door({"POST": _ACTS.get(verb, "gemini:refuse")}, "google"), {**named, "verb": verb}
+        return Door({"POST": _ACTS.get(verb, "gemini.door:refuse")}, "google"), {**named, "verb": verb}
     return _ONE if found["version"] in ("v1", None) else _ONE_OF_GOOGLE, named
 
 

@@ -207,11 +207,7 @@ def is_parted(shown: str) -> bool:
     """Whether a field may begin a report behind what was shown since the last one."""
     gap = re.search(rf"[{WHITE}]*(?:\n[{WHITE}>]*)?\Z", shown)
     assert gap is not None
-    return (
-        not shown.strip(WHITE)
-        or gap.group().count("\n") > 1
-        or bool(re.search(r"</think(ing)?>\s*\Z", shown, re.I))
-    )
+    return not shown.strip(WHITE) or gap.group().count("\n") > 1 or bool(re.search(r"</think(ing)?>\s*\Z", shown, re.I))
 
 
 class Gap(str):

@@ -19,10 +19,10 @@ from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
 from saga_core.state_block import hide
 from saga_core.state_block.fields import FIELDS
 from saga_server.http.answers import Answer, StreamedAnswer, WholeAnswer
-from saga_server.http.doors.gemini_shape import GeminiShape
-from saga_server.http.doors.messages_shape import MessagesShape
-from saga_server.http.doors.ollama_shape import OllamaShape
-from saga_server.http.doors.responses_shape import ResponsesShape
+from saga_server.http.doors.gemini.shape import GeminiShape
+from saga_server.http.doors.messages.shape import MessagesShape
+from saga_server.http.doors.ollama.shape import OllamaShape
+from saga_server.http.doors.responses.shape import ResponsesShape
 from saga_server.http.doors.shapes import CompletionShape, KoboldShape, LlamaShape
 from saga_server.http.shapes import ChatShape, Shape
 from tests.server.client import BLOCK

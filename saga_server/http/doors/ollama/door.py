@@ -11,8 +11,8 @@ from attrs import evolve
 from saga_core.errors import NotSupported
 from saga_server.http.app_keys import CURRENT
 from saga_server.http.doors.asking import answer, call_of, read, read_value
-from saga_server.http.doors.ollama_ask import OllamaAsk, read_chat, read_generate
-from saga_server.http.doors.ollama_shape import OllamaShape, loaded
+from saga_server.http.doors.ollama.ask import OllamaAsk, read_chat, read_generate
+from saga_server.http.doors.ollama.shape import OllamaShape, loaded
 from saga_server.http.doors.passing import count_unbilled
 from saga_server.http.doors.relaying import json_answer, relayed
 from saga_server.http.doors.table import PLACE

@@ -9,8 +9,8 @@ from attrs import evolve
 
 from saga_core.errors import NotSupported
 from saga_server.http.doors.asking import answer, call_of, read
-from saga_server.http.doors.gemini_ask import read_gemini
-from saga_server.http.doors.gemini_shape import GeminiShape
+from saga_server.http.doors.gemini.ask import read_gemini
+from saga_server.http.doors.gemini.shape import GeminiShape
 from saga_server.http.doors.table import PLACE
 from saga_server.http.errors import RequestError
 

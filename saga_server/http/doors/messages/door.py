@@ -6,8 +6,8 @@ from aiohttp import web
 from attrs import evolve
 
 from saga_server.http.doors.asking import answer, call_of, read
-from saga_server.http.doors.messages_ask import read_messages
-from saga_server.http.doors.messages_shape import MessagesShape
+from saga_server.http.doors.messages.ask import read_messages
+from saga_server.http.doors.messages.shape import MessagesShape
 
 
 async def messages(request: web.Request) -> web.StreamResponse:

@@ -8,8 +8,8 @@ from aiohttp import web
 from attrs import evolve
 
 from saga_server.http.doors.asking import answer, call_of, read
-from saga_server.http.doors.responses_ask import read_responses
-from saga_server.http.doors.responses_shape import ResponsesShape
+from saga_server.http.doors.responses.ask import read_responses
+from saga_server.http.doors.responses.shape import ResponsesShape
 
 
 async def responses(request: web.Request) -> web.StreamResponse:
