@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saga_core.play.bills.turn_bills import TurnBills
 from saga_core.play.context_reading import ContextReading
 from saga_core.play.known_models import KnownModels
 from saga_core.play.layout import Layouts
@@ -15,7 +16,6 @@ from saga_core.play.prefix_texts import PrefixTexts
 from saga_core.play.prompt_memories import KeptPage, PromptMemories
 from saga_core.play.prompting import Prompting
 from saga_core.play.recording import Recorder
-from saga_core.play.turn_bills import TurnBills
 
 __all__ = [
     "MARKER",

@@ -15,10 +15,10 @@ from saga_core.ids import IdSource
 from saga_core.journal import Entry, Journal
 from saga_core.looked_through import looked_through
 from saga_core.model import Delta, Node, Turn, TurnKind, WorldState, fold, follow, node_of
+from saga_core.play.bills.turn_bills import TurnBills
 from saga_core.play.open_calls import OpenCalls
 from saga_core.play.pending_turn import PendingTurn, Reply
 from saga_core.play.prompting import Prompting
-from saga_core.play.turn_bills import TurnBills
 from saga_core.play.turn_work import TurnWork
 from saga_core.ports import Clock
 from saga_core.projection import render_episode, witnesses

@@ -10,8 +10,8 @@ from attrs import frozen
 from cachetools import TTLCache
 
 from saga_core.state_block.fences import FenceFilter, RawBlock
-from saga_core.state_block.report_lines import may_hold_report
-from saga_core.state_block.reports import ReportFilter
+from saga_core.state_block.loose.lines import may_hold_report
+from saga_core.state_block.loose.reports import ReportFilter
 from saga_core.state_block.syntax import FENCE_CHARS, NEWLINES, may_open
 
 _LONG = 4_096

@@ -15,6 +15,7 @@ from saga_core.state_block.fences import RawBlock
 from saga_core.state_block.fields import FIELDS, BlockFields, Field, Kind, field_of, is_header, names_level
 from saga_core.state_block.filter import Hidden, hide
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
+from saga_core.state_block.loose.lines import begun_name
 from saga_core.state_block.records import (
     read_company,
     read_destination,
@@ -24,7 +25,6 @@ from saga_core.state_block.records import (
     read_statuses,
     read_transfers,
 )
-from saga_core.state_block.report_lines import begun_name
 from saga_core.state_block.values import Unreadable, read_change, read_flag, read_level, read_text
 
 MAX_BODY = 65_536

@@ -9,7 +9,7 @@ from attrs import define, field
 
 from saga_core.state_block import syntax
 from saga_core.state_block.fields import is_header
-from saga_core.state_block.report_lines import UNFINISHED, Sort, begins_tag, field_in, is_telling, names_in, sort_of
+from saga_core.state_block.loose.lines import UNFINISHED, Sort, begins_tag, field_in, is_telling, names_in, sort_of
 
 SPACE = syntax.BLANKS + syntax.NEWLINES + syntax.QUOTE_MARK
 WHITE = syntax.BLANKS + syntax.NEWLINES

@@ -28,8 +28,8 @@ from saga_core.language import every
 from saga_core.state_block import syntax
 from saga_core.state_block.fences import JOINTS, RawBlock
 from saga_core.state_block.fields import is_header
-from saga_core.state_block.report_candidate import SPACE, WHITE, Candidate, ReportKind, Take, without_gap
-from saga_core.state_block.report_lines import Sort, begins_story, begins_tag, begun_name, fence_of, sort_of
+from saga_core.state_block.loose.candidate import SPACE, WHITE, Candidate, ReportKind, Take, without_gap
+from saga_core.state_block.loose.lines import Sort, begins_story, begins_tag, begun_name, fence_of, sort_of
 
 LONGEST = 20_000
 """Characters of a report; what is longer is text."""

@@ -10,10 +10,10 @@ from saga_core.billing import Bill
 from saga_core.counters import Counters
 from saga_core.errors import StoreError
 from saga_core.journal import Ledger
+from saga_core.play.bills.turn_bill import bill_of
 from saga_core.play.known_models import KnownModels
 from saga_core.play.pending_turn import PendingTurn
 from saga_core.play.prompt_memories import PromptMemories
-from saga_core.play.turn_bill import bill_of
 from saga_core.ports import Clock, TokenCounter, Usage
 
 log = logging.getLogger("saga.prompt")

@@ -1,0 +1,1 @@
+"""What a turn cost: its bill, and the bills that wait to be written."""
