@@ -175,7 +175,7 @@ def field_in(line: str) -> set[str]:
 def begun_name(line: str) -> str:
     """A field whose own name a line breaks off in, when nothing else begins so; "" for none."""
     dress = _DRESS.match(line)
-    word = (line[dress.end() :] if dress else line).strip().casefold()
+    word = (line[dress.end() :] if dress else line).strip().lstrip("]}］｝> \t").casefold()
     return next((field.name for field in FIELDS if "_" in word and field.name.startswith(word)), "")
 
 
