@@ -8,6 +8,7 @@ from saga_core.language.detection import detect, has_katakana, is_kana, is_unspa
 from saga_core.language.han import simplified
 from saga_core.language.ja.kana import folded as folded_kana
 from saga_core.language.ko.particles import has_final, is_hangul, josa, particle_stems
+from saga_core.language.ko.short_nouns import ends_word, maybe_noun, short_nouns
 from saga_core.language.language import Language
 from saga_core.language.mentioning import hangs_on, mentions, mentions_folded, particles, standing
 from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc, normalized, pieces
@@ -52,6 +53,7 @@ __all__ = [
     "clean_name",
     "content_words",
     "detect",
+    "ends_word",
     "every",
     "fold_name",
     "folded_kana",
@@ -69,6 +71,7 @@ __all__ = [
     "language_of_files",
     "languages_in",
     "match_text",
+    "maybe_noun",
     "mentions",
     "mentions_folded",
     "nfc",
@@ -78,6 +81,7 @@ __all__ = [
     "particular_terms",
     "pieces",
     "primary",
+    "short_nouns",
     "simplified",
     "standing",
     "telling_nothing",
