@@ -189,7 +189,7 @@ def _entries(pieces: list[dict[str, Any]]) -> list[str]:
         text = _line(piece["text"])
         parts = ", ".join(f"{name} {value:+g}" for name, value in piece["why"].items())
         made.append(f"{piece['score']:8.3f}  {piece['tokens']:4d}  [{piece['section']}] {text}")
-        made.append(f"                {piece['source']} · {piece['key']} · {parts or 'always told'}")
+        made.append(f"                {piece['source']} · {piece['key']} · {parts or 'needs no signal'}")
         said = [f"same words: {', '.join(piece['words'])}"] if piece["words"] else []
         said += [f"beside turn {piece['beside']}"] if "beside" in piece else []
         if said and parts:
