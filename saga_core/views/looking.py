@@ -13,7 +13,7 @@ from saga_core.model import Tree
 from saga_core.recall import excerpt
 from saga_core.sessions import LiveSession
 from saga_core.views.brought import Brought, BroughtByTurns
-from saga_core.views.wording import Wording, plainly, spoken_of, unstamped
+from saga_core.views.wording import Heard, Wording, plainly, spoken_of, unstamped
 
 _NEAR = 280
 """Characters of a text that are shown where the words stand."""
@@ -57,6 +57,8 @@ class Placed:
     """That its path had before it."""
     aside: tuple[tuple[Brought, Reason], ...] = ()
     """That came with it or later, or that stands elsewhere."""
+    heard: Mapping[str, Heard] = field(factory=dict)
+    """Their texts."""
 
 
 @frozen
@@ -115,11 +117,15 @@ class Looking:
             **more,
         }
 
+    def closeness(self, text: str) -> tuple[bool, float]:
+        """Whether ``text`` says it word for word, and how much of the words it has; told faster than by a row."""
+        heard = self.placed.heard.get(text)
+        return self.wording.closeness(Heard(text) if heard is None else heard)
+
     def near_enough(self, text: str, least: float) -> bool:
-        """Whether ``text`` has so much of the words; told faster than by a row."""
-        if self.wording.stands_in(text):
-            return True
-        return len(self.wording.found_in(text)) >= least * len(self.wording.words)
+        """Whether ``text`` has so much of the words, or says it word for word."""
+        verbatim, share = self.closeness(text)
+        return verbatim or share >= least
 
     def became(self, key: str, whole: str, otherwise: Reason) -> tuple[Reason, Piece | None]:
         """What became of the piece ``key``, of which all is ``whole``; ``otherwise`` if nobody offered it."""
@@ -155,7 +161,8 @@ async def placed(live: LiveSession, turn: str, brought: BroughtByTurns) -> Place
                 before.append(each)
         else:
             aside.append((each, where(live, turn, each.turn)))
-    return Placed(tuple(before), tuple(aside))
+    texts = [each.text for each in (*before, *(each for each, _ in aside))]
+    return Placed(tuple(before), tuple(aside), {text: Heard(text) for text in texts})
 
 
 def where(live: LiveSession, turn: str, other: str) -> Reason:

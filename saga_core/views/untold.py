@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from heapq import nlargest
 from typing import Any
 
 from saga_core.context import Piece, TurnContext
 from saga_core.model import Scheduled, TurnKind, WorldState
 from saga_core.recall import PathEpisodes, laid_out, stays_out
 from saga_core.sessions import LiveSession
+from saga_core.views.brought import Brought
 from saga_core.views.looking import Knowledge, Looking, Reason, nearest, placed, where
 from saga_core.views.wording import Wording, spoken_of
 
@@ -94,7 +96,7 @@ async def _near(looking: Looking, text: str) -> AsyncIterator[dict[str, Any]]:
     pieces: list[tuple[Piece, Reason]] = [(piece, "told") for piece in context.pieces]
     pieces += [(piece, "no_room") for piece in context.skipped]
     for piece, reason in pieces:
-        if not piece.key.startswith(("turn:", "lore:")):
+        if not piece.key.startswith(("turn:", "lore:")) and looking.near_enough(piece.text, _HALF):
             yield looking.row("piece", piece.key, piece.text, reason, piece)
     for row in _of_turns(looking, text):
         yield row
@@ -104,7 +106,7 @@ async def _near(looking: Looking, text: str) -> AsyncIterator[dict[str, Any]]:
     if opening.reply:
         yield looking.row("turn", opening.id, opening.reply, "in_chat" if in_chat else "opening", turn=0)
     for line in dict.fromkeys(context.pages.splitlines()):
-        if line.startswith("- "):
+        if line.startswith("- ") and looking.near_enough(line, _HALF):
             yield looking.row("page", line.removeprefix("- "), line.removeprefix("- "), "in_front")
     authored = live.world.description
     if authored:
@@ -114,7 +116,8 @@ async def _near(looking: Looking, text: str) -> AsyncIterator[dict[str, Any]]:
     for row in _of_lore(looking, state):
         yield row
     for record in state.memories.values():
-        yield looking.row("memory", record.id, record.text, "no_signal")
+        if looking.near_enough(record.text, _HALF):
+            yield looking.row("memory", record.id, record.text, "no_signal")
     async for row in _remarks(looking):
         yield row
     for row in _events(looking, state):
@@ -138,17 +141,23 @@ def _of_turns(looking: Looking, text: str) -> Iterator[dict[str, Any]]:
 
 
 async def _remarks(looking: Looking) -> AsyncIterator[dict[str, Any]]:
-    """The remarks of the path that neither the context nor the pages tell."""
-    rows, seen = [], set[str]()
-    for count, each in enumerate(looking.placed.before):
+    """The remarks of the path that say most of it, but for those that the context or the pages tell."""
+    notes = {each.text: each for each in reversed(looking.placed.before) if each.kind == "note"}
+    for each in await _nearest(looking, [*notes.values()], _HALF):
+        if not looking.is_said(each.text):
+            yield looking.row("note", each.key, each.text, "no_signal", turn=each.depth)
+
+
+async def _nearest(looking: Looking, brought: Sequence[Brought], least: float) -> list[Brought]:
+    """Those that say most of it, and have so much of the words."""
+    found: list[tuple[tuple[bool, float], int, Brought]] = []
+    for count, each in enumerate(brought):
         if not count % _CHUNK:
             await asyncio.sleep(0)
-        if each.kind == "note" and each.text not in seen:
-            seen.add(each.text)
-            if looking.near_enough(each.text, _HALF) and not looking.is_said(each.text):
-                rows.append(looking.row("note", each.key, each.text, "no_signal", turn=each.depth))
-    for row in nearest(rows, _REMARKS):
-        yield row
+        closeness = looking.closeness(each.text)
+        if closeness[0] or closeness[1] >= least:
+            found.append((closeness, -count, each))
+    return [each for _, _, each in nlargest(_REMARKS, found)]
 
 
 def _events(looking: Looking, state: WorldState) -> Iterator[dict[str, Any]]:
@@ -179,6 +188,8 @@ def _waits(event: Scheduled, state: WorldState) -> dict[str, Any]:
 def _of_lore(looking: Looking, state: WorldState) -> Iterator[dict[str, Any]]:
     for entry in looking.live.world.lore:
         text = f"{entry.name}: {state.learned.get(entry.name, '')} {entry.text}".replace("  ", " ").strip()
+        if not looking.near_enough(text, _HALF):
+            continue
         last = state.mentioned.get(entry.name)
         reason: Reason = "no_signal"
         if stays_out(entry, last, state.depth, looking.knowledge.lorebook):
@@ -195,11 +206,9 @@ async def _far(looking: Looking, text: str, least: float) -> AsyncIterator[dict[
     if own.parent is not None:
         facts, _, _ = tree.get(turn).episode.partition("\n")
         yield looking.row("turn", own.id, f"{facts}\n{own.reply}", "later", turn=own.depth)
-    for count, (each, reason) in enumerate(looking.placed.aside):
-        if not count % _CHUNK:
-            await asyncio.sleep(0)
-        if looking.near_enough(each.text, max(least, _HALF)):
-            yield looking.row(each.kind, each.key, each.text, reason, turn=each.depth)
+    reasons = {id(each): reason for each, reason in looking.placed.aside}
+    for each in await _nearest(looking, [each for each, _ in looking.placed.aside], max(least, _HALF)):
+        yield looking.row(each.kind, each.key, each.text, reasons[id(each)], turn=each.depth)
 
     def searched(accept: Callable[[str], bool]) -> Iterator[dict[str, Any]]:
         for found, _ in live.episodes.search(text, k=_BESIDE, accept=accept):

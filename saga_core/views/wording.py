@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from saga_core.language import (
     caseless,
@@ -88,6 +88,50 @@ def _fact_labels() -> frozenset[str]:
     return frozenset(word for each in every() for word in each.texts.episode.values())
 
 
+@define(eq=False)
+class Heard:
+    """A text in which words are looked for. Several wordings may be looked for in one."""
+
+    text: str
+    _plain: str | None = field(default=None, init=False)
+    _terms: frozenset[str] | None = field(default=None, init=False)
+    _folded: str | None = field(default=None, init=False)
+    _nouns: Mapping[str, list[str]] | None = field(default=None, init=False)
+
+    @property
+    def plain(self) -> str:
+        """Without punctuation, between spaces."""
+        if self._plain is None:
+            self._plain = f" {_plain.__wrapped__(self.text)} "
+        return self._plain
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Its index terms."""
+        if self._terms is None:
+            self._terms = frozenset(terms(self.text))
+        return self._terms
+
+    @property
+    def folded(self) -> str:
+        """As words are looked for in it."""
+        if self._folded is None:
+            self._folded = match_text(nfc(self.text))
+        return self._folded
+
+    @property
+    def nouns(self) -> Mapping[str, list[str]]:
+        """Its Korean nouns of one syllable, and in which forms it has them."""
+        if self._nouns is None:
+            found: dict[str, list[str]] = {}
+            words = _WORD.findall(nfc(self.text))
+            for word, noun in zip(words, short_nouns(words), strict=True):
+                if noun:
+                    found.setdefault(noun, []).append(word)
+            self._nouns = found
+        return self._nouns
+
+
 @frozen
 class Wording:
     """The text as it is compared with others."""
@@ -121,27 +165,21 @@ class Wording:
 
     def forms_in(self, text: str) -> dict[str, list[str]]:
         """As ``found_in``, and for each the parts of ``text``, folded, by which it is told there."""
-        own, folded, alone = frozenset(terms(text)), match_text(nfc(text)), self._alone(text)
+        return self.forms_of(Heard(text))
+
+    def forms_of(self, heard: Heard) -> dict[str, list[str]]:
+        """As ``forms_in``."""
+        own, folded, short = heard.terms, heard.folded, self.short
 
         def forms(word: str) -> list[str]:
             if len(word) == 1 and is_hangul(word):  # inside of another word it says nothing
-                return alone.get(word, [])
+                return heard.nouns.get(word, []) if word in folded else []
             # Where words are inflected at their ends, or have no spaces between them, they stand inside of others.
             if word in own or (not word.isascii() and word in folded):
                 return [word]
-            return alone.get(maybe_noun(word), [])
+            return heard.nouns.get(maybe_noun(word), []) if short else []
 
         return {word: found for word in self.words if (found := forms(word))}
-
-    def _alone(self, text: str) -> dict[str, list[str]]:
-        """The Korean nouns of one syllable that ``text`` has, and in which forms; empty if none is looked for."""
-        found: dict[str, list[str]] = {}
-        if self.short:
-            words = _WORD.findall(nfc(text))
-            for word, noun in zip(words, short_nouns(words), strict=True):
-                if noun:
-                    found.setdefault(noun, []).append(word)
-        return found
 
     def typed(self, text: str) -> list[str]:
         """As ``found_in``, the words as they were typed."""
@@ -170,6 +208,10 @@ class Wording:
     def stands_in(self, text: str) -> bool:
         """Whether the text stands there word for word, punctuation and case aside, and no part of a word for itself."""
         return self._at(f" {_plain(text)} ") >= 0
+
+    def closeness(self, heard: Heard) -> tuple[bool, float]:
+        """Whether a text says the text word for word, and how much of the words it has."""
+        return self._at(heard.plain) >= 0, len(self.forms_of(heard)) / len(self.words)
 
     def _at(self, said: str) -> int:
         """Where ``plain`` stands in a text without punctuation, which has a space at both ends; -1 for nowhere."""

@@ -8,6 +8,7 @@ particles may follow a syllable sorts out most of it: "마을" and "나이" are 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from saga_core.language.ko.behind_names import BEHIND_LONG_NAMES, BEHIND_NAMES
 from saga_core.language.ko.particles import has_final, is_hangul
@@ -43,7 +44,8 @@ _ENDINGS = frozenset("고 며 던 니 는데 지만 면서 다고 냐고 자고 
 def short_nouns(words: Sequence[str]) -> list[str]:
     """For each of the ``words`` of a text, in their order: the noun of one syllable that it is, with particles or
     without; "" where it is another word."""
-    return [_noun(word, words[at + 1] if at + 1 < len(words) else "") for at, word in enumerate(words)]
+    following = [*words[1:], ""]
+    return [_noun(word, behind if word in _BOTH else "") for word, behind in zip(words, following, strict=False)]
 
 
 def maybe_noun(word: str) -> str:
@@ -63,6 +65,7 @@ def ends_word(word: str, rest: str, following: str = "") -> bool:
     return rest in BEHIND_LONG_NAMES or (rest in BEHIND_NAMES and _agrees(word, rest)) or rest.startswith("들")
 
 
+@lru_cache(maxsize=8_192)
 def _noun(word: str, following: str) -> str:
     if not word or not is_hangul(word[0]):
         return ""
