@@ -55,8 +55,8 @@ class Placed:
 
     before: tuple[Brought, ...] = ()
     """That its path had before it."""
-    aside: tuple[tuple[Brought, Reason], ...] = ()
-    """That came with it or later, or that stands elsewhere."""
+    aside: tuple[Brought, ...] = ()
+    """That came with it or later, or that stands elsewhere: see ``where``."""
     heard: Mapping[str, Heard] = field(factory=dict)
     """Their texts."""
 
@@ -151,7 +151,9 @@ class Looking:
 
 async def placed(live: LiveSession, turn: str, brought: BroughtByTurns) -> Placed:
     """What the turns of the session brought, by where it stands, seen from ``turn``."""
-    tree, before, aside = live.tree, [], []
+    tree = live.tree
+    before: list[Brought] = []
+    aside: list[Brought] = []
     above = tree.get(turn).parent
     path = frozenset(node.id for node in tree.path(above)) if above is not None else frozenset[str]()
     gone = await brought.taken_back(live, path)
@@ -160,9 +162,8 @@ async def placed(live: LiveSession, turn: str, brought: BroughtByTurns) -> Place
             if each.kind != "note" or (each.depth, each.key) not in gone:
                 before.append(each)
         else:
-            aside.append((each, where(live, turn, each.turn)))
-    texts = [each.text for each in (*before, *(each for each, _ in aside))]
-    return Placed(tuple(before), tuple(aside), {text: Heard(text) for text in texts})
+            aside.append(each)
+    return Placed(tuple(before), tuple(aside), {each.text: Heard(each.text) for each in (*before, *aside)})
 
 
 def where(live: LiveSession, turn: str, other: str) -> Reason:

@@ -13,7 +13,7 @@ from saga_core.recall import PathEpisodes, laid_out, stays_out
 from saga_core.sessions import LiveSession
 from saga_core.views.brought import Brought
 from saga_core.views.looking import Knowledge, Looking, Reason, nearest, placed, where
-from saga_core.views.wording import Wording, spoken_of
+from saga_core.views.wording import Wording, plainly, spoken_of
 
 _TURNS, _LOOKED_AT = 5, 64
 """Turns that are shown, and those found by their words among which the very text is looked for."""
@@ -108,10 +108,11 @@ async def _near(looking: Looking, text: str) -> AsyncIterator[dict[str, Any]]:
     for line in dict.fromkeys(context.pages.splitlines()):
         if line.startswith("- ") and looking.near_enough(line, _HALF):
             yield looking.row("page", line.removeprefix("- "), line.removeprefix("- "), "in_front")
-    authored = live.world.description
-    if authored:
-        told = looking.wording.told_by(looking.knowledge.world_text, authored)
-        yield looking.row("world", live.world.name, authored, "in_prompt" if told else "no_room")
+    in_prompt = f" {plainly(looking.knowledge.world_text)} "
+    for line in dict.fromkeys(live.world.description.splitlines()):
+        if looking.near_enough(line, _HALF):
+            reason = "in_prompt" if f" {plainly(line)} " in in_prompt else "no_room"
+            yield looking.row("world", line.lstrip("#- "), line.lstrip("#- "), reason)
     state = await live.state(looking.above)
     for row in _of_lore(looking, state):
         yield row
@@ -206,9 +207,8 @@ async def _far(looking: Looking, text: str, least: float) -> AsyncIterator[dict[
     if own.parent is not None:
         facts, _, _ = tree.get(turn).episode.partition("\n")
         yield looking.row("turn", own.id, f"{facts}\n{own.reply}", "later", turn=own.depth)
-    reasons = {id(each): reason for each, reason in looking.placed.aside}
-    for each in await _nearest(looking, [each for each, _ in looking.placed.aside], max(least, _HALF)):
-        yield looking.row(each.kind, each.key, each.text, reasons[id(each)], turn=each.depth)
+    for each in await _nearest(looking, looking.placed.aside, max(least, _HALF)):
+        yield looking.row(each.kind, each.key, each.text, where(live, turn, each.turn), turn=each.depth)
 
     def searched(accept: Callable[[str], bool]) -> Iterator[dict[str, Any]]:
         for found, _ in live.episodes.search(text, k=_BESIDE, accept=accept):

@@ -200,6 +200,11 @@ async def test_the_authors_text_of_the_world_is_told_in_every_prompt(saga: Saga,
     chat = a_chat(saga, language)
     await row_on(chat, language, range(1, 20), notes=HARD[language])
     assert await first(saga, RULE[language]) == ("world", "in_prompt", None)
+    scattered = {
+        "en": "gunpowder, lungs, kettle, sack",
+        "ko": "마법 화약 비둘기 은화 고블린 가면 흥정 물시계",
+    }[language]
+    assert [row for row in await found(saga, scattered) if row["kind"] == "world"] == []
     began = {"en": "The tide stood still at noon", "ko": "어젯밤 아무도 치지 않은 순찰 종이 울렸다"}[language]
     assert await first(saga, began) in [("note", "no_signal", 0), ("page", "in_front", None)]
 
