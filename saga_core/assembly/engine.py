@@ -181,6 +181,8 @@ async def _build(base: Foundations, leases: Leases | None) -> Parts:
             contexts=contexts,
             shared=base.shared,
             front=prompting.prefixes.known,
+            settings=base.settings,
+            authored=prompting.prefixes.texts.of_world,
         ),
         memory=Memory(
             directory=base.directory,

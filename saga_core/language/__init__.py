@@ -8,6 +8,7 @@ from saga_core.language.detection import detect, has_katakana, is_kana, is_unspa
 from saga_core.language.han import simplified
 from saga_core.language.ja.kana import folded as folded_kana
 from saga_core.language.ko.particles import has_final, is_hangul, josa, particle_stems
+from saga_core.language.ko.short_nouns import ends_word, maybe_noun, short_nouns
 from saga_core.language.language import Language
 from saga_core.language.mentioning import hangs_on, mentions, mentions_folded, particles, standing
 from saga_core.language.normal_forms import caseless, clean_name, fold_name, nfc, normalized, pieces
@@ -55,6 +56,7 @@ __all__ = [
     "clean_name",
     "content_words",
     "detect",
+    "ends_word",
     "every",
     "fold_name",
     "folded_kana",
@@ -74,6 +76,7 @@ __all__ = [
     "language_of_files",
     "languages_in",
     "match_text",
+    "maybe_noun",
     "mentions",
     "mentions_folded",
     "nfc",
@@ -85,6 +88,7 @@ __all__ = [
     "primary",
     "sentences_of",
     "settled",
+    "short_nouns",
     "simplified",
     "standing",
     "telling",

@@ -13,7 +13,7 @@ from saga_core.recall.kept_lore import PER_TURN, Kept, KeptLore, KeptMoment
 from saga_core.recall.lexical import FUNCTION_SHARE, Fed, LexicalIndex
 from saga_core.recall.looking_back import looks_back, without_other_story
 from saga_core.recall.lore_index import LoreIndex
-from saga_core.recall.lorebook import LoreSituation, ScoredLore, rank_lore
+from saga_core.recall.lorebook import LoreSituation, ScoredLore, rank_lore, stays_out
 from saga_core.recall.mentions import NameIndex, Passage
 from saga_core.recall.particular import Particular
 from saga_core.recall.passages import PLAYER, STAMP, passage_of, year_of
@@ -66,6 +66,7 @@ __all__ = [
     "session_of_episodes",
     "smooth",
     "spec_of",
+    "stays_out",
     "telling",
     "tells",
     "time_meant",

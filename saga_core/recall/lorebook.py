@@ -83,7 +83,9 @@ def rank_lore(index: LoreIndex, situation: LoreSituation, config: LorebookConfig
         entry = index.entries[name]
         if entry.layer not in config.character_layers or name in index.ruled:
             continue
-        if not (name in opened or name in mentioned or entry.constant) and _faded(entry, situation, config):
+        if not (name in opened or name in mentioned or entry.constant) and stays_out(
+            entry, situation.last_mention.get(name), situation.depth, config
+        ):
             continue
         why: dict[str, float] = {}
         if name in equal:
@@ -106,9 +108,9 @@ def rank_lore(index: LoreIndex, situation: LoreSituation, config: LorebookConfig
     return ranked
 
 
-def _faded(entry: LoreEntry, situation: LoreSituation, config: LorebookConfig) -> bool:
-    last = situation.last_mention.get(entry.name)
+def stays_out(entry: LoreEntry, last: int | None, depth: int, config: LorebookConfig) -> bool:
+    """Whether an entry has decayed at ``depth`` whose last mention was at the depth ``last``; None: there was none."""
     if last is None and entry.layer == HIDDEN:
         return True
     allowed = config.decay.get(entry.layer)
-    return allowed is not None and situation.depth - (last or 0) > allowed
+    return allowed is not None and depth - (last or 0) > allowed

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from attrs import define, evolve
+from attrs import define, evolve, field
 
 from saga_core.background import Supervisor
 from saga_core.capabilities import Capability
+from saga_core.config import Settings
 from saga_core.context import ContextReader, RecentContexts, TurnContext, explain_context
 from saga_core.errors import NotSupported
 from saga_core.journal import Journal
@@ -16,11 +18,14 @@ from saga_core.projection import GraphImage, describe_state, graph_words
 from saga_core.recall import PathEpisodes
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SharedMemories, turn_named
 from saga_core.stores import GraphStore, MdCache, Pages
+from saga_core.views.brought import BroughtByTurns
+from saga_core.views.looking import Knowledge
 from saga_core.views.projector import Projector, scope_of
 from saga_core.views.rereading import InFront, reading_after, reread
 from saga_core.views.shown_lore import shown_lore
 from saga_core.views.signals import with_signals
 from saga_core.views.untold import untold
+from saga_core.world import World
 
 _EXCERPT = 80
 
@@ -40,6 +45,10 @@ class Views:
     contexts: RecentContexts
     shared: SharedMemories
     front: InFront
+    settings: Settings
+    authored: Callable[[World], str]
+    """Gives the author's text of a world as it stands in every prompt."""
+    _brought: BroughtByTurns = field(factory=BroughtByTurns, init=False)
 
     async def state(self, session_id: str, turn: str | None = None) -> WorldState:
         """The state at a turn, the active head's if none is named. ``NotFound``."""
@@ -163,11 +172,11 @@ class Views:
                 live, found, text, self.reader, self.shared.told, self.front, now=now, missing=missing
             )
             rows = await with_signals(live, found, text, explain_context(tried), now=now)
-            return {"turn": found, "anew": True, **rows}
+            return {"turn": found, "depth": live.tree.get(found).depth, "anew": True, **rows}
         told, anew = await self._told(live, found)
         own = await live.turn(found)
         rows = await with_signals(live, own.parent or found, own.user, explain_context(told), now=own.at)
-        return {"turn": found, "anew": anew, **rows}
+        return {"turn": found, "depth": own.depth, "anew": anew, **rows}
 
     async def lore(self, session_id: str) -> dict[str, Any]:
         """The lore of a session's world with what play added, when each entry was mentioned last, and in which of the
@@ -185,8 +194,17 @@ class Views:
         found = turn_named(live, turn) if turn is not None else live.head
         told, anew = await self._told(live, found)
         sure = not anew or (await live.turn(found)).missing is not None
-        rows = await untold(live, found, told, text, sure=sure)
-        return {"turn": found, "anew": anew, "text": text, "found": rows}
+        knowledge = Knowledge(self._brought, self.settings.config.dynamic_lorebook, self.authored(live.world))
+        rows = await untold(live, found, told, text, knowledge, sure=sure)
+        return {
+            "turn": found,
+            "depth": live.tree.get(found).depth,
+            "anew": anew,
+            "shown_from": None if told.missing is None else told.missing + 1,
+            "pages": told.pages,
+            "text": text,
+            "found": rows,
+        }
 
     async def _told(self, live: LiveSession, turn: str) -> tuple[TurnContext, bool]:
         """A turn's context, and whether it was read anew."""

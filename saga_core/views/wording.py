@@ -3,32 +3,45 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from saga_core.language import (
     caseless,
     content_words,
+    ends_word,
     every,
     is_hangul,
     match_text,
+    maybe_noun,
     nfc,
     particles,
+    short_nouns,
     telling_nothing,
     terms,
 )
-from saga_core.recall import STAMP
+from saga_core.recall import STAMP, laid_out
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _RUN = re.compile(r"[^\W_]+|…")
 """A run of letters or numbers, or the mark of what an excerpt left out: no sentence reaches over it."""
+_GAP = "…"
+_LEAD = 40
+"""Characters that stand in front of the place of a text where its sentence is too long to be shown."""
 
 
+@lru_cache(maxsize=512)
 def _plain(text: str) -> str:
     """``text`` without punctuation, as it is compared: a sentence may be told with other quotes or line breaks."""
     return " ".join(match.group() for match in _RUN.finditer(match_text(nfc(text))))
+
+
+def plainly(text: str) -> str:
+    """``text`` without punctuation, as it is compared."""
+    return _plain(text)
 
 
 def _asked(text: str) -> str:
@@ -75,6 +88,50 @@ def _fact_labels() -> frozenset[str]:
     return frozenset(word for each in every() for word in each.texts.episode.values())
 
 
+@define(eq=False)
+class Heard:
+    """A text in which words are looked for. Several wordings may be looked for in one."""
+
+    text: str
+    _plain: str | None = field(default=None, init=False)
+    _terms: frozenset[str] | None = field(default=None, init=False)
+    _folded: str | None = field(default=None, init=False)
+    _nouns: Mapping[str, list[str]] | None = field(default=None, init=False)
+
+    @property
+    def plain(self) -> str:
+        """Without punctuation, between spaces."""
+        if self._plain is None:
+            self._plain = f" {_plain.__wrapped__(self.text)} "
+        return self._plain
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Its index terms."""
+        if self._terms is None:
+            self._terms = frozenset(terms(self.text))
+        return self._terms
+
+    @property
+    def folded(self) -> str:
+        """As words are looked for in it."""
+        if self._folded is None:
+            self._folded = match_text(nfc(self.text))
+        return self._folded
+
+    @property
+    def nouns(self) -> Mapping[str, list[str]]:
+        """Its Korean nouns of one syllable, and in which forms it has them."""
+        if self._nouns is None:
+            found: dict[str, list[str]] = {}
+            words = _WORD.findall(nfc(self.text))
+            for word, noun in zip(words, short_nouns(words), strict=True):
+                if noun:
+                    found.setdefault(noun, []).append(word)
+            self._nouns = found
+        return self._nouns
+
+
 @frozen
 class Wording:
     """The text as it is compared with others."""
@@ -84,23 +141,45 @@ class Wording:
     """Its words in the shape in which they stand elsewhere too, and as they were typed. Those that every sentence has
     are left out as long as there are others."""
 
+    @property
+    def short(self) -> bool:
+        """Whether Korean nouns of one syllable are among the words."""
+        return any(is_hangul(word[0]) and (len(word) == 1 or bool(maybe_noun(word))) for word in self.words)
+
     @classmethod
     def of(cls, text: str) -> Wording:
         """A wording without words, if ``text`` has none."""
         typed: dict[str, str] = {}
-        for match in _WORD.finditer(nfc(text)):
-            for word in _shapes(match.group()):
+        words = _WORD.findall(nfc(text))
+        for each, noun in zip(words, short_nouns(words), strict=True):
+            for word in [noun] if noun else _shapes(each):
                 if len(word) == 1 and word.isascii() and word.isalpha():
                     continue
-                typed.setdefault(word, match.group())
+                typed.setdefault(word, each)
         nothing = telling_nothing()
         return cls(text, {word: each for word, each in typed.items() if word not in nothing} or typed)
 
     def found_in(self, text: str) -> list[str]:
         """Those of ``words`` that ``text`` has, forms of one word for each other."""
-        own, folded = frozenset(terms(text)), match_text(nfc(text))
-        # Where words are inflected at their ends, or have no spaces between them, they stand inside of others.
-        return [word for word in self.words if word in own or (not word.isascii() and word in folded)]
+        return list(self.forms_in(text))
+
+    def forms_in(self, text: str) -> dict[str, list[str]]:
+        """As ``found_in``, and for each the parts of ``text``, folded, by which it is told there."""
+        return self.forms_of(Heard(text))
+
+    def forms_of(self, heard: Heard) -> dict[str, list[str]]:
+        """As ``forms_in``."""
+        own, folded, short = heard.terms, heard.folded, self.short
+
+        def forms(word: str) -> list[str]:
+            if len(word) == 1 and is_hangul(word):  # inside of another word it says nothing
+                return heard.nouns.get(word, []) if word in folded else []
+            # Where words are inflected at their ends, or have no spaces between them, they stand inside of others.
+            if word in own or (not word.isascii() and word in folded):
+                return [word]
+            return heard.nouns.get(maybe_noun(word), []) if short else []
+
+        return {word: found for word in self.words if (found := forms(word))}
 
     def typed(self, text: str) -> list[str]:
         """As ``found_in``, the words as they were typed."""
@@ -127,8 +206,53 @@ class Wording:
         return not self.stands_in(whole) and set(self.found_in(whole)) <= set(self.found_in(told))
 
     def stands_in(self, text: str) -> bool:
-        """Whether the text stands there word for word, punctuation and case aside."""
-        plain, said = self.plain, f" {_plain(text)} "
-        before = "" if caseless(plain[:1]) else " "
-        behind = "" if caseless(plain[-1:]) else " "
-        return bool(plain) and f"{before}{plain}{behind}" in said
+        """Whether the text stands there word for word, punctuation and case aside, and no part of a word for itself."""
+        return self._at(f" {_plain(text)} ") >= 0
+
+    def closeness(self, heard: Heard) -> tuple[bool, float]:
+        """Whether a text says the text word for word, and how much of the words it has."""
+        return self._at(heard.plain) >= 0, len(self.forms_of(heard)) / len(self.words)
+
+    def _at(self, said: str) -> int:
+        """Where ``plain`` stands in a text without punctuation, which has a space at both ends; -1 for nowhere."""
+        plain = self.plain
+        at = said.find(plain) if plain else -1
+        while at >= 0:
+            if self._apart(said, at, at + len(plain)):
+                return at
+            at = said.find(plain, at + 1)
+        return -1
+
+    def _apart(self, said: str, start: int, stop: int) -> bool:
+        first, last = said[start], said[stop - 1]
+        if said[start - 1] != " " and (is_hangul(first) or not caseless(first)):
+            return False
+        rest, _, behind = said[stop:].partition(" ") if said[stop] != " " else ("", "", "")
+        if not is_hangul(last):
+            return not rest or caseless(last)
+        return ends_word(said[:stop].rpartition(" ")[2], rest, behind.partition(" ")[0])
+
+    def around(self, text: str, limit: int) -> str | None:
+        """The sentences of ``text`` in which the text stands word for word, at most ``limit`` characters: all of a
+        short one. None where it does not stand there."""
+        whole, _, starts, stops = laid_out(nfc(text))
+        runs = list(_RUN.finditer(whole))
+        words = [match_text(run.group()) for run in runs]
+        at = self._at(f" {' '.join(words)} ")
+        if at < 0:
+            return None
+        ends = [0]
+        for word in words:
+            ends.append(ends[-1] + len(word) + 1)
+        # One space stands in front of all: the word whose letters begin at ``ends[n] + 1`` is number n.
+        first, last = (bisect_right(ends, place - 1) - 1 for place in (at, at + len(self.plain) - 1))
+        begin, end = runs[first].start(), runs[last].end()
+        if len(whole) <= limit // 2:
+            return whole.replace("\n", " ")
+        start = starts[bisect_right(starts, begin) - 1]
+        stop = max(end, stops[bisect_right(starts, end - 1) - 1])
+        if stop - start > limit:
+            start = max(start, begin - _LEAD)
+            stop = min(stop, start + limit)
+        head, tail = f"{_GAP} " if start else "", f" {_GAP}" if stop < len(whole) else ""
+        return f"{head}{whole[start:stop].strip()}{tail}".replace("\n", " ")

@@ -51,6 +51,8 @@ class Spec:
     """Of an upload: further media types."""
     remedy: str = ""
     """What to do when it is missing."""
+    number: bool = False
+    """Of a text in the body: whether a whole number may stand for it."""
 
 
 @frozen
@@ -119,9 +121,11 @@ def in_query(
     return field(default=default, metadata={Spec: spec})
 
 
-def in_body(default: Any = NOTHING, *, name: str = "", remedy: str = "give a text in the body") -> Any:
-    """A text in the JSON object of the body; one without a default is needed."""
-    return field(default=default, metadata={Spec: Spec("body", name, remedy=remedy)})
+def in_body(
+    default: Any = NOTHING, *, name: str = "", remedy: str = "give a text in the body", number: bool = False
+) -> Any:
+    """A text in the JSON object of the body; one without a default is needed. ``number``: or a whole number."""
+    return field(default=default, metadata={Spec: Spec("body", name, remedy=remedy, number=number)})
 
 
 def body_fields(names: Callable[[], Collection[str]]) -> Any:

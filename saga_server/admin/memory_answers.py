@@ -72,6 +72,8 @@ class Context:
     """What stood in a turn's context, and why."""
 
     turn: str
+    depth: int
+    """Its number."""
     anew: bool
     text: str
     tokens: int
@@ -94,7 +96,13 @@ class Untold:
     """What is known of a text, and why a turn's context had it or not."""
 
     turn: str
+    depth: int
+    """Its number."""
     anew: bool
+    shown_from: int | None
+    """As of ``Context``."""
+    pages: str
+    """As of ``Context``."""
     text: str
     found: Rows
 

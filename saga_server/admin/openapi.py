@@ -10,7 +10,7 @@ from typing import Any
 
 from saga_server.admin.endpoint import JSON, Endpoint
 from saga_server.admin.parameters import MULTIPART
-from saga_server.admin.read_params import Param, body_names, params_of
+from saga_server.admin.read_params import Param, body_names, body_numbers, params_of
 from saga_server.admin.schema import body_schema, query_schema, reference, schemas_of
 
 _FAILURES = {
@@ -118,7 +118,7 @@ def _operation(endpoint: Endpoint[Any, Any]) -> dict[str, Any]:
     if parameters:
         found["parameters"] = parameters
     if names := body_names(params):
-        content = {JSON: {"schema": body_schema(names)}}
+        content = {JSON: {"schema": body_schema(names, body_numbers(params))}}
         found["requestBody"] = {"required": any(names.values()), "content": content}
     for each in params:
         if each.spec.place == "upload":

@@ -62,7 +62,7 @@ class TriedWords(OfSession):
     """Words that the player might say after a turn; None is the turn recorded last."""
 
     text: str = in_body()
-    turn: str | None = in_body(None)
+    turn: str | None = in_body(None, number=True)
 
 
 @frozen(eq=False, repr=False)
@@ -70,7 +70,7 @@ class AskedText(OfSession):
     """A text of any length that was told at a turn, or not; None is the turn recorded last."""
 
     text: str = in_body()
-    turn: str | None = in_body(None)
+    turn: str | None = in_body(None, number=True)
 
 
 @frozen(eq=False, repr=False)
@@ -156,7 +156,7 @@ class Fork(OfSession):
     """A timeline to name, at a turn or another timeline's head."""
 
     name: str = in_body()
-    turn: str | None = in_body(None)
+    turn: str | None = in_body(None, number=True)
 
 
 @frozen(eq=False, repr=False)

@@ -21,6 +21,7 @@ from saga_server.http import BODY, RequestError, read_json
 
 P = TypeVar("P")
 _CONVERTER = Converter(detailed_validation=False)
+_MOST = 10**12
 _LARGE = 1 << 18
 """Bytes of a body from which on it is read in a thread."""
 
@@ -100,14 +101,18 @@ def _refuse_unknown(request: web.Request, params: tuple[Param, ...]) -> None:
 
 
 def _body(raw: bytes, params: tuple[Param, ...]) -> Mapping[str, Any]:
-    """The JSON object in the body, an empty body being an empty one; its fields are texts or null."""
-    names = body_names(params)
+    """The JSON object in the body, an empty body being an empty one; its fields are texts or null. A whole number is
+    read as a text where it may stand for one."""
+    names, numbers = body_names(params), body_numbers(params)
     if not names:
         return {}
     found = read_json(raw) if raw.strip() else {}
     if not isinstance(found, dict):
         raise RequestError("the body is no JSON object", param="body")
     for name, value in found.items():
+        if name in numbers and type(value) is int and 0 <= value <= _MOST:
+            found[name] = str(value)
+            continue
         if name not in names:
             raise RequestError(f"{name}: unknown field; this path takes {', '.join(sorted(names))}", param=name)
         if value is not None and not isinstance(value, str):
@@ -122,6 +127,11 @@ def body_names(params: tuple[Param, ...]) -> dict[str, bool]:
         if param.spec.names is not None:
             names |= dict.fromkeys(sorted(param.spec.names()), False)
     return names
+
+
+def body_numbers(params: tuple[Param, ...]) -> frozenset[str]:
+    """The fields of the body's object that may be whole numbers."""
+    return frozenset(param.name for param in params if param.spec.place == "body" and param.spec.number)
 
 
 def _found(param: Param, request: web.Request, path: Mapping[str, str], body: Mapping[str, Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -93,11 +93,16 @@ def query_schema(param: Param) -> dict[str, Any]:
     return found
 
 
-def body_schema(names: Mapping[str, bool]) -> dict[str, Any]:
-    """The schema of a body whose fields are texts; those that are needed are true."""
+def body_schema(names: Mapping[str, bool], numbers: Collection[str] = ()) -> dict[str, Any]:
+    """The schema of a body whose fields are texts; those that are needed are true. ``numbers`` may be whole numbers."""
+
+    def kinds(name: str, need: bool) -> list[str] | str:
+        found = ["string", *(["integer"] if name in numbers else []), *([] if need else ["null"])]
+        return found if len(found) > 1 else found[0]
+
     return {
         "type": "object",
-        "properties": {name: {"type": "string" if need else ["string", "null"]} for name, need in names.items()},
+        "properties": {name: {"type": kinds(name, need)} for name, need in names.items()},
         "required": [name for name, need in names.items() if need],
         "additionalProperties": False,
     }

@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 _REASONS = {
     "told": "told",
     "own_words": "told: the player said this in that very request",
+    "in_prompt": "told: it stands in the world's own text, with which every prompt begins",
     "in_front": "told: it stood in the summary at the beginning of the prompt",
     "in_chat": "told: the chat itself shows that turn",
     "cut_out": "not told: something of it was told, but the excerpt left this part out",
     "no_room": "not told: found, and there was no room for it",
     "not_known": "nothing in the scene led to it; whether the chat itself showed that turn is not recorded",
     "no_signal": "not told: nothing in the scene led to it",
-    "faded_or_hidden": "not told: this entry waits to be mentioned, or was mentioned too long ago",
+    "faded": "not told: this entry was mentioned too long ago",
+    "hidden": "not told: this entry waits until it is mentioned, and nobody has mentioned it so far",
     "not_due": "not told: this is an event to come, and its time has not come",
+    "over": "not told: this was an event to come",
     "opening": "not told: it stands in the opening, which only the chat itself shows",
     "later": "not told: it came only with that turn or after it",
     "swiped": "not told: it stands in a reply that was swiped away, or came after one",
@@ -37,13 +40,16 @@ _KINDS = {
     "lore": "lore",
     "memory": "a memory",
     "page": "the summary",
+    "world": "the world",
     "note": "a remark",
     "event": "an event to come",
 }
 _NOTHING = (
     "Nothing that SAGA keeps of this story has these words: no turn, no lore, no memory, no remark. It may stand there "
-    "in other words: try a name or a thing. Cards, and openings of sessions that were named first, are not kept."
+    "in other words: try a name or a thing. SAGA does not keep character cards. If the chat gave its session a name, "
+    "SAGA does not keep the opening either."
 )
+_ANEW = "SAGA worked this out again by today's rules. It may differ from what was told then."
 
 
 @click.command()
@@ -51,7 +57,7 @@ _NOTHING = (
 @click.argument("turn", required=False)
 @settings
 @click.option("--skipped", is_flag=True, help="Also the entries that found no room.")
-@click.option("--text", help="What is known of this text, and why the turn was told it or was not.")
+@click.option("--text", help="Look this text up: where the story says it, and whether the narrator was told.")
 @click.option("--json", "plain", is_flag=True, help="Print JSON, as the admin API answers it.")
 def explain(
     file: Path | None,
@@ -66,6 +72,11 @@ def explain(
 
     SESSION is an id or a name; TURN a turn's id, the name of a timeline for its last turn, or the number of a
     turn on the active path; without it the turn recorded last.
+
+    Each line of the context has its score and its tokens in front, and its key and the parts of its score below. The
+    score of lore and of an event is the sum of its parts; that of an earlier turn is made of "fused", which compares
+    "lexical" and "dense" with those of other turns, and "lexical" is the sum of words, names, closeness and the other
+    parts. docs/recall.md lists all parts and all answers.
     """
 
     if skipped and text is not None:
@@ -93,7 +104,7 @@ def explain(
 
 def of_text(found: dict[str, Any]) -> list[str]:
     """What is known of a text, in words: the nearest first."""
-    made = [f"turn {found['turn']}" + (", read anew" if found["anew"] else "")]
+    made = _head(found)
     if not found["found"]:
         made.append(_NOTHING)
     else:
@@ -103,11 +114,8 @@ def of_text(found: dict[str, Any]) -> list[str]:
         if row.get("part") != part:
             part = row["part"]
             made.append(f"“{_line(part)}”")
-        where = f"turn {row['turn']}" if "turn" in row else _KINDS[row["kind"]]
-        made.append(f"{row['share']:4.0%}  {where}: {row['near']}")
-        made.append(
-            f"      {_REASONS[row['reason']]}" + (f" · score {row['score']:g}" if row["score"] is not None else "")
-        )
+        made.append(f"{row['share']:4.0%}  {_where(row)}: {row['near']}")
+        made.append(f"      {_reason(row)}" + (f" · score {row['score']:g}" if row["score"] is not None else ""))
         if row["reason"] == "cut_out":
             made.append(f"      what was told of it: {_line(row['line'])}")
         if row["share"] < 1:
@@ -115,9 +123,46 @@ def of_text(found: dict[str, Any]) -> list[str]:
     return made
 
 
+def _where(row: dict[str, Any]) -> str:
+    if row["kind"] == "turn":
+        return f"turn {row['turn']}"
+    return _KINDS[row["kind"]] + (f" (turn {row['turn']})" if "turn" in row else "")
+
+
+def _reason(row: dict[str, Any]) -> str:
+    """Why, and what is known of it: what an event waits for, when it was over, when lore was mentioned."""
+    said = _REASONS[row["reason"]]
+    if row["reason"] == "faded":
+        return f"{said}, last at turn {row['mentioned']}"
+    if row["reason"] == "over":
+        if row["happened"] is not None:
+            return f"{said}, and it happened at turn {row['happened']}"
+        return f"{said}, and " + (f"its time was over at turn {row['until']}" if row["until"] else "it is so no longer")
+    waits = {name: what for name, what in row.get("waits", {}).items() if what is not None}
+    if not waits:
+        return said
+    words = {"turn": "turn {}", "place": "the player to be at {}", "who": "{} to be there"}
+    return f"{said}; it waits for {' and for '.join(words[name].format(what) for name, what in waits.items())}"
+
+
+def _head(found: dict[str, Any], tokens: str = "") -> list[str]:
+    """The turn, and what has to be known of the answer as a whole."""
+    made = [f"turn {found['depth']} ({found['turn']}){tokens}" + (", read anew" if found["anew"] else "")]
+    if found["anew"]:
+        made.append(_ANEW)
+    first = found["shown_from"]
+    if first is not None:
+        if first > 1:
+            said = f"the story from turn {first} on" if first < found["depth"] else "no turn before this one"
+        else:
+            said = "the whole story"
+        made.append(f"What the chat itself showed: {said}.")
+    return made
+
+
 def lines(found: dict[str, Any], *, skipped: bool) -> list[str]:
     """The explanation in words."""
-    made = [f"turn {found['turn']}: {found['tokens']} tokens" + (", read anew" if found["anew"] else "")]
+    made = _head(found, f": {found['tokens']} tokens")
     if found["said"]:
         made.append(f"the player's words: {_line(found['said'])}")
     if found["time"] is not None:
@@ -129,7 +174,13 @@ def lines(found: dict[str, Any], *, skipped: bool) -> list[str]:
         made.append("nothing was told")
     if skipped:
         made += ["", f"no room for {len(found['skipped'])}", *_entries(found["skipped"])]
+    if found["pages"]:
+        made += ["", "The summary at the beginning of the prompt:", *_indented(found["pages"])]
     return made
+
+
+def _indented(text: str) -> list[str]:
+    return [f"    {line}" for line in text.splitlines()]
 
 
 def _entries(pieces: list[dict[str, Any]]) -> list[str]:
@@ -138,7 +189,7 @@ def _entries(pieces: list[dict[str, Any]]) -> list[str]:
         text = _line(piece["text"])
         parts = ", ".join(f"{name} {value:+g}" for name, value in piece["why"].items())
         made.append(f"{piece['score']:8.3f}  {piece['tokens']:4d}  [{piece['section']}] {text}")
-        made.append(f"                {piece['source']} · {piece['key']}" + (f" · {parts}" if parts else ""))
+        made.append(f"                {piece['source']} · {piece['key']} · {parts or 'needs no signal'}")
         said = [f"same words: {', '.join(piece['words'])}"] if piece["words"] else []
         said += [f"beside turn {piece['beside']}"] if "beside" in piece else []
         if said and parts:

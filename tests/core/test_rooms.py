@@ -14,7 +14,6 @@ ROOT = Path(__file__).parents[2]
 CORE = ROOT / "saga_core"
 PACKAGES = ("saga_core", "saga_backends", "saga_server", "conformance")
 ROOMS = sorted(path.parent.name for path in CORE.glob("*/__init__.py"))
-PACKAGES = ("saga_core", "saga_backends", "saga_server", "conformance")
 
 
 @cache

@@ -272,6 +272,17 @@ async def test_why_shows_what_was_told_and_answers_for_what_was_not(
         await page.fill("[data-item=untold] input", "xylophone zeppelin")
         await page.click("[data-action=ask]")
         await page.wait_for_selector("[data-item=unknown]")
+        await page.fill("[data-item=untold] input", "Silver is not spent after dark.")
+        await page.click("[data-action=ask]")
+        await page.wait_for_selector("[data-item=answer][data-reason=in_prompt]")
+        event = {"name": "The regatta", "text": "Purple canoes race along the quay.", "due": "90", "place": "Rope Quay"}
+        change = await server.saga.memory.correct(session, "event", event, head["parent"])
+        await page.fill("[data-item=untold] input", event["text"])
+        await page.click("[data-action=ask]")
+        await page.wait_for_selector("[data-item=answer][data-reason=not_due] [data-item=more]")
+        more = (await visit.texts("[data-item=more]"))[0]
+        assert "turn 90" in more, more
+        await server.saga.memory.undo(session, change)
         await page.fill("[data-item=try] input", "I walk to the Brine House and look for Dorcas.")
         await page.click("[data-action=try]")
         await page.wait_for_selector("[data-item=would] [data-key='lore:The Brine House']")

@@ -96,6 +96,16 @@ class TestSession:
         address = await client.get(f"/api/sessions/{played.session}/untold?text={'a' * 9_000}")
         assert address.status == 400 and "sent in the body of a POST" in address.error["message"]
 
+    async def test_a_turn_in_a_body_may_be_a_number(self, client: Client, played: Reply) -> None:
+        for asked in ("untold", "context"):
+            path = f"/api/sessions/{played.session}/{asked}"
+            told = await client.post(path, json={"text": "숲", "turn": 1})
+            assert (told.status, told.json["depth"]) == (200, 1)
+            for wrong in (True, 1.5, -1, 10**13, [1]):
+                refused = await client.post(path, json={"text": "숲", "turn": wrong})
+                assert refused.error["message"] == "turn: give a text or null", wrong
+            assert (await client.post(path, json={"text": "숲", "turn": 99})).status == 404
+
     async def test_cache_on_disk(self, serve: Serve, tmp_path: Path) -> None:
         storage = {"profile": "lite", "path": str(tmp_path / "data")}
         async with serve(storage=storage, md_cache={"cache_dir": str(tmp_path / "pages")}) as client:

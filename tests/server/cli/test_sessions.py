@@ -197,9 +197,11 @@ class TestExplain:
         piece = max(whole["pieces"], key=lambda each: len(each["text"]))
         result = saga("explain", "나의 모험", "끝", "--data", "자료", "--text", piece["text"])
         assert result.exit_code == 0, result.stderr
-        head, says, first, reason, *_ = result.stdout.splitlines()
+        head, anew, shown, says, first, reason, *_ = result.stdout.splitlines()
+        assert anew.endswith("It may differ from what was told then.")
+        assert shown == "What the chat itself showed: the whole story."
         assert says == "Before each text stands how many of the words it has."
-        assert head.startswith(f"turn {played['second']}")
+        assert head == f"turn 2 ({played['second']}), read anew"
         assert first.strip().startswith("100%")
         assert reason.strip().startswith("told · score")
         nothing = saga("explain", "나의 모험", "--data", "자료", "--text", "우주선이 달에 내려앉았다")
@@ -216,7 +218,7 @@ class TestExplain:
         result = saga("explain", "나의 모험", played["second"], "--data", "자료", "--skipped")
         assert result.exit_code == 0, result.stderr
         head, *rest = result.stdout.splitlines()
-        assert re.fullmatch(rf"turn {played['second']}: \d+ tokens, read anew", head)
+        assert re.fullmatch(rf"turn 2 \({played['second']}\): \d+ tokens, read anew", head)
         assert any("·" in line for line in rest)
         assert any(line.startswith("no room for ") for line in rest)
 

@@ -4,7 +4,7 @@ import { path, useRead, write } from "../lib/api.js";
 import { useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
 import { to } from "../lib/router.js";
-import { harmless, Text } from "../lib/text.js";
+import { brief, harmless, Text } from "../lib/text.js";
 import { Failed, Part, Read, TurnLink, useRun } from "../parts/common.js";
 import { called, Pieces } from "../parts/told.js";
 import words from "../words/why.js";
@@ -50,7 +50,14 @@ function Whole({ found }) {
     ${found.text && html`<details data-item="whole"><summary>${t("whole")}</summary><pre dir="auto" tabindex="0" data-item="text">${harmless(found.text)}</pre></details>`}`;
 }
 
-const TAGS = { told: "good", own_words: "good", in_front: "good", in_chat: "good", no_signal: "bad", cut_out: "bad" };
+const TAGS = { told: "good", own_words: "good", in_prompt: "good", in_front: "good", in_chat: "good", no_signal: "bad", cut_out: "bad" };
+
+/** What an event to come waits for, or since when it is over. */
+function more(t, { waits, until, happened }) {
+  const names = Object.entries(waits ?? {}).filter(([, what]) => what !== null).map(([name, what]) => t(`waits_${name}`, name === "turn" ? { n: what } : { name: brief(what, 60) }));
+  const said = names.length ? t("waits", { names: names.join(", ") }) : happened ? t("over_happened", { n: happened }) : until ? t("over_until", { n: until }) : "";
+  return said && html` <span data-item="more">${said}</span>`;
+}
 
 function Ask({ session, turn }) {
   const t = useWords(words);
@@ -68,10 +75,10 @@ function Ask({ session, turn }) {
     <form class="stack" onSubmit=${ask}><label>${t("askLabel")}<input name="text" required /></label>
       <p><button class="main" data-action="ask" disabled=${running}>${t("askDo")}</button></p></form>
     <${Failed} error=${error} />
-    <div role="status" aria-live="polite">${found && (found.found.length === 0 ? html`<p class="notice warn" data-item="unknown">${t("known")}</p>`
+    <div role="status" aria-live="polite">${found?.anew && html`<p class="hint" data-item="may-differ">${t("mayDiffer")}</p>`}${found && (found.found.length === 0 ? html`<p class="notice warn" data-item="unknown">${t("known")}</p>`
       : html`<ul class="lines" data-item="answers">${found.found.map((each) => html`<li key=${`${each.kind} ${each.key} ${each.part ?? ""}`} data-item="answer" data-reason=${each.reason}>
         ${each.part && html`<p class="hint" data-item="part">“<${Text} value=${each.part} most=${160} as="span" />”</p>`}
-        <p><span class=${`tag ${TAGS[each.reason] ?? "warn"}`}>${each.kind === "turn" ? t("kind_turn", { n: each.turn }) : t(`kind_${each.kind}`)}</span> <strong>${t(`reason_${each.reason}`)}</strong></p>
+        <p><span class=${`tag ${TAGS[each.reason] ?? "warn"}`}>${each.kind === "turn" ? t("kind_turn", { n: each.turn }) : t(`kind_${each.kind}`)}</span> ${each.kind !== "turn" && each.turn !== undefined && html`<span class="tag">${t("kind_turn", { n: each.turn })}</span> `}<strong>${t(`reason_${each.reason}`, { n: each.mentioned })}</strong>${more(t, each)}</p>
         <p><${Text} value=${each.near} most=${320} /></p>
         ${each.reason === "cut_out" && html`<p class="hint" data-item="instead">${t("instead")} <${Text} value=${each.line} most=${320} /></p>`}
         <p class="hint">${t("share", { n: Math.round(each.share * 100) })}${each.share < 1 && html`: <${Text} value=${each.words.join(", ")} most=${160} as="span" />`}</p></li>`)}</ul>`)}</div>
