@@ -83,7 +83,7 @@ bench: $(ALL) ## measure a turn, and print the table of docs/performance.md
 	$(BIN)/saga bench turn
 
 endpoints: $(ALL) ## write the lists of endpoints in docs/ anew, from saga_server/admin/endpoints.py
-	$(BIN)/python -m saga_server.admin.endpoint_list
+	$(BIN)/python -m saga_server.admin.description.endpoint_list
 
 clean: ## remove the environment and caches, never the data
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

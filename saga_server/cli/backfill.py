@@ -9,7 +9,7 @@ import click
 from attrs import asdict
 
 from saga_core.errors import BadInput
-from saga_server.cli.data_access import Asking, reached, segment
+from saga_server.cli.data.data_access import Asking, reached, segment
 from saga_server.cli.settings import fail, settings
 from saga_server.counted import counted
 from saga_server.terminal import say

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from saga_core.errors import BadInput
-from saga_server.cli.data_access import Asking, as_json, reached
+from saga_server.cli.data.data_access import Asking, as_json, reached
 from saga_server.cli.settings import fail, settings
 from saga_server.counted import counted
 from saga_server.terminal import say

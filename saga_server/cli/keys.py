@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from saga_core.errors import BadInput, SagaError
-from saga_server.cli.data_access import Asking, as_json, reached, segment
+from saga_server.cli.data.data_access import Asking, as_json, reached, segment
 from saga_server.cli.settings import fail, find_config, settings
 from saga_server.counted import counted
 from saga_server.terminal import say, say_json

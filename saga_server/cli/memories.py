@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from saga_server.cli.data_access import Asking, as_json, reached, segment
+from saga_server.cli.data.data_access import Asking, as_json, reached, segment
 from saga_server.cli.settings import settings
 from saga_server.terminal import say, say_json
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import click
 
-from saga_server.cli.offline_reader import looked
+from saga_server.cli.data.offline_reader import looked
 from saga_server.cli.settings import settings
 from saga_server.terminal import say, say_json
 

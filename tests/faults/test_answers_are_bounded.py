@@ -26,7 +26,8 @@ from saga_backends.tokens import tables
 from saga_core.config import load_config
 from saga_core.errors import SagaError
 from saga_core.registry import OpenOptions, load
-from saga_server.cli import data_access, top
+from saga_server.cli import top
+from saga_server.cli.data import data_access
 from saga_server.process import publish_address, running_server
 
 ROOT = Path(saga_core.__file__).parents[1]
@@ -169,7 +170,7 @@ ASKING: dict[str, tuple[str, Callable[[str, Path], Awaitable[None]]]] = {
     "an embedder": ("saga_backends/embedder/openai.py", _embedder),
     "a curator's own server": ("saga_backends/curator/letta_server.py", _letta),
     "a table of tokens": ("saga_backends/tokens/tables.py", _table),
-    "a command": ("saga_server/cli/data_access.py", _command),
+    "a command": ("saga_server/cli/data/data_access.py", _command),
     "who only reads": ("saga_server/process/running_server.py", _reading),
     "saga top": ("saga_server/cli/top.py", _top),
 }

@@ -79,7 +79,7 @@ async def followed(monkeypatch: pytest.MonkeyPatch, *given: str) -> AsyncIterato
         if text.startswith("little is left"):
             loop.call_soon_threadsafe(near.set)
 
-    monkeypatch.setattr("saga_server.cli.move.say", heard)
+    monkeypatch.setattr("saga_server.cli.data.move.say", heard)
     moving = asyncio.create_task(asyncio.to_thread(CliRunner().invoke, main, ["move", "--follow", *given]))
     moving.add_done_callback(lambda _: near.set())
     try:
@@ -93,7 +93,7 @@ async def test_a_story_is_told_on_while_it_moves_into_a_database_and_back(
     url: str, schema: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("saga_server.cli.move._PAUSE", 0.02)
+    monkeypatch.setattr("saga_server.cli.data.move._PAUSE", 0.02)
     chat: list[dict[str, Any]] = []
     old, new = {"path": str(tmp_path / "old")}, at(url, schema) | {"path": str(tmp_path / "scale")}
     config = tmp_path / "scale.json"

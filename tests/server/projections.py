@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from saga_core import Saga
 from saga_core.config import Config, load_config
 from saga_core.storage.engine_fingerprint import KINDS
-from saga_server.cli.rebuild import towards
+from saga_server.cli.data.rebuild import towards
 from saga_server.cli.saga_command import main
 
 PAGE = 100

@@ -11,12 +11,12 @@ from aiohttp import web
 from attrs import define, fields, frozen, has
 
 from saga_core.curation import FIELDS
+from saga_server.admin.description.schema import schemas_of
 from saga_server.admin.endpoint import JSON, Endpoint, NoParams, in_query
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.mounting import PATHS
 from saga_server.admin.read_params import ParamsReader, params_of
 from saga_server.admin.reply import to_plain, to_text
-from saga_server.admin.schema import schemas_of
 from saga_server.http.entry.bodies import BODY
 from saga_server.http.entry.security import _OPEN
 from saga_server.http.errors import RequestError

@@ -17,7 +17,7 @@ from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.config.model import StoreConfig
 from saga_core.errors import BadInput
-from saga_server.cli.rebuild import towards
+from saga_server.cli.data.rebuild import towards
 from saga_server.cli.saga_command import main
 from tests.backends.recorded_play import Chat, play
 from tests.core.frontend import Frontend

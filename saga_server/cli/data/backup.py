@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from saga_core.errors import SagaError
-from saga_server.cli.data_access import check_there
+from saga_server.cli.data.data_access import check_there
 from saga_server.cli.settings import SURROUNDINGS, fail, find_config, settings
 from saga_server.counted import counted
 from saga_server.terminal import say

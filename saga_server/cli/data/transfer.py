@@ -11,7 +11,7 @@ import click
 
 from saga_core.errors import BadInput, NotFound, OwnedElsewhere
 from saga_core.replacing import replace_file
-from saga_server.cli.data_access import Asking, ask, reached, segment
+from saga_server.cli.data.data_access import Asking, ask, reached, segment
 from saga_server.cli.settings import fail, settings
 from saga_server.counted import counted
 from saga_server.terminal import say

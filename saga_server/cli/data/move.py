@@ -13,7 +13,7 @@ from attrs import evolve
 from saga_core.capabilities import Capability
 from saga_core.config import Config, load_config
 from saga_core.errors import BadInput, SagaError, StoreLocked
-from saga_server.cli.data_access import check_there
+from saga_server.cli.data.data_access import check_there
 from saga_server.cli.settings import fail, find_config, settings
 from saga_server.counted import counted
 from saga_server.terminal import say

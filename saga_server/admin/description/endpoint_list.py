@@ -1,4 +1,6 @@
-"""The list of endpoints in docs/http.md, made from the table. ``python -m saga_server.admin.endpoint_list`` writes it.
+"""The list of endpoints in docs/http.md, made from the table.
+
+``python -m saga_server.admin.description.endpoint_list`` writes it.
 
 A row's last cell says what the request means. It is written by hand, on the page; of a new endpoint it is the summary.
 """
@@ -11,9 +13,9 @@ from typing import Any, Final
 
 from attrs import fields
 
+from saga_server.admin.description.openapi import document_text
 from saga_server.admin.endpoint import JSON, Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
-from saga_server.admin.openapi import document_text
 from saga_server.admin.parameters import ANY_BYTES, JSON_LINES
 from saga_server.admin.read_params import params_of
 

@@ -8,10 +8,10 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
+from saga_server.admin.description.schema import body_schema, query_schema, reference, schemas_of
 from saga_server.admin.endpoint import JSON, Endpoint
 from saga_server.admin.parameters import MULTIPART
 from saga_server.admin.read_params import Param, body_names, body_numbers, params_of
-from saga_server.admin.schema import body_schema, query_schema, reference, schemas_of
 
 _FAILURES = {
     "400": "The request cannot be served as it is",

@@ -1,0 +1,1 @@
+"""The admin API described: its schemas, its OpenAPI document and the list in the docs."""

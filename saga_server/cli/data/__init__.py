@@ -1,0 +1,1 @@
+"""Commands that look after a data directory, and how they reach it."""
