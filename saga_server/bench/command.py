@@ -385,7 +385,7 @@ def attacked(players: int, seconds: float) -> None:
     else on this machine, and in quiet again.
 
     Exit code 1 when the 99th percentile of the players' turns beside an attack is more than twice that of the quiet
-    phases, or that beside the requests to somebody else, whichever is more.
+    phases, and more than twice that beside the requests to somebody else.
     """
     import asyncio
 
