@@ -24,7 +24,9 @@ def learn_other_names(names: Names, state: WorldState, present: Sequence[str], m
     for name in new:
         fits = [each for each in told if not names.is_player(each) and _akin(each, name)]
         if len(fits) == 1 and sum(_akin(fits[0], each) for each in new) == 1:
-            names.learn(names.ensure(Kind.CHARACTER, fits[0]), name)
+            known = names.find(Kind.CHARACTER, fits[0])
+            if known is None or not names.is_other(known, words_of(clean_name(name))):
+                names.learn(names.ensure(Kind.CHARACTER, fits[0]), name)
     there = {names.find(Kind.CHARACTER, each) for each in present}
     missing = [who for who in state.present if who not in there and who in state.entities]
     announced = {fold(each) for each in met}

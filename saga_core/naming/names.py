@@ -305,12 +305,12 @@ class Names:
             near = {each for found in bearers if len(found) <= _COMMON for each in found}
             if len(near) > _NEAR:
                 continue
-            fits = {id_ for id_, known in near if same_name(words, list(known)) and not self._is_other(id_, words)}
+            fits = {id_ for id_, known in near if same_name(words, list(known)) and not self.is_other(id_, words)}
             if fits:
                 return self._one_of(sorted(fits), form)
         return None
 
-    def _is_other(self, id_: str, words: list[str]) -> bool:
+    def is_other(self, id_: str, words: list[str]) -> bool:
         """Whether a character's fuller name says that ``words`` are somebody else's: Tom Alder is not Tom Brandt."""
         known = self._entity(id_)
         return known is not None and any(contradicts(words, words_of(name)) for name in known.names)

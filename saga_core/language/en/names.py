@@ -23,10 +23,11 @@ NAMES = NameWords(
     ),
     reveals=r"(?:is )?(?:really|in truth|revealed (?:as|to be)|true identity:?|real name:?) (?P<name>[A-Z].*)",
     also=(
-        r"(?P<name>[^.,;:!?\n]{2,60}?)(?:(?:['’]s (?:real|true|actual|full|given|first|other|birth)? ?"
-        r"(?:name|identity|nickname|alias) (?:is|was|turns out to be)|,? (?:is |was )?(?:really|in truth|actually|"
-        r"secretly|also called|also known as|also goes by|goes by|known as|nicknamed|called)(?: called| named)?) "
-        r"[\"'“‘]?(?P<other>(?:the )?[A-Z][\w'’ -]{1,40}?)[\"'”’]?[.!]?)"
+        r"(?P<name>[^.,;:!?\n]{2,60}?)(?:['’]s (?:real|true|actual|full|given|first|other|birth)? ?"
+        r"(?:name|identity|nickname|alias) (?:is|was|turns out to be)|(?:,| is| was) (?:really|in truth|actually|"
+        r"secretly|also called|also known as|known as|nicknamed|called)(?: called| named)?|"
+        r" (?:also )?goes by(?: the name(?: of)?)?) "
+        r"[\"'“‘]?(?P<other>(?:the )?[A-Z][\w'’ -]{1,40}?)[\"'”’]?[.!]?"
     ),
     group=(
         r"(?:the |group |party |main |side |other |current |chat ){0,2}(?:members?|party|group|crew|cast|characters?|"

@@ -37,6 +37,11 @@ def test_who_was_met_is_in_the_complete_list(present: str, met: str, names: set[
     assert people(after(f"present: [{present}]\nnpc_met: [{met}]")) == names
 
 
+def test_a_first_name_is_no_other_family() -> None:
+    state = after("npc_met: [Tom Alder]", "present: [Tom]", "present: [Tom, Ida]\nnpc_met: [Tom Brandt, Ida]")
+    assert people(state) >= {("Tom Brandt",), ("Ida",)}
+
+
 def test_two_of_one_family_stay_two() -> None:
     state = after("npc_met: [김복자 할머니]", "present: [오만석, 김 형사]\nnpc_met: [김도현 형사]")
     assert people(state) == {("김복자 할머니",), ("오만석",), ("김 형사", "김도현 형사")}
@@ -64,6 +69,7 @@ def test_a_name_of_the_company_is_mistyped_where_nobody_came(known: str, written
         ("白露", "白露的真实身份是沈若兰。", "沈若兰"),
         ("Sister Maria", "Sister Maria's real name is Sera Yoon.", "Sera Yoon"),
         ("Robert Hale", "Robert Hale, nicknamed Bobby.", "Bobby"),
+        ("Robert Hale", "Robert Hale goes by the name of Bobby.", "Bobby"),
         ("The stranger", "The stranger is really Aldous Finch.", "Aldous Finch"),
     ],
 )
@@ -80,12 +86,18 @@ def test_a_note_tells_another_name(known: str, note: str, other: str) -> None:
         "The rumour is that the stranger is really Aldous Finch.",
         "소문에 따르면 나그네의 정체는 윤세라다.",
         "The stranger is called away.",
+        "The stranger called Tom.",
+        "The stranger named Tom.",
         "나그네의 정체는 아무도 모른다.",
         "The stranger's name is unknown.",
     ],
 )
 def test_other_notes_tell_none(note: str) -> None:
-    assert people(after("npc_met: [The stranger, 나그네]", f"notes: {note}")) == {("The stranger",), ("나그네",)}
+    assert people(after("npc_met: [The stranger, 나그네, Tom]", f"notes: {note}")) == {
+        ("The stranger",),
+        ("나그네",),
+        ("Tom",),
+    }
 
 
 @pytest.mark.parametrize(
