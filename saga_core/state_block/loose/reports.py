@@ -332,8 +332,9 @@ class ReportFilter:
                 self._read(again)
                 return False
         own, closes = candidate.own(line)
-        if closes or syntax.THINK_TAG.search(own):
-            self._read(self._close_tag(line) if closes else self._give_back(passing=True))
+        thinks = syntax.THINK_TAG.search(own) is not None
+        if closes or thinks:
+            self._read(self._give_back(passing=True) if thinks else self._close_tag(line))
             return False
         self._whole_line()
         closed = candidate.take(line, "") is not None if line else False

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from saga_core.language import every
@@ -383,6 +383,10 @@ def test_every_chunking_gives_what_the_whole_text_gives(chunks: list[str]) -> No
     assert stream(chunks) == hide("".join(chunks))
 
 
+@example("\nlocation: 숲\nhp_change: -5\n[/state]>")
+@example("location: 숲\n> }hp_ch")
+@example("<상태>\nlocation: 숲\nhp_change: -5\nlocation: 숲<think></상태>")
+@example("<state>\nlocation: 숲\nhp_change: -5\n</state>> \nlocation: 숲\nhp_change: -5\n")
 @given(texts)
 def test_the_grammar_over_whole_lines_agrees(text: str) -> None:
     assert hide(text) == oracle(text)
