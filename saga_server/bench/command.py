@@ -384,8 +384,7 @@ def attacked(players: int, seconds: float) -> None:
     """Play at a server that somebody attacks, for each attack: in quiet, beside it, beside as many requests to somebody
     else on this machine, and in quiet again.
 
-    Exit code 1 when the 99th percentile of the players' turns beside an attack is more than twice that of the quiet
-    phases, and more than twice that beside the requests to somebody else.
+    Exit code 1 when the 99th percentile of the players' turns beside an attack is more than twice that of both others.
     """
     import asyncio
 
