@@ -18,27 +18,24 @@ _LEAST = 5
 
 def learn_other_names(names: Names, state: WorldState, present: Sequence[str], met: Sequence[str]) -> None:
     """Note who of the company goes by another name in the same report. ``present``: all who are there."""
-    new = [each for each in met if _unknown(names, each) and fold(each) not in map(fold, present)]
+    known = {name: names.find(Kind.CHARACTER, name) for name in present}
+    there, announced = set(known.values()), set(map(fold, met))
+    for name in (each for each in present if known[each] is None and fold(each) not in announced):
+        missing = (who for who in state.present if who not in there and who in state.entities)
+        meant = [who for who in missing if _mistyped(name, state.entities[who].names)]
+        if len(meant) == 1:
+            names.learn(meant[0], name)
+    listed = set(map(fold, present))
+    new = [each for each in met if fold(each) not in listed and names.find(Kind.CHARACTER, each) is None]
     # A name that is somebody's by its title or family alone may be the newcomer's: 김 형사, where only 김복자 is known.
-    told = [each for each in present if _unknown(names, each) or names.knows(Kind.CHARACTER, each)]
+    told = [each for each in present if known[each] is None or names.knows(Kind.CHARACTER, each)] if new else []
     for name in new:
         fits = [each for each in told if not names.is_player(each) and _akin(each, name)]
-        if len(fits) == 1 and sum(_akin(fits[0], each) for each in new) == 1:
-            known = names.find(Kind.CHARACTER, fits[0])
-            if known is None or not names.is_other(known, words_of(clean_name(name))):
-                names.learn(names.ensure(Kind.CHARACTER, fits[0]), name)
-    there = {names.find(Kind.CHARACTER, each) for each in present}
-    missing = [who for who in state.present if who not in there and who in state.entities]
-    announced = {fold(each) for each in met}
-    for name in present:
-        if fold(name) not in announced and _unknown(names, name):
-            meant = [who for who in missing if _mistyped(name, state.entities[who].names)]
-            if len(meant) == 1:
-                names.learn(meant[0], name)
-
-
-def _unknown(names: Names, name: str) -> bool:
-    return names.find(Kind.CHARACTER, name) is None
+        if len(fits) != 1 or sum(_akin(fits[0], each) for each in new) != 1:
+            continue
+        bearer = known[fits[0]]
+        if bearer is None or not names.is_other(bearer, words_of(clean_name(name))):
+            names.learn(names.ensure(Kind.CHARACTER, fits[0]), name)
 
 
 def _akin(one: str, other: str) -> bool:

@@ -134,7 +134,7 @@ class BlockWords:
     gone: str = NEVER
     """A pattern of a status that says that a thing is no more."""
     broken: str = NEVER
-    """The same, of what is never said of a person: whatever is said to be so is a thing or a place."""
+    """The same, of what is hardly ever said of a person: whatever was nobody before is a thing or a place then."""
     dead_ends: tuple[str, ...] = ()
     """Such words at the end of a longer status, in languages that write no spaces: 坠楼身亡."""
     alive: str = ""

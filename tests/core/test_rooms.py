@@ -81,7 +81,7 @@ PROMISED = {"state_block": {"ParsedBlock"}, "world": {"WorldProblem"}}
 def test_rooms_are_no_drawers() -> None:
     folders = {path.parent for package in PACKAGES for path in (ROOT / package).rglob("__init__.py")}
     sizes = {str(folder.relative_to(ROOT)): len(list(folder.glob("*.py"))) - 1 for folder in folders}
-    sizes["saga_core/language"] -= 1  # a module for each part of a language, and folders that are languages
-    assert {folder: size for folder, size in sizes.items() if size > 20} == {}
+    more = {"saga_core/language": 21}  # it has a module for each part of a language
+    assert {folder: size for folder, size in sizes.items() if size > more.get(folder, 20)} == {}
     long = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
     assert {path: lines for path, lines in long.items() if lines > 440} == {}

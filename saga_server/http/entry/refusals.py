@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import logging
 import math
 from collections.abc import Callable
 
 from attrs import define, field
+
+_log = logging.getLogger("saga.http")
 
 _AT_ONCE = 50
 """Refusals of an address that are answered at once: a page that opens with a wrong key asks for thirty things."""
@@ -33,16 +36,23 @@ class Refusals:
     now: Callable[[], float] = _now
     _free_at: dict[str, float] = field(factory=dict, init=False)
     """By address: the time up to which its refusals are answered already."""
+    _unanswered: set[str] = field(factory=set, init=False)
+    """Those whose last one was not answered."""
 
     async def wait(self, address: str | None) -> bool:
         """Wait until ``address`` may be answered; false, at once, when too many of its requests wait already."""
         now, whose = self.now(), _whose(address)
         if len(self._free_at) > _ADDRESSES:
             self._free_at = {other: free_at for other, free_at in self._free_at.items() if free_at > now}
+            self._unanswered &= self._free_at.keys()
         free_at = max(self._free_at.get(whose, -math.inf), now - _AT_ONCE / _A_SECOND) + 1 / _A_SECOND
         if free_at - now > _LONGEST:
+            if whose not in self._unanswered:
+                self._unanswered.add(whose)
+                _log.warning("%s asks again and again without a key of this server; some of it is not answered", whose)
             return False
         self._free_at[whose] = free_at
+        self._unanswered.discard(whose)
         if free_at > now:
             await asyncio.sleep(free_at - now)
         return True

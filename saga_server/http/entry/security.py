@@ -64,8 +64,9 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
     if wanted and request.path not in _OPEN and not page:
         try:
             bearer = _checked(bearer, server, keyring, admin)
-        except RequestError:
-            await _held_up(request)
+        except RequestError as refusal:
+            if refusal.status == 401:  # a key that may not do this is a key
+                await _held_up(request)
             raise
     elif wanted:
         bearer = evolve(bearer, role="chat")  # nobody was asked who this is

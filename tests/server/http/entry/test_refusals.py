@@ -64,6 +64,25 @@ async def test_addresses_are_forgotten() -> None:
     assert len(held._free_at) == 1
 
 
+async def test_a_key_that_may_not_do_this_is_a_key_all_the_same(serve: Serve) -> None:
+    async with serve(server={"api_keys": ["k-one"], "chat_keys": ["k-two"]}) as client:
+        assert (await evolve(client, key="k-two").get("/api/sessions")).status == 403
+        runner = client.server._runner
+        assert runner is not None
+        assert runner.app[REFUSALS]._free_at == {}
+        assert (await evolve(client, key="k-none").get("/api/sessions")).status == 401
+        assert len(runner.app[REFUSALS]._free_at) == 1
+
+
+async def test_an_address_that_is_not_answered_is_logged_once(
+    waited: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    held = Refusals(now=Time())
+    for _ in range(150):
+        await held.wait("10.0.0.9")
+    assert len([each for each in caplog.records if "10.0.0.9" in each.getMessage()]) == 1
+
+
 async def test_whoever_has_a_key_plays_on_beside_it(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refusals, "_AT_ONCE", 3)
     monkeypatch.setattr(refusals, "_LONGEST", 0.1)
