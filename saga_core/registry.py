@@ -89,7 +89,7 @@ def load(kind: str, name: str) -> Backend:
     backend = _load(found[0])
     modules = (*backend.warm_up, *backend.late)
     for module in modules:
-        _require(module.partition(".")[0], found[0])
+        _require(module.partition(".")[0], found[0], backend.extra)
     _warm_up.update(dict.fromkeys(modules))
     return backend
 
@@ -99,12 +99,11 @@ def warm_up() -> tuple[str, ...]:
     return tuple(_warm_up)
 
 
-def _require(package: str, point: EntryPoint) -> None:
+def _require(package: str, point: EntryPoint, extra: str | None) -> None:
     if find_spec(package) is None:
         missing = ModuleNotFoundError(f"No module named {package!r}", name=package)
-        raise StoreUnavailable(
-            f"backend {point.name!r} cannot be used: {missing}; install it: pip install {package}"
-        ) from missing
+        install = remedy(extra) if extra else f"pip install {package}"
+        raise StoreUnavailable(f"backend {point.name!r} cannot be used: {missing}; install it: {install}") from missing
 
 
 def _load(point: EntryPoint) -> Backend:

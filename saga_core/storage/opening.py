@@ -39,7 +39,7 @@ _LADYBUG = Choice("ladybug", "graph.ladybug")
 PROFILES: Mapping[str, Mapping[str, Choice]] = {
     "lite": {
         "state": _STATE,
-        "graph": Choice("networkx", None),
+        "graph": Choice("adjacency", None),
         "vector": Choice("sqlite", "vectors.db"),
         "cache": _CACHE,
     },
@@ -53,9 +53,12 @@ PROFILES: Mapping[str, Mapping[str, Choice]] = {
     },
     "memory": {kind: Choice("memory", None) for kind in ("state", "graph", "vector", "cache")},
 }
-FALLBACK = {"graph": Choice("networkx", None), "vector": Choice("sqlite", "vectors.db")}
+FALLBACK = {"graph": Choice("adjacency", None), "vector": Choice("sqlite", "vectors.db")}
 
-_KNOWN = {(kind, choice.backend): choice.place for profile in PROFILES.values() for kind, choice in profile.items()}
+_KNOWN = {
+    ("graph", "networkx"): None,
+    **{(kind, choice.backend): choice.place for profile in PROFILES.values() for kind, choice in profile.items()},
+}
 _VIEWS = ("graph", "vector", "cache")
 _ASKED_BY_OPTION = frozenset({"kuzu", "ladybug"})
 """Graph engines whose query language is an option, ``raw_query``."""

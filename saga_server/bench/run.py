@@ -20,7 +20,7 @@ from saga_server.bench.play import PlayOptions, write_play
 from saga_server.bench.processes import REPEATS, bytes_on_disk, child, import_cpu, server_figures
 from saga_server.bench.turn import READS, TURNS
 
-_LIBRARIES = ("saga-rp", "aiohttp", "attrs", "cattrs", "networkx", "numpy")
+_LIBRARIES = ("saga-rp", "aiohttp", "attrs", "cattrs", "numpy")
 
 Say = Callable[[str], None]
 

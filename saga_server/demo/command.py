@@ -21,7 +21,7 @@ from saga_server.terminal import say
     show_default=True,
     help="The stores.",
 )
-@click.option("--graph", help="Another graph engine than the profile's: kuzu, ladybug, networkx.")
+@click.option("--graph", help="Another graph engine than the profile's: adjacency, kuzu, ladybug, networkx.")
 @click.option("--vector", help="Another vector engine than the profile's: chroma, lancedb, sqlite.")
 @click.option(
     "--lang",

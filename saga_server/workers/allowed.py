@@ -12,13 +12,13 @@ from saga_core.storage import backend_of
 _TOGETHER: tuple[Mapping[str, frozenset[str]], ...] = (
     {
         "state": frozenset({"sqlite"}),
-        "graph": frozenset({"networkx"}),
+        "graph": frozenset({"adjacency", "networkx"}),
         "vector": frozenset({"sqlite"}),
         "cache": frozenset({"files"}),
     },
     {
         "state": frozenset({"postgres"}),
-        "graph": frozenset({"networkx", "postgres"}),
+        "graph": frozenset({"adjacency", "networkx", "postgres"}),
         "vector": frozenset({"pgvector"}),
         "cache": frozenset({"postgres"}),
     },

@@ -33,7 +33,7 @@ async def test_it_takes_no_options() -> None:
 
 async def test_a_missing_engine_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)  # as if it were not installed
-    with pytest.raises(StoreUnavailable, match="pip install networkx"):
+    with pytest.raises(StoreUnavailable, match=r"pip install 'saga-rp\[networkx\]'"):
         load("graph", "networkx")
 
 
@@ -44,7 +44,7 @@ async def test_an_engine_that_breaks_at_its_first_use_changes_nothing(monkeypatc
     store = await store_module.BACKEND.open(OpenOptions())
     with monkeypatch.context() as broken:
         broken.setattr(store_module.importlib, "import_module", refuse)
-        with pytest.raises(StoreUnavailable, match="pip install networkx"):
+        with pytest.raises(StoreUnavailable, match=r"pip install 'saga-rp\[networkx\]'"):
             await store.apply("s", Mutation((Node("a", "L"),)))
     assert await store.scopes() == []
     await store.apply("s", Mutation((Node("a", "L"),)))

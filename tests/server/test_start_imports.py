@@ -78,7 +78,7 @@ def test_what_starting_does_without(modules: list[set[str]]) -> None:
     ready, warm, _ = modules
     assert ready & {*HEAVY, *LATER} == set()
     assert "aiohttp" in ready
-    assert warm >= {"networkx", "saga_core.curation.rules", "saga_core.curation.validation"}
+    assert warm >= {"saga_core.curation.rules", "saga_core.curation.validation"}
 
 
 def test_only_the_configured_provider_is_opened_and_a_local_one_without_an_sdk(modules: list[set[str]]) -> None:
@@ -121,7 +121,7 @@ def test_every_name_is_one_of_a_module() -> None:
 
 def test_a_turn_imports_nothing_that_could_have_been_there(modules: list[set[str]]) -> None:
     _, warm, played = modules
-    assert {name for name in played - warm if name.startswith(("saga_", "numpy", "networkx", "cattrs"))} == set()
+    assert {name for name in played - warm if name.startswith(("saga_", "numpy", "cattrs"))} == set()
 
 
 async def test_chats_that_came_meanwhile_go_first(monkeypatch: pytest.MonkeyPatch) -> None:

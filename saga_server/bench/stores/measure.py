@@ -21,9 +21,10 @@ from saga_server.bench.stores.data import DIMENSION
 
 Say = Callable[[str], None]
 
-GRAPHS = ("networkx", "kuzu", "ladybug")
+GRAPHS = ("adjacency", "networkx", "kuzu", "ladybug")
 VECTORS = ("sqlite", "chroma", "lancedb")
 TOGETHER = (
+    ("adjacency", "sqlite"),
     ("networkx", "sqlite"),
     ("ladybug", "sqlite"),
     ("ladybug", "chroma"),
@@ -36,8 +37,8 @@ TOGETHER = (
 _LAYER_MB = 64
 """The layer's memory as ``storage.<store>.resident_mb`` has it; twice what a large scope takes, where that is more."""
 _NODE_BYTES = 4_000
-_IN_MEMORY = frozenset({"networkx"})
-"""Needs no layer, and finds nothing when it is opened again."""
+_IN_MEMORY = frozenset({"adjacency", "networkx"})
+"""They need no layer, and find nothing when they are opened again."""
 _LARGE = 5_000
 _MB = 2**20
 

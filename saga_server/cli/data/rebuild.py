@@ -73,7 +73,7 @@ def towards(config: Config, targets: tuple[str, ...]) -> Config:
     if targets:
         for kind in _KINDS:
             if backend_of(config, kind) == "memory":
-                raise BadInput(f"--to: the {kind} backend memory keeps nothing; give a backend on disk, or networkx")
+                raise BadInput(f"--to: the {kind} backend memory keeps nothing; give a backend on disk, or adjacency")
     return config
 
 

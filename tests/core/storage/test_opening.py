@@ -62,11 +62,11 @@ async def test_an_engine_that_is_missing_is_replaced_and_the_player_is_told(
         monkeypatch.setitem(sys.modules, each, None)  # as if it were not installed: importing it raises
     async with Saga.open(config(tmp_path, profile=profile)) as saga:
         assert {kind: store.info.name for kind, store in saga.stores.all().items()} == {
-            "state": "sqlite", "graph": "networkx", "vector": "sqlite", "cache": "files",
+            "state": "sqlite", "graph": "adjacency", "vector": "sqlite", "cache": "files",
         }  # fmt: skip
         degraded = (await saga.status())["degraded"]
         assert degraded.keys() == {"graph.ladybug", f"vector.{vector}"}
-        assert "using networkx instead: install it: pip install 'saga-rp[ladybug]'" in degraded["graph.ladybug"]
+        assert "using adjacency instead: install it: pip install 'saga-rp[ladybug]'" in degraded["graph.ladybug"]
         assert f"using sqlite instead: install it: pip install 'saga-rp[{vector}]'" in degraded[f"vector.{vector}"]
         chat = Frontend(saga)
         turn = await chat.say("숲으로 간다.", "숲에 들어선다.", location="어둠의 숲")
@@ -76,7 +76,19 @@ async def test_an_engine_that_is_missing_is_replaced_and_the_player_is_told(
     assert (tmp_path / "vectors.db").is_file()
 
 
-@pytest.mark.parametrize("module", ["networkx", "numpy"])
+async def test_networkx_by_name_is_replaced_too_where_it_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It came with every installation once: a configuration that names it goes on working without."""
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    async with Saga.open(config(tmp_path, graph={"backend": "networkx"})) as saga:
+        assert saga.stores.graph.info.name == "adjacency"
+        degraded = (await saga.status())["degraded"]
+        assert "install it: pip install 'saga-rp[networkx]'" in degraded["graph.networkx"]
+        assert "using adjacency instead" in degraded["graph.networkx"]
+
+
+@pytest.mark.parametrize("module", ["numpy"])
 def test_without_what_takes_the_place_of_others_nothing_opens(module: str, tmp_path: Path) -> None:
     """``lite`` has nothing to fall back to, and does not pretend to."""
     program = (
